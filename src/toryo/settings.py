@@ -1,0 +1,94 @@
+"""Every setting of the server: name, default, one line of help; from arguments or the environment (`TORYO_…`).
+
+What stands here and nowhere else: names, defaults, limits, and where the data directory is. What a setting does is in
+the part that reads it. Settings of a project are not here: they live in the database (`domain/projects.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+Seconds = int
+
+
+class SessionSettings(BaseModel):
+    """How long sessions live (`TORYO_SESSION__DEFAULT_TIMEOUT` and so on)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    default_timeout: Seconds = Field(3600, ge=60, description="Seconds a session lives without a call.")
+    max_timeout: Seconds = Field(86400, ge=60, description="The longest time-out a session may be given, in seconds.")
+    lease: Seconds = Field(90, ge=5, description="Seconds a session lives whose process a Coordinator reports.")
+    cleanup_interval: Seconds = Field(300, ge=1, description="Seconds between sweeps of what has expired.")
+
+
+class Settings(BaseSettings):
+    """The server's settings. Unknown arguments are refused; an empty environment variable counts as not set."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="TORYO_",
+        env_nested_delimiter="__",
+        env_ignore_empty=True,
+        populate_by_name=True,
+        extra="forbid",
+        frozen=True,
+    )
+
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(8765, ge=0, le=65535, description="TCP port to listen on; 0 picks a free one.")
+    socket: Path | None = Field(None, description="Unix socket to listen on as well.")
+    data_dir: Path | None = Field(None, description="Where the database, tokens, logs and workspaces are.")
+    database: str | None = Field(
+        None,
+        validation_alias="TORYO_DATABASE_URL",
+        description="Database URL, sqlite:///… or postgresql://…; default: toryo.db in the data directory.",
+    )
+    redis: str | None = Field(
+        None, validation_alias="TORYO_REDIS_URL", description="Redis URL for hints and shared state (optional)."
+    )
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Further host names (with or without port) by which clients may address the server."
+    )
+    max_body_bytes: int = Field(2_000_000, ge=10_000, description="The largest request body, in bytes.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="What the log file keeps; warnings and errors always go to stderr as well."
+    )
+    session: SessionSettings = Field(default_factory=SessionSettings, description="Life times of sessions.")
+
+    @field_validator("allowed_hosts", mode="before")
+    @classmethod
+    def _names(cls, value: object) -> object:
+        """The environment's form, `a.example,b.example:8765`, as well as a sequence."""
+        return tuple(name.strip() for name in value.split(",") if name.strip()) if isinstance(value, str) else value
+
+    def directory(self) -> Path:
+        """The data directory these settings mean, absolute; it need not exist yet."""
+        return data_dir(self.data_dir)
+
+    def database_url(self) -> str:
+        """The database these settings mean: the one given, else `toryo.db` in the data directory."""
+        return self.database or f"sqlite:///{self.directory() / 'toryo.db'}"
+
+
+def data_dir(given: Path | str | None = None) -> Path:
+    """`given`, else `TORYO_DATA_DIR`, else `.toryo/` here if it exists, else the user's own data directory."""
+    chosen = given or os.environ.get("TORYO_DATA_DIR")
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    here = Path(".toryo").absolute()
+    return here if here.is_dir() else _user_data_dir()
+
+
+def _user_data_dir() -> Path:
+    home = Path.home()
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support" / "toryo"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "toryo"
+    return Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "toryo"
