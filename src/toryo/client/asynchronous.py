@@ -1,0 +1,126 @@
+"""The async client: the twin of `blocking.Client` for programs that wait for many things at once.
+
+It stands on httpx, imported only when a client is made; connections are kept, waiting calls hold one each.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlencode
+
+import orjson
+
+from toryo.client import address, wire
+from toryo.client.errors import Unreachable
+
+if TYPE_CHECKING:
+    import httpx
+
+CONNECT_WITHIN = 10.0
+KEPT = 32
+"""Idle connections that are kept open."""
+
+
+class AsyncClient:
+    """As `Client`; every argument means the same. One per event loop."""
+
+    def __init__(
+        self,
+        url: str | None,
+        token: str | None = None,
+        *,
+        socket: str | None = None,
+        timeout: float = wire.SERVER_WAITS_AT_MOST + wire.MARGIN,
+        patience_seconds: float = 0.0,
+        repeat_lost: bool = False,
+    ) -> None:
+        self.address = address.parse(url, socket)
+        self.token = token
+        self._timeout = timeout
+        self._patience = patience_seconds
+        self._repeat_lost = repeat_lost
+        self._numbers = itertools.count(1)
+        self._http = _http(self.address)
+
+    async def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        """The result of an MCP tool. Raises RefusalError, Unreachable or ProtocolError."""
+        number = next(self._numbers)
+        body = wire.tool_request(number, tool, arguments)
+        patience = wire.time_out(arguments, self._timeout)
+        response = await self._patiently("POST", "/mcp", body, mcp=True, timeout=patience)
+        return wire.tool_answer(
+            number, response.status_code, response.headers.get("content-type", ""), response.content
+        )
+
+    async def rest(
+        self, method: str, path: str, json: Any = None, params: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """The document at a REST route (`/projects` is below `/api/v1`). Raises as `call`."""
+        wanted = {name: value for name, value in (params or {}).items() if value is not None}
+        target = wire.rest_path(path) + ("?" + urlencode(wanted, doseq=True) if wanted else "")
+        body = None if json is None else orjson.dumps(json)
+        patience = wire.time_out(wanted, self._timeout)
+        response = await self._patiently(method, target, body, mcp=False, timeout=patience)
+        return wire.rest_answer(response.status_code, response.content)
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def _patiently(
+        self, method: str, path: str, body: bytes | None, *, mcp: bool, timeout: float
+    ) -> httpx.Response:
+        import asyncio  # 30 ms of import that only a program with a loop should pay
+
+        give_up = time.monotonic() + self._patience
+        for pause in wire.pauses():
+            try:
+                return await self._exchange(method, path, body, mcp=mcp, timeout=timeout)
+            except Unreachable as away:
+                again = not away.sent or self._repeat_lost or method == "GET"
+                if not again or time.monotonic() + pause > give_up:
+                    raise
+            await asyncio.sleep(pause)
+        raise AssertionError("pauses never end")
+
+    async def _exchange(
+        self, method: str, path: str, body: bytes | None, *, mcp: bool, timeout: float
+    ) -> httpx.Response:
+        import httpx
+
+        headers = {**wire.headers(self.token, mcp=mcp), "Host": self.address.host_header}
+        limits = httpx.Timeout(timeout, connect=CONNECT_WITHIN, pool=None)
+        try:
+            return await self._http.request(
+                method, self.address.root + path, content=body, headers=headers, timeout=limits
+            )
+        except httpx.HTTPError as problem:
+            sent = not isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout)
+            words = "no answer in time" if isinstance(problem, httpx.TimeoutException) else str(problem)
+            raise Unreachable(f"{self.address}: {words or type(problem).__name__}", sent=sent) from problem
+
+
+def _http(where: address.Address) -> httpx.AsyncClient:
+    """Proxies and certificates of the environment are only for servers elsewhere."""
+    import httpx
+
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=KEPT)
+    if where.local:
+        verify = False if where.scheme == "http" else _certificates()
+        transport = httpx.AsyncHTTPTransport(verify=verify, trust_env=False, limits=limits, uds=where.socket)
+        return httpx.AsyncClient(transport=transport, trust_env=False)
+    return httpx.AsyncClient(verify=_certificates(), limits=limits)
+
+
+def _certificates() -> Any:
+    """The machine's own, as the blocking client uses them."""
+    import ssl
+
+    return ssl.create_default_context()

@@ -1,0 +1,101 @@
+"""Where the server is and which credential to show it (`spec/cli.md`, "Where things are").
+
+Inside an agent (`TORYO_LAUNCH_CREDENTIAL` is set) that credential is the only one: no token file is ever read there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from toryo.client import address
+from toryo.client.errors import Unreachable
+
+Role = Literal["owner", "coordinator"]
+
+CREDENTIAL = "TORYO_LAUNCH_CREDENTIAL"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What `Client(found.url, found.token)` needs. `token` is None where none is known."""
+
+    url: str
+    token: str | None
+
+
+def find(
+    server: str | None = None,
+    token: str | None = None,
+    data_dir: Path | str | None = None,
+    *,
+    role: Role = "owner",
+    environ: Mapping[str, str] | None = None,
+) -> Found:
+    """The server and this caller's credential; `role` says which token file is read where none is given.
+
+    Raises Unreachable where no server is named and none has left its address in the data directory.
+    """
+    env = os.environ if environ is None else environ
+    named = server or env.get("TORYO_SERVER_URL") or None
+    credential = env.get(CREDENTIAL)
+    if credential and named:
+        return Found(named, credential)
+    place = directory(data_dir, env)
+    running = running_server(place)
+    url = named or _left_by(running, place)
+    if credential:
+        return Found(url, credential)
+    given = token or env.get("TORYO_TOKEN") or None
+    if given or not _ours(named, running, explicit=bool(data_dir or env.get("TORYO_DATA_DIR"))):
+        return Found(url, given)
+    return Found(url, token_of(place, role))
+
+
+def directory(given: Path | str | None = None, environ: Mapping[str, str] | None = None) -> Path:
+    """The data directory: given, `TORYO_DATA_DIR`, `.toryo/` here, or the user's own."""
+    env = os.environ if environ is None else environ
+    chosen = given or env.get("TORYO_DATA_DIR")
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    from toryo.settings import data_dir
+
+    return data_dir()
+
+
+def running_server(place: Path) -> dict[str, Any] | None:
+    """What a running server wrote about itself (`url`, `socket`, `pid`), or None."""
+    try:
+        document = orjson.loads((place / "server.json").read_bytes())
+    except (FileNotFoundError, NotADirectoryError, orjson.JSONDecodeError):
+        return None
+    return document if isinstance(document, dict) and document.get("url") else None
+
+
+def token_of(place: Path, role: Role) -> str | None:
+    """The content of `owner.token` or `coordinator.token`, or None where there is none."""
+    try:
+        return (place / f"{role}.token").read_text().strip() or None
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _left_by(running: dict[str, Any] | None, place: Path) -> str:
+    if running is None:
+        raise Unreachable(
+            f"No server is running from {place}. Start one with `toryo up`, or name one with --server or"
+            " TORYO_SERVER_URL, or its data directory with --data-dir."
+        )
+    return str(running["url"])
+
+
+def _ours(named: str | None, running: dict[str, Any] | None, *, explicit: bool) -> bool:
+    """Whether the tokens of the data directory may be shown to this server: never to a stranger elsewhere."""
+    if named is None or explicit or (running is not None and named.rstrip("/") == str(running["url"]).rstrip("/")):
+        return True
+    return address.parse(named).local

@@ -1,0 +1,141 @@
+"""The wire as values: what a call looks like as bytes, and what the bytes that come back mean. No I/O.
+
+MCP is spoken statelessly: each `tools/call` is one POST that carries its credential, and the answer is JSON or, from
+servers that prefer it, one event stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from toryo.client.errors import ProtocolError, RefusalError, Unreachable
+
+PROTOCOL_VERSION = "2025-11-25"
+SERVER_WAITS_AT_MOST = 45.0
+"""Seconds a waiting call may take by itself; a client's patience is longer (`spec/tools.md`)."""
+MARGIN = 30.0
+
+
+def headers(token: str | None, *, mcp: bool) -> dict[str, str]:
+    """Of every request; `mcp` adds what the protocol asks for."""
+    found = {"Content-Type": "application/json", "Accept": "application/json"}
+    if mcp:
+        found["Accept"] = "application/json, text/event-stream"
+        found["MCP-Protocol-Version"] = PROTOCOL_VERSION
+    if token:
+        found["Authorization"] = f"Bearer {token}"
+    return found
+
+
+def tool_request(number: int, tool: str, arguments: Mapping[str, Any]) -> bytes:
+    params = {"name": tool, "arguments": arguments}
+    return orjson.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
+
+
+def rest_path(path: str) -> str:
+    """`/projects` -> `/api/v1/projects`; `/health` and full paths stay."""
+    if path == "/health" or path.startswith("/api/"):
+        return path
+    return f"/api/v1{path}"
+
+
+def time_out(arguments: Mapping[str, Any] | None, default: float) -> float:
+    """Seconds to wait for an answer: longer than what the call itself asks the server to wait."""
+    asked = [(arguments or {}).get(name) for name in ("timeout_seconds", "wait_seconds")]
+    waits = [min(float(each), SERVER_WAITS_AT_MOST) for each in asked if isinstance(each, int | float)]
+    return max(default, max(waits) + MARGIN) if waits else default
+
+
+def pauses() -> Iterator[float]:
+    """Seconds between tries to reach a server that is away: 0.1, 0.2, 0.4 … 5, without end."""
+    pause = 0.1
+    while True:
+        yield pause
+        pause = min(pause * 2, 5.0)
+
+
+def tool_answer(number: int, status: int, content_type: str, body: bytes) -> dict[str, Any]:
+    """The result of the call `number`; raises RefusalError, ProtocolError, or Unreachable for a broken gateway."""
+    streamed = content_type.startswith("text/event-stream")
+    message = _from_events(number, body) if streamed else _json_object(status, body)
+    if status >= 400 and "jsonrpc" not in message:
+        raise _refusal(message, status)
+    if "error" in message:
+        error = message["error"]
+        raise ProtocolError(str(error.get("message", error)), error.get("code"))
+    return _tool_result(message.get("result"))
+
+
+def rest_answer(status: int, body: bytes) -> dict[str, Any]:
+    """The JSON document of a REST answer; raises as `tool_answer`."""
+    if not body and status < 400:
+        return {}
+    document = _json_object(status, body)
+    if status >= 400 or document.get("success") is False:
+        raise _refusal(document, status)
+    return document
+
+
+def _tool_result(result: Any) -> dict[str, Any]:
+    if not isinstance(result, dict):
+        raise ProtocolError("the answer has no result")
+    document = result.get("structuredContent")
+    if not isinstance(document, dict):
+        document = _from_text(result)
+    if result.get("isError") or document.get("success") is False:
+        raise _refusal(document, 200)
+    return document
+
+
+def _from_text(result: dict[str, Any]) -> dict[str, Any]:
+    """The same JSON as text, for results without structured content; any other text is a message."""
+    texts = [each.get("text", "") for each in result.get("content") or () if each.get("type") == "text"]
+    try:
+        document = orjson.loads(texts[0] if texts else "")
+    except orjson.JSONDecodeError:
+        document = None
+    return document if isinstance(document, dict) else {"message": "\n".join(texts)}
+
+
+def _refusal(document: Mapping[str, Any], status: int) -> RefusalError:
+    """Reads tool refusals (`error`, `message`), sign-in refusals (`error` a sentence, `code`) and problem documents."""
+    code = document.get("code") or document.get("error") or f"http{status}"
+    message = document.get("message") or document.get("detail") or document.get("error") or document.get("title")
+    return RefusalError(str(code), str(message or ""), str(document.get("instruction") or ""), dict(document))
+
+
+def _json_object(status: int, body: bytes) -> dict[str, Any]:
+    try:
+        document = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        document = None
+    if isinstance(document, dict):
+        return document
+    if status >= 500:
+        raise Unreachable(f"the server answered {status} and no explanation", sent=True)
+    raise ProtocolError(f"the server answered {status} and no JSON object: is this a Toryo server?")
+
+
+def _from_events(number: int, body: bytes) -> dict[str, Any]:
+    """The message that answers `number` in an event stream; notifications on the way are passed over."""
+    for data in _events(body):
+        try:
+            message = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            continue
+        if isinstance(message, dict) and message.get("id") == number and ("result" in message or "error" in message):
+            return message
+    raise Unreachable("the event stream ended without the answer", sent=True)
+
+
+def _events(body: bytes) -> Iterator[str]:
+    lines: list[str] = []
+    for line in [*body.decode("utf-8", "replace").splitlines(), ""]:
+        if line.startswith("data:"):
+            lines.append(line[5:].removeprefix(" "))
+        elif not line and lines:
+            yield "\n".join(lines)
+            lines = []

@@ -1,0 +1,64 @@
+"""Where clients look for the server and for their credential."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from toryo.client import Unreachable, discovery
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A data directory as a running server leaves it."""
+    (tmp_path / "server.json").write_text(json.dumps({"url": "http://127.0.0.1:4711", "socket": None, "pid": 1}))
+    (tmp_path / "owner.token").write_text("tpt_owner\n")
+    (tmp_path / "coordinator.token").write_text("tct_coordinator\n")
+    return tmp_path
+
+
+def test_a_running_server_and_the_owners_token_are_found_in_the_data_directory(place) -> None:
+    assert discovery.find(data_dir=place, environ={}) == discovery.Found("http://127.0.0.1:4711", "tpt_owner")
+
+
+def test_a_coordinator_finds_its_own_token(place) -> None:
+    assert discovery.find(data_dir=place, role="coordinator", environ={}).token == "tct_coordinator"
+
+
+def test_the_environment_names_the_data_directory(place) -> None:
+    assert discovery.find(environ={"TORYO_DATA_DIR": str(place)}).token == "tpt_owner"
+
+
+def test_arguments_win_over_the_environment_and_that_over_files(place) -> None:
+    env = {"TORYO_SERVER_URL": "http://localhost:1", "TORYO_TOKEN": "tpt_env", "TORYO_DATA_DIR": str(place)}
+    assert discovery.find("http://localhost:2", "tpt_arg", environ=env) == discovery.Found(
+        "http://localhost:2", "tpt_arg"
+    )
+    assert discovery.find(environ=env) == discovery.Found("http://localhost:1", "tpt_env")
+
+
+def test_inside_an_agent_its_launch_credential_is_the_only_one(place) -> None:
+    env = {"TORYO_LAUNCH_CREDENTIAL": "tlc_1", "TORYO_DATA_DIR": str(place), "TORYO_TOKEN": "tpt_env"}
+    assert discovery.find(token="tpt_arg", environ=env).token == "tlc_1"
+    assert discovery.find(environ={**env, "TORYO_SERVER_URL": "http://h:1"}) == discovery.Found("http://h:1", "tlc_1")
+
+
+def test_a_token_file_is_never_shown_to_a_stranger_elsewhere(place, monkeypatch) -> None:
+    monkeypatch.chdir(place)
+    place.joinpath(".toryo").mkdir()
+    for name in ("owner.token", "server.json"):
+        (place / name).rename(place / ".toryo" / name)
+    assert discovery.find("https://elsewhere.example", environ={}).token is None
+    assert discovery.find("http://localhost:9", environ={}).token == "tpt_owner"
+    assert discovery.find("http://127.0.0.1:4711/", environ={}).token == "tpt_owner"
+
+
+def test_where_no_server_runs_the_message_says_how_to_start_or_name_one(tmp_path) -> None:
+    with pytest.raises(Unreachable, match=r"toryo up.*--server.*--data-dir"):
+        discovery.find(data_dir=tmp_path, environ={})
+
+
+def test_a_server_without_a_token_file_is_still_found(place) -> None:
+    (place / "owner.token").unlink()
+    assert discovery.find(data_dir=place, environ={}).token is None
