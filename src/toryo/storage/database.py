@@ -1,0 +1,167 @@
+"""The seam between Toryo and its database: `Database.open(url)`, `read(work)`, `write(work)`, a work's `Connection`.
+
+A work is a function of one `Connection`. It may be run more than once (a serialization failure, a neighbour in its
+batch that failed), so it must change nothing but through its connection. All that differs between the two databases
+stands in `sqlite.py` and `postgresql.py`; what a statement is in `statements.py`; what tables there are in `schema.py`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar
+
+import sqlalchemy as sa
+
+from toryo.storage.errors import DatabaseUnavailable, MisusedDatabase
+from toryo.storage.statements import DIALECTS, Row, Statement
+from toryo.storage.threads import AwaitedCall, BlockedCall, Crew, Inside
+
+T = TypeVar("T")
+
+
+class Connection(ABC):
+    """What a work sees of the database: statements run at once, rows are plain tuples.
+
+    After a statement failed the work is over, even if it catches the error: nothing of it is kept, and its caller
+    gets that error. PostgreSQL behaves so, and one rule for both is easier to keep.
+    """
+
+    dialect: Literal["sqlite", "postgresql"]
+
+    @abstractmethod
+    def all(self, statement: Statement, **params: Any) -> list[Row]:
+        """Every row that the statement answers."""
+
+    @abstractmethod
+    def one(self, statement: Statement, **params: Any) -> Row | None:
+        """The first row, or None."""
+
+    def value(self, statement: Statement, **params: Any) -> Any:
+        """The first column of the first row, or None."""
+        row = self.one(statement, **params)
+        return None if row is None else row[0]
+
+    @abstractmethod
+    def run(self, statement: Statement, **params: Any) -> int:
+        """How many rows were changed."""
+
+    @abstractmethod
+    def many(self, statement: Statement, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Runs the statement once for each of the parameter sets."""
+
+    @abstractmethod
+    def lock(self, key: str) -> bool:
+        """Waits until no other transaction holds `key`, and holds it until the end of this one.
+
+        True where that was needed (PostgreSQL); False on SQLite, whose writer is alone anyway.
+        """
+
+    @abstractmethod
+    def lock_shared(self, key: str) -> bool:
+        """As `lock`, but only keeps out those who ask for the key alone."""
+
+    @abstractmethod
+    def define(self, change: sa.DDLElement | str) -> None:
+        """Changes the schema; for migrations only. A text is SQL that means the same on both databases."""
+
+    @property
+    @abstractmethod
+    def wrote(self) -> bool:
+        """Whether this work has changed anything yet."""
+
+
+Work = Callable[[Connection], T]
+
+
+class Database(ABC):
+    """An open database. Threads and event loops may use it at the same time."""
+
+    dialect: Literal["sqlite", "postgresql"]
+    place: str
+    """Where it is, for people: a path, or a URL without its password."""
+
+    def __init__(self) -> None:
+        self._inside = Inside()
+        self._readers: Crew
+        self._writers: Crew
+
+    @staticmethod
+    def open(url: str, *, threads: int = 8, exclusive: bool = True, patience: float = 5.0) -> Database:
+        """Opens `sqlite:///path` or `postgresql://…`; creates no tables (`upgrade` does), but an SQLite file.
+
+        `threads` is how many connections may be used at once. `exclusive` claims an SQLite file for this process:
+        a second owner is refused with `DatabaseInUse`. `patience` is how many seconds a locked or absent database
+        is waited for. Raises `DatabaseUnavailable`.
+        """
+        scheme = url.partition(":")[0].partition("+")[0]
+        if scheme == "sqlite":
+            from toryo.storage import sqlite
+
+            return sqlite.SQLiteDatabase(url, threads=threads, exclusive=exclusive, patience=patience)
+        if scheme in {"postgresql", "postgres"}:
+            from toryo.storage import postgresql
+
+            return postgresql.PostgreSQLDatabase(url, threads=threads, patience=patience)
+        raise DatabaseUnavailable(
+            f"Toryo does not know databases of the kind {scheme!r}.", "Use sqlite:///path/to/toryo.db or postgresql://…"
+        )
+
+    def upgrade(self) -> list[str]:
+        """Runs the migrations that are missing, all or none, and answers their names.
+
+        Raises `DatabaseTooNew` for a database that a newer Toryo has upgraded.
+        """
+        from toryo.storage import migrations
+
+        return self.write(migrations.upgrade)
+
+    def read(self, work: Work[T]) -> T:
+        """Runs the work on one consistent snapshot; it sees everything that was answered before."""
+        return self._blocking(self._readers, work)
+
+    def write(self, work: Work[T]) -> T:
+        """Runs the work in a transaction and answers after its COMMIT; an exception in it leaves nothing behind."""
+        return self._blocking(self._writers, work)
+
+    async def read_async(self, work: Work[T]) -> T:
+        """As `read`, for the tasks of an event loop."""
+        return await self._awaited(self._readers, work)
+
+    async def write_async(self, work: Work[T]) -> T:
+        """As `write`. A cancelled caller's work is done whole or not at all."""
+        return await self._awaited(self._writers, work)
+
+    def close(self) -> None:
+        """Finishes what waits, then closes every connection; later calls raise `DatabaseUnavailable`. Repeatable."""
+        if self._inside.work:
+            raise MisusedDatabase("A work tried to close its database. Close it outside.")
+        self._writers.close()
+        self._readers.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _blocking(self, crew: Crew, work: Work[T]) -> T:
+        self._inside.refuse()
+        call = BlockedCall(work)
+        crew.submit(call)
+        result: T = call.wait(crew.alive)
+        return result
+
+    async def _awaited(self, crew: Crew, work: Work[T]) -> T:
+        call = AwaitedCall(work)
+        crew.submit(call)
+        result: T = await call.future
+        return result
+
+
+def ddl_text(change: sa.DDLElement | str, dialect: str) -> str:
+    """The SQL of a schema change, for `Connection.define`."""
+    return change if isinstance(change, str) else str(change.compile(dialect=DIALECTS[dialect]))

@@ -1,0 +1,462 @@
+"""SQLite: one writer that commits many waiting works together, readers on connections of their own, one owning process.
+
+The standard library's driver in WAL mode with `synchronous=FULL`: what was answered survives a power cut. A batch
+forms while the last one is flushed, without a timer, so a lone caller waits for nobody. Works run without savepoints;
+only when one fails after its first write is the batch rolled back and run again with a savepoint each.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+from urllib.parse import quote
+
+import sqlalchemy as sa
+
+from toryo.storage.database import Connection, Database, T, Work, ddl_text
+from toryo.storage.errors import (
+    ConstraintBroken,
+    DatabaseInUse,
+    DatabaseUnavailable,
+    Duplicate,
+    MisusedDatabase,
+    Unstorable,
+)
+from toryo.storage.statements import Row, Statement
+from toryo.storage.threads import Call, Crew, gone
+
+_WORKS_PER_COMMIT = 512
+_WORKS_PER_SNAPSHOT = 16
+_STATEMENTS_KEPT = 1024
+
+_DRIVER_ERRORS = (sqlite3.Error, OverflowError, UnicodeEncodeError)
+
+_FOR_ALL = ("PRAGMA foreign_keys = ON", "PRAGMA temp_store = MEMORY", "PRAGMA trusted_schema = OFF")
+_FOR_READERS = (*_FOR_ALL, "PRAGMA cache_size = -16384", "PRAGMA query_only = ON")
+_FOR_WRITERS = (
+    *_FOR_ALL,
+    "PRAGMA synchronous = FULL",
+    "PRAGMA cache_size = -65536",
+    "PRAGMA journal_size_limit = 67108864",
+)
+
+
+class SQLiteDatabase(Database):
+    """See `Database`. Works of blocking readers run in the caller's own thread: nothing is faster."""
+
+    dialect: Literal["sqlite", "postgresql"] = "sqlite"
+
+    def __init__(self, url: str, *, threads: int, exclusive: bool, patience: float) -> None:
+        super().__init__()
+        self._path = _path(url)
+        self._patience = patience
+        self._closed = False
+        self._kept_most = threads
+        self._kept: deque[SQLiteConnection] = deque()
+        self.place = str(self._path)
+        _create(self._path)
+        self._owner = _claim(self._path) if exclusive else None
+        self._writers = Crew("writer", 1, _WORKS_PER_COMMIT, lambda: _Writer(self))
+        self._readers = Crew("reader", min(threads, 4), _WORKS_PER_SNAPSHOT, lambda: _Reader(self))
+        self._look()
+
+    def read(self, work: Work[T]) -> T:
+        self._inside.refuse()
+        call = Call(work)
+        connection = self._borrowed()
+        self._inside.work = True
+        try:
+            connection.snapshot([call])
+        finally:
+            self._inside.work = False
+            self._returned(connection, call)
+        result: T = call.outcome()
+        return result
+
+    def close(self) -> None:
+        super().close()
+        self._closed = True
+        while self._kept:
+            self._kept.pop().close()
+        if self._owner is not None:
+            os.close(self._owner)
+            self._owner = None
+
+    def connect(self, pragmas: Sequence[str]) -> SQLiteConnection:
+        """A new connection. The file must be there: one that vanished is reported, not replaced by an empty one."""
+        try:
+            driver = sqlite3.connect(
+                f"file:{quote(self.place)}?mode=rw",
+                uri=True,
+                timeout=self._patience,
+                isolation_level=None,
+                check_same_thread=False,
+                cached_statements=_STATEMENTS_KEPT,
+            )
+        except sqlite3.Error as error:
+            raise _translated(error, self.place) or error from error
+        connection = SQLiteConnection(driver, self.place, reads_only=pragmas is _FOR_READERS)
+        try:
+            for pragma in pragmas:
+                connection.command(pragma)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def enter(self) -> None:
+        """The present thread does nothing but run works from now on."""
+        self._inside.work = True
+
+    def _look(self) -> None:
+        """Fails now rather than at the first call, if this is no database or cannot be written."""
+        try:
+            self.write(_touch)
+        except BaseException:
+            self.close()
+            raise
+
+    def _borrowed(self) -> SQLiteConnection:
+        if self._closed:
+            raise gone()
+        try:
+            return self._kept.pop()
+        except IndexError:
+            return self.connect(_FOR_READERS)
+
+    def _returned(self, connection: SQLiteConnection, call: Call) -> None:
+        if isinstance(call.error, DatabaseUnavailable) or len(self._kept) >= self._kept_most:
+            connection.close()
+            return
+        self._kept.append(connection)
+        if self._closed:  # closed meanwhile: whoever empties the list last closes what is left in it
+            while self._kept:
+                self._kept.pop().close()
+
+
+class SQLiteConnection(Connection):
+    """One kept driver connection with one cursor: each statement on it ends the one before."""
+
+    dialect: Literal["sqlite", "postgresql"] = "sqlite"
+
+    def __init__(self, driver: sqlite3.Connection, place: str, *, reads_only: bool) -> None:
+        self._driver = driver
+        self._cursor = driver.cursor()
+        self._execute = self._cursor.execute
+        self._place = place
+        self._reads_only = reads_only
+        self._changes_before = 0
+        self._defined = False
+        self._failure: Exception | None = None
+
+    def all(self, statement: Statement, **params: Any) -> list[Row]:
+        compiled = statement.sqlite
+        try:
+            rows = self._execute(compiled.text, params if compiled.plain else compiled.prepare(params)).fetchall()
+        except _DRIVER_ERRORS as error:
+            self._fail(error)
+        return compiled.present(rows) if compiled.outward else rows
+
+    def one(self, statement: Statement, **params: Any) -> Row | None:
+        compiled = statement.sqlite
+        try:
+            row = self._execute(compiled.text, params if compiled.plain else compiled.prepare(params)).fetchone()
+        except _DRIVER_ERRORS as error:
+            self._fail(error)
+        return compiled.present([row])[0] if compiled.outward and row is not None else row
+
+    def run(self, statement: Statement, **params: Any) -> int:
+        compiled = statement.sqlite
+        try:
+            return self._execute(compiled.text, params if compiled.plain else compiled.prepare(params)).rowcount
+        except _DRIVER_ERRORS as error:
+            self._fail(error)
+
+    def many(self, statement: Statement, rows: Sequence[Mapping[str, Any]]) -> None:
+        compiled = statement.sqlite
+        ready = rows if compiled.plain else [compiled.prepare(dict(row)) for row in rows]
+        try:
+            self._cursor.executemany(compiled.text, ready)
+        except _DRIVER_ERRORS as error:
+            self._fail(error)
+
+    def lock(self, key: str) -> bool:  # noqa: ARG002 - the writer is alone
+        return False
+
+    def lock_shared(self, key: str) -> bool:  # noqa: ARG002 - the writer is alone
+        return False
+
+    def define(self, change: sa.DDLElement | str) -> None:
+        self._defined = True  # the driver does not count a changed schema
+        self.command(ddl_text(change, "sqlite"))
+
+    @property
+    def wrote(self) -> bool:
+        return self._defined or self._driver.total_changes != self._changes_before
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._driver.in_transaction
+
+    def command(self, text: str) -> None:
+        """BEGIN, COMMIT, SAVEPOINT and their like."""
+        try:
+            self._execute(text)
+        except _DRIVER_ERRORS as error:
+            self._fail(error)
+
+    def rollback(self) -> None:
+        """Ends the transaction if there still is one: SQLite itself ends it when the disk is full, for example."""
+        if self._driver.in_transaction:
+            self.command("ROLLBACK")
+
+    def snapshot(self, calls: list[Call]) -> None:
+        """Runs reading works on one state of the database."""
+        try:
+            self.command("BEGIN")
+            for call in calls:
+                self.attempt(call)
+            self.rollback()
+        except DatabaseUnavailable as error:
+            for call in calls:
+                call.fail(error.again())
+
+    def attempt(self, call: Call) -> None:
+        """Runs a work and keeps its result, or its error: also that of a statement whose failure it overlooked."""
+        self._changes_before = self._driver.total_changes
+        self._defined, self._failure, call.error = False, None, None
+        try:
+            call.result = call.work(self)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to the caller
+            call.fail(error)
+        else:
+            if self._failure is not None:
+                call.fail(self._failure)
+
+    def close(self) -> None:
+        self._driver.close()
+
+    def _fail(self, error: Exception) -> NoReturn:
+        meaning = (_misused(error) if self._reads_only else None) or _translated(error, self._place)
+        self._failure = meaning or error
+        if meaning is None:
+            raise error
+        raise meaning from error
+
+
+class _Reader:
+    """The hand of a thread that reads for tasks of event loops."""
+
+    def __init__(self, database: SQLiteDatabase) -> None:
+        self._database = database
+        self._connection: SQLiteConnection | None = None
+        database.enter()
+
+    def carry_out(self, calls: list[Call]) -> None:
+        try:
+            self._connection = self._connection or self._database.connect(_FOR_READERS)
+            self._connection.snapshot(calls)
+        except DatabaseUnavailable as error:
+            _fail_all(calls, error)
+        if _unavailable(calls):
+            self.close()
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+
+class _Writer:
+    """The hand of the one thread that writes."""
+
+    def __init__(self, database: SQLiteDatabase) -> None:
+        self._database = database
+        self._connection: SQLiteConnection | None = None
+        database.enter()
+
+    def carry_out(self, calls: list[Call]) -> None:
+        try:
+            self._connection = self._connection or self._opened()
+            self._commit_all(self._connection, calls)
+        except DatabaseUnavailable as error:
+            _fail_all(calls, error)
+        if _unavailable(calls):
+            self.close()
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+    def _opened(self) -> SQLiteConnection:
+        connection = self._database.connect(_FOR_WRITERS)
+        if connection.one(_USE_WAL) != ("wal",):
+            connection.close()
+            raise DatabaseUnavailable(
+                f"The file system of {self._database.place} cannot be used by several readers at once.",
+                "Put the database on a local disk.",
+            )
+        return connection
+
+    def _commit_all(self, connection: SQLiteConnection, calls: list[Call]) -> None:
+        try:
+            if self._together(connection, calls) or len(calls) == 1:
+                return
+            self._with_savepoints(connection, calls)
+        except ConstraintBroken as error:  # a deferred constraint, found at COMMIT: whose?
+            connection.rollback()
+            if len(calls) == 1:
+                calls[0].fail(error)
+            else:
+                for call in calls:
+                    self._commit_all(connection, [call])
+
+    def _together(self, connection: SQLiteConnection, calls: list[Call]) -> bool:
+        """Runs the works in one transaction; False, and nothing kept, if one failed after its first write."""
+        connection.command("BEGIN IMMEDIATE")
+        for call in calls:
+            connection.attempt(call)
+            if call.error is not None and (connection.wrote or not connection.in_transaction):
+                connection.rollback()
+                return False
+        connection.command("COMMIT")
+        return True
+
+    def _with_savepoints(self, connection: SQLiteConnection, calls: list[Call]) -> None:
+        """Runs the works in one transaction once more; each that fails leaves nothing of itself."""
+        connection.command("BEGIN IMMEDIATE")
+        for call in calls:
+            connection.command("SAVEPOINT work")
+            connection.attempt(call)
+            if call.error is not None:
+                self._undo(connection, call.error)
+            connection.command("RELEASE work")
+        connection.command("COMMIT")
+
+    def _undo(self, connection: SQLiteConnection, error: BaseException) -> None:
+        if connection.in_transaction:
+            connection.command("ROLLBACK TO work")
+        elif isinstance(error, DatabaseUnavailable):  # SQLite gave up everything, not only this work
+            raise error
+        else:
+            raise DatabaseUnavailable("SQLite gave up the transaction.", "Try again.") from error
+
+
+_USE_WAL = Statement(sa.text("PRAGMA journal_mode = WAL"))
+_READ_SCHEMA = Statement(sa.text("SELECT count(*) FROM sqlite_schema"))
+
+
+def _touch(connection: Connection) -> None:
+    connection.one(_READ_SCHEMA)
+
+
+def _fail_all(calls: list[Call], error: DatabaseUnavailable) -> None:
+    for call in calls:
+        call.fail(error.again())
+
+
+def _unavailable(calls: list[Call]) -> bool:
+    """Whether the connection is no longer to be trusted; a new one is opened for the next call."""
+    return any(isinstance(call.error, DatabaseUnavailable) for call in calls)
+
+
+def _path(url: str) -> Path:
+    name = sa.make_url(url).database
+    if not name or name == ":memory:" or name.startswith("file:"):
+        raise DatabaseUnavailable(
+            f"{url} names no file, and Toryo needs one: it uses several connections.", "Use sqlite:///path/to/toryo.db."
+        )
+    return Path(name).resolve()
+
+
+def _create(path: Path) -> None:
+    """Makes the file if it is missing, for its owner's eyes only; SQLite gives its companions the same mode."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except FileNotFoundError as error:
+        raise DatabaseUnavailable(
+            f"There is no directory {path.parent}.", "Create it, or choose another place for the database."
+        ) from error
+    except OSError as error:
+        raise DatabaseUnavailable(
+            f"The database {path} cannot be opened for writing: {error.strerror}.",
+            "Make the file and its directory writable for this user, or choose another place for the database.",
+        ) from error
+
+
+def _claim(path: Path) -> int:
+    """Takes the lock file beside the database; the operating system gives it back when this process ends."""
+    lock = path.with_name(path.name + ".lock")
+    try:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise DatabaseUnavailable(
+            f"The lock file {lock} cannot be written: {error.strerror}.",
+            "Make it and its directory writable for this user, or choose another place for the database.",
+        ) from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        owner = os.read(descriptor, 32).decode(errors="replace").strip()
+        os.close(descriptor)
+        raise DatabaseInUse(
+            f"Another process{f' ({owner})' if owner else ''} has the database {path} open.",
+            "Use the server that is running, stop it first, or choose another database.",
+        ) from error
+    os.truncate(descriptor, 0)
+    os.write(descriptor, f"{os.getpid()}\n".encode())
+    return descriptor
+
+
+def _misused(error: Exception) -> MisusedDatabase | None:
+    if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_READONLY:
+        return None
+    return MisusedDatabase("A work given to read() tried to write. Give it to write().")
+
+
+_DUPLICATES = {
+    sqlite3.SQLITE_CONSTRAINT_UNIQUE,
+    sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
+    sqlite3.SQLITE_CONSTRAINT_ROWID,
+}
+
+_UNAVAILABLE: dict[int, tuple[str, str]] = {
+    sqlite3.SQLITE_BUSY: ("is locked by another process", "End what else has it open; then try again."),
+    sqlite3.SQLITE_LOCKED: ("is locked", "Try again."),
+    sqlite3.SQLITE_PROTOCOL: ("is locked by another process", "End what else has it open; then try again."),
+    sqlite3.SQLITE_READONLY: ("may not be written", "Make the file and its directory writable for this user."),
+    sqlite3.SQLITE_PERM: ("may not be used", "Make the file and its directory writable for this user."),
+    sqlite3.SQLITE_FULL: ("cannot grow: the disk is full", "Free some space; the server goes on by itself."),
+    sqlite3.SQLITE_IOERR: ("cannot be read or written", "Look at the disk and its free space; then try again."),
+    sqlite3.SQLITE_CANTOPEN: ("cannot be opened", "See that the file and its directory exist and are writable."),
+    sqlite3.SQLITE_CORRUPT: ("is damaged", "Stop the server and restore a backup."),
+    sqlite3.SQLITE_NOTADB: ("is not an SQLite database", "Choose another file."),
+    sqlite3.SQLITE_NOMEM: ("cannot be used: memory is exhausted", "Free some memory; then try again."),
+}
+
+
+def _translated(error: Exception, place: str) -> Exception | None:
+    """What the driver's error means; None for what only a mistake in our own code can cause."""
+    if isinstance(error, OverflowError | UnicodeEncodeError | sqlite3.DataError):
+        return Unstorable(f"A value cannot be stored: {error}.")
+    code = getattr(error, "sqlite_errorcode", None) or 0
+    if code in _DUPLICATES:
+        return Duplicate(str(error), _table(str(error)))
+    if code & 0xFF == sqlite3.SQLITE_CONSTRAINT:
+        return ConstraintBroken(str(error), _table(str(error)))
+    if code & 0xFF in _UNAVAILABLE:
+        what, instruction = _UNAVAILABLE[code & 0xFF]
+        return DatabaseUnavailable(f"The database {place} {what} ({error}).", instruction)
+    return None
+
+
+def _table(message: str) -> str | None:
+    """`UNIQUE constraint failed: tasks.id, tasks.version` -> `tasks`."""
+    column = message.partition("failed: ")[2].partition(",")[0]
+    return column.partition(".")[0] if "." in column else None
