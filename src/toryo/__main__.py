@@ -1,0 +1,5 @@
+"""`python -m toryo` is the command `toryo`."""
+
+from toryo.cli.main import main
+
+main()

@@ -1,0 +1,140 @@
+"""`toryo demo`: the main job from nothing, without a model and without a key.
+
+A server and a Coordinator are started as real processes, the team of team.yaml is made, three tasks are filed, and
+the rest is what Toryo is for. stories.py says what is filed and promised, watching.py waits, showing.py draws,
+verdict.py judges.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toryo.cli.failures import FAILED, INTERRUPTED, Failure, Misuse
+from toryo.cli.here import Here, command
+
+LIMIT_SECONDS = 120
+DATA = ".toryo"
+TEAM = "toryo.yaml"
+LAST_WORDS = 10
+MAX_CONCURRENT = 8
+"""Room for everybody: no story waits for another one's process."""
+
+
+def add(app: typer.Typer) -> None:
+    command(app, "demo", options=("json",))(demo)
+
+
+def demo(
+    here: Here,
+    dir: Annotated[
+        Path | None, typer.Option("--dir", metavar="DIR", help="Where to work: new or empty (else a temporary one).")
+    ] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Stay up afterwards, until ^C.")] = False,
+    _no_browser: Annotated[bool, typer.Option("--no-browser", hidden=True)] = False,
+) -> None:
+    """See a team at work, from nothing: no model, no key."""
+    directory = _directory(dir)
+    try:
+        kept = _perform(here, directory, keep=keep)
+    except KeyboardInterrupt:
+        if dir is None:
+            shutil.rmtree(directory, ignore_errors=True)
+        raise typer.Exit(INTERRUPTED) from None
+    if not kept:
+        raise typer.Exit(FAILED)
+
+
+def _perform(here: Here, directory: Path, *, keep: bool) -> bool:
+    """The whole demo in a directory; whether everything is as promised."""
+    from toryo.cli import output
+    from toryo.cli.demo import showing, verdict, watching
+    from toryo.cli.demo.stories import STORIES
+    from toryo.cli.processes import Crew, without_toryo
+
+    data, log = directory / DATA, directory / "demo.log"
+    output.say(f"Starting a server and a Coordinator in {directory}")
+    everywhere = ["--data-dir", str(data)]
+    with (
+        _shown_on_failure(log),
+        Crew(
+            [*everywhere, "--port", "0"],
+            [*everywhere, "--max-concurrent", str(MAX_CONCURRENT)],
+            without_toryo(os.environ),
+            _into(log),
+        ) as crew,
+    ):
+        there = Here(data_dir=data, server=crew.address, json=here.json)
+        since = watching.newest_event(there)
+        _make_team(there, directory)
+        seen = watching.file_tasks(there, STORIES)
+        progress = showing.Progress(seen, live=sys.stderr.isatty() and not here.json)
+        with progress.shown():
+            watching.until_over(there, seen, LIMIT_SECONDS, progress.changed, lambda: crew.ended(within_seconds=0))
+        found = verdict.judge(there, seen, STORIES, directory, since)
+        here.answer(found.document(directory), lambda: showing.result(found))
+        if not seen.over:
+            showing.stuck(there, seen, LIMIT_SECONDS)
+        if keep:
+            output.say(f"Toryo stays up at {crew.address} (data in {data}); ^C ends it.")
+            crew.wait()
+    if not here.json:
+        showing.where(directory, data)
+    return found.ok
+
+
+def _directory(given: Path | None) -> Path:
+    """A directory of this demo's own: what lies in somebody's directory is never touched."""
+    if given is None:
+        return Path(tempfile.mkdtemp(prefix="toryo-demo-"))
+    directory = given.expanduser().resolve()
+    directory.mkdir(parents=True, exist_ok=True)
+    if any(directory.iterdir()) and not (directory / DATA).is_dir():
+        raise Misuse(f"{directory} is not empty.", "Name a new or empty directory, or that of an earlier demo.")
+    return directory
+
+
+def _make_team(here: Here, directory: Path) -> None:
+    """Lays out the directories and applies team.yaml, as anybody would their own toryo.yaml."""
+    from toryo.cli import applying, manifest
+    from toryo.cli.demo.stories import STORIES
+
+    for story in STORIES:
+        project = directory / story.project
+        project.mkdir(exist_ok=True)
+        for name in story.promised:
+            (project / name).unlink(missing_ok=True)
+        for name, text in story.given.items():
+            (project / name).write_text(text, encoding="utf-8")
+    (directory / TEAM).write_text(files(__package__).joinpath("team.yaml").read_text(encoding="utf-8"), "utf-8")
+    applying.apply(here, manifest.read(directory / TEAM))
+
+
+def _into(log: Path) -> Callable[[str, str], None]:
+    """What the server and the Coordinator print goes to a file: the screen is for the tasks."""
+
+    def hear(name: str, line: str) -> None:
+        with log.open("a", encoding="utf-8") as file:
+            file.write(f"{name}: {line}\n")
+
+    return hear
+
+
+@contextmanager
+def _shown_on_failure(log: Path) -> Iterator[None]:
+    """If a process could not start or died, its last words are worth more than the name of its log."""
+    try:
+        yield
+    except Failure:
+        lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+        sys.stderr.writelines(f"{line}\n" for line in lines[-LAST_WORDS:])
+        raise

@@ -1,0 +1,152 @@
+"""The three stories of the demo: what is filed for whom, and what must be true in the end.
+
+Who is in the team and how each of them works stands in team.yaml. Each story has a project of its own: a project is
+a directory and the people who work in it, so the manager who is asked for a translation sees the two translators and
+nobody else, and the three stories run at once without treading on each other's files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Task = Mapping[str, Any]
+Check = Callable[["Happened"], list[str]]
+"""What is not as promised, in words."""
+
+LINES = {
+    "Hello, world.": ("こんにちは、世界。", "你好，世界。"),
+    "The timber has arrived.": ("木材が届きました。", "木材已经到了。"),
+    "We begin tomorrow.": ("明日始めます。", "我们明天开始。"),
+    "Thank you for your help.": ("手伝ってくれてありがとう。", "谢谢你的帮助。"),
+}
+STOCK = "plank,oak,12\nplank,pine,30\nbeam,oak,4\nbeam,cedar,7\n"
+REPORT = "# Timber\n\n- beam: 11\n- plank: 42\n"
+
+
+@dataclass(frozen=True)
+class Happened:
+    """What is left of a story when it is over: its directory, its tasks, and the launches it took."""
+
+    directory: Path
+    tasks: Sequence[Task]
+    launches: Sequence[Task]
+
+
+@dataclass(frozen=True)
+class Story:
+    """`given` are the files laid out before, `promised` those that must be made."""
+
+    name: str
+    project: str
+    title: str
+    description: str
+    promised: tuple[str, ...]
+    check: Check
+    given: Mapping[str, str] = field(default_factory=dict)
+
+
+def _translated(story: Happened) -> list[str]:
+    japanese, chinese = ("".join(f"{each[language]}\n" for each in LINES.values()) for language in (0, 1))
+    wrong = _different(story.directory / "hello_ja.txt", japanese)
+    wrong += _different(story.directory / "hello_zh.txt", chinese)
+    workers = [each for each in story.launches if each["agent_id"] in {"japanese", "chinese"}]
+    if not _overlap(workers):
+        wrong.append("the two translators did not work at the same time")
+    return wrong
+
+
+def _doubled(story: Happened) -> list[str]:
+    seed_file, result_file = story.directory / "seed.txt", story.directory / "result.txt"
+    try:
+        seed, result = int(seed_file.read_text()), int(result_file.read_text())
+    except (OSError, ValueError) as error:
+        return [f"no numbers to compare: {error}"]
+    wrong = [] if 1 <= seed <= 1000 else [f"seed.txt is {seed}, not 1 to 1000"]
+    if result != 2 * seed:
+        wrong.append(f"result.txt is {result}, not twice {seed}")
+    if seed_file.stat().st_mtime_ns > result_file.stat().st_mtime_ns:
+        wrong.append("seed.txt is younger than result.txt")
+    return wrong + _out_of_order(story.tasks)
+
+
+def _reported(story: Happened) -> list[str]:
+    wrong = _different(story.directory / "stock.md", REPORT)
+    by_id = {each["task_id"]: each for each in story.tasks}
+    if max((_depth(each, by_id) for each in story.tasks), default=0) < 3:
+        wrong.append("the worker did not divide its task: there are no three levels")
+    return wrong
+
+
+def _different(path: Path, expected: str) -> list[str]:
+    try:
+        found = path.read_text(encoding="utf-8")
+    except OSError:
+        return [f"{path.name} is missing"]
+    return [] if found == expected else [f"{path.name} has other contents than promised"]
+
+
+def _overlap(launches: Sequence[Task]) -> bool:
+    """Whether processes of two different agents were signed in at the same time."""
+    spans = [(each["agent_id"], each.get("signed_in_at"), each.get("ended_at")) for each in launches]
+    done = [(agent, start, end) for agent, start, end in spans if start and end]
+    return any(one[0] != other[0] and one[1] < other[2] and other[1] < one[2] for one in done for other in done)
+
+
+def _out_of_order(tasks: Sequence[Task]) -> list[str]:
+    """A dependency must be stored, and what depends must have started after what it depends on was completed."""
+    by_id = {each["task_id"]: each for each in tasks}
+    pairs = [(each, by_id[other]) for each in tasks for other in each["dependencies"] if other in by_id]
+    if not pairs:
+        return ["no task depends on another"]
+    return [
+        f"{later['title']!r} was started before {first['title']!r} was completed"
+        for later, first in pairs
+        if not first["completed_at"] or not later["started_at"] or later["started_at"] < first["completed_at"]
+    ]
+
+
+def _depth(task: Task, by_id: Mapping[str, Task]) -> int:
+    parent = by_id.get(task.get("parent_task_id") or "")
+    return 1 if parent is None else 1 + _depth(parent, by_id)
+
+
+def _phrasebook(language: int) -> str:
+    """A sed script that knows the lines of hello.txt, in place of a model that knows the language."""
+    return "".join(f"s/^{english}$/{words[language]}/\n" for english, words in LINES.items())
+
+
+STORIES = (
+    Story(
+        name="Two specialists side by side",
+        project="translation",
+        title="Translate hello.txt into Japanese and Chinese",
+        description="Make hello_ja.txt and hello_zh.txt. Who does which is for the manager to decide.",
+        given={
+            "hello.txt": "".join(f"{english}\n" for english in LINES),
+            "ja.sed": _phrasebook(0),
+            "zh.sed": _phrasebook(1),
+        },
+        promised=("hello_ja.txt", "hello_zh.txt"),
+        check=_translated,
+    ),
+    Story(
+        name="One waits for the other",
+        project="numbers",
+        title="Draw a number and double it",
+        description="A number from 1 to 1000 in seed.txt, twice that number in result.txt.",
+        promised=("seed.txt", "result.txt"),
+        check=_doubled,
+    ),
+    Story(
+        name="A worker divides its task",
+        project="timber",
+        title="Report what timber is in stock",
+        description="From stock.csv, make stock.md.",
+        given={"stock.csv": STOCK},
+        promised=("totals.txt", "stock.md"),
+        check=_reported,
+    ),
+)

@@ -1,0 +1,166 @@
+"""Whether the demo kept its promises: every task completed, every file right, and no start for nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from toryo.cli.demo.stories import Happened, Story, Task
+from toryo.cli.demo.watching import Seen
+from toryo.cli.here import Here
+from toryo.cli.output import seconds_between
+
+PAGE = 500
+CHANGES = "task."
+"""What a start is for: it changes a task. Signing in, looking and leaving change none."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """One process: whose, why it was ordered, how long it was signed in, and what it changed by kind of event."""
+
+    agent: str
+    project: str
+    task: str | None
+    reason: str
+    seconds: float | None
+    changes: dict[str, int]
+
+    @property
+    def idle(self) -> bool:
+        return not self.changes
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one story ended."""
+
+    story: Story
+    tasks: list[Task]
+    made: list[str]
+    wrong: list[str]
+
+    @property
+    def completed(self) -> int:
+        return sum(each["status"] == "completed" for each in self.tasks)
+
+    @property
+    def ok(self) -> bool:
+        return not self.wrong
+
+
+@dataclass(frozen=True)
+class Verdict:
+    seconds: float
+    stories: list[Outcome]
+    starts: list[Start] = field(default_factory=list)
+
+    @property
+    def filed(self) -> int:
+        return sum(len(each.tasks) for each in self.stories)
+
+    @property
+    def completed(self) -> int:
+        return sum(each.completed for each in self.stories)
+
+    @property
+    def wrong(self) -> list[str]:
+        stories = [f"{each.story.name}: {what}" for each in self.stories for what in each.wrong]
+        return stories + [f"{each.agent} was started for nothing ({each.reason})" for each in self.starts if each.idle]
+
+    @property
+    def ok(self) -> bool:
+        return not self.wrong
+
+    def document(self, directory: Path) -> dict[str, Any]:
+        """The demo's answer for scripts."""
+        return {
+            "ok": self.ok,
+            "success": self.ok,
+            "seconds": round(self.seconds, 2),
+            "directory": str(directory),
+            "stories": [
+                {
+                    "name": each.story.name,
+                    "project": each.story.project,
+                    "ok": each.ok,
+                    "wrong": each.wrong,
+                    "tasks": list(each.tasks),
+                    "files": [str(directory / each.story.project / name) for name in each.made],
+                }
+                for each in self.stories
+            ],
+            "starts": [
+                {
+                    "agent_id": each.agent,
+                    "project_id": each.project,
+                    "task_id": each.task,
+                    "reason": each.reason,
+                    "seconds": each.seconds,
+                    "changes": each.changes,
+                    "idle": each.idle,
+                }
+                for each in self.starts
+            ],
+            "idle_starts": sum(each.idle for each in self.starts),
+        }
+
+
+def judge(here: Here, seen: Seen, stories: Sequence[Story], directory: Path, since: int) -> Verdict:
+    """Looks at the tasks, the files and the events after `since`, and says what is not as promised."""
+    seconds = seen.seconds
+    launches = {story.project: _launches(here, story.project, since) for story in stories}
+    outcomes = [_outcome(story, seen, directory / story.project, launches[story.project]) for story in stories]
+    changes = _changes(here, since)
+    starts = [
+        _start(launch, changes.get(launch["launch_id"], {})) for story in stories for launch in launches[story.project]
+    ]
+    return Verdict(seconds, outcomes, starts)
+
+
+def _outcome(story: Story, seen: Seen, directory: Path, launches: list[Task]) -> Outcome:
+    tasks = seen.tasks[story.project]
+    made = [name for name in story.promised if (directory / name).is_file()]
+    wrong = [f"{each['title']!r} is {each['status']}" for each in tasks if each["status"] != "completed"]
+    wrong += [f"{name} is missing" for name in story.promised if name not in made]
+    return Outcome(story, tasks, made, wrong or story.check(Happened(directory, tasks, launches)))
+
+
+def _launches(here: Here, project: str, since: int) -> list[Task]:
+    """The launches of one project that were ordered after an event, in order."""
+    ordered = {each["launch_id"] for each in _events(here, since, project_id=project) if each.get("launch_id")}
+    found = here.get("/launches", project_id=project)["launches"]
+    return sorted((each for each in found if each["launch_id"] in ordered), key=lambda each: each["ordered_at"])
+
+
+def _changes(here: Here, since: int) -> dict[str, dict[str, int]]:
+    """Per launch, how many changes of tasks its session made, by kind."""
+    counted: dict[str, Counter[str]] = {}
+    for event in _events(here, since):
+        if event.get("launch_id") and event["kind"].startswith(CHANGES):
+            counted.setdefault(event["launch_id"], Counter())[event["kind"]] += 1
+    return {launch: dict(kinds) for launch, kinds in counted.items()}
+
+
+def _events(here: Here, after: int, **only: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    while True:
+        page = here.get("/events", after=after, limit=PAGE, **only)["events"]
+        found += page
+        if len(page) < PAGE:
+            return found
+        after = page[-1]["sequence"]
+
+
+def _start(launch: Task, changes: dict[str, int]) -> Start:
+    return Start(
+        agent=launch["agent_id"],
+        project=launch["project_id"],
+        task=launch.get("task_id"),
+        reason=launch["reason"],
+        seconds=seconds_between(launch.get("signed_in_at"), launch.get("ended_at")),
+        changes=changes,
+    )

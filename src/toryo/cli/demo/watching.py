@@ -1,0 +1,89 @@
+"""Watches the demo's tasks until all of them are closed: woken by events, looking at the tasks themselves."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from toryo.cli.demo.stories import Story, Task
+from toryo.cli.failures import Failure
+from toryo.cli.here import Here
+from toryo.cli.tasks import CLOSED
+
+LOOK_SECONDS = 1
+"""How long one look at the events waits: also how soon a process that died, or the time limit, is noticed."""
+
+
+@dataclass
+class Seen:
+    """What is known about the stories: their main tasks, and every task of their projects."""
+
+    started: float
+    main: dict[str, str]
+    """The main task of each project."""
+    tasks: dict[str, list[Task]] = field(default_factory=dict)
+    after: int = 0
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.started
+
+    @property
+    def over(self) -> bool:
+        """Whether every main task is closed (what is below a completed one is closed, too)."""
+        return bool(self.tasks) and all(self.task(project)["status"] in CLOSED for project in self.main)
+
+    def task(self, project: str) -> Task:
+        return next(each for each in self.tasks[project] if each["task_id"] == self.main[project])
+
+    def parts(self, task: Task) -> list[Task]:
+        return [each for each in self.tasks[task["project_id"]] if each.get("parent_task_id") == task["task_id"]]
+
+
+def newest_event(here: Here) -> int:
+    return int(here.get("/events", limit=1)["last"])
+
+
+def file_tasks(here: Here, stories: Sequence[Story]) -> Seen:
+    """Files every story's main task, in progress at once: that is all a person does here."""
+    seen = Seen(time.monotonic(), {}, after=newest_event(here))
+    for story in stories:
+        body = {
+            "title": story.title,
+            "description": story.description,
+            "assignee_id": "lead",
+            "status": "in_progress",
+            "acceptance": [{"file": name} for name in story.promised],
+        }
+        seen.main[story.project] = here.send("POST", f"/projects/{story.project}/tasks", body)["task_id"]
+    look(here, seen)
+    return seen
+
+
+def look(here: Here, seen: Seen) -> None:
+    for project in seen.main:
+        seen.tasks[project] = _family(seen.main[project], here.get(f"/projects/{project}/tasks")["tasks"])
+
+
+def until_over(
+    here: Here, seen: Seen, limit_seconds: float, changed: Callable[[], None], died: Callable[[], str | None]
+) -> None:
+    """Returns when all main tasks are closed or the time is up; raises Failure if a process has died meanwhile."""
+    while not seen.over and seen.seconds < limit_seconds:
+        heard = here.get("/events", after=seen.after, wait_seconds=LOOK_SECONDS)
+        seen.after = heard["last"]
+        if heard["events"]:
+            look(here, seen)
+            changed()
+        name = died()
+        if name is not None:
+            raise Failure(f"The {name} has ended by itself.", "See its log in the demo's directory.")
+
+
+def _family(main: str, tasks: Sequence[Task]) -> list[Task]:
+    """The main task and all below it; a directory used twice has the tasks of the last time, too."""
+    family = [each for each in tasks if each["task_id"] == main]
+    for each in family:
+        family += [part for part in tasks if part.get("parent_task_id") == each["task_id"]]
+    return family

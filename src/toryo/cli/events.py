@@ -1,0 +1,77 @@
+"""`toryo events`: everything that happened, in order; the audit log, the timeline and what live pages read."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from toryo.cli import output
+from toryo.cli.here import Here, command
+
+PAGE = 500
+NEWEST = 50
+"""How many are shown where nothing is said about where to begin."""
+WAIT_SECONDS = 20
+"""How long one look waits at the server while following."""
+
+
+def add(app: typer.Typer) -> None:
+    command(app, "events")(events)
+
+
+def events(
+    here: Here,
+    after: Annotated[
+        int | None, typer.Option("--after", min=0, metavar="N", help="Those after this number (else the newest 50).")
+    ] = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="And those to come, until ^C.")] = False,
+    project: Annotated[str | None, typer.Option("--project", metavar="PRJ")] = None,
+    task: Annotated[str | None, typer.Option("--task", metavar="TASK")] = None,
+    agent: Annotated[str | None, typer.Option("--agent", metavar="AGENT")] = None,
+) -> None:
+    """What happened. With --follow --json: one JSON document per line."""
+    only = {"project_id": project, "task_id": task, "agent_id": agent}
+    start = max(0, here.get("/events", limit=1)["last"] - NEWEST) if after is None else after
+    found, last = _all(here, start, only)
+    if not follow:
+        here.answer({"success": True, "events": found, "last": last}, lambda: _print(found))
+        return
+    while True:
+        for each in found:
+            _print_one(here, each)
+        answer = here.get("/events", after=last, limit=PAGE, wait_seconds=WAIT_SECONDS, **only)
+        found, last = answer["events"], answer["last"]
+
+
+def _all(here: Here, after: int, only: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
+    """Every event after a number, and the number to go on from."""
+    found: list[dict[str, Any]] = []
+    while True:
+        page = here.get("/events", after=after, limit=PAGE, **only)
+        found += page["events"]
+        if len(page["events"]) < PAGE:
+            return found, page["last"]
+        after = page["events"][-1]["sequence"]
+
+
+def _print(found: list[dict[str, Any]]) -> None:
+    for each in found:
+        output.done(told(each))
+
+
+def _print_one(here: Here, event: dict[str, Any]) -> None:
+    if here.json:
+        output.line(event)
+    else:
+        output.done(told(event))
+
+
+def told(event: dict[str, Any]) -> str:
+    """One event on one line: number, time, what, who did it, to what, with what."""
+    subjects = [event.get(f"{name}_id") for name in ("project", "task", "agent", "launch")]
+    about = " ".join(dict.fromkeys(each for each in subjects if each and each != event.get("actor_id")))
+    data = f"  {json.dumps(event['data'], ensure_ascii=False)}" if event.get("data") else ""
+    actor = event.get("actor_id") or ""
+    return f"{event['sequence']:>6}  {output.clock(event['at'])}  {event['kind']:<24} {actor:<20} {about}{data}"

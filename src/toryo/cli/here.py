@@ -1,0 +1,130 @@
+"""What every command is given: the options that stand everywhere, the server behind them, and one way to answer.
+
+A command is a function whose first parameter is a `Here`; `command` adds --data-dir, --server, --token and --json to
+it, so that they may be written before or after the command's name. Nothing here knows a particular command.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from toryo.cli.failures import Misuse
+
+if TYPE_CHECKING:
+    from toryo.client import Client
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir",
+        envvar="TORYO_DATA_DIR",
+        metavar="DIR",
+        help="Where the server keeps its data (else .toryo/ here, else the user's data directory).",
+    ),
+]
+Server = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        envvar="TORYO_SERVER_URL",
+        metavar="URL",
+        help="The server's address (else the server.json in the data directory).",
+    ),
+]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        "--token",
+        envvar="TORYO_TOKEN",
+        metavar="TOKEN",
+        help="Who you are (else the token file in the data directory).",
+    ),
+]
+Json = Annotated[
+    bool,
+    typer.Option("--json", help="One JSON document on stdout and nothing else there."),
+]
+_OPTIONS: dict[str, Any] = {"data_dir": DataDir, "server": Server, "token": Token, "json": Json}
+
+
+@dataclass
+class Here:
+    """Where the command was typed: which server it speaks to, as whom, and how it answers."""
+
+    data_dir: Path | None = None
+    server: str | None = None
+    token: str | None = None
+    json: bool = False
+
+    @cached_property
+    def client(self) -> Client:
+        """Made when first asked for: a person's client for the server that is named, or that left its address."""
+        from toryo.client import Client, discovery
+
+        try:
+            found = discovery.find(self.server, self.token, self.data_dir, role="owner")
+            return Client(found.url, found.token)
+        except ValueError as error:
+            raise Misuse(str(error), "See --server and TORYO_SERVER_URL.") from None
+
+    def get(self, path: str, **params: Any) -> dict[str, Any]:
+        return self.client.rest("GET", path, params=params)
+
+    def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """What is None in the body was not said, and is not sent."""
+        said = {key: each for key, each in (body or {}).items() if each is not None}
+        return self.client.rest(method, path, json=said)
+
+    def answer(self, document: Mapping[str, Any], show: Callable[[], None]) -> None:
+        """The one result of a command: the document for scripts, or what `show` prints for people."""
+        if self.json:
+            from toryo.cli import output
+
+            output.document(document)
+        else:
+            show()
+
+
+def command(
+    app: typer.Typer, name: str | None = None, *, options: tuple[str, ...] = tuple(_OPTIONS), **settings: Any
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Registers `function(here, …)` as a command with the options of everywhere, or those of them that are named."""
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        app.command(name, **settings)(_taking(function, options))
+        return function
+
+    return register
+
+
+def given_before(context: typer.Context, **values: Any) -> None:
+    """Remembers what was said before the command's name: `toryo --json task list`."""
+    context.obj = Here(**values)
+
+
+def _taking(function: Callable[..., None], names: tuple[str, ...]) -> Callable[..., None]:
+    def run(typed: typer.Context, **values: Any) -> None:
+        said = {name: values.pop(name) for name in names}
+        before = typed.obj if isinstance(typed.obj, Here) else Here()
+        function(replace(before, **{name: value for name, value in said.items() if value}), **values)
+
+    own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+    added = [_parameter(name) for name in names]
+    typed = inspect.Parameter("typed", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    parameters = [typed, *(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own), *added]
+    run.__name__, run.__doc__, run.__module__ = function.__name__, function.__doc__, function.__module__
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run
+
+
+def _parameter(name: str) -> inspect.Parameter:
+    default = False if name == "json" else None
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=_OPTIONS[name], default=default)

@@ -1,0 +1,86 @@
+"""The command `toryo`: puts the groups together and turns whatever happens into an exit code.
+
+Only Typer is imported up here, and the command files keep to that too: `toryo --help` is answered before anything
+heavy is loaded.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from toryo.cli import agents, demo, doctor, events, failures, logs, projects, running, sessions, starting, tasks, why
+from toryo.cli.here import DataDir, Json, Server, Token, given_before
+
+app = typer.Typer(
+    name="toryo",
+    help="A team of AI agents, led by tasks: people file tasks, the server decides, Coordinators start the agents.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for group in (demo, running, starting):
+    group.add(app)
+for group in (projects, agents, tasks, why, sessions, logs, events, doctor):
+    group.add(app)
+
+
+@app.callback()
+def everywhere(
+    context: typer.Context,
+    data_dir: DataDir = None,
+    server: Server = None,
+    token: Token = None,
+    json: Json = False,
+) -> None:
+    given_before(context, data_dir=data_dir, server=server, token=token, json=json)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Runs one command line and ends the process with its exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    sys.exit(_outcome(given))
+
+
+def _outcome(given: list[str]) -> int:
+    try:
+        code = app(args=given, prog_name="toryo", standalone_mode=False)
+    except typer.TyperException as mistake:
+        return _explain_usage(mistake)
+    except (typer.Abort, KeyboardInterrupt):
+        return failures.INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - whatever it is, a script gets an exit code that means it
+        return _explain(error, as_json="--json" in given)
+    return code if isinstance(code, int) else failures.DONE
+
+
+def _explain(error: Exception, *, as_json: bool) -> int:
+    failure = failures.of(error)
+    if failure is None:
+        # A defect of ours: whoever reports it needs all of it.
+        raise error
+    _say(failure.sentence())
+    if as_json:
+        from toryo.cli import output
+
+        output.document(failure.answer())
+    return failure.exit_code
+
+
+def _explain_usage(mistake: typer.TyperException) -> int:
+    context = getattr(mistake, "ctx", None)
+    path = context.command_path if context is not None else "toryo"
+    message = mistake.format_message().rstrip()
+    if type(mistake).__name__ == "NoArgsIsHelpError":
+        sys.stderr.write(message + "\n")
+    else:
+        _say(f"{message} See `{path} --help`.")
+    return failures.MISUSED
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"toryo: {' '.join(text.split())}\n")

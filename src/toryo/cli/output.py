@@ -1,0 +1,139 @@
+"""How answers look: tables and marks for people on stdout, one JSON document for scripts, messages on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+COLOURS = {
+    "backlog": "dim",
+    "todo": "blue",
+    "in_progress": "yellow",
+    "blocked": "red",
+    "completed": "green",
+    "failed": "red",
+    "cancelled": "dim",
+}
+MARKS = {
+    "backlog": "·",
+    "todo": "○",
+    "in_progress": "◐",
+    "blocked": "■",
+    "completed": "✔",
+    "failed": "✘",
+    "cancelled": "–",
+}
+
+_PIPED_WIDTH = 500
+"""Where nobody looks, nothing is folded or cut: `toryo task list | grep` must see whole lines."""
+
+
+@cache
+def console() -> Console:
+    return _console(stderr=False)
+
+
+@cache
+def messages() -> Console:
+    return _console(stderr=True)
+
+
+def _console(*, stderr: bool) -> Console:
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(stderr=stderr, highlight=False, soft_wrap=False, width=None if stream.isatty() else _PIPED_WIDTH)
+
+
+def document(value: Mapping[str, Any]) -> None:
+    """One JSON document on stdout."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def line(value: Mapping[str, Any]) -> None:
+    """One JSON document on one line, at once: for what goes on and on."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def say(text: str) -> None:
+    """A message: stderr, so that it never mixes with an answer."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+def done(text: str) -> None:
+    """What a command did, in a few words, on stdout."""
+    sys.stdout.write(text + "\n")
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str) -> None:
+    """Rows under headings, the last column taking what room is left; `empty` is said when there are none."""
+    from rich.table import Table
+
+    body = [[cell if _rich(cell) else _plain(cell) for cell in row] for row in rows]
+    if not body:
+        say(empty)
+        return
+    shown = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        shown.add_column(column, no_wrap=column != columns[-1], overflow="fold")
+    for row in body:
+        shown.add_row(*row)
+    console().print(shown)
+
+
+def fields(values: Mapping[str, Any]) -> None:
+    """One thing, a line per field; what is empty is left out."""
+    from rich.table import Table
+
+    shown = Table(box=None, show_header=False, pad_edge=False)
+    shown.add_column(style="bold", no_wrap=True)
+    shown.add_column(overflow="fold")
+    for name, value in values.items():
+        if value not in (None, "", [], {}):
+            shown.add_row(name, value if _rich(value) else _plain(value))
+    console().print(shown)
+
+
+def status(name: str) -> Text:
+    from rich.text import Text
+
+    return Text(f"{MARKS.get(name, ' ')} {name}", style=COLOURS.get(name, ""))
+
+
+def clock(moment: str | None) -> str:
+    """An instant of the server in this place's time: `14:03:07`, with the day if it is another one."""
+    if not moment:
+        return ""
+    local = datetime.fromisoformat(moment).astimezone()
+    today = datetime.now().astimezone().date()
+    return f"{local:%H:%M:%S}" if local.date() == today else f"{local:%Y-%m-%d %H:%M:%S}"
+
+
+def seconds_between(start: str | None, end: str | None) -> float | None:
+    if not start or not end:
+        return None
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+
+
+def _plain(value: Any) -> Text:
+    from rich.text import Text
+
+    if value is None:
+        return Text("")
+    if isinstance(value, (dict, list)):
+        return Text(json.dumps(value, ensure_ascii=False))
+    return Text(str(value))
+
+
+def _rich(value: Any) -> bool:
+    return hasattr(value, "__rich_console__") or type(value).__module__.startswith("rich.")

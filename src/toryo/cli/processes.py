@@ -1,0 +1,161 @@
+"""A server and a Coordinator as child processes of one command: started in order, ended in the other order.
+
+Each child is a session of its own, so that ^C reaches only the parent, which then ends the Coordinator (and with it
+the agents) before the server they report to.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+from toryo.cli.failures import Failure
+
+Hear = Callable[[str, str], None]
+"""Told each line that a child prints: the child's name, the line."""
+
+READY_WITHIN_SECONDS = 30
+COORDINATOR_LEAVES_WITHIN_SECONDS = 75
+"""Longer than the grace time it gives its agents."""
+SERVER_LEAVES_WITHIN_SECONDS = 15
+
+
+class Child:
+    """One `toryo …` process whose output is heard line by line."""
+
+    def __init__(self, name: str, arguments: Sequence[str], environment: Mapping[str, str], hear: Hear) -> None:
+        self.name = name
+        self._command = [sys.executable, "-m", "toryo", *arguments]
+        self._environment = dict(environment)
+        self._hear = hear
+        self._process: subprocess.Popen[str] | None = None
+        self._announced = threading.Event()
+        self._address: str | None = None
+        self.ended = threading.Event()
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(
+            self._command,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+        threading.Thread(target=self._listen, args=(self._process,), name=f"{self.name} output", daemon=True).start()
+
+    def address(self) -> str:
+        """Waits for the line `ready http://…` and returns the address; raises Failure if it does not come."""
+        self._announced.wait(READY_WITHIN_SECONDS)
+        if self._address is None:
+            state = "ended" if self.ended.is_set() else f"said nothing for {READY_WITHIN_SECONDS} s"
+            raise Failure(f"The {self.name} did not start: it {state}.", "What it printed stands above, or in its log.")
+        return self._address
+
+    def stop(self, seconds: float) -> None:
+        """Asks it to leave; after `seconds` it is made to, with everything it started."""
+        process = self._process
+        if process is None:
+            return
+        self._signal(signal.SIGTERM)
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def kill(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    @property
+    def exit_code(self) -> int | None:
+        return None if self._process is None else self._process.poll()
+
+    def _signal(self, number: int) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(number)
+
+    def _listen(self, process: subprocess.Popen[str]) -> None:
+        for line in process.stdout or ():
+            text = line.rstrip("\n")
+            if text.startswith("ready ") and not self._announced.is_set():
+                self._address = text.removeprefix("ready ").strip()
+                self._announced.set()
+            self._hear(self.name, text)
+        process.wait()
+        self.ended.set()
+        self._announced.set()
+
+
+class Crew:
+    """The server and its Coordinator; `with Crew(…) as crew:` leaves nothing behind."""
+
+    def __init__(
+        self, server: Sequence[str], coordinator: Sequence[str], environment: Mapping[str, str], hear: Hear
+    ) -> None:
+        self._server = Child("server", ["server", *server], environment, hear)
+        self._coordinator_arguments = list(coordinator)
+        self._environment = environment
+        self._hear = hear
+        self._coordinator: Child | None = None
+        self.address = ""
+
+    def __enter__(self) -> Self:
+        try:
+            self._server.start()
+            self.address = self._server.address()
+            arguments = ["coordinator", "--server", self.address, *self._coordinator_arguments]
+            self._coordinator = Child("coordinator", arguments, self._environment, self._hear)
+            self._coordinator.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Ends the Coordinator, then the server. A second ^C meanwhile ends both at once."""
+        try:
+            if self._coordinator is not None:
+                self._coordinator.stop(COORDINATOR_LEAVES_WITHIN_SECONDS)
+            self._server.stop(SERVER_LEAVES_WITHIN_SECONDS)
+        except KeyboardInterrupt:
+            self._kill()
+            raise
+
+    def ended(self, within_seconds: float) -> str | None:
+        """Waits so long for one of the two to end by itself; its name, or None while both run."""
+        for child in (self._server, self._coordinator):
+            if child is not None and child.ended.wait(within_seconds / 2):
+                return child.name
+        return None
+
+    def wait(self) -> str:
+        """Until one of the two ends by itself: its name."""
+        while True:
+            name = self.ended(within_seconds=1)
+            if name is not None:
+                return name
+
+    def _kill(self) -> None:
+        for child in (self._coordinator, self._server):
+            if child is not None:
+                child.kill()
+
+
+def without_toryo(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment in which no TORYO_* variable points somewhere else."""
+    return {name: value for name, value in environment.items() if not name.startswith("TORYO_")}

@@ -1,0 +1,147 @@
+"""`toryo project …`: where a team works, and with which settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from toryo.cli import output
+from toryo.cli.failures import Misuse
+from toryo.cli.here import Here, command
+
+group = typer.Typer(
+    help="Projects: where a team works, and with which settings.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Id = Annotated[str, typer.Argument(metavar="PROJECT", help="The project's id.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="A project setting; may be given several times."),
+]
+
+
+def add(app: typer.Typer) -> None:
+    app.add_typer(group, name="project")
+
+
+@command(group, "add")
+def add_project(
+    here: Here,
+    name: Annotated[str, typer.Argument(metavar="NAME")],
+    dir: Annotated[Path, typer.Option("--dir", metavar="PATH", help="The directory its agents work in.")],
+    id: Annotated[str | None, typer.Option("--id", metavar="ID", help="Its id, if you want to choose it.")] = None,
+    description: Annotated[str | None, typer.Option("--description", "-d", metavar="TEXT")] = None,
+    set: Settings = None,
+) -> None:
+    """Make a project for a directory."""
+    body = {
+        "name": name,
+        "id": id,
+        "working_directory": str(dir.expanduser().resolve()),
+        "description": description,
+        "settings": settings(set),
+    }
+    answer = here.send("POST", "/projects", body)
+    here.answer(answer, lambda: print_made(answer))
+
+
+@command(group, "list")
+def list_projects(here: Here) -> None:
+    """All projects."""
+    answer = here.get("/projects")
+    rows = [
+        (each["project_id"], each["name"], each["status"], each["working_directory"]) for each in answer["projects"]
+    ]
+    here.answer(
+        answer,
+        lambda: output.table(
+            ("ID", "NAME", "STATUS", "DIRECTORY"), rows, empty="No projects yet: toryo project add NAME --dir PATH"
+        ),
+    )
+
+
+@command(group, "show")
+def show_project(here: Here, project: Id) -> None:
+    """One project: its settings and its members."""
+    answer = here.get(f"/projects/{project}")
+    members = here.get(f"/projects/{project}/members")["members"]
+    here.answer({**answer, "members": members}, lambda: _print_project(answer["project"], members))
+
+
+@command(group, "edit")
+def edit_project(
+    here: Here,
+    project: Id,
+    name: Annotated[str | None, typer.Option("--name", metavar="NAME")] = None,
+    dir: Annotated[Path | None, typer.Option("--dir", metavar="PATH")] = None,
+    description: Annotated[str | None, typer.Option("--description", "-d", metavar="TEXT")] = None,
+    set: Settings = None,
+) -> None:
+    """Change what a project is called, where it works, or its settings."""
+    body = {
+        "name": name,
+        "working_directory": str(dir.expanduser().resolve()) if dir else None,
+        "description": description,
+        "settings": settings(set),
+    }
+    if not any(each is not None for each in body.values()):
+        raise Misuse("Nothing to change.", "Name what: --name, --dir, --description or --set KEY=VALUE.")
+    answer = here.send("PATCH", f"/projects/{project}", body)
+    here.answer(answer, lambda: output.done(f"changed {project}"))
+
+
+@command(group, "pause")
+def pause_project(here: Here, project: Id) -> None:
+    """Nobody is started there any more; who works there leaves and keeps its task."""
+    _turn(here, project, "pause")
+
+
+@command(group, "resume")
+def resume_project(here: Here, project: Id) -> None:
+    """Work there goes on where it stopped."""
+    _turn(here, project, "resume")
+
+
+@command(group, "archive")
+def archive_project(here: Here, project: Id) -> None:
+    """Put a finished project away."""
+    _turn(here, project, "archive")
+
+
+def settings(assignments: list[str] | None) -> dict[str, Any] | None:
+    """`["language=ja", "retry_attempts=5"]` as the JSON that the server takes; it knows which names there are."""
+    if not assignments:
+        return None
+    found: dict[str, Any] = {}
+    for assignment in assignments:
+        name, equals, value = assignment.partition("=")
+        if not equals or not name:
+            raise Misuse(f"{assignment!r} is no setting.", "Write it as --set KEY=VALUE.")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def print_made(answer: dict[str, Any]) -> None:
+    project = answer["project"]
+    output.done(f"made project {project['project_id']} in {project['working_directory']}")
+
+
+def _turn(here: Here, project: str, verb: str) -> None:
+    answer = here.send("POST", f"/projects/{project}/{verb}")
+    here.answer(answer, lambda: output.done(f"{project} is {answer['project']['status']}"))
+
+
+def _print_project(project: dict[str, Any], members: list[dict[str, Any]]) -> None:
+    output.fields(
+        {
+            "id": project["project_id"],
+            "name": project["name"],
+            "description": project.get("description"),
+            "status": project["status"],
+            "directory": project["working_directory"],
+            "members": ", ".join(each["agent_id"] for each in members),
+            **{f"  {name}": value for name, value in project.get("settings", {}).items()},
+        }
+    )

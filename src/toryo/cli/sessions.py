@@ -1,0 +1,40 @@
+"""`toryo sessions`: which agent processes are signed in; with --end, to end one by force."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from toryo.cli import output
+from toryo.cli.here import Here, command
+
+
+def add(app: typer.Typer) -> None:
+    command(app, "sessions")(sessions)
+
+
+def sessions(
+    here: Here,
+    end: Annotated[str | None, typer.Option("--end", metavar="SESSION", help="End this one by force.")] = None,
+    reason: Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why it is ended.")] = None,
+) -> None:
+    """Who is signed in."""
+    if end is not None:
+        answer = here.send("DELETE", f"/sessions/{end}", {"reason": reason})
+        here.answer(answer, lambda: output.done(f"ended {end}"))
+        return
+    answer = here.get("/sessions")
+    rows = [
+        (
+            each["session_id"],
+            each["agent_id"],
+            each["project_id"],
+            each["purpose"],
+            each.get("task_id"),
+            output.clock(each.get("expires_at")),
+        )
+        for each in answer["sessions"]
+    ]
+    columns = ("ID", "AGENT", "PROJECT", "PURPOSE", "TASK", "LEASE UNTIL")
+    here.answer(answer, lambda: output.table(columns, rows, empty="Nobody is signed in."))

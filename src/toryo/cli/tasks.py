@@ -1,0 +1,262 @@
+"""`toryo task …`: file work, look at it, move it. Every rule about what may move where is the server's."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+import typer
+
+from toryo.cli import output
+from toryo.cli.failures import FAILED, Misuse
+from toryo.cli.here import Here, command
+
+group = typer.Typer(help="Tasks: file work, look at it, move it.", no_args_is_help=True, rich_markup_mode=None)
+
+CLOSED = frozenset({"completed", "failed", "cancelled"})
+LOOK_AGAIN_SECONDS = 20
+
+Id = Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")]
+Project = Annotated[str, typer.Option("--project", metavar="PRJ", help="The project's id.")]
+Description = Annotated[str | None, typer.Option("--description", "-d", metavar="TEXT")]
+Assignee = Annotated[str | None, typer.Option("--assignee", metavar="AGENT", help="Who is to do it.")]
+Priority = Annotated[Literal["low", "medium", "high", "critical", "urgent"] | None, typer.Option("--priority")]
+Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; whoever works on it is told.")]
+Context = Annotated[
+    str | None,
+    typer.Option("--context", metavar="JSON", help='For the assignee; a command agent runs its "command".'),
+]
+Accept = Annotated[
+    list[str] | None,
+    typer.Option("--accept", metavar="CMD", help="Must succeed before the task can complete; several are possible."),
+]
+AcceptFile = Annotated[
+    list[str] | None,
+    typer.Option("--accept-file", metavar="PATH", help="Must be there before the task can complete."),
+]
+Status = Literal["backlog", "todo", "pending", "in_progress", "blocked", "completed", "done", "failed", "cancelled"]
+
+
+def add(app: typer.Typer) -> None:
+    app.add_typer(group, name="task")
+
+
+@command(group, "add")
+def add_task(
+    here: Here,
+    title: Annotated[str, typer.Argument(metavar="TITLE")],
+    project: Project,
+    description: Description = None,
+    assignee: Assignee = None,
+    priority: Priority = None,
+    depends_on: Annotated[
+        list[str] | None, typer.Option("--depends-on", metavar="TASK", help="Waits until that task is completed.")
+    ] = None,
+    parent: Annotated[str | None, typer.Option("--parent", metavar="TASK", help="The task it is a part of.")] = None,
+    status: Annotated[
+        Literal["backlog", "todo", "in_progress"] | None,
+        typer.Option("--status", help="in_progress: the assignee is started now."),
+    ] = None,
+    context: Context = None,
+    accept: Accept = None,
+    accept_file: AcceptFile = None,
+) -> None:
+    """File a task."""
+    body = {
+        "title": title,
+        "description": description,
+        "assignee_id": assignee,
+        "priority": priority,
+        "dependencies": depends_on or None,
+        "parent_task_id": parent,
+        "status": status,
+        "context": _context(context),
+        "acceptance": _acceptance(accept, accept_file),
+    }
+    answer = here.send("POST", f"/projects/{project}/tasks", body)
+    here.answer(answer, lambda: output.done(f"filed {answer['task_id']} ({answer['task']['status']})"))
+
+
+@command(group, "list")
+def list_tasks(
+    here: Here,
+    project: Project,
+    status: Annotated[Status | None, typer.Option("--status")] = None,
+    assignee: Assignee = None,
+    parent: Annotated[str | None, typer.Option("--parent", metavar="TASK", help="Only the parts of this one.")] = None,
+) -> None:
+    """The tasks of a project, parts below what they are parts of."""
+    path = f"/projects/{project}/tasks"
+    answer = here.get(path, status=status, assignee_id=assignee, parent_task_id=parent)
+    here.answer(answer, lambda: _print_tasks(answer["tasks"]))
+
+
+@command(group, "show")
+def show_task(here: Here, task: Id) -> None:
+    """One task: everything about it, and its parts."""
+    answer = here.get(f"/tasks/{task}")
+    parts = here.get(f"/projects/{answer['task']['project_id']}/tasks", parent_task_id=task)["tasks"]
+    here.answer({**answer, "subtasks": parts}, lambda: _print_task(answer["task"], parts))
+
+
+@command(group, "watch")
+def watch_task(here: Here, task: Id) -> None:
+    """Follow a task until it is closed. The exit code says whether it was completed."""
+    seen: dict[str, str] = {}
+    after = here.get("/events", limit=1)["last"]
+    while True:
+        found = here.get(f"/tasks/{task}")["task"]
+        tree = _below(found, here.get(f"/projects/{found['project_id']}/tasks")["tasks"])
+        for each in tree:
+            if seen.get(each["task_id"]) != each["status"]:
+                seen[each["task_id"]] = each["status"]
+                _print_move(here, each)
+        if found["status"] in CLOSED:
+            break
+        heard = here.get("/events", after=after, wait_seconds=LOOK_AGAIN_SECONDS, project_id=found["project_id"])
+        after = heard["last"]
+    if here.json:
+        output.document({"success": found["status"] == "completed", "task": found, "tasks": tree})
+    if found["status"] != "completed":
+        raise typer.Exit(FAILED)
+
+
+@command(group, "move")
+def move_task(
+    here: Here, task: Id, status: Annotated[Status, typer.Argument(metavar="STATUS")], reason: Reason = None
+) -> None:
+    """Move a task to another status. A refusal says which moves there are."""
+    _move(here, task, status, reason)
+
+
+@command(group, "edit")
+def edit_task(
+    here: Here,
+    task: Id,
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT")] = None,
+    description: Description = None,
+    priority: Priority = None,
+    assignee: Assignee = None,
+    context: Context = None,
+    accept: Accept = None,
+    accept_file: AcceptFile = None,
+    depends_on: Annotated[list[str] | None, typer.Option("--depends-on", metavar="TASK")] = None,
+    no_longer_on: Annotated[list[str] | None, typer.Option("--no-longer-on", metavar="TASK")] = None,
+) -> None:
+    """Change what a task says, who does it, or what it waits for."""
+    body = {
+        "title": title,
+        "description": description,
+        "priority": priority,
+        "assignee_id": assignee,
+        "context": _context(context),
+        "acceptance": _acceptance(accept, accept_file),
+        "add_dependencies": depends_on or None,
+        "remove_dependencies": no_longer_on or None,
+    }
+    if not any(each is not None for each in body.values()):
+        raise Misuse("Nothing to change.", "Name what: see `toryo task edit --help`.")
+    answer = here.send("PATCH", f"/tasks/{task}", body)
+    here.answer(answer, lambda: output.done(f"changed {task}"))
+
+
+@command(group, "retry")
+def retry_task(here: Here, task: Id, reason: Reason = None) -> None:
+    """Put a failed task back to be tried once more."""
+    _move(here, task, "todo", reason)
+
+
+@command(group, "cancel")
+def cancel_task(here: Here, task: Id, reason: Reason = None) -> None:
+    """Give a task up, and its open parts with it."""
+    _move(here, task, "cancelled", reason)
+
+
+@command(group, "approve")
+def approve_task(here: Here, task: Id) -> None:
+    """Let a requested task be worked on."""
+    answer = here.send("POST", f"/tasks/{task}/approve")
+    here.answer(answer, lambda: output.done(f"approved {task}"))
+
+
+@command(group, "reject")
+def reject_task(here: Here, task: Id, reason: Reason = None) -> None:
+    """Say no to a requested task."""
+    answer = here.send("POST", f"/tasks/{task}/reject", {"reason": reason})
+    here.answer(answer, lambda: output.done(f"rejected {task}"))
+
+
+@command(group, "confirm")
+def confirm_task(
+    here: Here, task: Id, passed: Annotated[bool, typer.Option("--passed/--not-passed", help="What you saw.")] = True
+) -> None:
+    """Stand in for acceptance checks. For tasks that no Coordinator can check."""
+    answer = here.send("POST", f"/tasks/{task}/checks/confirm", {"passed": passed})
+    here.answer(answer, lambda: output.done(f"confirmed the checks of {task}"))
+
+
+def _move(here: Here, task: str, status: str, reason: str | None) -> None:
+    answer = here.send("POST", f"/tasks/{task}/move", {"status": status, "reason": reason})
+    here.answer(
+        answer, lambda: output.done(f"{answer['task_id']}: {answer['previous_status']} → {answer['new_status']}")
+    )
+
+
+def _context(given: str | None) -> dict[str, Any] | None:
+    if given is None:
+        return None
+    try:
+        context = json.loads(given)
+    except ValueError as error:
+        raise Misuse(f"--context is no JSON: {error}.", 'Write it like \'{"command": "make test"}\'.') from None
+    if not isinstance(context, dict):
+        raise Misuse("--context is no JSON object.", 'Write it like \'{"command": "make test"}\'.')
+    return context
+
+
+def _acceptance(commands: list[str] | None, files: list[str] | None) -> list[dict[str, str]] | None:
+    checks = [{"command": each} for each in commands or []] + [{"file": each} for each in files or []]
+    return checks or None
+
+
+def _below(task: dict[str, Any], tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The task and everything under it, parts directly below what they are parts of."""
+    parts = [each for each in tasks if each.get("parent_task_id") == task["task_id"]]
+    return [task, *(below for part in parts for below in _below(part, tasks))]
+
+
+def _print_move(here: Here, task: dict[str, Any]) -> None:
+    words = f"{output.MARKS.get(task['status'], ' ')} {task['status']:<11} {task['title']}"
+    who = f"  ({task['assignee_id']})" if task.get("assignee_id") else ""
+    (output.say if here.json else output.done)(words + who)
+
+
+def _print_tasks(tasks: list[dict[str, Any]]) -> None:
+    ids = {each["task_id"] for each in tasks}
+    roots = [each for each in tasks if each.get("parent_task_id") not in ids]
+    rows = [row for root in roots for row in _rows(root, tasks, 0)]
+    output.table(
+        ("ID", "STATUS", "PRIORITY", "ASSIGNEE", "TITLE"), rows, empty="No tasks: toryo task add TITLE --project PRJ"
+    )
+
+
+def _rows(task: dict[str, Any], tasks: list[dict[str, Any]], depth: int) -> list[tuple[Any, ...]]:
+    own = (
+        task["task_id"],
+        output.status(task["status"]),
+        task["priority"],
+        task.get("assignee_id"),
+        "  " * depth + task["title"],
+    )
+    parts = [each for each in tasks if each.get("parent_task_id") == task["task_id"]]
+    return [own, *(row for part in parts for row in _rows(part, tasks, depth + 1))]
+
+
+def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
+    shown = {key.removesuffix("_id"): each for key, each in task.items() if key not in {"id", "status", "version"}}
+    for key in [key for key in shown if key.endswith("_at")]:
+        shown[key] = output.clock(shown[key])
+    output.fields({"status": output.status(task["status"]), **shown})
+    if parts:
+        output.done("")
+        _print_tasks(parts)

@@ -1,0 +1,39 @@
+"""`toryo why AGENT`: why an agent is running or not, from the very rules that decided it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from toryo.cli import output
+from toryo.cli.here import Here, command
+
+
+def add(app: typer.Typer) -> None:
+    command(app, "why")(why)
+
+
+def why(
+    here: Here,
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.")],
+    project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Only in this project.")] = None,
+) -> None:
+    """Why an agent is running, or is not. Names the rule that won and what it saw."""
+    answer = here.get(f"/agents/{agent}/why", project_id=project)
+    here.answer(answer, lambda: output.done("\n".join(told(answer)) or f"{agent} belongs to no project."))
+
+
+def told(answer: dict[str, Any]) -> list[str]:
+    """One paragraph per project and purpose, as lines."""
+    lines: list[str] = []
+    for each in answer["decisions"]:
+        until = f" until {output.clock(each['until'])}" if each.get("until") else ""
+        since = f" since {output.clock(each['since'])}" if each.get("since") else ""
+        head = f"{answer['agent_id']} in {each['project_id']} ({each['purpose']}): {each['action']} {each['reason']}"
+        lines.append(head + since + until)
+        lines.append(f"  {each['explanation']}")
+        if each.get("facts"):
+            facts = ", ".join(f"{name}: {value}" for name, value in each["facts"].items())
+            lines.append(f"  rule {each['rule']}; {facts}")
+    return lines
