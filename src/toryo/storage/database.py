@@ -10,13 +10,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, NoReturn, Self, TypeVar
 
 import sqlalchemy as sa
 
 from toryo.storage.errors import DatabaseUnavailable, MisusedDatabase
 from toryo.storage.statements import DIALECTS, Row, Statement
-from toryo.storage.threads import AwaitedCall, BlockedCall, Crew, Inside
+from toryo.storage.threads import AwaitedCall, BlockedCall, Call, Crew, Inside
 
 T = TypeVar("T")
 
@@ -70,6 +70,40 @@ class Connection(ABC):
     @abstractmethod
     def wrote(self) -> bool:
         """Whether this work has changed anything yet."""
+
+
+class DriverConnection(Connection):
+    """What the database's own threads need beside that."""
+
+    failure: Exception | None = None
+    """The first error of a statement of the present work."""
+
+    def attempt(self, call: Call) -> None:
+        """Runs a work and keeps its result, or its error: also that of a statement whose failure it overlooked."""
+        self.failure = call.error = None
+        self.forget()
+        try:
+            call.result = call.work(self)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to the caller
+            call.fail(error)
+        else:
+            if self.failure is not None:
+                call.fail(self.failure)
+
+    @abstractmethod
+    def forget(self) -> None:
+        """A new work begins: it has written nothing yet."""
+
+    @abstractmethod
+    def meaning(self, error: Exception) -> Exception | None:
+        """The driver's error in Toryo's words; None for what only a mistake in our own code can cause."""
+
+    def fail(self, error: Exception) -> NoReturn:
+        meaning = self.meaning(error)
+        self.failure = self.failure or meaning or error
+        if meaning is None:
+            raise error
+        raise meaning from error
 
 
 Work = Callable[[Connection], T]

@@ -13,12 +13,12 @@ import sqlite3
 from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 from urllib.parse import quote
 
 import sqlalchemy as sa
 
-from toryo.storage.database import Connection, Database, T, Work, ddl_text
+from toryo.storage.database import Connection, Database, DriverConnection, T, Work, ddl_text
 from toryo.storage.errors import (
     ConstraintBroken,
     DatabaseInUse,
@@ -61,8 +61,8 @@ class SQLiteDatabase(Database):
         self.place = str(self._path)
         _create(self._path)
         self._owner = _claim(self._path) if exclusive else None
-        self._writers = Crew("writer", 1, _WORKS_PER_COMMIT, lambda: _Writer(self))
-        self._readers = Crew("reader", min(threads, 4), _WORKS_PER_SNAPSHOT, lambda: _Reader(self))
+        self._writers = Crew("writer", 1, _WORKS_PER_COMMIT, lambda: _Writer(self), self._inside)
+        self._readers = Crew("reader", min(threads, 4), _WORKS_PER_SNAPSHOT, lambda: _Reader(self), self._inside)
         self._look()
 
     def read(self, work: Work[T]) -> T:
@@ -109,10 +109,6 @@ class SQLiteDatabase(Database):
             raise
         return connection
 
-    def enter(self) -> None:
-        """The present thread does nothing but run works from now on."""
-        self._inside.work = True
-
     def _look(self) -> None:
         """Fails now rather than at the first call, if this is no database or cannot be written."""
         try:
@@ -139,7 +135,7 @@ class SQLiteDatabase(Database):
                 self._kept.pop().close()
 
 
-class SQLiteConnection(Connection):
+class SQLiteConnection(DriverConnection):
     """One kept driver connection with one cursor: each statement on it ends the one before."""
 
     dialect: Literal["sqlite", "postgresql"] = "sqlite"
@@ -152,14 +148,13 @@ class SQLiteConnection(Connection):
         self._reads_only = reads_only
         self._changes_before = 0
         self._defined = False
-        self._failure: Exception | None = None
 
     def all(self, statement: Statement, **params: Any) -> list[Row]:
         compiled = statement.sqlite
         try:
             rows = self._execute(compiled.text, params if compiled.plain else compiled.prepare(params)).fetchall()
         except _DRIVER_ERRORS as error:
-            self._fail(error)
+            self.fail(error)
         return compiled.present(rows) if compiled.outward else rows
 
     def one(self, statement: Statement, **params: Any) -> Row | None:
@@ -167,7 +162,7 @@ class SQLiteConnection(Connection):
         try:
             row = self._execute(compiled.text, params if compiled.plain else compiled.prepare(params)).fetchone()
         except _DRIVER_ERRORS as error:
-            self._fail(error)
+            self.fail(error)
         return compiled.present([row])[0] if compiled.outward and row is not None else row
 
     def run(self, statement: Statement, **params: Any) -> int:
@@ -175,7 +170,7 @@ class SQLiteConnection(Connection):
         try:
             return self._execute(compiled.text, params if compiled.plain else compiled.prepare(params)).rowcount
         except _DRIVER_ERRORS as error:
-            self._fail(error)
+            self.fail(error)
 
     def many(self, statement: Statement, rows: Sequence[Mapping[str, Any]]) -> None:
         compiled = statement.sqlite
@@ -183,7 +178,7 @@ class SQLiteConnection(Connection):
         try:
             self._cursor.executemany(compiled.text, ready)
         except _DRIVER_ERRORS as error:
-            self._fail(error)
+            self.fail(error)
 
     def lock(self, key: str) -> bool:  # noqa: ARG002 - the writer is alone
         return False
@@ -208,7 +203,7 @@ class SQLiteConnection(Connection):
         try:
             self._execute(text)
         except _DRIVER_ERRORS as error:
-            self._fail(error)
+            self.fail(error)
 
     def rollback(self) -> None:
         """Ends the transaction if there still is one: SQLite itself ends it when the disk is full, for example."""
@@ -226,27 +221,15 @@ class SQLiteConnection(Connection):
             for call in calls:
                 call.fail(error.again())
 
-    def attempt(self, call: Call) -> None:
-        """Runs a work and keeps its result, or its error: also that of a statement whose failure it overlooked."""
-        self._changes_before = self._driver.total_changes
-        self._defined, self._failure, call.error = False, None, None
-        try:
-            call.result = call.work(self)
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to the caller
-            call.fail(error)
-        else:
-            if self._failure is not None:
-                call.fail(self._failure)
-
     def close(self) -> None:
         self._driver.close()
 
-    def _fail(self, error: Exception) -> NoReturn:
-        meaning = (_misused(error) if self._reads_only else None) or _translated(error, self._place)
-        self._failure = meaning or error
-        if meaning is None:
-            raise error
-        raise meaning from error
+    def forget(self) -> None:
+        self._changes_before = self._driver.total_changes
+        self._defined = False
+
+    def meaning(self, error: Exception) -> Exception | None:
+        return (_misused(error) if self._reads_only else None) or _translated(error, self._place)
 
 
 class _Reader:
@@ -255,7 +238,6 @@ class _Reader:
     def __init__(self, database: SQLiteDatabase) -> None:
         self._database = database
         self._connection: SQLiteConnection | None = None
-        database.enter()
 
     def carry_out(self, calls: list[Call]) -> None:
         try:
@@ -278,7 +260,6 @@ class _Writer:
     def __init__(self, database: SQLiteDatabase) -> None:
         self._database = database
         self._connection: SQLiteConnection | None = None
-        database.enter()
 
     def carry_out(self, calls: list[Call]) -> None:
         try:

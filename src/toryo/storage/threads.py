@@ -139,8 +139,9 @@ class Inside(threading.local):
 class Crew:
     """Threads that take calls from one queue: each time their fair share of those that wait, but at most `most`."""
 
-    def __init__(self, name: str, threads: int, most: int, hire: Callable[[], Hand]) -> None:
+    def __init__(self, name: str, threads: int, most: int, hire: Callable[[], Hand], inside: Inside) -> None:
         self._calls: SimpleQueue[Call | None] = SimpleQueue()
+        self._inside = inside
         self._most = most
         self._hire = hire
         self._closing = False
@@ -175,6 +176,7 @@ class Crew:
                 thread.join()
 
     def _serve(self) -> None:
+        self._inside.work = True  # this thread does nothing else
         hand = self._hire()
         try:
             while self._serve_once(hand):
