@@ -177,12 +177,14 @@ class Crew:
 
     def _serve(self) -> None:
         self._inside.work = True  # this thread does nothing else
-        hand = self._hire()
         try:
+            hand = self._hire()
             while self._serve_once(hand):
                 pass
-        finally:
             hand.close()
+        except BaseException:
+            _log.exception("a database thread ended")
+        finally:
             self._leave()
 
     def _serve_once(self, hand: Hand) -> bool:
