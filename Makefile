@@ -30,7 +30,7 @@ check: $(READY) ## lint, format, types, arrows between packages, generated docum
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m toryo.cli.reference --check
+	$(BIN)/python docs/generate.py --check
 
 fix: $(READY) ## mend what can be mended by machine
 	$(BIN)/ruff check --fix .
@@ -43,7 +43,7 @@ demo: $(READY) ## see a team at work, from nothing: no model, no key
 	$(BIN)/toryo demo $(ARGS)
 
 docs: $(READY) ## write docs/reference anew from the code
-	$(BIN)/python -m toryo.cli.reference
+	$(BIN)/python docs/generate.py
 
 serve: $(READY) ## a server and a Coordinator here, until ^C
 	$(BIN)/toryo up $(ARGS)

@@ -46,8 +46,8 @@ def add(app: typer.Typer) -> None:
 def add_agent(
     here: Here,
     id: Annotated[str, typer.Argument(metavar="ID", help="1-64 of a-z 0-9 . _ -")],
-    role: Annotated[Literal["worker", "manager", "owner"], typer.Option("--role")],
-    kind: Annotated[Literal["ai", "human"], typer.Option("--kind")] = "ai",
+    role: Annotated[Literal["worker", "manager", "owner"], typer.Option("--role", metavar="worker|manager|owner")],
+    kind: Annotated[Literal["ai", "human"], typer.Option("--kind", metavar="ai|human")] = "ai",
     name: Name = None,
     reports_to: ReportsTo = None,
     provider: Provider = None,
@@ -97,7 +97,9 @@ def show_agent(here: Here, agent: Id) -> None:
 def edit_agent(
     here: Here,
     agent: Id,
-    role: Annotated[Literal["worker", "manager", "owner"] | None, typer.Option("--role")] = None,
+    role: Annotated[
+        Literal["worker", "manager", "owner"] | None, typer.Option("--role", metavar="worker|manager|owner")
+    ] = None,
     name: Name = None,
     reports_to: ReportsTo = None,
     provider: Provider = None,

@@ -117,7 +117,9 @@ def _apply_tasks(here: Here, project: str, tasks: Sequence[Task]) -> list[Change
             # Where a task stands is the business of those who work on it; a file says only where it begins.
             fixed = ("status", "parent_task_id", "dependencies")
             wanted = {key: each for key, each in wanted.items() if key not in fixed}
-            changes += _patch(here, "task", f"/tasks/{found['task_id']}", found["task_id"], wanted, found)
+            path = f"/tasks/{found['task_id']}"
+            # Only the task itself shows its context and its checks; the list is brief.
+            changes += _patch(here, "task", path, found["task_id"], wanted, here.get(path)["task"])
     return changes
 
 

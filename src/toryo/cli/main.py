@@ -74,7 +74,7 @@ def _explain(error: Exception, *, as_json: bool) -> int:
 def _explain_usage(mistake: typer.TyperException) -> int:
     context = getattr(mistake, "ctx", None)
     path = context.command_path if context is not None else "toryo"
-    message = mistake.format_message().rstrip()
+    message = mistake.format_message().replace("Value error, ", "").rstrip()
     if type(mistake).__name__ == "NoArgsIsHelpError":
         sys.stderr.write(message + "\n")
     else:
@@ -83,4 +83,6 @@ def _explain_usage(mistake: typer.TyperException) -> int:
 
 
 def _say(text: str) -> None:
-    sys.stderr.write(f"toryo: {' '.join(text.split())}\n")
+    """A line per mistake; what is folded within one is unfolded."""
+    for line in text.splitlines():
+        sys.stderr.write(f"toryo: {' '.join(line.split())}\n")

@@ -1,4 +1,4 @@
-"""toryo.yaml: a team and its tasks as a file. Reading it and saying which line is wrong; applying.py carries it out.
+"""toryo.yaml: a team and its tasks as a file, read and checked; applying.py carries it out.
 
 Keys are those of the REST interface, with three shorter ways to write: `directory` (relative to the file),
 `assignee`, and `parent` / `depends_on` by title. Unknown keys are mistakes: a typing error must not be silence.
@@ -6,21 +6,17 @@ Keys are those of the REST interface, with three shorter ways to write: `directo
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from toryo.cli.failures import Misuse
-
-Location = tuple[str | int, ...]
+from toryo.coordinator import documents
 
 
 class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     def said(self, *without: str) -> dict[str, Any]:
         """The keys that the file gives; what it does not mention is left as it is."""
@@ -29,42 +25,67 @@ class _Entry(BaseModel):
 
 class Project(_Entry):
     id: str | None = None
-    """Without one, the name says which project is meant."""
+    """Its id, if you want to choose it; without one, the name says which project is meant."""
     name: str
+    """What people call it."""
     directory: Path
+    """Where its agents work; relative to the file."""
     description: str | None = None
+    """For people and agents."""
     settings: dict[str, Any] = Field(default_factory=dict)
+    """Project settings; those that are not named keep their values."""
 
 
 class Agent(_Entry):
     id: str
+    """1-64 of `a-z 0-9 . _ -`."""
     role: Literal["worker", "manager", "owner"]
+    """`owner` is for people."""
     kind: Literal["ai", "human"] = "ai"
+    """Whether a program or a person works under this name."""
     name: str | None = None
+    """What people call it; else its id."""
     reports_to: str | None = None
+    """The id of the agent above it."""
     provider: str | None = None
+    """The program that runs it; none: nobody starts it, it signs in by itself with its passkey."""
     model: str | None = None
+    """The model, where its program has several."""
     system_prompt: str | None = None
+    """What it is told about itself when it signs in."""
     agent_type: str | None = None
+    """The queue it serves."""
     capabilities: list[str] = Field(default_factory=list)
+    """What it is good at, in words that managers and playbooks look for."""
     max_parallel_tasks: int | None = Field(None, ge=1)
+    """How many tasks may be in progress for it in one project; 1 if not said."""
     provider_options: dict[str, Any] = Field(default_factory=dict)
+    """What its program takes, such as a `playbook`."""
     projects: list[str] = Field(default_factory=list)
-    """Ids or names."""
+    """The projects it belongs to, by id or name."""
 
 
 class Task(_Entry):
     project: str
+    """The project's id or name."""
     title: str
+    """Within its project, the title says which task is meant."""
     description: str | None = None
+    """What is to be done."""
     assignee: str | None = None
+    """The id of the agent who is to do it."""
     priority: Literal["low", "medium", "high", "critical", "urgent"] | None = None
+    """`medium` if not said."""
     parent: str | None = None
-    """The title of another task of this file and project."""
+    """The title (or the id) of the task it is a part of."""
     depends_on: list[str] = Field(default_factory=list)
+    """Titles (or ids) of tasks that must be completed first."""
     status: Literal["backlog", "todo", "in_progress"] | None = None
+    """Where it begins; `in_progress` starts its assignee. Later runs leave the status alone."""
     context: dict[str, Any] | None = None
+    """For its assignee, such as the `command` of a command agent."""
     acceptance: list[dict[str, str]] = Field(default_factory=list)
+    """Checks before it can complete: `file: PATH` or `command: CMD` each."""
 
 
 class Manifest(_Entry):
@@ -73,67 +94,12 @@ class Manifest(_Entry):
     tasks: list[Task] = Field(default_factory=list)
 
 
-_KEYS: dict[Location, type[_Entry]] = {(): Manifest, ("projects",): Project, ("agents",): Agent, ("tasks",): Task}
-
-
 def read(path: Path) -> Manifest:
     """What a file says, directories made absolute; raises Misuse with a line per mistake."""
-    text = path.read_text(encoding="utf-8")
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        document = yaml.safe_load(text)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise Misuse(
-            f"{path}, line {line}: this is no YAML: {error.problem}.", "Look at the line and the one before."
-        ) from None
-    try:
-        manifest = Manifest.model_validate(document or {})
-    except ValidationError as error:
-        raise Misuse(_mistakes(path, error, _lines(node)), "Nothing was changed.") from None
+        manifest = documents.checked(documents.read(path.read_text(encoding="utf-8"), str(path)), Manifest)
+    except documents.Mistakes as mistakes:
+        raise Misuse(str(mistakes), "Nothing was changed.") from None
     for project in manifest.projects:
         project.directory = (path.resolve().parent / project.directory.expanduser()).resolve()
     return manifest
-
-
-def _mistakes(path: Path, error: ValidationError, lines: Mapping[Location, int]) -> str:
-    return "\n".join(f"{path}, line {_line(each['loc'], lines)}: {_mistake(each)}" for each in error.errors())
-
-
-def _mistake(error: Mapping[str, Any]) -> str:
-    *inside, last = error["loc"] or ("",)
-    within = f" in {inside[0]}" if inside else ""
-    if error["type"] == "extra_forbidden":
-        return f"there is no key {last!r}{within}; {_nearest(str(last), tuple(inside[:1]))}"
-    if error["type"] == "missing":
-        return f"the key {last!r} is missing{within}"
-    where = ".".join(str(each) for each in error["loc"] if isinstance(each, str))
-    return f"{where or 'the file'}: {error['msg']}, not {error['input']!r}"
-
-
-def _nearest(key: str, group: Location) -> str:
-    possible = list(_KEYS[group].model_fields) if group in _KEYS else []
-    near = difflib.get_close_matches(key, possible, 1, 0.5)
-    return f"did you mean {near[0]!r}?" if near else "use one of " + ", ".join(possible)
-
-
-def _line(location: Location, lines: Mapping[Location, int]) -> int:
-    """Of the place itself or, where it is missing, of what it is missing in."""
-    while location not in lines and location:
-        location = location[:-1]
-    return lines.get(location, 1)
-
-
-def _lines(node: yaml.Node | None) -> dict[Location, int]:
-    return {} if node is None else {location: mark.line + 1 for location, mark in _marks(node, ())}
-
-
-def _marks(node: yaml.Node, location: Location) -> Iterator[tuple[Location, yaml.Mark]]:
-    yield location, node.start_mark
-    if isinstance(node, yaml.SequenceNode):
-        for number, each in enumerate(node.value):
-            yield from _marks(each, (*location, number))
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            yield from _marks(value, (*location, key.value))
-            yield (*location, key.value), key.start_mark

@@ -20,7 +20,10 @@ Id = Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")]
 Project = Annotated[str, typer.Option("--project", metavar="PRJ", help="The project's id.")]
 Description = Annotated[str | None, typer.Option("--description", "-d", metavar="TEXT")]
 Assignee = Annotated[str | None, typer.Option("--assignee", metavar="AGENT", help="Who is to do it.")]
-Priority = Annotated[Literal["low", "medium", "high", "critical", "urgent"] | None, typer.Option("--priority")]
+Priority = Annotated[
+    Literal["low", "medium", "high", "critical", "urgent"] | None,
+    typer.Option("--priority", metavar="low|medium|high|critical"),
+]
 Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; whoever works on it is told.")]
 Context = Annotated[
     str | None,
@@ -34,6 +37,7 @@ AcceptFile = Annotated[
     list[str] | None,
     typer.Option("--accept-file", metavar="PATH", help="Must be there before the task can complete."),
 ]
+STATUSES = "backlog, todo, in_progress, blocked, completed, failed or cancelled."
 Status = Literal["backlog", "todo", "pending", "in_progress", "blocked", "completed", "done", "failed", "cancelled"]
 
 
@@ -55,7 +59,9 @@ def add_task(
     parent: Annotated[str | None, typer.Option("--parent", metavar="TASK", help="The task it is a part of.")] = None,
     status: Annotated[
         Literal["backlog", "todo", "in_progress"] | None,
-        typer.Option("--status", help="in_progress: the assignee is started now."),
+        typer.Option(
+            "--status", metavar="backlog|todo|in_progress", help="With in_progress the assignee is started now."
+        ),
     ] = None,
     context: Context = None,
     accept: Accept = None,
@@ -81,7 +87,7 @@ def add_task(
 def list_tasks(
     here: Here,
     project: Project,
-    status: Annotated[Status | None, typer.Option("--status")] = None,
+    status: Annotated[Status | None, typer.Option("--status", metavar="STATUS")] = None,
     assignee: Assignee = None,
     parent: Annotated[str | None, typer.Option("--parent", metavar="TASK", help="Only the parts of this one.")] = None,
 ) -> None:
@@ -123,7 +129,10 @@ def watch_task(here: Here, task: Id) -> None:
 
 @command(group, "move")
 def move_task(
-    here: Here, task: Id, status: Annotated[Status, typer.Argument(metavar="STATUS")], reason: Reason = None
+    here: Here,
+    task: Id,
+    status: Annotated[Status, typer.Argument(metavar="STATUS", help=STATUSES)],
+    reason: Reason = None,
 ) -> None:
     """Move a task to another status. A refusal says which moves there are."""
     _move(here, task, status, reason)

@@ -1,0 +1,302 @@
+"""Writes docs/reference/{cli,tools,tables,settings,manifest}.md from the code; with --check, says which are stale.
+
+Nothing is described here: words come from the declarations themselves, so that the reference cannot disagree.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import sys
+import types
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+REFERENCE = Path(__file__).parent / "reference"
+NOTE = "<!-- Written by docs/generate.py from the code (make docs): change the code, not this page. -->\n"
+
+
+# --- the command line -------------------------------------------------------------------------------------------------
+
+
+def cli() -> str:
+    """Every command: what it does, its arguments and options; not its help as printed, which is the library's."""
+    from toryo.cli.main import app
+
+    root = typer.main.get_command(app)
+    everywhere = [each for each in root.params if set(each.opts) & _EVERYWHERE]
+    parts = ["# The command line\n", NOTE, _CLI_INTRODUCTION, "## Everywhere\n", _options(everywhere), ""]
+    for words, command in _commands(root, "toryo"):
+        parts += [f"## `{words}`\n", f"{_paragraph(command.help)}\n"]
+        own = [each for each in command.params if not set(each.opts) & {*_EVERYWHERE, "--help"} and not _hidden(each)]
+        if own:
+            parts += [_options(own), ""]
+    return "\n".join(parts)
+
+
+_EVERYWHERE = {"--data-dir", "--server", "--token", "--json"}
+_CLI_INTRODUCTION = """\
+What scripts may rely on (exit codes, `--json`, how the server is found) is in [conventions](conventions.md);
+`toryo COMMAND --help` says the same as this page.
+"""
+
+
+def _commands(group: Any, words: str) -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        below = getattr(command, "commands", None)
+        if below is None or command.invoke_without_command:
+            yield f"{words} {name}", command
+        if below is not None:
+            yield from _commands(command, f"{words} {name}")
+
+
+def _options(params: Iterable[Any]) -> str:
+    rows = [(_written(each), (each.help or "") + (" Required." if each.required else "")) for each in params]
+    return _table(("Argument or option", "Meaning"), rows)
+
+
+def _written(param: Any) -> str:
+    """As one types it: `TITLE`, `--set KEY=VALUE`, `-f, --follow`."""
+    if param.param_type_name == "argument":
+        return f"`{param.metavar or param.name.upper()}`"
+    names = ", ".join(sorted({*param.opts, *param.secondary_opts}, key=len))
+    if param.is_flag:
+        return f"`{names}`"
+    return f"`{names} {param.metavar or 'VALUE'}`"
+
+
+def _hidden(param: Any) -> bool:
+    return bool(getattr(param, "hidden", False))
+
+
+def _paragraph(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+# --- tools and routes -------------------------------------------------------------------------------------------------
+
+
+def tools() -> str:
+    """Every operation: what it does, who may call it, its parameters, its route."""
+    from toryo.operations.catalogue import catalogue
+
+    operations = catalogue().values()
+    parts = ["# Tools and routes\n", NOTE, _TOOLS_INTRODUCTION]
+    for title, chosen in (
+        ("MCP tools", [each for each in operations if each.tool]),
+        ("For people: REST only", [each for each in operations if not each.tool]),
+    ):
+        parts.append(f"## {title}\n")
+        parts += [_operation(each) for each in chosen]
+    return "\n".join(parts)
+
+
+_TOOLS_INTRODUCTION = """\
+An operation is declared once; the MCP tool, the REST route and this page are derived from it. Session tools also take
+`session_token`, which is not needed where the connection itself carries a credential. Routes are below `/api/v1`.
+"""
+
+
+def _operation(operation: Any) -> str:
+    lines = [f"### `{operation.name}`\n", f"{operation.summary}\n"]
+    facts = [f"Grant: `{operation.grant.value}`"]
+    if operation.route is not None:
+        facts.append(f"route: `{operation.route.method} {operation.route.path}`")
+    if operation.waits:
+        facts.append("may wait")
+    lines.append("; ".join(facts) + ".\n")
+    rows = list(_parameters(operation.parameters))
+    if rows:
+        lines += [_table(("Parameter", "Type", "Default", "Meaning"), rows), ""]
+    return "\n".join(lines)
+
+
+def _parameters(model: type[BaseModel]) -> Iterator[tuple[str, str, str, str]]:
+    for name, field in model.model_fields.items():
+        default = "required" if field.is_required() else _default(field)
+        yield f"`{field.alias or name}`", _type(field.annotation), default, field.description or ""
+
+
+# --- decision tables --------------------------------------------------------------------------------------------------
+
+
+def tables() -> str:
+    """The rule tables by which Toryo decides, in the order in which they are asked."""
+    from toryo.workflow import launch, manager, next_action, worker
+
+    parts = ["# Decision tables\n", NOTE, _TABLES_INTRODUCTION, "## Should this agent be running?\n"]
+    for title, rules in (
+        ("About the agent and what already runs", launch.AGENT_ROWS),
+        ("For each of its main tasks (the first that starts wins, else the first hold)", launch.MAIN_TASK_ROWS),
+        ("Otherwise", (launch.NOTHING_TO_DO,)),
+        ("Chat", launch.CHAT_ROWS),
+    ):
+        rows = [(each.row, each.words, f"**{each.then.action.value}** `{each.then.reason}`") for each in rules]
+        parts += [f"### {title}\n", _table(("Row", "When", "Answer"), rows), ""]
+    parts.append("## What does it do next?\n")
+    for title, steps in (
+        ("First, every session", next_action.FIRST_ROWS),
+        ("A worker", worker.WORKER_ROWS),
+        ("A manager", manager.MANAGER_ROWS),
+    ):
+        parts += [f"### {title}\n", _table(("Row", "When", "Action", "State"), map(_step, steps)), ""]
+    return "\n".join(parts)
+
+
+def _step(rule: Any) -> tuple[str, str, str, str]:
+    return rule.row.split()[-1], rule.words, f"`{rule.then.action}`", f"`{rule.then.state}`"
+
+
+_TABLES_INTRODUCTION = """\
+The first row that holds wins; the last row always holds. Sign-in, the launch decision, `get_next_action` and
+`toryo why` read these very tables.
+"""
+
+
+# --- settings ---------------------------------------------------------------------------------------------------------
+
+
+def settings() -> str:
+    """The server's settings and a project's."""
+    from toryo.domain import projects
+    from toryo.settings import Settings
+
+    server = list(_server_settings(Settings, "TORYO_"))
+    project = [
+        (f"`{each.name}`", _possible(each.default), f"`{_plain(each.default)}`")
+        for each in dataclasses.fields(projects.Settings)
+    ]
+    return "\n".join(
+        [
+            "# Settings\n",
+            NOTE,
+            "## The server\n",
+            "From the options of `toryo server`, else from the environment, else the default.\n",
+            _table(("Variable", "Type", "Default", "Meaning"), server),
+            "",
+            "## A project\n",
+            "Set with `toryo project add --set KEY=VALUE`, `toryo project edit --set KEY=VALUE`, or in `toryo.yaml`.\n",
+            _table(("Setting", "Values", "Default"), project),
+            "",
+        ]
+    )
+
+
+def _server_settings(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, str, str, str]]:
+    for name, field in model.model_fields.items():
+        annotation = field.annotation
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            yield from _server_settings(annotation, f"{prefix}{name.upper()}__")
+            continue
+        variable = field.validation_alias if isinstance(field.validation_alias, str) else f"{prefix}{name.upper()}"
+        yield f"`{variable}`", _type(annotation), _default(field), field.description or ""
+
+
+def _possible(default: object) -> str:
+    if isinstance(default, enum.Enum):
+        return " ".join(f"`{each.value}`" for each in type(default))
+    return "a number, or none" if default is None else "a whole number"
+
+
+# --- toryo.yaml -------------------------------------------------------------------------------------------------------
+
+
+def manifest() -> str:
+    """The keys of toryo.yaml."""
+    from toryo.cli import manifest as declared
+
+    parts = ["# toryo.yaml\n", NOTE, _MANIFEST_INTRODUCTION]
+    for title, model in (("projects", declared.Project), ("agents", declared.Agent), ("tasks", declared.Task)):
+        rows = list(_parameters(model))
+        parts += [f"## `{title}`\n", _table(("Key", "Type", "Default", "Meaning"), rows), ""]
+    return "\n".join(parts)
+
+
+_MANIFEST_INTRODUCTION = """\
+What `toryo apply FILE` makes true, as often as it is asked: three lists, each of which may be missing. Nothing is ever
+removed; a key that is not given leaves what is there alone.
+"""
+
+
+# --- how things are written -------------------------------------------------------------------------------------------
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join("| " + " | ".join(_cell(each) for each in line) + " |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _type(annotation: Any) -> str:
+    """A type as a reader says it: `text`, `a list of text`, `low, medium or high`."""
+    if annotation in _NAMES:
+        return _NAMES[annotation]
+    origin, inside = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is typing.Literal:
+        return " ".join(f"`{each}`" for each in inside)
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(_type(each) for each in inside if each is not type(None))
+    if origin is typing.Annotated:
+        return _type(inside[0])
+    if origin in (list, tuple, set, frozenset):
+        return f"list of {_type(inside[0])}" if inside else "list"
+    if origin is dict or annotation is dict:
+        return "mapping"
+    return _type_of_class(annotation)
+
+
+def _type_of_class(annotation: Any) -> str:
+    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+        return " ".join(f"`{each.value}`" for each in annotation)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return "{" + ", ".join(annotation.model_fields) + "}"
+    return "any"
+
+
+_NAMES: Mapping[Any, str] = {str: "text", int: "whole number", float: "number", bool: "yes or no", Path: "path"}
+
+
+def _default(field: FieldInfo) -> str:
+    value = field.get_default(call_default_factory=True)
+    return "" if value in (None, "", (), [], {}) else f"`{_plain(value)}`"
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, enum.Enum):
+        return str(value.value)
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "cli.md": cli,
+    "tools.md": tools,
+    "tables.md": tables,
+    "settings.md": settings,
+    "manifest.md": manifest,
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    stale = []
+    for name, page in PAGES.items():
+        text, path = page().rstrip() + "\n", REFERENCE / name
+        if "--check" not in arguments:
+            path.write_text(text, encoding="utf-8")
+        elif not path.exists() or path.read_text(encoding="utf-8") != text:
+            stale.append(f"docs/reference/{name}")
+    if stale:
+        print(f"stale: {' '.join(stale)}; run `make docs`", file=sys.stderr)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
