@@ -1,0 +1,250 @@
+"""The composition root: the one place that builds database, bus, office and edge, and runs them from start to end.
+
+`run` is what `toryo server` does; `run_in_thread` gives a server beside other work in the same process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import structlog
+
+import toryo
+from toryo.bus.bus import Bus
+from toryo.bus.in_process import InProcessBus
+from toryo.housekeeping.runner import Housekeeping
+from toryo.operations.catalogue import catalogue
+from toryo.operations.perform import Office
+from toryo.server import clock, listening, logs
+from toryo.server.edge import Edge
+from toryo.server.errors import ConfigurationError
+from toryo.server.files import COORDINATOR_TOKEN, OWNER_TOKEN, DataDirectory
+from toryo.server.hosts import Hosts
+from toryo.server.listening import Listener
+from toryo.settings import Settings
+from toryo.storage.database import Database
+from toryo.storage.errors import DatabaseUnavailable
+
+STARTS_WITHIN = 30.0
+STOPS_WITHIN = 10.0
+"""Seconds that `run_in_thread` waits for its thread."""
+
+_log = structlog.get_logger("toryo.server")
+
+
+@dataclass
+class App:
+    """Everything that makes up one server; `close()` gives it all back, the database last but for the directory."""
+
+    settings: Settings
+    directory: DataDirectory
+    sockets: list[socket.socket]
+    database: Database
+    bus: Bus
+    office: Office
+    housekeeping: Housekeeping
+    edge: Edge
+    held: contextlib.ExitStack
+    """What `close()` gives back, in reverse order."""
+
+    @property
+    def url(self) -> str:
+        return listening.url(self.sockets[0], self.settings.host)
+
+    def announce(self) -> None:
+        """Tells clients on this machine where the server is."""
+        path = self.settings.socket
+        self.directory.announce(
+            {
+                "url": self.url,
+                "socket": str(path.absolute()) if path else None,
+                "pid": os.getpid(),
+                "version": toryo.__version__,
+            }
+        )
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Bus, edge and chores at work; they stop in the order in which they need one another."""
+        await self.bus.start()
+        try:
+            await self.edge.start()
+            self.housekeeping.start()
+            yield
+        finally:
+            await asyncio.to_thread(self.housekeeping.close)
+            await self.edge.close()
+            await self.bus.close()
+
+    def close(self) -> None:
+        self.held.close()
+
+
+def build(settings: Settings) -> App:
+    """A server that is bound to its addresses and has its database open, but does not answer yet.
+
+    Raises ConfigurationError (what is wrong, what to do) and then leaves nothing behind.
+    """
+    with contextlib.ExitStack() as held:
+        app = _build(settings, held)
+        app.held = held.pop_all()
+        return app
+
+
+def _build(settings: Settings, held: contextlib.ExitStack) -> App:
+    directory = DataDirectory.hold(settings.directory())
+    held.callback(directory.release)
+    held.callback(logs.configure(directory.path / "logs", settings.log_level).close)
+    sockets = _bind(settings, held)
+    database = _open(settings, held)
+    bus = _bus(settings, database)
+    office = Office(database, settings, clock.now, clock.entropy, bus.publish)
+    office.bootstrap(directory.token(COORDINATOR_TOKEN), directory.token(OWNER_TOKEN))
+    hosts = Hosts(settings.host, settings.allowed_hosts)
+    edge = Edge(office, bus, catalogue(), hosts, settings.max_body_bytes)
+    return App(
+        settings,
+        directory,
+        sockets,
+        database,
+        bus,
+        office,
+        Housekeeping(office, clock.now),
+        edge,
+        contextlib.ExitStack(),
+    )
+
+
+def _bind(settings: Settings, held: contextlib.ExitStack) -> list[socket.socket]:
+    sockets = [listening.tcp(settings.host, settings.port)]
+    held.callback(sockets[0].close)
+    if settings.socket is not None:
+        path = settings.socket.absolute()
+        sockets.append(listening.unix(path))
+        held.callback(path.unlink, missing_ok=True)
+        held.callback(sockets[1].close)
+    return sockets
+
+
+def _open(settings: Settings, held: contextlib.ExitStack) -> Database:
+    try:
+        database = Database.open(settings.database_url())
+        held.callback(database.close)
+        database.upgrade()
+    except DatabaseUnavailable as error:
+        raise ConfigurationError(error.message, error.instruction) from None
+    return database
+
+
+def _bus(settings: Settings, database: Database) -> Bus:
+    if database.dialect == "sqlite":
+        return InProcessBus()
+    from toryo.bus.postgres import PostgresBus
+
+    return PostgresBus(settings.database_url())
+
+
+def run(settings: Settings) -> None:
+    """Serves until SIGTERM or SIGINT, saying `ready http://…` on stderr once it answers.
+
+    Raises ConfigurationError if it cannot start, KeyboardInterrupt after a graceful end by SIGINT.
+    """
+    app = build(settings)
+
+    def ready() -> None:
+        print(f"ready {app.url}", file=sys.stderr, flush=True)  # noqa: T201 - the contract of `toryo server`
+
+    try:
+        listener = _listener(app, ready)
+        _serve(app, listener)
+    finally:
+        app.close()
+    if listener.signal == signal.SIGINT:
+        raise KeyboardInterrupt
+
+
+@dataclass
+class Running:
+    """A server in a thread of this process."""
+
+    url: str
+    app: App
+    _listener: Listener
+    _thread: threading.Thread
+
+    def close(self) -> None:
+        """Stops it; returns when everything it held is given back. Repeatable."""
+        self._listener.should_exit = True
+        self._thread.join(STOPS_WITHIN)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def run_in_thread(settings: Settings) -> Running:
+    """Returns when the server answers. Raises ConfigurationError if it cannot start."""
+    app = build(settings)
+    answers = threading.Event()
+    listener = _listener(app, answers.set)
+
+    def serve() -> None:
+        try:
+            _serve(app, listener)
+        finally:
+            app.close()
+
+    thread = threading.Thread(target=serve, name="toryo server", daemon=True)
+    thread.start()
+    running = Running(app.url, app, listener, thread)
+    if not answers.wait(STARTS_WITHIN):
+        running.close()
+        raise ConfigurationError("The server did not start in time.", f"See {app.directory.path}/logs/server.log.")
+    return running
+
+
+def _listener(app: App, ready: Callable[[], None]) -> Listener:
+    def answering() -> None:
+        # What exists now lives as long as the server: the collector need never look at it again.
+        gc.collect()
+        gc.freeze()
+        app.announce()
+        ready()
+        _log.info("server_started", url=app.url, version=toryo.__version__)
+
+    listening.raise_file_limit()
+    return Listener(app.edge, answering, app.edge.stop_waiting)
+
+
+def _serve(app: App, listener: Listener) -> None:
+    async def serve() -> None:
+        async with app.running():
+            settling = asyncio.create_task(_settle(app))
+            await listener.serve(app.sockets)
+            settling.cancel()
+        _log.info("server_stopped")
+
+    with asyncio.Runner(loop_factory=listener.config.get_loop_factory()) as runner:
+        runner.run(serve())
+
+
+async def _settle(app: App) -> None:
+    """When the late parts are loaded, they too are spared by the collector."""
+    await app.edge.complete()
+    gc.collect()
+    gc.freeze()

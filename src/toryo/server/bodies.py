@@ -1,0 +1,116 @@
+"""Reading request bodies with a limit, and sending answers: the few lines of ASGI that MCP and REST share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import Any, NoReturn, Self
+
+import orjson
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+JSON = b"application/json"
+PROBLEM = b"application/problem+json"
+
+
+class TooLarge(Exception):
+    """The body is longer than the limit; what was read of it is forgotten."""
+
+
+class Gone(Exception):
+    """The client left before its request was complete."""
+
+
+async def read(receive: Receive, headers: Mapping[bytes, bytes], limit: int) -> bytes:
+    """The whole body. Raises TooLarge (without reading on) or Gone."""
+    declared = headers.get(b"content-length", b"0")
+    if declared.isdigit() and int(declared) > limit:
+        raise TooLarge
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    if message["type"] == "http.request" and not message.get("more_body") and len(body) <= limit:
+        return body  # nearly every request comes in one piece
+    return await _gather(message, receive, limit)
+
+
+async def _gather(message: Message, receive: Receive, limit: int) -> bytes:
+    pieces = bytearray()
+    while True:
+        if message["type"] != "http.request":
+            raise Gone
+        pieces += message.get("body", b"")
+        if len(pieces) > limit:
+            raise TooLarge
+        if not message.get("more_body"):
+            return bytes(pieces)
+        message = await receive()
+
+
+def replay(body: bytes) -> Receive:
+    """A `receive` that delivers a body already read and then nothing; the client's leaving is watched elsewhere."""
+    delivered = False
+
+    async def again() -> Message:
+        nonlocal delivered
+        if delivered:
+            await asyncio.Event().wait()
+        delivered = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
+
+
+async def send_json(
+    send: Send, status: int, body: bytes, media_type: bytes = JSON, extra: tuple[tuple[bytes, bytes], ...] = ()
+) -> None:
+    headers = [(b"content-type", media_type), (b"content-length", b"%d" % len(body)), *extra]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def send_problem(
+    send: Send, status: int, document: dict[str, Any], extra: tuple[tuple[bytes, bytes], ...] = ()
+) -> None:
+    await send_json(send, status, orjson.dumps(document), PROBLEM, extra)
+
+
+async def send_text(send: Send, status: int, text: str) -> None:
+    await send_json(send, status, text.encode("utf-8", "replace"), b"text/plain; charset=utf-8")
+
+
+class Leaving:
+    """`async with Leaving(receive) as client:` cancels what stands inside when the client goes away.
+
+    The block then ends quietly and `client.left` is true. Only for work that may take long: it costs a task.
+    """
+
+    def __init__(self, receive: Receive) -> None:
+        self.left = False
+        self._receive = receive
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.current_task() or _no_task()
+        self._cancellations = self._task.cancelling()
+        self._watcher = asyncio.create_task(self._watch())
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: object, trace: object) -> bool:
+        self._watcher.cancel()
+        if not self.left:
+            return False
+        foreign = self._task.uncancel() > self._cancellations
+        return kind is asyncio.CancelledError and not foreign
+
+    async def _watch(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self.left = True
+        self._task.cancel()
+
+
+def _no_task() -> NoReturn:
+    raise RuntimeError("whoever waits for a client to leave must run in a task")

@@ -1,0 +1,18 @@
+"""The server's clock and its source of randomness: the only ones, handed to everything that needs them."""
+
+from __future__ import annotations
+
+import secrets
+import time
+
+from toryo.domain.times import Millis
+
+
+def now() -> Millis:
+    """The present instant, in milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+def entropy(bits: int) -> int:
+    """A random number of at most `bits` bits that nobody can guess."""
+    return secrets.randbits(bits)

@@ -1,0 +1,109 @@
+"""The edge: one ASGI application that lets in who addresses this server, and hands each path to its endpoint.
+
+It knows an office that performs, a bus that hints and the catalogue, and builds nothing below them (`app.py` does).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import orjson
+
+import toryo
+from toryo.bus.bus import Bus
+from toryo.domain.times import Millis
+from toryo.operations.catalogue import Operation
+from toryo.operations.permissions import Credentials
+from toryo.server import bodies, clock, rest
+from toryo.server.bodies import Receive, Scope, Send
+from toryo.server.hosts import Hosts
+from toryo.server.mcp import Listing, McpEndpoint
+from toryo.server.rest import RestEndpoint
+from toryo.server.waiting import Performing, Waiting
+
+_MCP = frozenset({"/mcp", "/mcp/"})
+
+
+class Serving(Performing, Listing, Protocol):
+    """What the edge needs of an `Office`."""
+
+
+class Edge:
+    """The whole server as an ASGI application; serve it between `start()` and `close()`, on one event loop."""
+
+    def __init__(
+        self,
+        office: Serving,
+        bus: Bus,
+        operations: Mapping[str, Operation],
+        hosts: Hosts,
+        max_body: int,
+        now: Callable[[], Millis] = clock.now,
+    ) -> None:
+        self._hosts = hosts
+        self._waiting = Waiting(office, bus, operations, now)
+        self._mcp = McpEndpoint(self._waiting, office, max_body)
+        self._rest = RestEndpoint(self._waiting, operations, max_body)
+
+    async def start(self) -> None:
+        await self._mcp.start()
+
+    async def complete(self) -> None:
+        """Returns when everything that `start` began to load is there."""
+        await self._mcp.complete()
+
+    def stop_waiting(self) -> None:
+        """Every call that waits answers now, so that connections can be closed."""
+        self._waiting.stop()
+
+    async def close(self) -> None:
+        self._waiting.stop()
+        await self._mcp.close()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        foreign = self._hosts.refusal(scope["headers"])
+        path: str = scope["path"]
+        if foreign is not None:
+            await bodies.send_text(send, *foreign)
+        elif path in _MCP:
+            await self._mcp(scope, receive, send)
+        elif path.startswith(rest.PREFIX + "/"):
+            await self._rest(scope, receive, send)
+        else:
+            await self._elsewhere(path, scope["method"], send)
+
+    async def _elsewhere(self, path: str, method: str, send: Send) -> None:
+        page = {"/health": self._health, "/": _front}.get(path)
+        if page is None:
+            await rest.send_lost(
+                send,
+                404,
+                f"There is nothing at {path[:200]}.",
+                "MCP is at /mcp, REST at /api/v1, /health says how it is.",
+            )
+        elif method not in ("GET", "HEAD"):
+            await rest.send_lost(send, 405, f"{path} can only be read.", "Use GET.", ((b"allow", b"GET, HEAD"),))
+        else:
+            await page(send)
+
+    async def _health(self, send: Send) -> None:
+        outcome = await self._waiting.answer("health_check", {}, Credentials())
+        if outcome.refused:
+            await rest.refuse(send, outcome.result or {})
+        else:
+            await bodies.send_json(send, 200, orjson.dumps(outcome.result))
+
+
+async def _front(send: Send) -> None:
+    about: dict[str, Any] = {
+        "name": "toryo",
+        "version": toryo.__version__,
+        "mcp": "/mcp",
+        "rest": rest.PREFIX,
+        "openapi": f"{rest.PREFIX}/openapi.json",
+        "health": "/health",
+    }
+    await bodies.send_json(send, 200, orjson.dumps(about))

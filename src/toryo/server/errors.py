@@ -1,0 +1,81 @@
+"""What can go wrong at the edge, and how refusals look in HTTP: status codes and problem details (RFC 9457).
+
+The words of a refusal are made where the rule stands; here they only get their HTTP form. Why a server cannot start
+is a `ConfigurationError`.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from toryo.domain.errors import Code, Refusal
+
+
+class ConfigurationError(Exception):
+    """The server cannot start as it is configured: `message` says what is wrong, `instruction` what to do."""
+
+    def __init__(self, message: str, instruction: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.instruction = instruction
+
+
+_STATUS: dict[str, int] = {
+    Code.AUTHENTICATION_REQUIRED: 401,
+    Code.INVALID_CREDENTIALS: 401,
+    Code.SESSION_TOKEN_INVALID: 401,
+    Code.SESSION_EXPIRED: 401,
+    Code.PERMISSION_DENIED: 403,
+    Code.MANAGER_REQUIRED: 403,
+    Code.COORDINATOR_REQUIRED: 403,
+    Code.CHAT_SESSION_REQUIRED: 403,
+    Code.TASK_SESSION_REQUIRED: 403,
+    Code.TOO_LARGE: 413,
+    Code.VALIDATION_ERROR: 422,
+    Code.RATE_LIMITED: 429,
+    Code.LOCKED: 429,
+    Code.UNAVAILABLE: 503,
+}
+_STANDARD = frozenset({"success", "error", "message", "instruction"})
+
+
+def status_of(code: str) -> int:
+    """The HTTP status of a refusal: 404 for every `…NotFound`, 409 for a rule that says no."""
+    if code.endswith("NotFound"):
+        return 404
+    return _STATUS.get(code, 409)
+
+
+def problem(result: dict[str, Any], status: int | None = None) -> tuple[int, dict[str, Any]]:
+    """A refusal's result as (status, problem details); its further keys are kept beside the standard ones."""
+    code = str(result.get("code") or result.get("error") or Code.UNAVAILABLE.value)
+    status = status or status_of(code)
+    details = {key: value for key, value in result.items() if key not in _STANDARD}
+    return status, {
+        **details,
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": result.get("message") or result.get("error", ""),
+        "code": code,
+        "instruction": result.get("instruction", ""),
+    }
+
+
+def too_large(limit: int) -> Refusal:
+    return Refusal(
+        Code.TOO_LARGE,
+        f"The request is larger than {limit:,} bytes.",
+        "Send less: put large texts into files of the working directory and name the files.",
+        limit=limit,
+    )
+
+
+def crashed(operation: str) -> Refusal:
+    """What a caller is told when the server itself failed; the log has the cause."""
+    return Refusal(
+        Code.UNAVAILABLE,
+        f"The server failed while it carried out {operation}.",
+        "Try again; if it fails again, show a person this message: the server's log has the cause.",
+    )

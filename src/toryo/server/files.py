@@ -1,0 +1,125 @@
+"""The data directory: made private, held by one server at a time, with the files that tell clients how to get in."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from toryo.server.errors import ConfigurationError
+
+SERVER_FILE: Final = "server.json"
+COORDINATOR_TOKEN: Final = "coordinator.token"  # noqa: S105 - a file name
+OWNER_TOKEN: Final = "owner.token"  # noqa: S105 - a file name
+_LOCK: Final = "server.lock"
+_PREFIXES: Final = {COORDINATOR_TOKEN: "tct_", OWNER_TOKEN: "tpt_"}
+
+
+@dataclass(frozen=True, slots=True)
+class DataDirectory:
+    """The directory, while this process holds it (`release()` lets the next server in)."""
+
+    path: Path
+    lock: int
+
+    @classmethod
+    def hold(cls, path: Path) -> DataDirectory:
+        """Makes the directory if need be and takes it. Raises ConfigurationError if it cannot, or another has it."""
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (path / "logs").mkdir(mode=0o700, exist_ok=True)
+            if path.name == ".toryo":
+                _write_once(path / ".gitignore", b"*\n", 0o644)
+            lock = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise _unusable(path, error) from None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(lock)
+            raise _taken(path) from None
+        return cls(path, lock)
+
+    def token(self, name: str) -> str:
+        """The token in the file of that name, made (readable by this user alone) if there is none yet."""
+        file = self.path / name
+        prefix = _PREFIXES[name]
+        try:
+            _write_once(file, f"{prefix}{secrets.token_urlsafe(32)}\n".encode(), 0o600)
+            file.chmod(0o600)
+            token = file.read_text().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise _unusable(self.path, error) from None
+        if not token.startswith(prefix) or len(token) < 20:
+            raise ConfigurationError(
+                f"{file} holds no token (it must begin with {prefix}).",
+                "Delete the file and start again: a new token is made; or put the old one back.",
+            )
+        return token
+
+    def announce(self, server: dict[str, Any]) -> None:
+        """Writes `server.json` for clients to find: whole or not at all, readable by this user alone."""
+        _replace(self.path / SERVER_FILE, orjson.dumps(server, option=orjson.OPT_INDENT_2) + b"\n")
+
+    def release(self) -> None:
+        """Takes `server.json` away and lets the next server in."""
+        (self.path / SERVER_FILE).unlink(missing_ok=True)
+        os.close(self.lock)
+
+
+def running(path: Path) -> dict[str, Any] | None:
+    """What the `server.json` of a directory says, if it says anything."""
+    try:
+        found = orjson.loads((path / SERVER_FILE).read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _write_once(file: Path, content: bytes, mode: int) -> None:
+    """Makes the file with its content in one step; leaves one that is there as it is."""
+    if file.exists():
+        return
+    draft = file.with_name(f".{file.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        _create(draft, content, mode)
+        os.link(draft, file)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _replace(file: Path, content: bytes) -> None:
+    draft = file.with_name(f".{file.name}.{os.getpid()}")
+    draft.unlink(missing_ok=True)
+    _create(draft, content, 0o600)
+    draft.replace(file)
+
+
+def _create(file: Path, content: bytes, mode: int) -> None:
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    with os.fdopen(descriptor, "wb") as out:
+        out.write(content)
+
+
+def _unusable(path: Path, error: Exception) -> ConfigurationError:
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return ConfigurationError(
+        f"The data directory {path} cannot be used: {reason}.",
+        "Make it writable for this user, or name another with --data-dir or TORYO_DATA_DIR.",
+    )
+
+
+def _taken(path: Path) -> ConfigurationError:
+    other = running(path) or {}
+    where = f" (pid {other.get('pid')}, {other.get('url')})" if other else ""
+    return ConfigurationError(
+        f"Another server already uses the data directory {path}{where}.",
+        "Use that one, stop it first, or give this one a directory of its own with --data-dir.",
+    )

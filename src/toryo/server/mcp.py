@@ -1,0 +1,136 @@
+"""`/mcp`: streamable HTTP for agents. Plain tool calls are answered here, everything else by the official SDK.
+
+Both eras of the protocol (with and without handshake) share this one endpoint, and no request depends on an earlier
+one: who calls is proven by the request itself. What a tool does is not here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from typing import TYPE_CHECKING, Any, Protocol
+
+import orjson
+
+from toryo.operations.catalogue import Operation
+from toryo.operations.perform import Outcome
+from toryo.operations.permissions import Credentials
+from toryo.server import bodies, errors, identity, plain, results
+from toryo.server.bodies import Leaving, Receive, Scope, Send
+from toryo.server.waiting import Waiting
+
+if TYPE_CHECKING:
+    from toryo.server.sdk import Sdk
+
+_INVALID_REQUEST = -32600
+_ONLY_POST = ((b"allow", b"POST"),)
+
+
+class Listing(Protocol):
+    """The part of an `Office` that is needed here."""
+
+    async def list_tools_async(self, credentials: Credentials, toolset: str | None = None) -> list[Operation]: ...
+
+
+class McpEndpoint:
+    """The ASGI application behind `/mcp`; between `start()` and `close()` it holds the SDK."""
+
+    def __init__(self, waiting: Waiting, office: Listing, max_body: int) -> None:
+        self._waiting = waiting
+        self._office = office
+        self._max_body = max_body
+        self._envelopes = plain.Envelopes()
+        self._about_server = b"{}"
+        self._sdk: asyncio.Future[Sdk] | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self._closing = asyncio.Event()
+
+    async def start(self) -> None:
+        """Begins to load the SDK in the background; plain calls do not wait for it."""
+        self._sdk = asyncio.get_running_loop().create_future()
+        self._keeper = asyncio.create_task(self._keep_sdk(self._sdk))
+
+    async def complete(self) -> None:
+        """Returns when the SDK is there; whoever needs it waits for that anyway."""
+        await self._loaded()
+
+    async def close(self) -> None:
+        self._closing.set()
+        if self._keeper is not None:
+            await self._keeper
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST":
+            await _only_post(send)
+            return
+        headers = dict(scope["headers"])
+        try:
+            body = await bodies.read(receive, headers, self._max_body)
+        except bodies.Gone:
+            return
+        except bodies.TooLarge:
+            await self._too_large(send)
+            return
+        unique = len(headers) == len(scope["headers"])
+        request = plain.recognise(headers, body, self._envelopes) if unique else None
+        if request is None:
+            await self._let_sdk(scope, body, receive, send)
+        elif isinstance(request, plain.Ping):
+            await bodies.send_json(send, 200, results.pong(request.id))
+        else:
+            await self._call(request, identity.credentials(headers, scope), receive, send)
+
+    async def answer(self, name: str, arguments: dict[str, Any], credentials: Credentials) -> Outcome:
+        return await self._waiting.answer(name, arguments, credentials)
+
+    async def list_tools(self, credentials: Credentials, toolset: str | None) -> list[Operation]:
+        return await self._office.list_tools_async(credentials, toolset)
+
+    def accepted(self, meta: dict[str, Any]) -> None:
+        self._envelopes.accept(meta)
+
+    async def _call(self, call: results.Call, credentials: Credentials, receive: Receive, send: Send) -> None:
+        if self._waiting.may_take_long(call.name):
+            async with Leaving(receive):
+                await self._answer(call, credentials, send)
+        else:
+            await self._answer(call, credentials, send)
+
+    async def _answer(self, call: results.Call, credentials: Credentials, send: Send) -> None:
+        outcome = await self._waiting.answer(call.name, call.arguments, credentials)
+        await bodies.send_json(send, 200, results.response(call, outcome, self._about_server))
+
+    async def _let_sdk(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        sdk = await self._loaded()
+        async with Leaving(receive):
+            await sdk.handle(scope, bodies.replay(body), send)
+
+    async def _loaded(self) -> Sdk:
+        if self._sdk is None:
+            raise RuntimeError("the endpoint has not been started")
+        return await asyncio.shield(self._sdk)
+
+    async def _keep_sdk(self, loaded: asyncio.Future[Sdk]) -> None:
+        """Holds the SDK from its import to the end: its task group must be left by the task that entered it."""
+        try:
+            module = await asyncio.to_thread(importlib.import_module, "toryo.server.sdk")
+            sdk: Sdk = module.Sdk(self, self._max_body)
+        except Exception as error:  # noqa: BLE001 - whoever waits for the SDK must hear of it
+            loaded.set_exception(error)
+            return
+        self._about_server = sdk.about_server
+        async with sdk.running():
+            loaded.set_result(sdk)
+            await self._closing.wait()
+
+    async def _too_large(self, send: Send) -> None:
+        refusal = errors.too_large(self._max_body).answer()
+        error = {"code": _INVALID_REQUEST, "message": refusal["message"], "data": refusal}
+        await bodies.send_json(send, 413, orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error}))
+
+
+async def _only_post(send: Send) -> None:
+    """There is no stream to open and no session to end: every answer comes with its request."""
+    error = {"code": _INVALID_REQUEST, "message": "Method Not Allowed: send JSON-RPC requests by POST"}
+    body = orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error})
+    await bodies.send_json(send, 405, body, extra=_ONLY_POST)

@@ -1,0 +1,129 @@
+"""The OpenAPI 3.1 document of `/api/v1`, derived from the declarations of the operations: nothing is written twice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import toryo
+from toryo.operations.catalogue import Operation, Route
+from toryo.operations.permissions import Grant
+
+Schema = dict[str, Any]
+
+_PROBLEM: Schema = {
+    "type": "object",
+    "description": "A refusal (RFC 9457): what is wrong, and what to do instead.",
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "code": {"type": "string"},
+        "instruction": {"type": "string"},
+    },
+    "required": ["status", "title", "detail", "code", "instruction"],
+}
+
+
+def document(operations: Iterable[Operation], prefix: str) -> Schema:
+    """The whole document; paths carry `prefix`."""
+    shared: dict[str, Schema] = {"Problem": _PROBLEM}
+    paths: dict[str, Schema] = {}
+    for each in operations:
+        if each.route is not None:
+            path = paths.setdefault(prefix + each.route.path, {})
+            path[each.route.method.lower()] = _described(each, each.route, shared)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Toryo", "version": toryo.__version__, "description": "For people; agents use MCP at /mcp."},
+        "paths": paths,
+        "components": {
+            "schemas": shared,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer", "description": "A person's token."}},
+        },
+        "security": [{"token": []}],
+    }
+
+
+def _described(operation: Operation, route: Route, shared: dict[str, Schema]) -> Schema:
+    parameters = _hoisted(operation.input_schema, shared)
+    properties: dict[str, Schema] = parameters.get("properties", {})
+    required = set(parameters.get("required", ()))
+    in_path = set(re.findall(r"\{(\w+)\}", route.path))
+    in_query = set(properties) - in_path if route.method in ("GET", "DELETE") else set()
+    described: Schema = {
+        "operationId": operation.name,
+        "summary": operation.summary,
+        "parameters": [
+            _parameter(name, schema, "path" if name in in_path else "query", name in required)
+            for name, schema in properties.items()
+            if name in in_path | in_query
+        ],
+        "responses": _responses(operation, route, shared),
+    }
+    body = {name: schema for name, schema in properties.items() if name not in in_path | in_query}
+    if body:
+        described["requestBody"] = _body(body, required & set(body))
+    if operation.grant is Grant.OPEN:
+        described["security"] = []
+    return described
+
+
+def _parameter(name: str, schema: Schema, where: str, required: bool) -> Schema:
+    described: Schema = {"name": name, "in": where, "required": required or where == "path"}
+    if "description" in schema:
+        described["description"] = schema["description"]
+    return {**described, "schema": {key: value for key, value in schema.items() if key != "description"}}
+
+
+def _body(properties: dict[str, Schema], required: set[str]) -> Schema:
+    schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    if required:
+        schema["required"] = sorted(required)
+    return {"required": bool(required), "content": {"application/json": {"schema": schema}}}
+
+
+def _responses(operation: Operation, route: Route, shared: dict[str, Schema]) -> Schema:
+    problem = {"schema": {"$ref": "#/components/schemas/Problem"}}
+    answer = {"schema": _hoisted(operation.output_schema, shared)}
+    return {
+        str(route.status): {"description": "Done.", "content": {"application/json": answer}},
+        "default": {"description": "Refused.", "content": {"application/problem+json": problem}},
+    }
+
+
+def _hoisted(schema: Schema, shared: dict[str, Schema]) -> Schema:
+    """The schema with its `$defs` moved to the shared ones, where references from anywhere reach them."""
+    names: dict[str, str] = {}
+    for name, definition in schema.get("$defs", {}).items():
+        names[name] = _free_name(name, definition, shared)
+        shared[names[name]] = definition
+    moved: Schema = _redirected({key: value for key, value in schema.items() if key != "$defs"}, names)
+    for name in names.values():
+        shared[name] = _redirected(shared[name], names)
+    return moved
+
+
+def _free_name(name: str, definition: Schema, shared: dict[str, Schema]) -> str:
+    """`name`, or with a number if another operation means something else by it."""
+    candidate, number = name, 2
+    while candidate in shared and shared[candidate] != _redirected(definition, {}):
+        candidate, number = f"{name}{number}", number + 1
+    return candidate
+
+
+def _redirected(node: Any, names: dict[str, str]) -> Any:
+    if isinstance(node, dict):
+        return {
+            key: _reference(value, names) if key == "$ref" else _redirected(value, names) for key, value in node.items()
+        }
+    if isinstance(node, list):
+        return [_redirected(each, names) for each in node]
+    return node
+
+
+def _reference(reference: Any, names: dict[str, str]) -> Any:
+    local = str(reference).removeprefix("#/$defs/")
+    return f"#/components/schemas/{names.get(local, local)}" if local != reference else reference

@@ -1,0 +1,46 @@
+"""How a tool's answer looks in MCP: structured content and the same JSON as text, written once for both paths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+if TYPE_CHECKING:
+    from toryo.operations.perform import Outcome
+
+PROTOCOL = "2026-07-28"
+"""The protocol version without a handshake; each request carries what the handshake told before."""
+
+
+class Call(NamedTuple):
+    """A `tools/call` in plain form: `id` is the request's id as JSON, `modern` the era of its protocol version."""
+
+    id: bytes
+    name: str
+    arguments: dict[str, Any]
+    modern: bool
+
+
+def text(outcome: Outcome) -> bytes:
+    """The result as JSON; this very text is the text content."""
+    return orjson.dumps(outcome.result)
+
+
+def response(call: Call, outcome: Outcome, server: bytes) -> bytes:
+    """The JSON-RPC response; `server` is the JSON of what the modern era says about the server in every result."""
+    structured = text(outcome)
+    refused = b"true" if outcome.refused else b"false"
+    parts = [
+        b'{"jsonrpc":"2.0","id":', call.id,
+        b',"result":{"content":[{"type":"text","text":', orjson.dumps(structured.decode()),
+        b'}],"structuredContent":', structured, b',"isError":', refused,
+    ]  # fmt: skip
+    if call.modern:
+        parts += [b',"resultType":"complete","_meta":', server]
+    parts.append(b"}}")
+    return b"".join(parts)
+
+
+def pong(request_id: bytes) -> bytes:
+    return b'{"jsonrpc":"2.0","id":' + request_id + b',"result":{}}'

@@ -1,0 +1,139 @@
+"""Waiting: the one place where a call waits for something to happen, for every transport and every tool that waits.
+
+Handlers say `Later` with the topics that concern them; here the call subscribes, looks again, and waits for a hint,
+for the instant that `Later` names, or for the caller's patience to end. Hints are hints: whoever waits also looks by
+itself every 15 seconds. What a handler sees and answers is not decided here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import structlog
+
+from toryo.domain.times import Millis
+from toryo.operations.catalogue import Later, Operation
+from toryo.operations.perform import Outcome
+from toryo.operations.permissions import Credentials
+from toryo.server import errors
+
+if TYPE_CHECKING:
+    from toryo.bus.bus import Bus, Subscription
+
+LONGEST = 45.0
+"""Seconds a call waits at most: clients cut at about 60."""
+LOOK_AGAIN = 15.0
+"""Seconds after which a waiter looks without having been hinted."""
+SHORTEST = 0.05
+"""Seconds between two looks without a hint, at least: a `Later.at` that has passed must not spin."""
+
+_SECONDS = ("timeout_seconds", "wait_seconds")
+_log = structlog.get_logger("toryo.server")
+
+
+class Performing(Protocol):
+    """The part of an `Office` that is needed here."""
+
+    async def perform_async(
+        self, name: str, arguments: dict[str, Any], credentials: Credentials, *, may_wait: bool = False
+    ) -> Outcome: ...
+
+
+class Waiting:
+    """Carries out calls, waiting where the operation may; `stop()` makes everyone who waits answer at once."""
+
+    def __init__(
+        self, office: Performing, bus: Bus, operations: Mapping[str, Operation], clock: Callable[[], Millis]
+    ) -> None:
+        self._office = office
+        self._bus = bus
+        self._operations = operations
+        self._clock = clock
+        self._stopped = False
+        self._stop_topic = f"server:{id(self)}:stopping"
+
+    def may_take_long(self, name: str) -> bool:
+        """Whether a call of this operation may wait, so that the caller's leaving matters."""
+        operation = self._operations.get(name)
+        return operation is not None and operation.waits
+
+    async def answer(self, name: str, arguments: dict[str, Any], credentials: Credentials) -> Outcome:
+        """What the operation answers, at the latest when the caller's patience (at most 45 s) ends. Never raises."""
+        operation = self._operations.get(name)
+        seconds = patience(operation, arguments) if operation is not None and operation.waits else 0.0
+        try:
+            if seconds <= 0 or self._stopped:
+                return await self._office.perform_async(name, arguments, credentials)
+            return await self._wait(name, arguments, credentials, seconds)
+        except Exception as error:  # noqa: BLE001 - a fault in one call is that call's refusal, and is logged
+            _log.error("call_failed", operation=name, exc_info=error)
+            return Outcome(errors.crashed(name).answer(), refused=True, later=None, operation=operation)
+
+    def stop(self) -> None:
+        """From now on nobody waits: who does is asked a last time and answers."""
+        self._stopped = True
+        self._bus.publish((self._stop_topic,))
+
+    async def _wait(self, name: str, arguments: dict[str, Any], credentials: Credentials, seconds: float) -> Outcome:
+        until = asyncio.get_running_loop().time() + seconds
+
+        async def look() -> Outcome:
+            may_wait = not self._over(until)
+            outcome = await self._office.perform_async(name, arguments, credentials, may_wait=may_wait)
+            if outcome.later is not None and not may_wait:
+                raise RuntimeError(f"{name} must answer when it may not wait")
+            return outcome
+
+        outcome = await look()
+        while outcome.later is not None:
+            topics = outcome.later.topics
+            async with self._bus.subscribe(topics | {self._stop_topic}) as hints:
+                outcome = await self._listen(look, topics, hints, until)
+        return outcome
+
+    async def _listen(
+        self, look: Callable[[], Awaitable[Outcome]], topics: frozenset[str], hints: Subscription, until: float
+    ) -> Outcome:
+        """Looks at once (what happened before the subscription left no hint here), then after each hint.
+
+        Returns the answer, or a `Later` that concerns other topics.
+        """
+        while True:
+            outcome = await look()
+            if outcome.later is None or outcome.later.topics != topics:
+                return outcome
+            await hints.wait(self._pause(outcome.later, until))
+
+    def _over(self, until: float) -> bool:
+        return self._stopped or asyncio.get_running_loop().time() >= until
+
+    def _pause(self, later: Later, until: float) -> float:
+        """Seconds until the next look without a hint. A stop between the look and here has left its hint."""
+        left = until - asyncio.get_running_loop().time()
+        if later.at is not None:
+            left = min(left, max((later.at - self._clock()) / 1000, SHORTEST))
+        return max(min(left, LOOK_AGAIN), 0.0)
+
+
+def patience(operation: Operation, arguments: Mapping[str, Any]) -> float:
+    """Seconds this caller waits: its argument, else the parameter's default, at most 45; 0 for what is no number.
+
+    An operation that waits without such a parameter has the whole 45 s.
+    """
+    for name in _SECONDS:
+        field = operation.parameters.model_fields.get(name)
+        if field is not None:
+            given = arguments.get(name)
+            return _seconds(field.default if given is None else given)
+    return LONGEST
+
+
+def _seconds(value: object) -> float:
+    try:
+        seconds = float(value) if isinstance(value, (int, float, str)) else 0.0
+    except ValueError:
+        return 0.0  # the operation's own validation refuses it
+    return 0.0 if math.isnan(seconds) else min(max(seconds, 0.0), LONGEST)
