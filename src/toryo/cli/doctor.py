@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -99,13 +99,19 @@ def _coordinator(each: Any) -> str:
 
 
 def _of_providers() -> Iterator[Finding]:
-    for name, find in _providers().items():
-        path = find()
-        yield Finding(f"provider {name}", path is not None, path or "not found on PATH", needed=False)
+    from toryo.cli import programs
+    from toryo.coordinator.config import Config
 
-
-def _providers() -> dict[str, Callable[[], str | None]]:
-    return {}
+    for each in programs.tried(Config()):
+        yield Finding(f"provider {each.name}", each.ok, each.what)
+    found = programs.on_path()
+    yield Finding(
+        "programs on PATH",
+        bool(found),
+        ", ".join(found) or f"none of {', '.join(programs.KNOWN)}",
+        "Name one in a coordinator_config.yaml: docs/how-to.md, Give an agent a model." if found else "",
+        needed=False,
+    )
 
 
 def _print(findings: list[Finding]) -> None:

@@ -62,6 +62,8 @@ class Here:
     server: str | None = None
     token: str | None = None
     json: bool = False
+    followed_by: str | None = None
+    """The subcommand that comes after this one, for a command that may also stand alone."""
 
     @cached_property
     def client(self) -> Client:
@@ -98,7 +100,7 @@ def command(
     """Registers `function(here, …)` as a command with the options of everywhere, or those of them that are named."""
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
-        app.command(name, **settings)(_taking(function, options))
+        app.command(name, **settings)(taking(function, options))
         return function
 
     return register
@@ -109,14 +111,18 @@ def given_before(context: typer.Context, **values: Any) -> None:
     context.obj = Here(**values)
 
 
-def _taking(function: Callable[..., None], names: tuple[str, ...]) -> Callable[..., None]:
+def taking(function: Callable[..., None], options: tuple[str, ...]) -> Callable[..., None]:
+    """The function as Typer takes it: its own parameters after the first, and the options that are named."""
+
     def run(typed: typer.Context, **values: Any) -> None:
-        said = {name: values.pop(name) for name in names}
+        said = {name: values.pop(name) for name in options}
         before = typed.obj if isinstance(typed.obj, Here) else Here()
-        function(replace(before, **{name: value for name, value in said.items() if value}), **values)
+        here = replace(before, **{name: value for name, value in said.items() if value})
+        here.followed_by = typed.invoked_subcommand
+        function(here, **values)
 
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
-    added = [_parameter(name) for name in names]
+    added = [_parameter(name) for name in options]
     typed = inspect.Parameter("typed", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
     parameters = [typed, *(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own), *added]
     run.__name__, run.__doc__, run.__module__ = function.__name__, function.__doc__, function.__module__

@@ -21,9 +21,22 @@ Hear = Callable[[str, str], None]
 """Told each line that a child prints: the child's name, the line."""
 
 READY_WITHIN_SECONDS = 30
-COORDINATOR_LEAVES_WITHIN_SECONDS = 75
+COORDINATOR_LEAVES_WITHIN_SECONDS = 30
 """Longer than the grace time it gives its agents."""
 SERVER_LEAVES_WITHIN_SECONDS = 15
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: everything is put away as after ^C, but nothing was interrupted: somebody ended it on purpose."""
+
+
+def heed_terminate() -> None:
+    """From now on SIGTERM raises Terminated in the main thread."""
+
+    def leave(_number: int, _frame: object) -> None:
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, leave)
 
 
 class Child:
@@ -127,14 +140,20 @@ class Crew:
         self.stop()
 
     def stop(self) -> None:
-        """Ends the Coordinator, then the server. A second ^C meanwhile ends both at once."""
+        """Ends the Coordinator, then the server. ^C meanwhile hurries the Coordinator, and once more kills both."""
         try:
-            if self._coordinator is not None:
-                self._coordinator.stop(COORDINATOR_LEAVES_WITHIN_SECONDS)
-            self._server.stop(SERVER_LEAVES_WITHIN_SECONDS)
+            self._stop_in_order()
         except KeyboardInterrupt:
-            self._kill()
+            try:
+                self._stop_in_order()
+            except KeyboardInterrupt:
+                self._kill()
             raise
+
+    def _stop_in_order(self) -> None:
+        if self._coordinator is not None:
+            self._coordinator.stop(COORDINATOR_LEAVES_WITHIN_SECONDS)
+        self._server.stop(SERVER_LEAVES_WITHIN_SECONDS)
 
     def ended(self, within_seconds: float) -> str | None:
         """Waits so long for one of the two to end by itself; its name, or None while both run."""

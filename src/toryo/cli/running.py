@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-import signal
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from toryo.cli import output
-from toryo.cli.failures import Failure, Misuse
-from toryo.cli.here import Here, command
+from toryo.cli.failures import FAILED, Failure, Misuse
+from toryo.cli.here import Here, command, taking
+
+if TYPE_CHECKING:
+    from toryo.coordinator.config import Config
 
 coordinators = typer.Typer(
     help="Start and watch the agents' processes on this machine.", invoke_without_command=True, rich_markup_mode=None
@@ -35,6 +38,8 @@ MaxConcurrent = Annotated[
 def add(app: typer.Typer) -> None:
     command(app, "up", options=("data_dir",))(up)
     command(app, "server", options=("data_dir",))(server)
+    coordinators.callback()(taking(coordinator, options=("data_dir", "server", "token")))
+    command(coordinators, "check", options=("json",))(check)
     app.add_typer(coordinators, name="coordinator")
 
 
@@ -47,15 +52,18 @@ def up(
     _no_open: Annotated[bool, typer.Option("--no-open", hidden=True)] = False,
 ) -> None:
     """A server and a Coordinator, until ^C. They end in order: the Coordinator and its agents first."""
-    from toryo.cli.processes import Crew
+    from toryo.cli.processes import Crew, Terminated, heed_terminate
 
     data = _arguments({"--data-dir": here.data_dir})
     serving = _arguments({"--host": host, "--port": port, "--database": database})
     starting = _arguments({"--max-concurrent": max_concurrent})
-    signal.signal(signal.SIGTERM, _leave)
-    with Crew([*data, *serving], [*data, *starting], os.environ, _hear) as crew:
-        output.say(f"Toryo is up at {crew.address}; ^C ends it.")
-        name = crew.wait()
+    heed_terminate()
+    try:
+        with Crew([*data, *serving], [*data, *starting], os.environ, _hear) as crew:
+            output.say(f"Toryo is up at {crew.address}; ^C ends it.")
+            name = crew.wait()
+    except Terminated:
+        return
     raise Failure(f"The {name} has ended by itself, so Toryo is down.", "What it printed last stands above.")
 
 
@@ -68,20 +76,77 @@ def server(
 ) -> None:
     """The server alone. It is ready when it prints `ready http://…` on stderr."""
     from toryo.server import app
+    from toryo.server.errors import ConfigurationError
 
-    app.run(_settings(host=host, port=port, socket=socket, data_dir=here.data_dir, database=database))
+    settings = _settings(host=host, port=port, socket=socket, data_dir=here.data_dir, database=database)
+    try:
+        app.run(settings)
+    except ConfigurationError as error:
+        raise Misuse(error.message, error.instruction) from None
+
+
+def coordinator(
+    here: Here,
+    config: ConfigFile = None,
+    max_concurrent: MaxConcurrent = None,
+    id: Annotated[
+        str | None, typer.Option("--id", metavar="NAME", help="What it is called (the machine's name).")
+    ] = None,
+) -> None:
+    """Start and watch the agents' processes on this machine, until ^C. Without a file every agent may be started."""
+    if here.followed_by is not None:
+        return
+    import logging
+
+    from toryo.coordinator import loop
+
+    given = {
+        "max_concurrent": max_concurrent,
+        "coordinator_id": id,
+        "server_url": here.server,
+        "coordinator_token": here.token,
+    }
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    raise typer.Exit(loop.main(_configured(config, given), data_dir=here.data_dir))
+
+
+def check(here: Here, config: ConfigFile = None) -> None:
+    """Say what is wrong with a coordinator_config.yaml, and which programs it names are missing."""
+    from toryo.cli import programs
+
+    found = programs.tried(_configured(config, {}))
+    ok = all(each.ok for each in found)
+    rows = [(each.name, "ok" if each.ok else "missing", each.what) for each in found]
+    here.answer(
+        {"success": ok, "providers": [asdict(each) for each in found]},
+        lambda: output.table(("PROVIDER", "", "PROGRAM"), rows, empty=""),
+    )
+    if not ok:
+        raise typer.Exit(FAILED)
 
 
 def _hear(name: str, line: str) -> None:
     output.say(f"{name}: {line}")
 
 
-def _leave(_number: int, _frame: object) -> None:
-    raise SystemExit(0)
-
-
 def _arguments(values: dict[str, Any]) -> list[str]:
     return [word for name, value in values.items() if value is not None for word in (name, str(value))]
+
+
+def _configured(file: Path | None, given: dict[str, Any]) -> Config:
+    """The Coordinator's configuration: the file's, if there is one, and what was said here."""
+    from toryo.coordinator import config
+
+    try:
+        read = config.Config() if file is None else config.load(file)
+        said = {name: value for name, value in given.items() if value is not None}
+        if "server_url" in said:
+            said["mcp_socket_path"] = None
+        return config.Config.model_validate({**read.model_dump(exclude_unset=True), **said})
+    except config.Mistakes as mistakes:
+        raise Misuse(str(mistakes), "Nothing was started.") from None
+    except ValueError as error:
+        raise Misuse(f"The configuration is wrong: {error}", "Nothing was started.") from None
 
 
 def _settings(**given: Any) -> Any:

@@ -43,6 +43,9 @@ def demo(
     _no_browser: Annotated[bool, typer.Option("--no-browser", hidden=True)] = False,
 ) -> None:
     """See a team at work, from nothing: no model, no key."""
+    from toryo.cli.processes import heed_terminate
+
+    heed_terminate()
     directory = _directory(dir)
     try:
         kept = _perform(here, directory, keep=keep)

@@ -1,0 +1,150 @@
+"""A real server, and the real command line against it; both as processes, as people run them."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+READY_WITHIN = 30
+ENDS_WITHIN = 40
+
+
+def clean_environment(home: Path) -> dict[str, str]:
+    """No TORYO_* variable and no home of the machine's decides what these tests see."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("TORYO_", "XDG_"))}
+    return {**kept, "HOME": str(home), "COLUMNS": "100", "NO_COLOR": "1"}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one document on stdout."""
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True)
+class Toryo:
+    """Types commands: `toryo("task", "list", …)`, with the data directory in the environment."""
+
+    home: Path
+    environment: Mapping[str, str]
+
+    def __call__(self, *words: str, cwd: Path | None = None, **environment: str) -> Ended:
+        found = subprocess.run(
+            [sys.executable, "-m", "toryo", *words],
+            env={**self.environment, **environment},
+            cwd=cwd or self.home,
+            capture_output=True,
+            text=True,
+            timeout=ENDS_WITHIN,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+        return Ended(found.returncode, found.stdout, found.stderr)
+
+    def json(self, *words: str) -> Any:
+        """The document of a command that must succeed."""
+        ended = self(*words, "--json")
+        assert ended.code == 0, ended.err
+        return ended.json
+
+
+class Process:
+    """A `toryo …` that goes on, heard line by line."""
+
+    def __init__(self, *words: str, environment: Mapping[str, str], cwd: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "toryo", *words],
+            env=dict(environment),
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        self.lines: list[str] = []
+        self._heard: queue.Queue[str | None] = queue.Queue()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def until(self, words: str) -> str:
+        """The first line from now on that has these words in it; fails if the process ends before."""
+        while (line := self._heard.get(timeout=READY_WITHIN)) is not None:
+            if words in line:
+                return line
+        raise AssertionError(f"ended without {words!r}: {self.lines}")
+
+    def interrupt(self) -> int:
+        """^C, and how it ends."""
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(ENDS_WITHIN)
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(ENDS_WITHIN)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.process.pid, signal.SIGKILL)
+
+    def _listen(self) -> None:
+        for line in self.process.stdout or ():
+            self.lines.append(line.rstrip())
+            self._heard.put(line.rstrip())
+        self._heard.put(None)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toryo]:
+    """A server of the session's own, and the command line that finds it."""
+    home = tmp_path_factory.mktemp("home")
+    environment = {**clean_environment(home), "TORYO_DATA_DIR": str(home / "data")}
+    process = Process("server", "--port", "0", environment=environment, cwd=home)
+    try:
+        process.until("ready http://")
+        yield Toryo(home, environment)
+    finally:
+        process.end()
+
+
+@pytest.fixture
+def nowhere(tmp_path: Path) -> Toryo:
+    """The command line where no server is."""
+    return Toryo(tmp_path, clean_environment(tmp_path))
+
+
+_numbers = count(1)
+
+
+@pytest.fixture
+def project(server: Toryo, tmp_path: Path) -> str:
+    """A project of the test's own."""
+    name = f"project-{os.getpid()}-{next(_numbers)}"
+    answer = server.json("project", "add", name, "--id", name, "--dir", str(tmp_path))
+    return str(answer["project"]["project_id"])
+
+
+@pytest.fixture
+def agent(server: Toryo, project: str) -> str:
+    """A worker in that project whom nobody starts."""
+    name = f"agent-{os.getpid()}-{next(_numbers)}"
+    return str(server.json("agent", "add", name, "--role", "worker", "--project", project)["agent_id"])

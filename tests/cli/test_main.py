@@ -1,0 +1,94 @@
+"""What every command shares: exit codes, where messages go, how fast help is there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Toryo
+
+HEAVY = {"httpx", "mcp", "orjson", "pydantic", "rich", "sqlalchemy", "starlette", "uvicorn", "yaml"}
+
+
+def test_help_loads_nothing_heavy() -> None:
+    """So that it is there at once: the target is 150 ms, most of it Python and Typer."""
+    words = "import sys, toryo.cli.main; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True).stdout.split()
+    assert HEAVY.isdisjoint(loaded)
+
+
+def test_help_is_an_answer_and_no_mistake(nowhere: Toryo) -> None:
+    ended = nowhere("--help")
+    assert (ended.code, ended.err) == (0, "")
+    assert "demo" in ended.out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("frobnicate",),
+        ("task", "list"),
+        ("task", "list", "--frobnicate"),
+        ("task", "add", "Title", "--project", "p", "--priority", "whatever"),
+        ("task", "add", "Title", "--project", "p", "--context", "{"),
+        ("task", "edit", "tsk_1"),
+        ("project", "add", "name", "--dir", ".", "--set", "language"),
+        ("apply", "missing.yaml"),
+        ("server", "--port", "70000"),
+        ("task", "list", "--project", "p", "--server", "nonsense"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_ends_with_2_and_one_line_that_says_what_to_do(nowhere: Toryo, words: tuple[str, ...]) -> None:
+    ended = nowhere(*words)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("toryo: ")
+    assert ended.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [(), ("--server", "http://127.0.0.1:9")], ids=["none known", "nobody there"])
+def test_no_server_ends_with_3_and_says_how_to_start_one(nowhere: Toryo, words: tuple[str, ...]) -> None:
+    ended = nowhere("project", "list", *words)
+    assert (ended.code, ended.out) == (3, "")
+    assert "toryo up" in ended.err
+
+
+def test_a_failure_is_one_json_document_where_json_was_asked_for(nowhere: Toryo) -> None:
+    ended = nowhere("project", "list", "--json")
+    assert ended.code == 3
+    assert ended.json["success"] is False
+    assert ended.err.startswith("toryo: ")
+
+
+def test_a_refusal_ends_with_4_and_names_code_and_instruction(server: Toryo) -> None:
+    ended = server("task", "show", "tsk_missing", "--json")
+    assert ended.code == 4
+    assert ended.json["error"] == "taskNotFound"
+    assert ended.json["instruction"]
+    assert "taskNotFound" in ended.err
+    assert ended.json["instruction"] in ended.err
+
+
+def test_a_wrong_token_is_a_refusal(server: Toryo) -> None:
+    ended = server("project", "list", "--token", "tpt_wrong", "--json")
+    assert (ended.code, ended.json["error"]) == (4, "invalidCredentials")
+
+
+def test_options_of_everywhere_may_stand_before_the_command(server: Toryo) -> None:
+    assert server("--json", "project", "list").json == server("project", "list", "--json").json
+
+
+def test_inside_an_agent_the_owners_token_is_not_read(server: Toryo) -> None:
+    """A launch credential is the only credential where there is one, and it opens nothing of people's."""
+    ended = server("project", "list", "--json", TORYO_LAUNCH_CREDENTIAL="tlc_of_some_agent")
+    assert ended.code == 4
+
+
+def test_the_data_directory_is_the_one_here_if_there_is_one(server: Toryo, tmp_path: Path) -> None:
+    """`.toryo/` in the working directory, unless another one is named."""
+    (tmp_path / ".toryo").symlink_to(server.environment["TORYO_DATA_DIR"])
+    ended = server("project", "list", "--json", cwd=tmp_path, TORYO_DATA_DIR="")
+    assert (ended.code, ended.json["success"]) == (0, True)

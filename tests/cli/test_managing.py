@@ -1,0 +1,184 @@
+"""`toryo project`, `agent`, `task`, `why`, `events`, `sessions`, `logs`, `doctor` against a real server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Toryo
+
+
+def test_a_project_is_made_shown_changed_and_put_away(server: Toryo, project: str, tmp_path: Path) -> None:
+    server.json("project", "edit", project, "--set", "language=ja", "--set", "retry_attempts=5")
+    shown = server.json("project", "show", project)
+    assert shown["project"]["working_directory"] == str(tmp_path)
+    assert shown["project"]["settings"]["language"] == "ja"
+    assert shown["project"]["settings"]["retry_attempts"] == 5
+    assert project in {each["project_id"] for each in server.json("project", "list")["projects"]}
+    statuses = [server.json("project", verb, project)["project"]["status"] for verb in ("pause", "resume", "archive")]
+    assert statuses == ["paused", "active", "archived"]
+
+
+def test_an_unknown_project_setting_is_refused_with_the_ones_there_are(server: Toryo, project: str) -> None:
+    ended = server("project", "edit", project, "--set", "langauge=ja")
+    assert ended.code == 4
+    assert "language" in ended.err
+
+
+def test_an_agents_passkey_is_printed_once(server: Toryo, project: str) -> None:
+    made = server.json("agent", "add", f"{project}.ann", "--role", "worker", "--project", project)
+    assert made["agent_id"] == f"{project}.ann"
+    assert made["passkey"]
+    shown = server("agent", "show", made["agent_id"], "--json")
+    assert made["passkey"] not in shown.out
+    renewed = server.json("agent", "passkey", made["agent_id"])
+    assert renewed["passkey"] != made["passkey"]
+
+
+def test_people_see_the_passkey_too(server: Toryo, project: str) -> None:
+    ended = server("agent", "add", f"{project}.bob", "--role", "worker")
+    assert "passkey" in ended.out
+    assert "once" in ended.err
+
+
+def test_an_agent_is_described_with_text_from_a_file(server: Toryo, project: str, agent: str, tmp_path: Path) -> None:
+    (tmp_path / "prompt.md").write_text("Be brief.\n")
+    (tmp_path / "options.yaml").write_text("playbook: {tasks: []}\n")
+    server.json(
+        "agent", "edit", agent, "--prompt", f"@{tmp_path}/prompt.md", "--options", f"@{tmp_path}/options.yaml",
+        "--capability", "writing", "--capability", "reading", "--name", "Ann",
+    )  # fmt: skip
+    shown = server.json("agent", "show", agent)["agent"]
+    assert shown["system_prompt"] == "Be brief.\n"
+    assert shown["provider_options"] == {"playbook": {"tasks": []}}
+    assert shown["capabilities"] == ["writing", "reading"]
+    assert shown["name"] == "Ann"
+
+
+def test_an_agent_leaves_and_joins_projects_and_rests(server: Toryo, project: str, agent: str) -> None:
+    server.json("agent", "edit", agent, "--leave", project)
+    assert server.json("project", "show", project)["members"] == []
+    server.json("agent", "edit", agent, "--project", project)
+    assert [each["agent_id"] for each in server.json("project", "show", project)["members"]] == [agent]
+    assert server.json("agent", "deactivate", agent)["agent"]["status"] == "inactive"
+    assert server.json("agent", "activate", agent)["agent"]["status"] == "active"
+
+
+def test_a_task_is_filed_with_everything_it_can_say(server: Toryo, project: str, agent: str) -> None:
+    first = server.json("task", "add", "First", "--project", project)["task_id"]
+    filed = server.json(
+        "task", "add", "Second", "--project", project, "--assignee", agent, "--priority", "high", "-d", "Do it.",
+        "--depends-on", first, "--status", "todo", "--context", '{"command": "make"}', "--accept", "make test",
+        "--accept-file", "out.txt",
+    )  # fmt: skip
+    shown = server.json("task", "show", filed["task_id"])["task"]
+    assert (shown["title"], shown["description"], shown["priority"]) == ("Second", "Do it.", "high")
+    assert (shown["assignee_id"], shown["dependencies"], shown["status"]) == (agent, [first], "todo")
+    assert shown["context"] == {"command": "make"}
+    assert shown["acceptance"] == [{"command": "make test"}, {"file": "out.txt"}]
+
+
+def test_a_task_that_waits_cannot_be_started_and_the_refusal_says_so(server: Toryo, project: str, agent: str) -> None:
+    first = server.json("task", "add", "First", "--project", project)["task_id"]
+    second = server.json("task", "add", "Second", "--project", project, "--assignee", agent, "--depends-on", first)
+    ended = server("task", "move", second["task_id"], "in_progress", "--json")
+    assert (ended.code, ended.json["error"]) == (4, "dependencyNotMet")
+
+
+def test_a_task_is_moved_retried_and_cancelled(server: Toryo, project: str, agent: str) -> None:
+    task = server.json("task", "add", "Try", "--project", project, "--assignee", agent, "--status", "in_progress")
+    task_id = task["task_id"]
+    moved = server.json("task", "move", task_id, "failed", "--reason", "no luck")
+    assert (moved["previous_status"], moved["new_status"]) == ("in_progress", "failed")
+    assert server.json("task", "retry", task_id)["new_status"] == "todo"
+    assert server.json("task", "cancel", task_id, "--reason", "enough")["new_status"] == "cancelled"
+
+
+def test_an_impossible_move_is_refused_with_the_possible_ones(server: Toryo, project: str) -> None:
+    task = server.json("task", "add", "Try", "--project", project)["task_id"]
+    ended = server("task", "move", task, "completed", "--json")
+    assert (ended.code, ended.json["error"]) == (4, "invalidTransition")
+
+
+def test_a_task_is_edited_with_its_dependencies(server: Toryo, project: str) -> None:
+    first = server.json("task", "add", "First", "--project", project)["task_id"]
+    second = server.json("task", "add", "Second", "--project", project)["task_id"]
+    server.json("task", "edit", second, "--title", "Later", "--depends-on", first)
+    assert server.json("task", "show", second)["task"]["dependencies"] == [first]
+    server.json("task", "edit", second, "--no-longer-on", first)
+    shown = server.json("task", "show", second)["task"]
+    assert (shown["title"], shown["dependencies"]) == ("Later", [])
+
+
+def test_people_see_parts_below_what_they_are_parts_of(server: Toryo, project: str) -> None:
+    whole = server.json("task", "add", "Whole", "--project", project)["task_id"]
+    server.json("task", "add", "Other", "--project", project)
+    server.json("task", "add", "Part", "--project", project, "--parent", whole)
+    lines = server("task", "list", "--project", project).out.splitlines()
+    titles = [line.split("medium", 1)[1].rstrip() for line in lines[1:]]
+    assert [title.strip() for title in titles] == ["Whole", "Part", "Other"]
+    assert titles[1].index("P") == titles[0].index("W") + 2
+
+
+def test_watching_ends_with_0_if_the_task_was_completed_and_with_1_if_not(
+    server: Toryo, project: str, agent: str
+) -> None:
+    ends = {}
+    for status in ("completed", "failed"):
+        task = server.json("task", "add", status, "--project", project, "--assignee", agent, "--status", "in_progress")
+        server.json("task", "move", task["task_id"], status, "--reason", "seen")
+        ends[status] = server("task", "watch", task["task_id"]).code
+    assert ends == {"completed": 0, "failed": 1}
+
+
+def test_why_names_the_rule_that_won(server: Toryo, project: str, agent: str) -> None:
+    decisions = server.json("why", agent, "--project", project)["decisions"]
+    assert {each["reason"] for each in decisions if each["purpose"] == "task"} == {"not_managed"}
+    assert "not_managed" in server("why", agent).out
+
+
+def test_events_begin_where_one_says_and_miss_nothing(server: Toryo, project: str) -> None:
+    for number in range(3):
+        server.json("task", "add", f"Task {number}", "--project", project)
+    everything = server.json("events", "--after", "0", "--project", project)["events"]
+    numbers = [each["sequence"] for each in everything]
+    assert numbers == sorted(numbers)
+    later = server.json("events", "--after", str(numbers[-2]), "--project", project)["events"]
+    assert [each["sequence"] for each in later] == numbers[-1:]
+    assert sum(each["kind"] == "task.created" for each in everything) == 3
+
+
+def test_nobody_is_signed_in_and_that_is_said(server: Toryo) -> None:
+    assert server.json("sessions")["sessions"] == []
+    assert "Nobody" in server("sessions").err
+
+
+def test_a_session_that_is_not_there_cannot_be_ended(server: Toryo) -> None:
+    ended = server("sessions", "--end", "ses_missing", "--json")
+    assert (ended.code, ended.json["error"]) == (4, "sessionNotFound")
+
+
+def test_logs_of_an_agent_that_was_never_started_say_where_to_look(server: Toryo, agent: str) -> None:
+    ended = server("logs", agent)
+    assert ended.code == 1
+    assert f"toryo why {agent}" in ended.err
+
+
+def test_doctor_finds_the_server_and_what_is_missing(server: Toryo, nowhere: Toryo) -> None:
+    well = server.json("doctor")
+    assert {each["name"] for each in well["findings"] if each["ok"]} >= {"python", "data directory", "server"}
+    ill = nowhere("doctor")
+    assert ill.code == 1
+    assert "missing" in ill.out
+
+
+@pytest.mark.parametrize("words", [("project", "list"), ("agent", "list"), ("task", "list", "--project", "{project}")])
+def test_lists_are_whole_lines_where_nobody_looks(
+    server: Toryo, project: str, agent: str, words: tuple[str, ...]
+) -> None:
+    """What is piped is neither folded nor cut."""
+    server.json("task", "add", "A title that is a good deal longer than eighty characters " * 2, "--project", project)
+    listed = server(*[each.format(project=project) for each in words])
+    assert listed.code == 0
+    assert "…" not in listed.out

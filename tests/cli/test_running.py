@@ -1,0 +1,113 @@
+"""`toryo server`, `toryo up`, `toryo coordinator`: they say when they are ready, and end in order."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Process, Toryo, clean_environment
+
+Start = Callable[..., Process]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts `toryo …` with a data directory of the test's own; whatever is left is ended."""
+    environment = {**clean_environment(tmp_path), "TORYO_DATA_DIR": str(tmp_path / "data")}
+    started: list[Process] = []
+
+    def run(*words: str) -> Process:
+        started.append(Process(*words, environment=environment, cwd=tmp_path))
+        return started[-1]
+
+    yield run
+    for each in started:
+        each.end()
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_the_server_says_ready_and_leaves_its_address(start: Start, tmp_path: Path) -> None:
+    server = start("server", "--port", "0")
+    line = server.until("ready http://")
+    left = json.loads((tmp_path / "data" / "server.json").read_text())
+    assert line == f"ready {left['url']}"
+    assert left["pid"] == server.process.pid
+    assert (tmp_path / "data" / "server.json").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "data" / "owner.token").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_server_ends_with_130_when_interrupted(start: Start, tmp_path: Path) -> None:
+    server = start("server", "--port", "0")
+    server.until("ready http://")
+    assert server.interrupt() == 130
+    assert not (tmp_path / "data" / "server.json").exists()
+
+
+def test_a_second_server_in_one_data_directory_is_a_wrong_configuration(start: Start) -> None:
+    start("server", "--port", "0").until("ready http://")
+    second = start("server", "--port", "0")
+    assert second.process.wait(30) == 2
+
+
+def test_a_database_that_cannot_be_is_a_wrong_configuration(nowhere: Toryo) -> None:
+    ended = nowhere("server", "--port", "0", "--database", "oracle://x")
+    assert ended.code == 2
+    assert ended.err.startswith("toryo: ")
+
+
+def test_up_brings_a_server_and_a_coordinator_and_takes_both_away(start: Start, tmp_path: Path) -> None:
+    up = start("up", "--port", "0")
+    up.until("Toryo is up at http://")
+    up.until("coordinator: ")
+    pid = json.loads((tmp_path / "data" / "server.json").read_text())["pid"]
+    assert up.interrupt() == 130
+    assert not _alive(pid)
+
+
+def test_up_ended_by_a_service_manager_ends_well(start: Start) -> None:
+    up = start("up", "--port", "0")
+    up.until("Toryo is up at http://")
+    up.process.terminate()
+    assert up.process.wait(40) == 0
+
+
+def test_up_ends_with_1_if_its_server_dies(start: Start, tmp_path: Path) -> None:
+    up = start("up", "--port", "0")
+    up.until("Toryo is up at http://")
+    pid = json.loads((tmp_path / "data" / "server.json").read_text())["pid"]
+    os.kill(pid, 9)
+    up.until("The server has ended by itself")
+    assert up.process.wait(60) == 1
+
+
+def test_a_coordinator_with_a_mistaken_file_does_not_start(nowhere: Toryo, tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text("max_concurent: 3\n")
+    ended = nowhere("coordinator", "-c", "c.yaml", "--server", "http://127.0.0.1:9", "--token", "tct_x")
+    assert ended.code == 2
+    assert "c.yaml:1" in ended.err
+    assert "max_concurrent" in ended.err
+
+
+def test_coordinator_check_names_a_missing_program(nowhere: Toryo, tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text("ai_providers: {ghost: {cli_command: no-such-program}}\n")
+    ended = nowhere("coordinator", "check", "-c", "c.yaml", "--json")
+    assert ended.code == 1
+    found = {each["name"]: each["ok"] for each in ended.json["providers"]}
+    assert found == {"command": True, "playbook": True, "ghost": False}
+    assert nowhere("coordinator", "check").code == 0
+
+
+def test_a_coordinator_without_a_server_to_be_found_ends_with_3(nowhere: Toryo) -> None:
+    ended = nowhere("coordinator")
+    assert ended.code == 3

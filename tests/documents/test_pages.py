@@ -1,0 +1,116 @@
+"""What the pages say is true: links lead somewhere, commands exist with their options, examples are valid."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from tests.documents import pages
+from toryo.cli import manifest
+from toryo.cli.main import app
+from toryo.coordinator import config, playbooks
+
+
+@pytest.mark.parametrize("page", pages.pages(), ids=pages.name)
+def test_every_relative_link_leads_somewhere(page: Path) -> None:
+    lost = []
+    for target in pages.links(page.read_text(encoding="utf-8")):
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        if not file.exists() or (anchor and anchor not in pages.anchors(file.read_text(encoding="utf-8"))):
+            lost.append(target)
+    assert lost == []
+
+
+def _words(command: str) -> list[str]:
+    """The words of a command line, up to a comment, a pipe or another command."""
+    words = shlex.split(command, comments=True)
+    end = next((n for n, word in enumerate(words) if word in {"|", "&&", ">", "&", "…", "..."}), len(words))
+    return words[1:end]
+
+
+def _wrong(command: str) -> str | None:
+    """What is wrong with a command line that a page shows; None if the CLI has all of it."""
+    at: Any = typer.main.get_command(app)
+    known = {each for param in at.params for each in param.opts}
+    for word in _words(command):
+        if word.startswith("-") and len(word) > 1:
+            option = word.partition("=")[0]
+            if option not in known | {"--help", "-h"}:
+                return f"{command}: there is no option {option}"
+        elif word in (below := getattr(at, "commands", {})):
+            at = below[word]
+            known |= {each for param in at.params for each in (*param.opts, *param.secondary_opts)}
+        elif below:
+            return f"{command}: there is no command {word}"
+    return None
+
+
+@pytest.mark.parametrize("page", pages.written(), ids=pages.name)
+def test_every_command_shown_exists_with_its_options(page: Path) -> None:
+    shown = [each for each in pages.commands(page.read_text(encoding="utf-8")) if "COMMAND" not in each]
+    assert [wrong for each in shown if (wrong := _wrong(each))] == []
+
+
+def test_a_command_that_does_not_exist_would_be_noticed() -> None:
+    assert _wrong("toryo task frobnicate") is not None
+    assert _wrong("toryo task add TITLE --frobnicate") is not None
+    assert _wrong("toryo task add TITLE --project PRJ  # why") is None
+
+
+@pytest.mark.parametrize("page", pages.written(), ids=pages.name)
+def test_every_yaml_example_is_valid(page: Path, tmp_path: Path) -> None:
+    for number, block in enumerate(pages.blocks(page.read_text(encoding="utf-8"))):
+        if block.language != "yaml":
+            continue
+        if "ai_providers" in block.text:
+            config.parse(block.text, page.name, {})
+            continue
+        file = tmp_path / f"{number}.yaml"
+        file.write_text(block.text, encoding="utf-8")
+        for agent in manifest.read(file).agents:
+            if agent.provider == "playbook":
+                playbooks.given(agent.provider_options["playbook"], tmp_path)
+
+
+def test_the_reference_is_what_the_code_says() -> None:
+    """`make docs` writes it anew."""
+    found = subprocess.run(
+        [sys.executable, pages.ROOT / "docs" / "generate.py", "--check"], capture_output=True, text=True, check=False
+    )
+    assert (found.returncode, found.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("page", ["README.md", "AGENTS.md"])
+def test_every_make_target_named_exists(page: str) -> None:
+    targets = set(re.findall(r"^([a-z]+):", (pages.ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = set(re.findall(r"\bmake ([a-z]+)\b(?!\s+it)", (pages.ROOT / page).read_text(encoding="utf-8")))
+    assert named <= targets
+
+
+def test_the_map_names_every_package_and_only_real_ones() -> None:
+    text = (pages.ROOT / "AGENTS.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^  (\w+)/ ", text, re.MULTILINE))
+    source = pages.ROOT / "src" / "toryo"
+    assert named == {each.name for each in source.iterdir() if each.is_dir() and (each / "__init__.py").exists()}
+
+
+def test_every_file_named_in_the_map_exists() -> None:
+    text = (pages.ROOT / "AGENTS.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:\w+/)+\w+\.py)`", text) + re.findall(r"`(\w+\.py)`", text)
+    folders = [pages.ROOT, pages.ROOT / "src" / "toryo"]
+    assert [each for each in named if not any((folder / each).exists() for folder in folders)] == []
+
+
+def test_every_target_of_the_makefile_is_told_by_help() -> None:
+    text = (pages.ROOT / "Makefile").read_text()
+    phony = re.search(r"^\.PHONY: (.*)$", text, re.MULTILINE)
+    assert phony is not None
+    assert set(phony[1].split()) == set(re.findall(r"^([a-z]+):.*## ", text, re.MULTILINE))
