@@ -1,0 +1,99 @@
+"""Acceptance checks: what must be there, or succeed, before a reported success counts. Run here, never on the server.
+
+A check is `{"file": path}` (exists, inside the working directory) or `{"command": text or list}` (ends with 0 in its
+time). All checks of an order run at once, each command in a process group of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from toryo.coordinator import logs, processes
+from toryo.coordinator.plan import Stage
+from toryo.coordinator.processes import Process
+from toryo.coordinator.provider import StartFailure
+
+TIME_LIMIT = 600.0
+"""Seconds for a command that names no `timeout_seconds`."""
+END_WITHIN = 2.0
+TAIL = 2000
+
+Failures = list[dict[str, Any]]
+
+
+async def failed(checks: tuple[dict[str, Any], ...], directory: Path, env: Mapping[str, str]) -> Failures:
+    """What did not hold: `[{"check": …, "message": …}]`, in the order of the checks; empty if all hold."""
+    if not _there(directory):
+        words = f"The working directory {directory} does not exist on this machine."
+        return [{"check": check, "message": words} for check in checks]
+    messages = await asyncio.gather(*(_failing(each, directory, env) for each in checks))
+    pairs = zip(checks, messages, strict=True)
+    return [{"check": check, "message": message} for check, message in pairs if message]
+
+
+async def _failing(check: Mapping[str, Any], directory: Path, env: Mapping[str, str]) -> str | None:
+    if "file" in check:
+        return _missing(str(check["file"]), directory)
+    if "command" in check:
+        return await _unsuccessful(check["command"], float(check.get("timeout_seconds") or TIME_LIMIT), directory, env)
+    return "This check is neither a file nor a command."
+
+
+def _there(directory: Path) -> bool:
+    return directory.is_dir()
+
+
+def _missing(name: str, directory: Path) -> str | None:
+    path = (directory / name).resolve()
+    if not path.is_relative_to(directory.resolve()):
+        return f"{name} lies outside the working directory."
+    return None if path.exists() else f"{name} is missing in {directory}."
+
+
+async def _unsuccessful(command: Any, limit: float, directory: Path, env: Mapping[str, str]) -> str | None:
+    argv = ["/bin/sh", "-c", command] if isinstance(command, str) else [str(each) for each in command]
+    with tempfile.NamedTemporaryFile(prefix="toryo-check-") as output:
+        try:
+            process = processes.start(argv, cwd=directory, env=env, output=output.fileno())
+        except StartFailure as failure:
+            return str(failure)
+        in_time = await _ended(process, limit)
+        return _words(process, in_time, limit, logs.tail(Path(output.name), TAIL).strip())
+
+
+def _words(process: Process, in_time: bool, limit: float, tail: str) -> str | None:
+    if not in_time:
+        how = f"took longer than {limit:g} s and was stopped"
+    elif process.signal is not None:
+        how = f"was ended by signal {process.signal}"
+    elif process.exit_code:
+        how = f"ended with exit code {process.exit_code}"
+    else:
+        return None
+    return f"The command {how}." + (f"\n{tail}" if tail else "")
+
+
+async def _ended(process: Process, limit: float) -> bool:
+    """Waits for the process; whatever of its group is left then, or when this is cancelled, is ended."""
+    ended = asyncio.Event()
+    process.watch(asyncio.get_running_loop(), ended.set)
+    try:
+        return await _within(ended, limit)
+    finally:
+        if process.group_alive:
+            process.signal_group(Stage.TERMINATE)
+            if not process.over:
+                await _within(ended, END_WITHIN)
+            process.signal_group(Stage.KILL)
+
+
+async def _within(event: asyncio.Event, seconds: float) -> bool:
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return False
+    return True

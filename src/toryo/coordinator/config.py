@@ -1,0 +1,174 @@
+"""The Coordinator's file, `coordinator_config.yaml`: its keys, their defaults, and what is wrong with a given one.
+
+Every key of the seed is here. Nothing starts with a file that has a mistake. Without a file the defaults hold: agents
+live in the server's database, and the providers that need no program of their own are always there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from toryo.client import address
+from toryo.coordinator import documents
+from toryo.coordinator.documents import Mistakes
+
+__all__ = ["AgentConfig", "Config", "ErrorProtection", "Mistakes", "ProviderConfig", "load", "parse"]
+
+
+WITHOUT_PROGRAM = frozenset({"command", "playbook"})
+"""Providers that are part of Toryo and need no `cli_command`."""
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ProviderConfig(Section):
+    """How one provider's program is started on this machine."""
+
+    cli_command: str | None = Field(None, description="The program, found on PATH or by its path.")
+    cli_args: list[str] = Field(
+        [], description="Its arguments; {prompt} {model} {mcp_config} {max_turns} {working_directory} are filled in."
+    )
+    model_flag: str | None = Field("--model", description="The flag before the model's name; empty: none.")
+    prompt_flag: str | None = Field("-p", description="The flag before the first words; empty: they stand alone.")
+    env: list[str] | dict[str, str] = Field(
+        [], description="Names that pass from this environment, or names with their values."
+    )
+    max_turns: int | None = Field(None, ge=1, description="For {max_turns} in cli_args.")
+    time_limit: float | None = Field(None, gt=0, description="Seconds after which a process is stopped.")
+    resume: bool = Field(False, description="Whether the program's own sessions are continued.")
+
+    @field_validator("resume")
+    @classmethod
+    def _not_yet(cls, value: bool) -> bool:
+        if value:
+            raise ValueError("this Coordinator starts every process fresh: leave resume out or say false")
+        return value
+
+
+class AgentConfig(Section):
+    """One agent on this machine."""
+
+    passkey: str | None = Field(None, description="Only for servers that hand out no launch credential.")
+    working_directory: str | None = Field(None, description="In place of the project's.")
+
+    @field_validator("passkey")
+    @classmethod
+    def _not_empty(cls, value: str | None) -> str | None:
+        if value is not None and not value.strip():
+            raise ValueError("is empty: give the agent's passkey, or leave it out")
+        return value
+
+    @field_validator("working_directory")
+    @classmethod
+    def _expanded(cls, value: str | None) -> str | None:
+        return None if value is None else str(Path(value).expanduser())
+
+
+class ErrorProtection(Section):
+    """Accepted for files written for older Coordinators: cooldowns are decided and stored by the server."""
+
+    default_cooldown_seconds: float = Field(60, ge=0)
+    max_cooldown_seconds: float = Field(3600, ge=0)
+    quota_margin_percent: float = Field(10, ge=0)
+
+
+class Config(Section):
+    polling_interval: float = Field(10, gt=0, description="Longest pause, in seconds, between tries to reach a server.")
+    max_concurrent: int = Field(3, ge=1, description="Task processes at a time.")
+    max_chat: int | None = Field(None, ge=0, description="Chat processes at a time; default: max_concurrent.")
+    mcp_socket_path: str | None = Field(None, description="The server's Unix socket.")
+    server_url: str | None = Field(None, description="The server's address.")
+    coordinator_token: str | None = Field(None, repr=False, description="This Coordinator's credential.")
+    coordinator_id: str | None = Field(None, min_length=1, description="Default: of this machine and data directory.")
+    labels: list[str] = Field([], description="What this machine offers; agents may ask for a label.")
+    ai_providers: dict[str, ProviderConfig] = Field({})
+    agents: dict[str, AgentConfig] | None = Field(None, description="Only these are started here; default: every one.")
+    error_protection: ErrorProtection | None = None
+    log_directory: Path | None = Field(None, description="Output of the agents; default: logs in the data directory.")
+    log_keep_days: float = Field(30, gt=0, description="Files of older launches are removed at start.")
+    workspace_directory: Path | None = Field(None, description="Generated files; default: workspaces, as above.")
+    isolation: Literal["none"] = Field("none", description="Agents work in the project's own directory.")
+    shutdown_grace_seconds: float = Field(10, ge=0, description="How long agents may tidy up when this ends.")
+
+    @field_validator("isolation", mode="before")
+    @classmethod
+    def _only_none(cls, value: object) -> object:
+        if value == "worktree":
+            raise ValueError("this Coordinator cannot make worktrees: say none")
+        return value
+
+    @field_validator("mcp_socket_path")
+    @classmethod
+    def _expanded(cls, value: str | None) -> str | None:
+        return None if value is None else str(Path(value).expanduser())
+
+    @field_validator("log_directory", "workspace_directory")
+    @classmethod
+    def _expanded_path(cls, value: Path | None) -> Path | None:
+        return None if value is None else value.expanduser().absolute()
+
+    @field_validator("server_url")
+    @classmethod
+    def _an_address(cls, value: str | None) -> str | None:
+        if value is not None:
+            address.parse(value)
+        return value
+
+    @model_validator(mode="after")
+    def _one_server(self) -> Config:
+        if self.mcp_socket_path and self.server_url:
+            raise ValueError("mcp_socket_path and server_url are both given: one server is enough")
+        return self
+
+    @property
+    def server(self) -> str | None:
+        """The address this file names, if it names one."""
+        return f"unix://{self.mcp_socket_path}" if self.mcp_socket_path else self.server_url
+
+    @property
+    def chat_slots(self) -> int:
+        return self.max_concurrent if self.max_chat is None else self.max_chat
+
+    def agent(self, agent_id: str) -> AgentConfig:
+        return (self.agents or {}).get(agent_id, AgentConfig())
+
+
+def overridden(
+    config: Config,
+    *,
+    server: str | None = None,
+    token: str | None = None,
+    max_concurrent: int | None = None,
+    coordinator_id: str | None = None,
+) -> Config:
+    """What the command line says wins over the file."""
+    said: dict[str, object] = {"coordinator_token": token, "max_concurrent": max_concurrent}
+    said = {**said, "coordinator_id": coordinator_id, "server_url": server}
+    changes = {name: value for name, value in said.items() if value is not None}
+    if server is not None:
+        address.parse(server)
+        changes["mcp_socket_path"] = None
+    return config.model_copy(update=changes)
+
+
+def load(path: Path, environ: Mapping[str, str] | None = None) -> Config:
+    """The file's configuration; raises Mistakes (all of them) or OSError."""
+    return parse(path.read_text(encoding="utf-8"), str(path), environ)
+
+
+def parse(text: str, source: str, environ: Mapping[str, str] | None = None) -> Config:
+    document = documents.read(text, source)
+    documents.with_environment(document, os.environ if environ is None else environ)
+    config = documents.checked(document, Config)
+    for name, section in config.ai_providers.items():
+        if section.cli_command is None and name not in WITHOUT_PROGRAM:
+            document.mistake(("ai_providers", name), f"ai_providers.{name}: cli_command is missing: name its program")
+    document.fail_if_mistaken()
+    return config

@@ -1,0 +1,187 @@
+"""YAML that people write, checked so that each mistake names its line and the nearest valid key.
+
+Used for the Coordinator's file and for playbooks. What is valid is said by pydantic models there.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+Path = tuple[str | int, ...]
+Model = TypeVar("Model", bound=BaseModel)
+_UNION_MARK = re.compile(r"[\[\]()]|^(str|list|dict)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """`line` counts from 1; None where the document did not come as text."""
+
+    message: str
+    line: int | None = None
+
+
+class Mistakes(Exception):
+    """What is wrong with a document, one line of text per mistake: `file.yaml:7: …`."""
+
+    def __init__(self, source: str, found: list[Mistake]) -> None:
+        ordered = sorted(found, key=lambda each: each.line or 0)
+        super().__init__("\n".join(f"{source}{_at(each)}: {each.message}" for each in ordered))
+        self.found = ordered
+
+
+@dataclass
+class Document:
+    """What a text (or data that was read elsewhere) says, and where in it."""
+
+    data: Any
+    source: str
+    lines: dict[Path, int] = field(default_factory=dict)
+    mistakes: list[Mistake] = field(default_factory=list)
+
+    def line(self, path: Path) -> int | None:
+        """Of the nearest enclosing thing that has one."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path)
+
+    def mistake(self, path: Path, message: str) -> None:
+        self.mistakes.append(Mistake(message, self.line(path)))
+
+    def fail_if_mistaken(self) -> None:
+        if self.mistakes:
+            raise Mistakes(self.source, self.mistakes)
+
+
+def read(text: str, source: str) -> Document:
+    """The document of a YAML text; raises Mistakes where it is no YAML or says one key twice."""
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        data = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as wrong:
+        line = wrong.problem_mark.line + 1 if wrong.problem_mark else None
+        raise Mistakes(source, [Mistake(f"this is no YAML: {wrong.problem}", line)]) from wrong
+    except yaml.YAMLError as wrong:
+        raise Mistakes(source, [Mistake(f"this is no YAML: {wrong}")]) from wrong
+    document = Document(data, source)
+    if root is not None:
+        _note_lines(document, root, ())
+    return document
+
+
+def checked(document: Document, model: type[Model]) -> Model:
+    """The document as the model describes it; raises Mistakes with every one that was found."""
+    try:
+        value = model.model_validate(document.data if document.data is not None else {})
+    except ValidationError as wrong:
+        for error in wrong.errors():
+            path = _path(error["loc"])
+            document.mistake(path, f"{place(path)}{_words(error, model, path)}")
+        raise Mistakes(document.source, document.mistakes) from wrong
+    document.fail_if_mistaken()
+    return value
+
+
+def with_environment(document: Document, environ: Mapping[str, str]) -> None:
+    """Replaces `${NAME}` in every text; a name that is not set is a mistake."""
+    document.data = _replaced(document, document.data, (), environ)
+
+
+def every_text(data: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Every text in a nest of lists and mappings, with where it stands."""
+    if isinstance(data, str):
+        yield path, data
+    elif isinstance(data, Mapping):
+        for key, value in data.items():
+            yield from every_text(value, (*path, str(key)))
+    elif isinstance(data, list):
+        for number, value in enumerate(data):
+            yield from every_text(value, (*path, number))
+
+
+def nearest(name: str, valid: list[str]) -> str:
+    """A hint for somebody who mistyped a name."""
+    found = difflib.get_close_matches(name, valid, 1, 0.6)
+    return f"did you mean {found[0]}?" if found else "valid are: " + ", ".join(valid) + "."
+
+
+def place(path: Path) -> str:
+    """`tasks[0].subtasks[1].title: `, to stand before what is wrong there."""
+    text = "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in path).lstrip(".")
+    return f"{text}: " if text else ""
+
+
+def _note_lines(document: Document, node: yaml.Node, path: Path) -> None:
+    document.lines.setdefault(path, node.start_mark.line + 1)
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            inner = (*path, str(key.value))
+            if inner in document.lines:
+                document.mistakes.append(Mistake(f"{key.value} is said twice", key.start_mark.line + 1))
+            document.lines[inner] = key.start_mark.line + 1
+            _note_lines(document, value, inner)
+    elif isinstance(node, yaml.SequenceNode):
+        for number, value in enumerate(node.value):
+            _note_lines(document, value, (*path, number))
+
+
+def _replaced(document: Document, data: Any, path: Path, environ: Mapping[str, str]) -> Any:
+    if isinstance(data, str):
+        return _substitute(data, environ, lambda name: document.mistake(path, f"{name} is not set in the environment"))
+    if isinstance(data, dict):
+        return {key: _replaced(document, value, (*path, str(key)), environ) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_replaced(document, value, (*path, number), environ) for number, value in enumerate(data)]
+    return data
+
+
+def _substitute(text: str, environ: Mapping[str, str], missing: Callable[[str], None]) -> str:
+    def value(found: re.Match[str]) -> str:
+        if found[1] not in environ:
+            missing(found[1])
+        return environ.get(found[1], "")
+
+    return re.sub(r"\$\{(\w+)\}", value, text)
+
+
+def _path(location: tuple[int | str, ...]) -> Path:
+    """Without the marks pydantic adds for the members of a union."""
+    return tuple(each for each in location if isinstance(each, int) or not _UNION_MARK.search(each))
+
+
+def _words(error: Any, model: type[BaseModel], path: Path) -> str:
+    if error["type"] == "extra_forbidden":
+        return f"there is no such key; {nearest(str(path[-1]), _keys(model, path[:-1]))}"
+    if error["type"] == "missing":
+        return "is missing"
+    message = str(error["msg"]).removeprefix("Value error, ")
+    return message[:1].lower() + message[1:]
+
+
+def _keys(model: type[BaseModel], path: Path) -> list[str]:
+    """The valid keys of the mapping at a path of the model."""
+    for each in path:
+        known = model.model_fields.get(each) if isinstance(each, str) else None
+        model = (_model_in(known.annotation) if known is not None else None) or model
+    return list(model.model_fields)
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """The model an annotation speaks of: itself, or the one inside `list[…]`, `dict[…]`, `… | None`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for each in getattr(annotation, "__args__", ()):
+        found = _model_in(each)
+        if found is not None:
+            return found
+    return None
+
+
+def _at(mistake: Mistake) -> str:
+    return "" if mistake.line is None else f":{mistake.line}"

@@ -1,0 +1,75 @@
+"""What an agent's process finds in its environment: an allow-list, what its provider adds, and who it is.
+
+Nothing else of the Coordinator's own environment reaches it (a Coordinator may be started from inside an agent, with
+markers that would make its children refuse to run, and holds a token that no agent may see).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from toryo.coordinator.orders import Launch
+
+ALLOWED = frozenset(
+    {
+        "PATH",
+        "HOME",
+        "LANG",
+        "LANGUAGE",
+        "LOGNAME",
+        "USER",
+        "SHELL",
+        "TERM",
+        "TMPDIR",
+        "TMP",
+        "TEMP",
+        "TZ",
+        "VIRTUAL_ENV",
+        "SSL_CERT_FILE",
+        "SSL_CERT_DIR",
+        "NODE_EXTRA_CA_CERTS",
+        "SYSTEMROOT",
+    }
+)
+ALLOWED_PREFIXES = ("LC_", "XDG_")
+
+LAUNCH_ID = "TORYO_LAUNCH_ID"
+CREDENTIAL = "TORYO_LAUNCH_CREDENTIAL"
+SERVER_URL = "TORYO_SERVER_URL"
+PURPOSE = "TORYO_PURPOSE"
+COORDINATOR_PID = "TORYO_COORDINATOR_PID"
+"""By these a later Coordinator on this machine recognises what its predecessor left behind."""
+
+
+def allowed(inherited: Mapping[str, str], more: Iterable[str] = ()) -> dict[str, str]:
+    """What passes: the allow-list, and what the provider's configuration names."""
+    names = ALLOWED | set(more)
+    return {name: value for name, value in inherited.items() if name in names or name.startswith(ALLOWED_PREFIXES)}
+
+
+def identity(launch: Launch, server_url: str, coordinator_pid: int, passkey: str | None = None) -> dict[str, str]:
+    """Who the process is and how it signs in. A passkey only helps where the server hands out no credential."""
+    found = {
+        SERVER_URL: server_url,
+        LAUNCH_ID: launch.launch_id,
+        PURPOSE: launch.purpose,
+        COORDINATOR_PID: str(coordinator_pid),
+        "AGENT_ID": launch.agent_id,
+        "PROJECT_ID": launch.project_id,
+    }
+    if launch.credential:
+        found[CREDENTIAL] = launch.credential
+    elif passkey:
+        found["AGENT_PASSKEY"] = passkey
+    return found
+
+
+def own_python_path() -> dict[str, str]:
+    """Lets `python -m toryo…` find this very Toryo when it runs from a source checkout instead of an installation."""
+    import toryo
+
+    root = str(Path(toryo.__file__).resolve().parents[1])
+    installed = any(root == str(Path(each).resolve()) for each in sys.path if each.endswith("-packages"))
+    return {} if installed else {"PYTHONPATH": root}

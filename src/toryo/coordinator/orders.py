@@ -1,0 +1,85 @@
+"""What the server orders: launches to start, launches to stop, acceptance checks to run. Values, nothing else.
+
+Read from the answer of `claim_starts` with a tolerant eye: unknown keys are passed over, missing ones have defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One order to start one process. `takes_slot` is false for chats that somebody else's turn depends on."""
+
+    launch_id: str
+    agent_id: str
+    project_id: str = ""
+    purpose: str = "task"
+    ai_type: str = ""
+    model: str | None = None
+    working_directory: str = ""
+    workspace: Any = None
+    credential: str | None = field(default=None, repr=False)
+    takes_slot: bool = True
+    provider_options: dict[str, Any] = field(default_factory=dict, hash=False)
+    language: str = "en"
+    reason: str = ""
+
+    @property
+    def seat(self) -> tuple[str, str, str]:
+        """Of each of these there is one process at a time."""
+        return (self.agent_id, self.project_id, self.purpose)
+
+
+@dataclass(frozen=True, slots=True)
+class StopOrder:
+    """`grace_seconds`: how long the process may still leave by itself before it is interrupted."""
+
+    launch_id: str
+    reason: str = ""
+    grace_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOrder:
+    """Acceptance checks of one report: `{"file": path}` or `{"command": text or list}`."""
+
+    check_id: str
+    working_directory: str
+    checks: tuple[dict[str, Any], ...] = field(hash=False)
+    agent_id: str = ""
+    project_id: str = ""
+    launch_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """One answer of `claim_starts`."""
+
+    start: tuple[Launch, ...] = ()
+    stop: tuple[StopOrder, ...] = ()
+    checks: tuple[CheckOrder, ...] = ()
+
+
+NONE = Orders()
+Order = TypeVar("Order", Launch, StopOrder, CheckOrder)
+
+
+def read(answer: Mapping[str, Any]) -> Orders:
+    return Orders(
+        tuple(_of(Launch, each) for each in answer.get("start") or ()),
+        tuple(_of(StopOrder, each) for each in answer.get("stop") or ()),
+        tuple(_check(each) for each in answer.get("checks") or ()),
+    )
+
+
+def _check(answer: Mapping[str, Any]) -> CheckOrder:
+    return _of(CheckOrder, {**answer, "checks": tuple(answer.get("checks") or ())})
+
+
+def _of(kind: type[Order], answer: Mapping[str, Any]) -> Order:
+    """None counts as missing, so that defaults stand where the server has nothing to say."""
+    return kind(**{each.name: answer[each.name] for each in fields(kind) if answer.get(each.name) is not None})

@@ -1,0 +1,48 @@
+"""What a predecessor of this Coordinator left running on this machine: found by the launch id in its environment.
+
+An orphan is the leader of a launch's process group whose Coordinator is gone (somebody else is its parent now). It is
+taken over: reported as running, stopped when the server says so, reported when it ends. What agents start themselves
+does not carry the Coordinator's process id (our own runners see to that) or leads no group, and is left to them.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from toryo.coordinator import environment, processes
+from toryo.coordinator.orders import Launch
+
+
+@dataclass(frozen=True, slots=True)
+class Orphan:
+    pid: int
+    launch: Launch
+
+
+def find(server_url: str) -> list[Orphan]:
+    """Those of this server; nothing where the machine cannot be looked at (no `/proc`)."""
+    found = []
+    for pid, environ in processes.environments():
+        if environ.get(environment.SERVER_URL) == server_url and _left_behind(pid, environ):
+            found.append(Orphan(pid, _launch(environ)))
+    return found
+
+
+def _left_behind(pid: int, environ: dict[str, str]) -> bool:
+    """Its group's leader, and no child of the Coordinator that started it."""
+    started_by = environ.get(environment.COORDINATOR_PID)
+    try:
+        leads = os.getpgid(pid) == pid
+    except ProcessLookupError:
+        return False
+    return leads and started_by is not None and str(processes.parent_of(pid)) != started_by
+
+
+def _launch(environ: dict[str, str]) -> Launch:
+    return Launch(
+        launch_id=environ[environment.LAUNCH_ID],
+        agent_id=environ.get("AGENT_ID", ""),
+        project_id=environ.get("PROJECT_ID", ""),
+        purpose=environ.get(environment.PURPOSE, "task"),
+    )

@@ -1,0 +1,181 @@
+"""Starting, watching and ending operating-system processes. Each is the leader of a session and group of its own.
+
+An end is noticed by the kernel's notice on a pidfd (a thread per process where there are none), so thousands of
+waiting children cost next to nothing. What to do when is decided in `plan.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from toryo.coordinator.environment import LAUNCH_ID
+from toryo.coordinator.plan import Stage
+from toryo.coordinator.provider import BadConfig, CommandNotFound
+
+SIGNALS: Mapping[Stage, signal.Signals] = {
+    Stage.INTERRUPT: signal.SIGINT,
+    Stage.TERMINATE: signal.SIGTERM,
+    Stage.KILL: signal.SIGKILL,
+}
+_PROC = Path("/proc")
+
+
+class Process:
+    """One started (or adopted) process and its group. `ended` calls back in the loop, once."""
+
+    def __init__(self, pid: int, *, child: bool = True) -> None:
+        self.pid = pid
+        self.exit_code: int | None = None
+        self.signal: int | None = None
+        self.over = False
+        self._child = child
+
+    def watch(self, loop: asyncio.AbstractEventLoop, ended: Callable[[], None]) -> None:
+        """Calls `ended` in the loop when the process has ended; its exit code or signal is known then."""
+
+        def reap() -> None:
+            self._reap()
+            ended()
+
+        try:
+            notice = os.pidfd_open(self.pid)
+        except ProcessLookupError:
+            loop.call_soon(reap)
+        except (AttributeError, OSError):
+            threading.Thread(target=self._wait_in_thread, args=(loop, reap), daemon=True).start()
+        else:
+            loop.add_reader(notice, _once(loop, notice, reap))
+
+    def signal_group(self, stage: Stage) -> None:
+        """To every process of the group; nothing happens where it is gone already."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, SIGNALS[stage])
+
+    @property
+    def group_alive(self) -> bool:
+        """Whether anything of the group still runs (what nobody has buried yet does not)."""
+        try:
+            os.killpg(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
+        return not self.over or any(_group(stat) == self.pid and _state(stat) not in "ZX" for stat in _stats())
+
+    def _reap(self) -> None:
+        """Asks for the exit status; an adopted process is another one's child and takes its status with it."""
+        self.over = True
+        if not self._child:
+            return
+        with contextlib.suppress(ChildProcessError):
+            _, status = os.waitpid(self.pid, 0)
+            code = os.waitstatus_to_exitcode(status)
+            self.exit_code, self.signal = (code, None) if code >= 0 else (None, -code)
+
+    def _wait_in_thread(self, loop: asyncio.AbstractEventLoop, reap: Callable[[], None]) -> None:
+        with contextlib.suppress(ChildProcessError):
+            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(reap)
+
+
+def start(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], output: int) -> Process:
+    """Starts a program with stdin closed and both outputs in one file. Raises CommandNotFound or BadConfig."""
+    program = _find(argv[0], cwd, env)
+    try:
+        child = subprocess.Popen(
+            [program, *argv[1:]],
+            cwd=cwd,
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except FileNotFoundError as missing:
+        raise CommandNotFound(f"{argv[0]}: {missing.strerror} ({missing.filename})") from missing
+    except (OSError, ValueError) as problem:
+        raise BadConfig(f"{argv[0]} cannot be started: {problem}") from problem
+    child.returncode = 0  # this class, not Popen, waits for it: Popen would complain about, or steal, the exit status
+    return Process(child.pid)
+
+
+def end_strays(launch_id: str) -> None:
+    """Kills what belongs to a launch but left its group (a command in a group of its own whose runner was killed)."""
+    for pid, environ in environments():
+        if environ.get(LAUNCH_ID) == launch_id:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def environments() -> Iterator[tuple[int, dict[str, str]]]:
+    """Every process of this user that was started for a launch, with its environment. Linux only; else nothing."""
+    marker = f"{LAUNCH_ID}=".encode()
+    for entry in _numbered():
+        with contextlib.suppress(OSError):
+            data = (entry / "environ").read_bytes()
+            if marker in data:
+                pairs = (each.partition(b"=") for each in data.split(b"\0") if each)
+                yield int(entry.name), {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+
+
+def parent_of(pid: int) -> int | None:
+    """The parent's id, or None where the process is gone."""
+    with contextlib.suppress(OSError, ValueError):
+        return int(_fields((_PROC / str(pid) / "stat").read_text())[1])
+    return None
+
+
+def _find(program: str, cwd: Path, env: Mapping[str, str]) -> str:
+    if os.sep in program:
+        program = str(cwd / Path(program).expanduser())
+    found = shutil.which(program, path=env.get("PATH", os.defpath))
+    if found is None:
+        raise CommandNotFound(
+            f"The command {program} was not found: install it, or name it with its full path"
+            " (ai_providers.<name>.cli_command in the Coordinator's file)."
+        )
+    return found
+
+
+def _once(loop: asyncio.AbstractEventLoop, notice: int, reap: Callable[[], None]) -> Callable[[], None]:
+    def readable() -> None:
+        loop.remove_reader(notice)
+        os.close(notice)
+        reap()
+
+    return readable
+
+
+def _numbered() -> list[Path]:
+    try:
+        return [each for each in _PROC.iterdir() if each.name.isdigit()]
+    except OSError:
+        return []
+
+
+def _stats() -> Iterator[str]:
+    for entry in _numbered():
+        with contextlib.suppress(OSError):
+            yield (entry / "stat").read_text(errors="replace")
+
+
+def _fields(stat: str) -> list[str]:
+    """What follows the program's name, which may contain anything: state, parent, group, …"""
+    return stat.rpartition(")")[2].split()
+
+
+def _state(stat: str) -> str:
+    return _fields(stat)[0]
+
+
+def _group(stat: str) -> int:
+    return int(_fields(stat)[2])

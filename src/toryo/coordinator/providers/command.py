@@ -1,0 +1,17 @@
+"""No model: runs the command of the task in its directory, and reports its exit code and output."""
+
+from __future__ import annotations
+
+import sys
+
+from toryo.coordinator.environment import own_python_path
+from toryo.coordinator.provider import Command, Provider, Setting, judge_runner
+
+
+def _prepare(setting: Setting) -> Command:
+    del setting
+    # -P: a file of the project called json.py must not become part of the runner
+    return Command((sys.executable, "-P", "-u", "-m", "toryo.coordinator.runners.command"), own_python_path())
+
+
+PROVIDER = Provider("command", _prepare, judge_runner)

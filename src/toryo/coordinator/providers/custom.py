@@ -1,0 +1,61 @@
+"""Any MCP client by template: `cli_command` and `cli_args` of the Coordinator's file, as the seed has them.
+
+In the arguments {prompt}, {model}, {mcp_config}, {max_turns} and {working_directory} are filled in. What they do not
+name is added as most programs want it: `--model NAME`, and the first words last, after `-p`.
+"""
+
+from __future__ import annotations
+
+import json
+
+from toryo.coordinator.config import ProviderConfig
+from toryo.coordinator.prompt import first_words
+from toryo.coordinator.provider import Command, Provider, Setting, judge_by_words
+
+MCP_CONFIG = "mcp.json"
+
+
+def provider(name: str, section: ProviderConfig) -> Provider:
+    program = section.cli_command or name
+
+    def prepare(setting: Setting) -> Command:
+        return Command((program, *_arguments(section, setting)), files={MCP_CONFIG: _mcp_config(setting)})
+
+    return Provider(name, prepare, judge_by_words, version=(program, "--version"))
+
+
+def _arguments(section: ProviderConfig, setting: Setting) -> list[str]:
+    values = _values(setting)
+    arguments = [_filled(each, values) for each in section.cli_args]
+    named = "\0".join(section.cli_args)
+    if setting.launch.model and section.model_flag and "{model}" not in named:
+        arguments += [section.model_flag, setting.launch.model]
+    if "{prompt}" not in named:
+        arguments += [section.prompt_flag] if section.prompt_flag else []
+        arguments.append(values["{prompt}"])
+    return arguments
+
+
+def _values(setting: Setting) -> dict[str, str]:
+    launch = setting.launch
+    words = str(setting.options.get("prompt") or "")
+    return {
+        "{prompt}": first_words(launch.agent_id, launch.language, words),
+        "{model}": launch.model or "",
+        "{mcp_config}": str(setting.workspace / MCP_CONFIG),
+        "{max_turns}": str(setting.max_turns or ""),
+        "{working_directory}": str(setting.working_directory),
+    }
+
+
+def _filled(text: str, values: dict[str, str]) -> str:
+    for name, value in values.items():
+        text = text.replace(name, value)
+    return text
+
+
+def _mcp_config(setting: Setting) -> str:
+    """With the launch credential as a bearer header: the file is readable by this user alone and removed at exit."""
+    headers = {"Authorization": f"Bearer {setting.launch.credential}"} if setting.launch.credential else {}
+    server = {"type": "http", "url": f"{setting.server_url.rstrip('/')}/mcp", "headers": headers}
+    return json.dumps({"mcpServers": {"toryo": server}}, indent=2)

@@ -1,0 +1,28 @@
+"""No model: a manager (or a worker) that follows a written plan, `provider_options.playbook` of the agent.
+
+The plan is checked here, before anything starts, and handed to the runner in its checked form.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from toryo.coordinator import playbooks
+from toryo.coordinator.environment import own_python_path
+from toryo.coordinator.provider import BadConfig, Command, Provider, Setting, judge_runner
+
+FILE = "playbook.json"
+
+
+def _prepare(setting: Setting) -> Command:
+    try:
+        playbook = playbooks.given(setting.options.get("playbook"), setting.working_directory)
+    except playbooks.Mistakes as wrong:
+        raise BadConfig(f"The playbook of agent {setting.launch.agent_id} has mistakes:\n{wrong}") from wrong
+    runner = (sys.executable, "-P", "-u", "-m", "toryo.coordinator.runners.playbook")
+    argv = (*runner, "--file", str(setting.workspace / FILE))
+    return Command(argv, own_python_path(), {FILE: json.dumps(playbook, ensure_ascii=False)})
+
+
+PROVIDER = Provider("playbook", _prepare, judge_runner)

@@ -1,0 +1,119 @@
+"""Choosing the plan for a task, and filling in its variables. Pure, and without the parts that check a playbook."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+VARIABLE = re.compile(r"\{\{\s*([A-Za-z0-9_][\w.-]*)\s*\}\}")
+FACTS = ("title", "description", "task_id")
+"""What is known of every task; beside them `context.KEY`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One subtask as it will be, variables filled in."""
+
+    id: str
+    title: str
+    description: str
+    depends_on: tuple[str, ...]
+    priority: str
+    retry: int
+    assignee: str | None = None
+    capability: str | None = None
+    context: Mapping[str, Any] | None = None
+    acceptance: Sequence[Mapping[str, Any]] = ()
+    run: str | list[str] | None = None
+    timeout_seconds: float | None = None
+
+
+class NoPlan(Exception):
+    """The playbook says nothing, or not enough, about a task; `str()` says what is missing."""
+
+
+def plan_for(playbook: Mapping[str, Any], task: Mapping[str, Any]) -> tuple[Step, ...]:
+    """The steps for this task: of the first plan whose pattern fits its title. Raises NoPlan."""
+    title = str(task.get("title") or "")
+    for plan in playbook["tasks"]:
+        groups = fits(plan["match"], title)
+        if groups is not None:
+            return _steps(plan, _variables(plan, task, groups))
+    patterns = ", ".join(repr(each["match"]) for each in playbook["tasks"])
+    raise NoPlan(f"The playbook has no plan for the title {title!r}; it has plans for {patterns}.")
+
+
+def fits(pattern: str, title: str) -> dict[str, str] | None:
+    """The groups of the match (by name and number); None where the pattern fits neither as it is, as RE nor as glob."""
+    if pattern == title:
+        return {}
+    regular = compiled(pattern)
+    found = regular.fullmatch(title) if regular else None
+    if found is not None:
+        numbered = {str(number): value or "" for number, value in enumerate(found.groups(), 1)}
+        return numbered | {name: value or "" for name, value in found.groupdict().items()}
+    return {} if fnmatch.fnmatchcase(title, pattern) else None
+
+
+def compiled(pattern: str) -> re.Pattern[str] | None:
+    """The pattern as a regular expression, where it is one (`*.txt` is not)."""
+    try:
+        return re.compile(pattern)
+    except re.error:
+        return None
+
+
+def filled(value: Any, variables: Mapping[str, Any]) -> Any:
+    """Every `{{name}}` in a nest of texts replaced; a text that is nothing but one keeps the variable's type."""
+    if isinstance(value, str):
+        whole = VARIABLE.fullmatch(value.strip())
+        if whole:
+            return _value(whole[1], variables)
+        return VARIABLE.sub(lambda found: str(_value(found[1], variables)), value)
+    if isinstance(value, Mapping):
+        return {key: filled(each, variables) for key, each in value.items()}
+    if isinstance(value, list):
+        return [filled(each, variables) for each in value]
+    return value
+
+
+def _variables(plan: Mapping[str, Any], task: Mapping[str, Any], groups: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {name: task.get(name) or "" for name in FACTS} | dict(groups)
+    context = task.get("context")
+    found["context"] = context if isinstance(context, Mapping) else {}
+    for name, value in plan["variables"].items():
+        found[name] = filled(value, found)
+    return found
+
+
+def _steps(plan: Mapping[str, Any], variables: Mapping[str, Any]) -> tuple[Step, ...]:
+    return tuple(_step(each, plan["retry"], variables) for each in plan["subtasks"])
+
+
+def _step(raw: Mapping[str, Any], retry: int, variables: Mapping[str, Any]) -> Step:
+    each = filled({name: value for name, value in raw.items() if name not in ("id", "depends_on")}, variables)
+    texts = {name: str(each[name]) for name in ("title", "description", "priority")}
+    return Step(
+        id=raw["id"],
+        depends_on=tuple(raw["depends_on"]),
+        retry=retry if raw["retry"] is None else raw["retry"],
+        assignee=each["assignee"] or None,
+        capability=each["capability"] or None,
+        context=each["context"] or None,
+        acceptance=tuple(each["acceptance"]),
+        run=each["run"],
+        timeout_seconds=each["timeout_seconds"],
+        **texts,
+    )
+
+
+def _value(name: str, variables: Mapping[str, Any]) -> Any:
+    at: Any = variables
+    for part in [name] if name in variables else name.split("."):
+        if not isinstance(at, Mapping) or part not in at:
+            raise NoPlan(f"The plan needs {{{{{name}}}}}, and this task has no such value.")
+        at = at[part]
+    return at

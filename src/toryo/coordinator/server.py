@@ -1,0 +1,76 @@
+"""What the Coordinator says to the server: five calls, each with what its failure means. No decisions here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import toryo
+from toryo.client import AsyncClient, ProtocolError
+from toryo.coordinator import orders
+from toryo.coordinator.orders import Orders
+
+WAIT = 45
+"""Seconds a claim waits at the server."""
+
+
+class Unfit(ProtocolError):
+    """The server answers, but this Coordinator should not work with it now."""
+
+
+class Server:
+    def __init__(self, client: AsyncClient) -> None:
+        self._client = client
+
+    @property
+    def url(self) -> str:
+        return str(self._client.address)
+
+    async def check_health(self) -> None:
+        """Raises Unfit where the server is not well, or of another major version."""
+        answer = await self._client.call("health_check")
+        if answer.get("status") != "ok":
+            raise Unfit(f"{self.url} answers status {answer.get('status')!r} instead of 'ok'")
+        theirs, ours = str(answer.get("version") or ""), toryo.__version__
+        if theirs.partition(".")[0] != ours.partition(".")[0]:
+            raise Unfit(f"{self.url} is version {theirs}, this Coordinator is {ours}: update the older one")
+
+    async def claim(
+        self,
+        coordinator_id: str,
+        *,
+        agent_ids: Sequence[str] | None,
+        providers: Sequence[str],
+        labels: Sequence[str],
+        free_slots: int,
+        free_chat_slots: int,
+        running: Sequence[str],
+    ) -> Orders:
+        """Waits until there is something to start, stop or check; renews the leases of `running`."""
+        answer = await self._client.call(
+            "claim_starts",
+            **_said(coordinator_id=coordinator_id, agent_ids=agent_ids, labels=labels or None),
+            providers=providers,
+            free_slots=free_slots,
+            free_chat_slots=free_chat_slots,
+            running=running,
+            timeout_seconds=WAIT,
+        )
+        return orders.read(answer)
+
+    async def report_exit(self, launch_id: str, **how: Any) -> None:
+        await self._client.call("report_process_exit", launch_id=launch_id, **_said(**how))
+
+    async def append_log(self, launch_id: str, offset: int, text: str) -> int:
+        answer = await self._client.call("append_log", launch_id=launch_id, offset=offset, text=text)
+        return int(answer.get("next_offset", offset + len(text)))
+
+    async def report_check(self, check_id: str, failures: list[dict[str, Any]]) -> None:
+        await self._client.call("report_check_result", check_id=check_id, failures=failures)
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
+def _said(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
