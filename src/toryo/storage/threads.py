@@ -182,7 +182,7 @@ class Crew:
             while self._serve_once(hand):
                 pass
             hand.close()
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - told here; its callers are told by `_leave`
             _log.exception("a database thread ended")
         finally:
             self._leave()
@@ -190,7 +190,8 @@ class Crew:
     def _serve_once(self, hand: Hand) -> bool:
         calls, more = self._take()
         try:
-            hand.carry_out(calls)
+            if calls:
+                hand.carry_out(calls)
         except BaseException as error:  # noqa: BLE001 - whatever it is, the callers must hear of it
             _log.exception("a database thread failed")
             for call in calls:

@@ -1,0 +1,100 @@
+"""The databases that tests run on: an SQLite file of their own, and a PostgreSQL schema of their own.
+
+PostgreSQL is the server that `TORYO_TEST_POSTGRES` names (default below). Each test session makes a database there
+and drops it; each test gets an empty schema in it. Without a server those tests are skipped and say why; with
+`TORYO_TEST_REQUIRE=all` they fail.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
+
+from toryo.storage.database import Database
+
+SERVER = os.environ.get("TORYO_TEST_POSTGRES", "postgresql://127.0.0.1:5432/test")
+KINDS = ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)]
+
+
+def missing(reason: str) -> None:
+    """What a test needs is not there: a loud skip, or a failure where everything is required."""
+    if os.environ.get("TORYO_TEST_REQUIRE") == "all":
+        pytest.fail(f"{reason} (TORYO_TEST_REQUIRE=all)", pytrace=False)
+    pytest.skip(reason)
+
+
+@contextmanager
+def postgres_database() -> Iterator[str]:
+    """The URL of a new database, dropped afterwards."""
+    name = f"toryo_test_{secrets.token_hex(6)}"
+    try:
+        connection = psycopg.connect(SERVER, autocommit=True, connect_timeout=3)
+    except psycopg.Error as error:
+        missing(f"PostgreSQL at TORYO_TEST_POSTGRES={SERVER} does not answer: {str(error).splitlines()[0]}")
+        raise
+    with connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        try:
+            yield postgres_url(SERVER, dbname=name)
+        finally:
+            connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@contextmanager
+def postgres_schema(database_url: str) -> Iterator[str]:
+    """The URL of a new, empty schema in that database, dropped afterwards."""
+    name = f"test_{secrets.token_hex(6)}"
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(name)))
+        try:
+            yield postgres_url(database_url, options=f"-csearch_path={name}")
+        finally:
+            connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(name)))
+
+
+def postgres_url(url: str, **changes: str) -> str:
+    """The URL with other parts."""
+    parts = {name: quote(str(value), safe="") for name, value in {**conninfo_to_dict(url), **changes}.items()}
+    host, port, dbname, user = (parts.pop(name, "") for name in ("host", "port", "dbname", "user"))
+    rest = "&".join(f"{name}={value}" for name, value in parts.items())
+    return f"postgresql://{user and user + '@'}{host}{port and ':' + port}/{dbname}{rest and '?' + rest}"
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The URL of this session's own PostgreSQL database."""
+    with postgres_database() as url:
+        yield url
+
+
+@pytest.fixture
+def postgres_empty(postgres_server: str) -> Iterator[str]:
+    """The URL of an empty PostgreSQL schema."""
+    with postgres_schema(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture(params=KINDS)
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'toryo.db'}"
+    url: str = request.getfixturevalue("postgres_empty")
+    return url
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    """An open database with all tables, of each kind."""
+    with Database.open(database_url) as opened:
+        opened.upgrade()
+        yield opened

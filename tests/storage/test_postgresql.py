@@ -1,0 +1,252 @@
+"""PostgreSQL's own troubles: conflicts and outages, and two servers on one database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from threading import Barrier, Event, Thread
+from typing import Any
+
+import psycopg
+import pytest
+import sqlalchemy as sa
+
+from tests.databases import postgres_url
+from tests.postgres_proxy import Proxy, proxy
+from tests.storage.tables import NEW_COUNTER, NEW_ITEM, define, increment, item_ids, number
+from toryo.storage.database import Connection, Database
+from toryo.storage.errors import DatabaseUnavailable, OutcomeUnknown, Unstorable
+from toryo.storage.statements import Statement
+
+pytestmark = pytest.mark.postgresql
+SECONDS = 20
+AtOnce = Callable[..., list[Any]]
+
+
+@pytest.fixture
+def postgres(postgres_empty: str) -> Iterator[Database]:
+    with Database.open(postgres_empty) as opened:
+        opened.write(define)
+        yield opened
+
+
+@pytest.fixture
+def wire(postgres_empty: str) -> Iterator[Proxy]:
+    with proxy(postgres_empty) as forwarding:
+        yield forwarding
+
+
+@pytest.fixture
+def behind_wire(postgres: Database, wire: Proxy) -> Iterator[Database]:
+    with Database.open(wire.url, threads=2, patience=2) as opened:
+        yield opened
+
+
+def test_two_servers_share_one_database_and_lose_nothing(
+    postgres: Database, postgres_empty: str, at_once: AtOnce
+) -> None:
+    with Database.open(postgres_empty) as other:
+        at_once(8, lambda which: [(postgres, other)[which % 2].write(increment) for _ in range(50)])
+    assert postgres.read(number) == 400
+
+
+def test_works_that_lock_in_opposite_order_are_both_done(postgres: Database, at_once: AtOnce) -> None:
+    postgres.write(lambda c: c.run(NEW_COUNTER, name="other", number=0))
+    both_hold_one = Barrier(2)
+
+    def work(which: int) -> Callable[[Connection], None]:
+        tries = 0
+
+        def change_both(connection: Connection) -> None:
+            nonlocal tries
+            tries += 1
+            increment(connection, ("all", "other")[which])
+            if tries == 1:
+                both_hold_one.wait(SECONDS)
+            increment(connection, ("other", "all")[which])
+
+        return change_both
+
+    assert at_once(2, lambda which: postgres.write(work(which))) == [None, None]
+    assert postgres.read(lambda c: (number(c, "all"), number(c, "other"))) == (2, 2)
+
+
+def test_a_conflict_is_repeated_even_if_the_work_hides_it(postgres: Database) -> None:
+    conflict = Statement(sa.text("DO $$ BEGIN RAISE EXCEPTION 'pretended' USING ERRCODE = '40001'; END $$"))
+    tries: list[int] = []
+
+    def hide(connection: Connection) -> int:
+        tries.append(len(tries))
+        if len(tries) < 3:
+            try:
+                connection.run(conflict)
+            except DatabaseUnavailable:
+                raise ValueError("something else") from None
+        return increment(connection)
+
+    assert postgres.write(hide) == 1
+    assert tries == [0, 1, 2]
+
+
+def test_a_conflict_that_never_ends_is_unavailable(postgres: Database) -> None:
+    conflict = Statement(sa.text("DO $$ BEGIN RAISE EXCEPTION 'pretended' USING ERRCODE = '40001'; END $$"))
+    with pytest.raises(DatabaseUnavailable, match="too busy"):
+        postgres.write(lambda c: c.run(conflict))
+    assert postgres.write(increment) == 1
+
+
+def test_a_server_that_is_away_is_named_without_the_password(postgres_empty: str) -> None:
+    url = postgres_url(postgres_empty, port="1", password="very secret", dbname="toryo")
+    with pytest.raises(DatabaseUnavailable, match="cannot be reached") as refused:
+        Database.open(url)
+    assert ":1/toryo" in refused.value.message
+    assert "secret" not in str(refused.value)
+
+
+def test_a_url_that_nobody_can_read_is_answered_with_one_that_can_be_read() -> None:
+    with pytest.raises(DatabaseUnavailable) as refused:
+        Database.open("postgresql://localhost/x?nonsense=1")
+    assert "postgresql://user@host:5432/name" in refused.value.instruction
+
+
+def test_connections_that_broke_while_idle_are_replaced_unnoticed(postgres: Database, postgres_empty: str) -> None:
+    assert postgres.write(increment) == 1
+    assert postgres.read(number) == 1
+    with psycopg.connect(postgres_empty, autocommit=True) as admin:
+        admin.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND application_name = 'toryo'"
+        )
+    assert [postgres.write(increment) for _ in range(20)] == list(range(2, 22))
+    assert postgres.read(number) == 21
+
+
+def test_a_work_whose_connection_breaks_is_done_once_on_a_new_one(postgres: Database, postgres_empty: str) -> None:
+    pid = Statement(sa.text("SELECT pg_backend_pid()"))
+    tries: list[int] = []
+
+    def cut_off_at_first(connection: Connection) -> int:
+        connection.run(NEW_ITEM, id=f"try {len(tries)}")
+        tries.append(connection.value(pid))
+        if len(tries) == 1:
+            with psycopg.connect(postgres_empty, autocommit=True) as admin:
+                admin.execute("SELECT pg_terminate_backend(%s, 5000)", [tries[0]])
+        return increment(connection)
+
+    assert postgres.write(cut_off_at_first) == 1
+    assert len(set(tries)) == 2
+    assert postgres.read(item_ids) == ["try 1"]
+
+
+def test_while_the_server_is_away_calls_are_refused_and_afterwards_served(behind_wire: Database, wire: Proxy) -> None:
+    assert behind_wire.write(increment) == 1
+    wire.cut()
+    for call in (behind_wire.write, behind_wire.read):
+        with pytest.raises(DatabaseUnavailable, match="cannot be reached"):
+            call(number)
+    wire.mend()
+    assert behind_wire.write(increment) == 2
+    assert behind_wire.read(number) == 2
+
+
+def test_tasks_are_refused_too_while_the_server_is_away(behind_wire: Database, wire: Proxy) -> None:
+    async def ask() -> list[Any]:
+        return await asyncio.gather(*(behind_wire.write_async(increment) for _ in range(10)), return_exceptions=True)
+
+    wire.cut()
+    assert [type(each) for each in asyncio.run(ask())] == [DatabaseUnavailable] * 10
+    wire.mend()
+    assert sorted(asyncio.run(ask())) == list(range(1, 11))
+
+
+def test_a_commit_whose_answer_is_lost_is_told_and_never_repeated(
+    behind_wire: Database, wire: Proxy, postgres: Database
+) -> None:
+    runs: list[int] = []
+
+    def work(connection: Connection) -> int:
+        runs.append(1)
+        return increment(connection)
+
+    wire.cut_after(b"COMMIT")
+    with pytest.raises(OutcomeUnknown) as unknown:
+        behind_wire.write(work)
+    assert "before you repeat it" in unknown.value.instruction
+    assert wire.was_cut.wait(SECONDS)
+    assert (runs, postgres.read(number)) == ([1], 1)
+    wire.mend()
+    assert behind_wire.write(increment) == 2
+
+
+def test_a_read_whose_end_is_lost_is_answered(behind_wire: Database, wire: Proxy) -> None:
+    assert behind_wire.read(number) == 0
+    wire.cut_after(b"ROLLBACK")
+    assert behind_wire.read(number) == 0
+    assert wire.was_cut.wait(SECONDS)
+    wire.mend()
+    assert behind_wire.read(number) == 0
+
+
+def test_a_lock_that_another_program_keeps_is_told(behind_wire: Database, postgres_empty: str) -> None:
+    with Database.open(postgres_empty, patience=0.05) as hurried, psycopg.connect(postgres_empty) as other:
+        other.execute("SELECT number FROM counters FOR UPDATE")
+        with pytest.raises(DatabaseUnavailable, match="lock"):
+            hurried.write(increment)
+        other.rollback()
+        assert hurried.write(increment) == 1
+
+
+def test_a_table_changed_by_another_server_does_not_confuse_prepared_statements(
+    postgres: Database, postgres_empty: str
+) -> None:
+    everything = Statement(sa.text("SELECT * FROM counters"))
+    assert [postgres.read(lambda c: c.all(everything)) for _ in range(30)][-1] == [("all", 0)]
+    with psycopg.connect(postgres_empty, autocommit=True) as other:
+        other.execute("ALTER TABLE counters ADD COLUMN more text")
+    assert [postgres.read(lambda c: c.all(everything)) for _ in range(30)] == [[("all", 0, None)]] * 30
+
+
+def test_a_text_with_a_nul_character_is_refused_by_name(postgres: Database) -> None:
+    with pytest.raises(Unstorable):
+        postgres.write(lambda c: c.run(NEW_ITEM, id="nul \0"))
+    assert postgres.write(increment) == 1
+
+
+def test_a_database_that_takes_no_changes_is_unavailable(postgres: Database, postgres_empty: str) -> None:
+    standby = postgres_url(postgres_empty, options="-cdefault_transaction_read_only=on")
+    standby = standby.replace("options=", f"options={_search_path(postgres_empty)}%20")
+    with Database.open(standby) as database, pytest.raises(DatabaseUnavailable, match="does not take changes"):
+        database.write(increment)
+
+
+def test_a_user_without_rights_is_told_which_to_get(postgres: Database, postgres_empty: str) -> None:
+    with psycopg.connect(postgres_empty, autocommit=True) as admin:
+        admin.execute("DROP ROLE IF EXISTS toryo_test_guest")
+        admin.execute("CREATE ROLE toryo_test_guest LOGIN")
+    try:
+        with Database.open(postgres_url(postgres_empty, user="toryo_test_guest")) as guest:
+            with pytest.raises(DatabaseUnavailable) as refused:
+                guest.upgrade()
+            assert "GRANT" in refused.value.instruction
+    finally:
+        with psycopg.connect(postgres_empty, autocommit=True) as admin:
+            admin.execute("DROP ROLE toryo_test_guest")
+
+
+def test_a_slow_work_does_not_hold_up_the_others(postgres: Database) -> None:
+    running, release = Event(), Event()
+
+    def slow(connection: Connection) -> None:
+        running.set()
+        assert release.wait(SECONDS)
+
+    thread = Thread(target=lambda: postgres.write(slow))
+    thread.start()
+    running.wait(SECONDS)
+    assert postgres.write(increment) == 1
+    release.set()
+    thread.join(SECONDS)
+
+
+def _search_path(url: str) -> str:
+    return url.partition("options=")[2]
