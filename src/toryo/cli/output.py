@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -108,6 +110,16 @@ def status(name: str) -> Text:
     from rich.text import Text
 
     return Text(f"{MARKS.get(name, ' ')} {name}", style=COLOURS.get(name, ""))
+
+
+def program() -> str:
+    """How the command `toryo` is typed here: its path, where it is not on PATH."""
+    if shutil.which("toryo"):
+        return "toryo"
+    typed = Path(sys.argv[0])
+    if typed.name == "__main__.py":
+        return f"{sys.executable} -m toryo"
+    return str(typed.relative_to(Path.cwd())) if typed.is_relative_to(Path.cwd()) else str(typed)
 
 
 def clock(moment: str | None) -> str:

@@ -109,4 +109,5 @@ def _make_data_directory(data: Path) -> None:
 
 def _print_next(team: Path) -> None:
     output.done(f"wrote {team}")
-    output.done("Next, here:\n  toryo up                # in a terminal of its own\n  toryo apply toryo.yaml")
+    typed = output.program()
+    output.done(f"Next, here:\n  {typed} up                # in a terminal of its own\n  {typed} apply {TEAM}")

@@ -130,7 +130,8 @@ def stuck(here: Here, seen: Seen, limit_seconds: float) -> None:
 
 
 def where(directory: Path, data: Path) -> None:
+    typed = output.program()
     output.done(f"\nThe files are in {directory}. To look again at who did what, and why:")
-    output.done(f"  toryo up --data-dir {data}            # in one terminal")
+    output.done(f"  {typed} up --data-dir {data}    # in a terminal of its own")
     for words in ("events --after 0", "task list --project translation", "why lead"):
-        output.done(f"  toryo {words} --data-dir {data}")
+        output.done(f"  {typed} {words} --data-dir {data}")
