@@ -69,13 +69,17 @@ class Subscription:
         return True
 
     def wake(self) -> None:
-        """Ends `wait`; on the subscription's own loop."""
+        """Ends `wait`; on the loop that subscribed. Nothing if the last `wait` has seen the hint already."""
+        if self._hinted:
+            self._end_waiting()
+
+    def _end_waiting(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
     async def _hint_or_timeout(self, seconds: float) -> None:
         self._waiter = self.loop.create_future()
-        timer = self.loop.call_later(max(0.0, seconds), self.wake)
+        timer = self.loop.call_later(max(0.0, seconds), self._end_waiting)
         try:
             await self._waiter
         finally:
