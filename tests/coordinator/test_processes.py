@@ -204,8 +204,8 @@ def test_two_processes_have_two_ends(tmp_path) -> None:
 async def until(holds) -> None:
     """Bounded; the kernel tells nobody when a group is empty."""
     async with asyncio.timeout(BOUND):
-        while not holds():
-            await asyncio.sleep(0.01)  # noqa: ASYNC110 - no event exists
+        while not holds():  # noqa: ASYNC110 - no event exists
+            await asyncio.sleep(0.01)
 
 
 async def gone(*pids: int) -> None:

@@ -39,7 +39,7 @@ class AsyncClient:
         self.address = address.parse(url, socket)
         self.token = token
         self._timeout = timeout
-        self._patience = patience_seconds
+        self.patience_seconds = patience_seconds
         self._repeat_lost = repeat_lost
         self._numbers = itertools.count(1)
         self._http = _http(self.address)
@@ -79,7 +79,7 @@ class AsyncClient:
     ) -> httpx.Response:
         import asyncio  # 30 ms of import that only a program with a loop should pay
 
-        give_up = time.monotonic() + self._patience
+        give_up = time.monotonic() + self.patience_seconds
         for pause in wire.pauses():
             try:
                 return await self._exchange(method, path, body, mcp=mcp, timeout=timeout)

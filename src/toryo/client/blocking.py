@@ -44,7 +44,7 @@ class Client:
         self.address = address.parse(url, socket)
         self.token = token
         self._timeout = timeout
-        self._patience = patience_seconds
+        self.patience_seconds = patience_seconds
         self._repeat_lost = repeat_lost
         self._numbers = itertools.count(1)
         self._idle: list[http.client.HTTPConnection] = []
@@ -79,7 +79,7 @@ class Client:
     def _patiently(
         self, method: str, path: str, body: bytes | None, *, mcp: bool, timeout: float
     ) -> tuple[int, str, bytes]:
-        give_up = time.monotonic() + self._patience
+        give_up = time.monotonic() + self.patience_seconds
         for pause in wire.pauses():
             try:
                 return self._exchange(method, path, body, mcp=mcp, timeout=timeout)

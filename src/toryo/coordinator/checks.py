@@ -7,6 +7,7 @@ time). All checks of an order run at once, each command in a process group of it
 from __future__ import annotations
 
 import asyncio
+import shlex
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,18 +22,25 @@ TIME_LIMIT = 600.0
 """Seconds for a command that names no `timeout_seconds`."""
 END_WITHIN = 2.0
 TAIL = 2000
+LONGEST_NAME = 2000
 
-Failures = list[dict[str, Any]]
+Failures = list[dict[str, str]]
 
 
 async def failed(checks: tuple[dict[str, Any], ...], directory: Path, env: Mapping[str, str]) -> Failures:
     """What did not hold: `[{"check": …, "message": …}]`, in the order of the checks; empty if all hold."""
     if not _there(directory):
         words = f"The working directory {directory} does not exist on this machine."
-        return [{"check": check, "message": words} for check in checks]
+        return [{"check": _named(check), "message": words} for check in checks]
     messages = await asyncio.gather(*(_failing(each, directory, env) for each in checks))
     pairs = zip(checks, messages, strict=True)
-    return [{"check": check, "message": message} for check, message in pairs if message]
+    return [{"check": _named(check), "message": message} for check, message in pairs if message]
+
+
+def _named(check: Mapping[str, Any]) -> str:
+    """Which one it is: the file or the command."""
+    what = check.get("file") or check.get("command") or dict(check)
+    return (shlex.join(map(str, what)) if isinstance(what, list) else str(what))[:LONGEST_NAME]
 
 
 async def _failing(check: Mapping[str, Any], directory: Path, env: Mapping[str, str]) -> str | None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from toryo.coordinator.provider import BadConfig
 
 MOST = 100
+LONGEST_HOST = 48
 
 
 class Instance:
@@ -43,7 +44,7 @@ def hold(directory: Path, wanted: str | None) -> Instance:
 
 def _own(directory: Path) -> str:
     place = hashlib.sha256(str(directory.resolve()).encode()).hexdigest()[:6]
-    return f"{socket.gethostname() or 'coordinator'}-{place}"
+    return f"{(socket.gethostname() or 'coordinator')[:LONGEST_HOST]}-{place}"
 
 
 def _locked(path: Path) -> int | None:

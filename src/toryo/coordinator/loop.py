@@ -26,7 +26,7 @@ from toryo.coordinator.orders import CheckOrder, Launch, Orders
 from toryo.coordinator.pacing import Pace
 from toryo.coordinator.plan import Limits, Plan, Stage, State, Stop
 from toryo.coordinator.processes import Process
-from toryo.coordinator.provider import FINE, Exit, Failure, Provider, StartFailure, Verdict
+from toryo.coordinator.provider import FINE, Ended, Exit, Failure, Provider, StartFailure, Verdict
 from toryo.coordinator.providers import configured
 from toryo.coordinator.server import Server
 from toryo.coordinator.shipping import Shipping
@@ -42,6 +42,7 @@ DRAIN_FOR = 3.0
 """Seconds that the last output may take to reach the server when this Coordinator leaves."""
 REPORT_TRIES_WHEN_LEAVING = 3
 STARTS_BETWEEN_BREATHS = 16
+A_WEEK = 604_800
 
 
 class Coordinator:
@@ -217,14 +218,15 @@ class Coordinator:
             exit_code=end.exit_code,
             signal=end.signal,
             error=verdict.failure and verdict.failure.value,
-            quota_reset_seconds=verdict.reset_seconds and round(verdict.reset_seconds),
+            quota_reset_seconds=verdict.reset_seconds and min(round(verdict.reset_seconds), A_WEEK),
             log_tail=entry.mask(end.tail) if entry.mask and end.tail else None,
         )
 
     def _drop(self, launch_id: str) -> None:
         """Never started: the server may order it, or another, when it sees fit."""
         self._table.remove(launch_id)
-        self._report(launch_id, error=Failure.KILLED.value, log_tail="It was never started: no slot, or told to stop.")
+        why = Ended.STOPPED if self._leaving_since is None else Ended.COORDINATOR_STOPPED
+        self._report(launch_id, error=why.value, log_tail="It was never started: no slot in time, or told to stop.")
 
     def _adopt_orphans(self) -> None:
         for orphan in orphans.find(self._server.url):
@@ -385,10 +387,16 @@ def _client(config: Config, data_dir: Path | None) -> AsyncClient:
 
 
 def _judged(entry: Entry, end: Exit) -> Verdict:
-    """What this Coordinator ended itself was killed (or out of time), whatever it printed."""
+    """What this Coordinator ended itself did not fail, whatever it printed; unless it ran out of time."""
     if entry.stop is not None and entry.stage is not Stage.NONE:
-        return Verdict(Failure.TIMED_OUT if entry.stop.reason == "time_limit" else Failure.KILLED)
+        return Verdict(_ORDERED.get(entry.stop.reason, Ended.STOPPED))
     return entry.provider.judge(end) if entry.provider is not None else FINE
+
+
+_ORDERED: Mapping[str, Failure | Ended] = {
+    "time_limit": Failure.TIMED_OUT,
+    "coordinator_leaves": Ended.COORDINATOR_STOPPED,
+}
 
 
 def _time_limit(provider: Provider, now: float) -> Stop | None:

@@ -33,6 +33,13 @@ class Failure(StrEnum):
     BAD_CONFIG = "bad_config"
 
 
+class Ended(StrEnum):
+    """Ends that somebody ordered: no failure of the agent, and told apart from one."""
+
+    STOPPED = "stopped"
+    COORDINATOR_STOPPED = "coordinator_stopped"
+
+
 class StartFailure(Exception):
     """This agent cannot be started; `str()` says what is wrong and where to mend it."""
 
@@ -85,7 +92,7 @@ class Exit:
 class Verdict:
     """What an exit means; `reset_seconds` where the program named when its quota comes back."""
 
-    failure: Failure | None
+    failure: Failure | Ended | None
     reset_seconds: float | None = None
 
 

@@ -65,7 +65,7 @@ class Server:
         answer = await self._client.call("append_log", launch_id=launch_id, offset=offset, text=text)
         return int(answer.get("next_offset", offset + len(text)))
 
-    async def report_check(self, check_id: str, failures: list[dict[str, Any]]) -> None:
+    async def report_check(self, check_id: str, failures: list[dict[str, str]]) -> None:
         await self._client.call("report_check_result", check_id=check_id, failures=failures)
 
     async def close(self) -> None:

@@ -1,0 +1,165 @@
+"""A manager with a playbook: batch once, look, start whatever is ready, wait, try again as told, review, report.
+
+It keeps nothing in mind between two processes: what it does follows from what it sees and from the plan.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from toryo.coordinator.runners.planned import Planned
+from toryo.coordinator.runners.session import Answer, Handler, Session, say
+
+NO_WORKERS = "no_available_workers"
+
+
+class Manager(Planned):
+    def __init__(self, session: Session, playbook: Mapping[str, Any]) -> None:
+        super().__init__(session, playbook)
+        self._refused: set[str] = set()
+        """Subtasks that could not be started in this session: somebody has no room, something is not met."""
+        self._seen_ready: list[tuple[Answer, str]] = []
+        """What the last look found ready, and for whom: it is started without looking again."""
+
+    def handlers(self) -> dict[str, Handler]:
+        return {
+            "create_subtasks": self.divide,
+            "situational_awareness": self.look,
+            "start": self.start,
+            "adjust": self.adjust,
+            "report_completion": self.report_done,
+            "review_and_resolve_blocks": self.review,
+        }
+
+    def divide(self, _: Answer) -> Answer:
+        if not _active(self._people()):
+            return self._session.report("blocked", NO_WORKERS)
+        answer = self.create(assign=True)
+        if not answer.get("success") and answer.get("error") not in ("conflict", "duplicateSubtask"):
+            return self._session.report("blocked", f"The subtasks could not be created: {answer.get('message')}")
+        return answer
+
+    def look(self, step: Answer) -> Answer:
+        """Really looks, tells what it sees, and chooses."""
+        subtasks, people = self.subtasks(), self._people()
+        for each in self._session.try_to("get_recent_completions").get("completions") or ():
+            say(f"{each.get('result')}: {each.get('title')} ({each.get('assignee_id')})")
+        if not [each for each in subtasks if each["status"] not in ("completed", "cancelled")]:
+            return self._nothing_left(step, subtasks)
+        if self.to_try_again(subtasks):
+            return self._choose("adjust", "something failed and is to be tried again")
+        ready = self._ready(subtasks, people)
+        self._seen_ready = ready
+        if ready:
+            return self._choose("start", f"ready: {', '.join(each['title'] for each, _ in ready)}")
+        return self._wait(subtasks)
+
+    def start(self, _: Answer) -> Answer:
+        """Everything that is ready, not only the first; a refusal concerns one subtask."""
+        answer: Answer = {}
+        started = False
+        ready, self._seen_ready = self._seen_ready or self._ready(self.subtasks(), self._people()), []
+        for subtask, assignee in ready:
+            answer = self._start(subtask, assignee)
+            started = started or bool(answer.get("success"))
+        return answer if started else self._wait(self.subtasks())
+
+    def adjust(self, _: Answer) -> Answer:
+        subtasks = self.subtasks()
+        return self.try_again(self.to_try_again(subtasks)) or self._choose_again(subtasks)
+
+    def review(self, _: Answer) -> Answer:
+        subtasks = self.subtasks()
+        again = self.to_try_again(subtasks)
+        if again and (answer := self.try_again(again)).get("success"):
+            return answer
+        return self.report_stuck(self.subtasks())
+
+    # --- who does what ------------------------------------------------------------------------------------------------
+
+    def _people(self) -> list[Answer]:
+        return list(self._session.try_to("list_subordinates").get("subordinates") or ())
+
+    def _ready(self, subtasks: Sequence[Answer], people: Sequence[Answer]) -> list[tuple[Answer, str]]:
+        """What can be started now, each with who does it; nobody is given more than there is room for."""
+        unfinished = {each["task_id"] for each in subtasks if each["status"] != "completed"}
+        busy = Counter(each["assignee_id"] for each in subtasks if each["status"] == "in_progress")
+        found = []
+        for each in subtasks:
+            waits = unfinished & set(each.get("dependencies") or ())
+            if each["status"] != "todo" or each["task_id"] in self._refused or waits:
+                continue
+            assignee = self._assignee(each, people, busy)
+            if assignee is not None and each.get("approval", "approved") == "approved":
+                found.append((each, assignee))
+                busy[assignee] += 1
+        return found
+
+    def _assignee(self, subtask: Answer, people: Sequence[Answer], busy: Counter[str]) -> str | None:
+        """Whom it is given to, or whom it should be given to: able, with room, and with the least to do."""
+        step = self.step_of(subtask)
+        named = subtask.get("assignee_id") or (step.assignee if step else None)
+        able = [each for each in _active(people) if named in (None, each["agent_id"])]
+        if step is not None and step.capability and not named:
+            able = [each for each in able if step.capability in (each.get("capabilities") or ())]
+        free = [each for each in able if _room(each, busy[each["agent_id"]])]
+        least = min(free, key=lambda each: (busy[each["agent_id"]], each.get("open_tasks") or 0), default=None)
+        return None if least is None else str(least["agent_id"])
+
+    def _start(self, subtask: Answer, assignee: str) -> Answer:
+        task_id = subtask["task_id"]
+        answer: Answer = {"success": True}
+        if not subtask.get("assignee_id"):
+            answer = self._session.try_to("assign_task", task_id=task_id, assignee_id=assignee)
+        if answer.get("success"):
+            answer = self._session.try_to("update_task_status", task_id=task_id, status="in_progress")
+        if answer.get("success"):
+            say(f"started: {subtask['title']} ({assignee})")
+        else:
+            self._refused.add(task_id)
+        return answer
+
+    # --- choosing -----------------------------------------------------------------------------------------------------
+
+    def _choose(self, action: str, reason: str) -> Answer:
+        say(f"{action}: {reason}")
+        return self._session.try_to("select_action", action=action, reason=reason)
+
+    def _choose_again(self, subtasks: Sequence[Answer]) -> Answer:
+        if self._ready(subtasks, self._people()):
+            return self._choose("start", "nothing to adjust")
+        return self._wait(subtasks)
+
+    def _wait(self, subtasks: Sequence[Answer]) -> Answer:
+        """Where nobody would wake it, waiting is refused, and the plan has come to its end."""
+        answer = self._choose("wait", "others are at work")
+        if answer.get("success") or answer.get("error") != "notNow":
+            return answer
+        return self.report_stuck(subtasks, f"Nothing can be started, and nobody is at work: {self._why(subtasks)}")
+
+    def _why(self, subtasks: Sequence[Answer]) -> str:
+        people = _active(self._people())
+        needed = {step.capability for each in subtasks if (step := self.step_of(each)) and step.capability}
+        missing = needed - {each for one in people for each in one.get("capabilities") or ()}
+        if not people:
+            return NO_WORKERS
+        return f"nobody here has the capability {', '.join(sorted(missing))}" if missing else "see each subtask"
+
+    def _nothing_left(self, step: Answer, subtasks: Sequence[Answer]) -> Answer:
+        """All done, and still not good: an acceptance check failed, and the plan has nothing that would mend it."""
+        failed = [f"{each.get('check')}: {each.get('message')}" for each in step.get("failed_checks") or ()]
+        if failed:
+            return self._session.report("failed", "All subtasks are done, but: " + "; ".join(failed))
+        return self._wait(subtasks)
+
+
+def _active(people: Sequence[Answer]) -> list[Answer]:
+    return [each for each in people if each.get("status") == "active"]
+
+
+def _room(person: Mapping[str, Any], given: int) -> bool:
+    """By what it is doing in this project, here or elsewhere in the tree; `given` counts this plan's alone."""
+    at_work = max(given, len(person.get("doing") or ()))
+    return at_work < int(person.get("max_parallel_tasks") or 1)
