@@ -28,6 +28,27 @@ class SessionSettings(BaseModel):
     cleanup_interval: Seconds = Field(300, ge=1, description="Seconds between sweeps of what has expired.")
 
 
+class GuardSettings(BaseModel):
+    """Guards against runaways, and graces (`TORYO_GUARDS__COOLDOWN` and so on). Times are seconds."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    stop_grace: Seconds = Field(60, ge=0, description="Seconds a process may outlive its launch.")
+    pause_grace: Seconds = Field(300, ge=0, description="Seconds a process may go on after its project was paused.")
+    same_answers: int = Field(25, ge=2, description="The same next action told so often in a row: runaway.")
+    refusals: int = Field(20, ge=2, description="Refused calls in a row: runaway.")
+    idle_calls: int = Field(300, ge=10, description="Calls in a row without a change of facts: runaway.")
+    calls: int = Field(2_000, ge=10, description="Calls of one session: runaway.")
+    moves_of_one_task: int = Field(20, ge=2, description="Moves of one task in one session: runaway.")
+    silence: Seconds = Field(1_800, ge=1, description="Seconds without call or output: stopped as silent.")
+    run_time: Seconds = Field(86_400, ge=1, description="Seconds one task launch may run.")
+    idle_launches: int = Field(5, ge=1, description="Launches without progress: the task is blocked.")
+    unreported_ends: int = Field(3, ge=1, description="Ends without a report in a row: the task is blocked.")
+    cooldown: Seconds = Field(60, ge=0, description="Seconds after a failed launch; doubling with each one more.")
+    longest_cooldown: Seconds = Field(3_600, ge=0, description="The longest such cooldown in seconds.")
+    quota_margin_percent: int = Field(10, ge=0, description="Added to the time that a quota message names.")
+
+
 class Settings(BaseSettings):
     """The server's settings. Unknown arguments are refused; an empty environment variable counts as not set."""
 
@@ -60,6 +81,8 @@ class Settings(BaseSettings):
         "info", description="What the log file keeps; warnings and errors always go to stderr as well."
     )
     session: SessionSettings = Field(default_factory=SessionSettings, description="Life times of sessions.")
+
+    guards: GuardSettings = Field(default_factory=GuardSettings, description="Guards and graces.")
 
     @field_validator("allowed_hosts", mode="before")
     @classmethod

@@ -1,0 +1,257 @@
+"""Who may create which tasks, and how many: caps, the decomposition window, intents, batches. Pure.
+
+`refuse_*` raise the refusal that says why not; nothing is created then. Caps bind every caller but people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from toryo.domain.agents import Agent, Role, superiors
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.ground import Ground
+from toryo.domain.projects import CommandsFrom
+from toryo.domain.tasks import Priority, Task
+
+_LEAD_ON = "Continue with get_next_action: it says which subtask comes next."
+
+
+class Intent(StrEnum):
+    """What a manager means by adding where open subtasks exist."""
+
+    NEW = "new"
+    REFINE = "refine"
+    REPLACE = "replace"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A task that somebody wants; `dependencies` are local ids of the same batch or ids of tasks."""
+
+    title: str
+    description: str = ""
+    local_id: str | None = None
+    priority: Priority = Priority.MEDIUM
+    dependencies: tuple[str, ...] = ()
+    assignee_id: str | None = None
+    agent_type: str | None = None
+    context: Any = None
+    acceptance: tuple[dict[str, Any], ...] = ()
+
+
+def window_open(parent: Task, fetched: bool) -> bool:
+    """The decomposition window: from `get_my_task` until any child of this attempt has left `todo`."""
+    return fetched and parent.worked_attempt < parent.attempt
+
+
+def refuse_worker(
+    ground: Ground, main: Task, parent: Task, worker: Agent, drafts: Sequence[Draft], fetched: bool
+) -> None:
+    """A worker creates directly under its main task, for itself, in its window, at most five."""
+    if parent.id != main.id:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "A worker creates subtasks directly under its main task only.",
+            f"Leave parent_task_id out (it is {main.id}), or ask for other work with request_task.",
+            parent_task_id=parent.id,
+        )
+    if any(each.assignee_id not in (None, worker.id) for each in drafts):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "A worker's subtasks are its own; it assigns none to others.",
+            "Leave assignee_id out, or ask somebody else with request_task.",
+        )
+    if not main.delegated and main.parent_id is not None:
+        raise Refusal(Code.NOT_NOW, "A self-made subtask is executed, not decomposed again.", _LEAD_ON)
+    if ground.project.settings.decomposition.value == "never":
+        raise Refusal(Code.NOT_NOW, "In this project tasks are executed directly.", _LEAD_ON)
+    _refuse_closed_window(main, fetched)
+    made = sum(1 for each in ground.tree.children(main) if each.created_by == worker.id)
+    cap = ground.project.settings.worker_subtasks
+    if made + len(drafts) > cap:
+        raise Refusal(
+            Code.TOO_MANY_SUBTASKS,
+            f"A worker may create {cap} subtasks under one task; {made} exist.",
+            _LEAD_ON,
+            limit=cap,
+            existing=made,
+        )
+
+
+def _refuse_closed_window(main: Task, fetched: bool) -> None:
+    if not fetched:
+        raise Refusal(Code.NOT_NOW, "The task has not been fetched in this session.", "Call get_my_task first.")
+    if not window_open(main, fetched):
+        raise Refusal(Code.NOT_NOW, "The list of subtasks is closed: work on one of them has begun.", _LEAD_ON)
+
+
+def refuse_manager(
+    ground: Ground, parent: Task, manager: Agent, drafts: Sequence[Draft], intent: Intent | None
+) -> None:
+    """A manager adds below its main task, for subordinates or nobody, and says what it means by adding."""
+    if parent.in_progress and parent.assignee_id not in (None, manager.id):
+        raise Refusal(
+            Code.NOT_NOW,
+            f"{parent.assignee_id} is working on task {parent.id}; nothing is added below it meanwhile.",
+            "Add it below your own main task, or put that task back first (update_task_status todo).",
+            parent_task_id=parent.id,
+        )
+    for each in drafts:
+        if each.assignee_id is not None:
+            refuse_assignee(ground, manager, each.assignee_id)
+    existing = [each for each in ground.tree.children(parent) if each.open]
+    if existing and intent is None:
+        raise Refusal(
+            Code.DUPLICATE_SUBTASK,
+            f"{len(existing)} open subtasks exist here; nothing was created.",
+            "If they are what you want, get_next_action starts them. To add, say intent: new, refine or replace.",
+            existing=[shown(each) for each in existing],
+        )
+
+
+def refuse_assignee(ground: Ground, manager: Agent, assignee_id: str) -> None:
+    """A manager assigns to active members below it, at any depth."""
+    if manager.id not in superiors(assignee_id, ground.reports_to):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"{assignee_id} does not report to {manager.id}.",
+            "Choose one of list_subordinates, or leave the task unassigned.",
+            assignee_id=assignee_id,
+        )
+    if not ground.active_member(assignee_id):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"{assignee_id} is not an active member of this project.",
+            "Choose an active one of list_subordinates.",
+            assignee_id=assignee_id,
+        )
+
+
+def refuse_place(
+    ground: Ground, parent: Task, drafts: Sequence[Draft], *, capped: bool, replacing: bool = False
+) -> None:
+    """What holds for everybody who creates below a task; `capped` is false for people."""
+    if parent.closed or ground.tree.below_closed(parent):
+        raise Refusal(
+            Code.INVALID_TRANSITION,
+            f"Task {parent.id} is {parent.status.value}, or one above it is closed; nothing is created below it.",
+            "File it elsewhere, or without a parent.",
+            parent_task_id=parent.id,
+        )
+    children = ground.tree.children(parent)
+    if capped:
+        _refuse_caps(ground, parent, children, len(drafts), replacing)
+    _refuse_duplicates([] if replacing else children, drafts)
+
+
+def _refuse_caps(ground: Ground, parent: Task, children: Sequence[Task], wanted: int, replacing: bool) -> None:
+    settings = ground.project.settings
+    if parent.depth + 1 > settings.tree_depth:
+        raise Refusal(
+            Code.DEPTH_EXCEEDED,
+            f"The tree may be {settings.tree_depth} levels deep; {parent.id} is on the last one.",
+            "Do this task directly: " + _LEAD_ON,
+            limit=settings.tree_depth,
+        )
+    still_open = sum(1 for each in children if each.open and not (replacing and not each.in_progress))
+    for count, cap, word in (
+        (still_open + wanted, settings.open_subtasks, "open"),
+        (parent.children_ever + wanted, settings.subtasks_ever, "ever"),
+    ):
+        if count > cap:
+            raise Refusal(
+                Code.TOO_MANY_SUBTASKS,
+                f"A task may have {cap} subtasks ({word}); there would be {count}.",
+                _LEAD_ON,
+                limit=cap,
+            )
+
+
+def _refuse_duplicates(siblings: Iterable[Task], drafts: Sequence[Draft]) -> None:
+    seen = {_same(each.title): each.id for each in siblings if each.open}
+    for draft in drafts:
+        title = _same(draft.title)
+        if title in seen:
+            raise Refusal(
+                Code.DUPLICATE_SUBTASK,
+                f"There is an open subtask of that title: {seen[title]}.",
+                "Use that one, or give this one a title that says what is different.",
+                task_id=seen[title],
+                title=draft.title,
+            )
+        seen[title] = draft.local_id or "(this call)"
+
+
+def refuse_commands(ground: Ground, drafts: Sequence[Draft], by: Agent | None) -> None:
+    """Commands are run by the Coordinator: people write them, managers only where the project says so."""
+    if by is None or by.human or not any(_has_command(each) for each in drafts):
+        return
+    if by.role is Role.MANAGER and ground.project.settings.commands_from is CommandsFrom.MANAGERS:
+        return
+    raise Refusal(
+        Code.PERMISSION_DENIED,
+        "Only people may write commands here"
+        + (" (project setting commands_from)." if by.role is Role.MANAGER else "."),
+        "Describe what is wanted in words; leave context.command and acceptance commands out.",
+    )
+
+
+def _has_command(draft: Draft) -> bool:
+    in_context = isinstance(draft.context, dict) and "command" in draft.context
+    return in_context or any("command" in each for each in draft.acceptance)
+
+
+def in_order(drafts: Sequence[Draft]) -> dict[str, tuple[str, ...]]:
+    """Local dependencies by local id; refuses doubles and cycles among the drafts of one batch."""
+    local = {each.local_id for each in drafts if each.local_id is not None}
+    if len(local) < sum(1 for each in drafts if each.local_id is not None):
+        twice = sorted({each.local_id or "" for each in drafts if _count(drafts, each.local_id) > 1})
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            f"local_id is used twice: {', '.join(twice)}.",
+            "Give every task of the batch a local_id of its own.",
+        )
+    graph = {each.local_id or "": tuple(d for d in each.dependencies if d in local) for each in drafts}
+    _refuse_local_cycle(graph)
+    return graph
+
+
+def _count(drafts: Sequence[Draft], local_id: str | None) -> int:
+    return sum(1 for each in drafts if each.local_id == local_id)
+
+
+def _refuse_local_cycle(graph: Mapping[str, tuple[str, ...]]) -> None:
+    done: set[str] = set()
+    for start in graph:
+        path: list[str] = []
+        _visit(start, graph, path, done)
+
+
+def _visit(node: str, graph: Mapping[str, tuple[str, ...]], path: list[str], done: set[str]) -> None:
+    if node in done:
+        return
+    if node in path:
+        cycle = [*path[path.index(node) :], node]
+        raise Refusal(
+            Code.DEPENDENCY_CYCLE,
+            "These tasks of the batch wait for each other for ever: " + " -> ".join(cycle) + ".",
+            "Leave one of the dependencies out; nothing was created.",
+            cycle=cycle,
+        )
+    path.append(node)
+    for following in graph.get(node, ()):
+        _visit(following, graph, path, done)
+    path.pop()
+    done.add(node)
+
+
+def shown(task: Task) -> dict[str, Any]:
+    """A task in a list of a refusal."""
+    return {"task_id": task.id, "title": task.title, "status": task.status.value, "assignee_id": task.assignee_id}
+
+
+def _same(title: str) -> str:
+    return " ".join(title.split()).casefold()

@@ -1,0 +1,73 @@
+"""Refusals: the answers that say no. Each carries a code, what is wrong, and what to do instead.
+
+A refusal is an answer, not a crash: nothing has changed when one is raised. Codes are wire values (`spec/tools.md`).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+
+class Code(StrEnum):
+    SESSION_TOKEN_INVALID = "sessionTokenInvalid"  # noqa: S105 - a code, not a secret
+    SESSION_EXPIRED = "sessionExpired"
+    AUTHENTICATION_REQUIRED = "authenticationRequired"
+    PERMISSION_DENIED = "permissionDenied"
+    MANAGER_REQUIRED = "managerRequired"
+    COORDINATOR_REQUIRED = "coordinatorRequired"
+    CHAT_SESSION_REQUIRED = "chatSessionRequired"
+    TASK_SESSION_REQUIRED = "taskSessionRequired"
+    TASK_NOT_FOUND = "taskNotFound"
+    PROJECT_NOT_FOUND = "projectNotFound"
+    AGENT_NOT_FOUND = "agentNotFound"
+    SESSION_NOT_FOUND = "sessionNotFound"
+    LAUNCH_NOT_FOUND = "launchNotFound"
+    HANDOFF_NOT_FOUND = "handoffNotFound"
+    TOOL_NOT_FOUND = "toolNotFound"
+    INVALID_TRANSITION = "invalidTransition"
+    DEPENDENCY_NOT_MET = "dependencyNotMet"
+    DEPENDENCY_CYCLE = "dependencyCycle"
+    TOO_MANY_SUBTASKS = "tooManySubtasks"
+    SUBTASKS_OPEN = "subtasksOpen"
+    DUPLICATE_SUBTASK = "duplicateSubtask"
+    DELEGATION_OPEN = "delegationOpen"
+    CHECKS_FAILED = "checksFailed"
+    NOT_APPROVED = "notApproved"
+    LIMIT_REACHED = "limitReached"
+    DEPTH_EXCEEDED = "depthExceeded"
+    ATTEMPTS_EXHAUSTED = "attemptsExhausted"
+    TOO_LARGE = "tooLarge"
+    INVALID_CREDENTIALS = "invalidCredentials"
+    LOCKED = "locked"
+    RUNAWAY = "runaway"
+    ALREADY_RUNNING = "alreadyRunning"
+    NOT_NOW = "notNow"
+    CONFLICT = "conflict"
+    VALIDATION_ERROR = "validationError"
+    RATE_LIMITED = "rateLimited"
+    UNAVAILABLE = "unavailable"
+
+
+class Refusal(Exception):
+    """Raised by a rule that says no; whoever carries the call rolls back and answers with it.
+
+    `details` are further keys of the answer (ids, possible moves); they never replace the four standard ones.
+    """
+
+    def __init__(self, code: Code, message: str, instruction: str, **details: Any) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.instruction = instruction
+        self.details = details
+
+    def answer(self) -> dict[str, Any]:
+        """The refusal as a result: `success`, `error` (the code), `message`, `instruction`, and the details."""
+        standard = {
+            "success": False,
+            "error": self.code.value,
+            "message": self.message,
+            "instruction": self.instruction,
+        }
+        return {**self.details, **standard}

@@ -1,0 +1,32 @@
+"""Events: what happened, who did it, to what. Append-only, written in the transaction that caused them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from toryo.domain.times import Millis
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """`kind` is `<thing>.<verb>`; `fact` says that it changed what decisions about the tree read.
+
+    `sequence` is given when it is stored: whoever remembers the last one read misses nothing.
+    """
+
+    id: str
+    at: Millis
+    actor_id: str
+    by_person: bool
+    kind: str
+    fact: bool = False
+    project_id: str | None = None
+    root_id: str | None = None
+    task_id: str | None = None
+    agent_id: str | None = None
+    session_id: str | None = None
+    launch_id: str | None = None
+    correlation_id: str | None = None
+    data: dict[str, Any] = field(default_factory=dict, hash=False)
+    sequence: int = 0

@@ -1,0 +1,187 @@
+"""The ground that rules about tasks stand on: one tree of tasks, and the people and programs around it.
+
+Everything guards and facts may look at, and the yes/no questions about starting that both ask. Pure values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+from toryo.domain.agents import Agent, Role, superiors
+from toryo.domain.projects import Project
+from toryo.domain.tasks import Approval, Status, Task
+
+
+class Tree:
+    """The tasks of one root, with their dependencies; `outside` holds dependencies that belong to other trees."""
+
+    def __init__(
+        self,
+        tasks: Mapping[str, Task],
+        dependencies: Mapping[str, tuple[str, ...]] | None = None,
+        outside: Mapping[str, Task] | None = None,
+    ) -> None:
+        self.tasks = dict(tasks)
+        self.depends_on = dict(dependencies or {})
+        self.outside = dict(outside or {})
+
+    @cached_property
+    def _children(self) -> dict[str | None, list[Task]]:
+        found: dict[str | None, list[Task]] = {}
+        for task in sorted(self.tasks.values(), key=lambda each: each.order):
+            found.setdefault(task.parent_id, []).append(task)
+        return found
+
+    def children(self, task: Task) -> list[Task]:
+        return self._children.get(task.id, [])
+
+    def parent(self, task: Task) -> Task | None:
+        return None if task.parent_id is None else self.tasks.get(task.parent_id)
+
+    def ancestors(self, task: Task) -> Iterator[Task]:
+        """Nearest first."""
+        above = self.parent(task)
+        while above is not None:
+            yield above
+            above = self.parent(above)
+
+    def descendants(self, task: Task) -> Iterator[Task]:
+        """Top down."""
+        for child in self.children(task):
+            yield child
+            yield from self.descendants(child)
+
+    def is_below(self, task: Task, ancestor: Task) -> bool:
+        return any(above.id == ancestor.id for above in self.ancestors(task))
+
+    def dependencies(self, task: Task) -> list[Task]:
+        found = (self.tasks.get(each) or self.outside.get(each) for each in self.depends_on.get(task.id, ()))
+        return [each for each in found if each is not None]
+
+    def open_dependencies(self, task: Task) -> list[Task]:
+        return [each for each in self.dependencies(task) if each.status is not Status.COMPLETED]
+
+    def dependency_failed(self, task: Task) -> bool:
+        """The flag of guard 4: it waits for something that will not come."""
+        ended = (Status.FAILED, Status.CANCELLED)
+        return task.open and any(each.status in ended for each in self.dependencies(task))
+
+    def changed(self, *tasks: Task) -> Tree:
+        """This tree with other versions of some tasks."""
+        return Tree({**self.tasks, **{each.id: each for each in tasks}}, self.depends_on, self.outside)
+
+    def below_closed(self, task: Task) -> bool:
+        return any(above.closed for above in self.ancestors(task))
+
+    def is_main(self, task: Task) -> bool:
+        """Assigned, and its parent not assigned to the same agent (whatever its status)."""
+        parent = self.parent(task)
+        return task.assignee_id is not None and (parent is None or parent.assignee_id != task.assignee_id)
+
+
+class Hindrance(StrEnum):
+    """What keeps a task from being started (guard 1), in the order in which it is told."""
+
+    ANCESTOR_CLOSED = "ancestor_closed"
+    PROJECT_NOT_ACTIVE = "project_not_active"
+    NOT_APPROVED = "not_approved"
+    DEPENDENCY = "dependency"
+    UNASSIGNED = "unassigned"
+    ASSIGNEE_NOT_ACTIVE = "assignee_not_active"
+    PARALLEL_LIMIT = "parallel_limit"
+
+
+@dataclass(frozen=True)
+class Ground:
+    project: Project
+    tree: Tree
+    agents: Mapping[str, Agent]
+    """The agents that matter here: assignees, their superiors, and everybody below the one who is asked about."""
+    members: frozenset[str]
+    busy: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Ids of the main tasks in progress in this project, by assignee."""
+    signed_in: frozenset[str] = frozenset()
+    """Agents with a live task session in this project."""
+    open_delegations: Mapping[str, int] = field(default_factory=dict)
+    """Awaited delegations that are open, by main task."""
+
+    @cached_property
+    def reports_to(self) -> dict[str, str | None]:
+        return {each.id: each.reports_to for each in self.agents.values()}
+
+    def active_member(self, agent_id: str | None) -> bool:
+        agent = self.agents.get(agent_id or "")
+        return agent is not None and agent.active and agent.id in self.members
+
+    def able(self, agent_id: str | None) -> bool:
+        """An active, managed member, a person, or a member whose task session lives."""
+        agent = self.agents.get(agent_id or "")
+        if agent is None or not agent.active:
+            return False
+        if agent.human:
+            return True
+        return agent.id in self.members and (agent.managed or agent.id in self.signed_in)
+
+    def room(self, agent_id: str, but: str | None = None) -> bool:
+        """Whether one more main task fits under `max_parallel_tasks`, not counting the task `but`."""
+        return len(self.busy.get(agent_id, frozenset()) - {but or ""}) < self.agents[agent_id].max_parallel_tasks
+
+    def below(self, agent_id: str) -> list[Agent]:
+        """Everybody below an agent in `reports_to`, as far as known here."""
+        tree = self.reports_to
+        return [each for each in self.agents.values() if agent_id in superiors(each.id, tree)]
+
+    def able_workers(self, manager_id: str) -> list[Agent]:
+        return [each for each in self.below(manager_id) if each.role is Role.WORKER and self.able(each.id)]
+
+    def hindrances(self, task: Task) -> Iterator[Hindrance]:
+        """Guard 1: nothing means that the task may be started."""
+        yield from self._hindrances_of_task(task)
+        if task.assignee_id is None:
+            yield Hindrance.UNASSIGNED
+        elif not self.active_member(task.assignee_id):
+            yield Hindrance.ASSIGNEE_NOT_ACTIVE
+        elif self.tree.is_main(task) and not self.room(task.assignee_id, task.id):
+            yield Hindrance.PARALLEL_LIMIT
+
+    def _hindrances_of_task(self, task: Task) -> Iterator[Hindrance]:
+        if self.tree.below_closed(task):
+            yield Hindrance.ANCESTOR_CLOSED
+        if not self.project.active:
+            yield Hindrance.PROJECT_NOT_ACTIVE
+        if task.approval is not Approval.APPROVED:
+            yield Hindrance.NOT_APPROVED
+        if self.tree.open_dependencies(task):
+            yield Hindrance.DEPENDENCY
+
+    def startable(self, task: Task) -> bool:
+        """In `todo` and guard 1 holds."""
+        return task.status is Status.TODO and next(self.hindrances(task), None) is None
+
+    def ready(self, task: Task) -> bool:
+        """In `todo`, not for a queue, and nothing but who does it (and the project's pause) is open."""
+        return (
+            task.status is Status.TODO
+            and not task.for_queue
+            and not {*self._hindrances_of_task(task)} - {Hindrance.PROJECT_NOT_ACTIVE}
+        )
+
+    def dispatchable(self, child: Task, manager_id: str) -> bool:
+        """A ready child whose assignee is able and has room, or that some able worker below could take."""
+        if not self.ready(child):
+            return False
+        if child.assignee_id is not None and self.able(child.assignee_id):
+            return self.room(child.assignee_id)
+        return any(self.room(each.id) for each in self.able_workers(manager_id))
+
+    def held_by_limit(self, child: Task, manager_id: str) -> bool:
+        """Ready, but whoever could do it has no room (without an able assignee: every able worker, at least one)."""
+        if not self.ready(child):
+            return False
+        if child.assignee_id is not None and self.able(child.assignee_id):
+            return not self.room(child.assignee_id)
+        workers = self.able_workers(manager_id)
+        return bool(workers) and not any(self.room(each.id) for each in workers)

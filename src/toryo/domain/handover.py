@@ -1,0 +1,63 @@
+"""What sessions leave for others: progress notes, handoffs, and notifications to a running session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from toryo.domain.launches import Purpose
+from toryo.domain.times import Millis
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Progress on a task. Never read by a decision."""
+
+    id: str
+    task_id: str
+    session_id: str | None
+    author_id: str
+    progress: str | None
+    findings: str | None
+    blockers: str | None
+    next_steps: str | None
+    created_at: Millis
+
+
+@dataclass(frozen=True, slots=True)
+class Handoff:
+    """From one agent to another (or to whoever works on the task next). It informs; it never changes the assignee."""
+
+    id: str
+    task_id: str
+    from_agent_id: str
+    to_agent_id: str | None
+    summary: str
+    context: Any
+    recommendations: str | None
+    created_at: Millis
+    accepted_at: Millis | None = None
+    accepted_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """To one session. `kind`: `interrupt`, `status_change`, `plan_change`, `message`.
+
+    `cause` names the state it speaks of (`blocked`, `project_paused`, …): one whose cause is void is dropped.
+    """
+
+    id: str
+    project_id: str
+    agent_id: str
+    purpose: Purpose
+    session_id: str
+    task_id: str | None
+    kind: str
+    message: str
+    cause: str | None
+    created_at: Millis
+    delivered_at: Millis | None = None
+
+
+INTERRUPT = "interrupt"

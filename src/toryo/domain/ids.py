@@ -1,0 +1,31 @@
+"""Identifiers: a prefix and a random, time-ordered part. Time and randomness are arguments."""
+
+from __future__ import annotations
+
+import re
+
+from toryo.domain.times import Millis
+
+PROJECT, AGENT, TASK, SESSION, LAUNCH = "prj", "agt", "tsk", "ses", "lau"
+HANDOFF, NOTIFICATION, EVENT, NOTE, CHECK = "hnd", "ntf", "evt", "nte", "chk"
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_CHOSEN = re.compile(r"[a-z0-9._-]{1,64}")
+
+
+def make(prefix: str, now: Millis, randomness: int) -> str:
+    """`tsk_` + 9 characters of time + 10 of randomness (50 bits); later ids sort later."""
+    return f"{prefix}_{_digits(now, 9)}{_digits(randomness, 10)}"
+
+
+def may_be_chosen(identifier: str) -> bool:
+    """People may choose an agent's (or project's) id themselves: 1-64 of `a-z 0-9 . _ -`."""
+    return _CHOSEN.fullmatch(identifier) is not None and not identifier.startswith(("-", "."))
+
+
+def _digits(number: int, width: int) -> str:
+    out = []
+    for _ in range(width):
+        out.append(_ALPHABET[number & 31])
+        number >>= 5
+    return "".join(reversed(out))

@@ -1,0 +1,550 @@
+"""How a task changes its status: who may, the guards, and what a change takes along (cascades and their undoing).
+
+`plan` is pure: it answers with the changes to carry out, in order, or raises the refusal that says why not. Every path
+(tool, REST, CLI, chat, housekeeping) goes through it; nothing else changes a status.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from toryo.domain.agents import superiors
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.ground import Ground, Hindrance, Tree
+from toryo.domain.tasks import MOVES, Checks, Status, Task, verb
+from toryo.domain.times import Millis
+
+NEEDS_REASON = frozenset({Status.BLOCKED, Status.FAILED, Status.CANCELLED})
+_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who asks for a change. `everything`: a person with the login role owner, or Toryo itself."""
+
+    id: str
+    person: bool = False
+    everything: bool = False
+    guard: bool = False
+    """A guard of Toryo: what it blocks, only a person lifts."""
+    session_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One task before and after, and the verb for it. `caused_by` is the task whose move took this one along."""
+
+    before: Task
+    after: Task
+    verb: str
+    caused_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A wanted move."""
+
+    task: Task
+    to: Status
+    actor: Actor
+    now: Millis
+    reason: str | None = None
+    because_of: tuple[str, ...] = ()
+    """For a block that is reported because of other blocks: their tasks."""
+
+
+def plan(ground: Ground, order: Order) -> list[Change]:
+    """The changes that this move means, its own first. Raises Refusal and changes nothing."""
+    _refuse_unknown_move(order.task, order.to)
+    _refuse_stranger(ground, order)
+    _refuse_missing_reason(order)
+    moving = _Moving(ground, order)
+    _CARRY_OUT[order.to](moving)
+    moving.lift_reports()
+    return moving.changes
+
+
+def relation(ground: Ground, task: Task, actor: Actor) -> str | None:
+    """How the actor stands to the task: `everything`, `ancestor`, `assignee`, `creator` (a person), or None."""
+    if actor.everything:
+        return "everything"
+    if any(above.assignee_id == actor.id for above in ground.tree.ancestors(task)):
+        return "ancestor"
+    if task.assignee_id is not None and actor.id in superiors(task.assignee_id, ground.reports_to):
+        return "ancestor"
+    if task.assignee_id == actor.id:
+        return "assignee"
+    return "creator" if actor.person and task.created_by == actor.id else None
+
+
+def refusal_to_start(ground: Ground, task: Task, hindrance: Hindrance) -> Refusal:
+    """What guard 1 says to somebody who wants to start the task."""
+    code, message, instruction, details = _HINDERED[hindrance](ground, task)
+    return Refusal(code, message, instruction, task_id=task.id, **details)
+
+
+# --- who and whether -------------------------------------------------------------------------------------------------
+
+
+def _refuse_unknown_move(task: Task, to: Status) -> None:
+    if to in MOVES[task.status]:
+        return
+    moves = [each.value for each in MOVES[task.status]]
+    raise Refusal(
+        Code.INVALID_TRANSITION,
+        f"A task cannot go from {task.status.value} to {to.value}."
+        if to is not task.status
+        else f"The task is {to.value} already.",
+        f"Possible from {task.status.value}: {', '.join(moves)}." if moves else f"{task.status.value} is final.",
+        task_id=task.id,
+        current_status=task.status.value,
+        possible=moves,
+    )
+
+
+_OF_THE_ASSIGNEE = {
+    (Status.BACKLOG, Status.TODO),
+    (Status.TODO, Status.IN_PROGRESS),
+    (Status.TODO, Status.BLOCKED),
+    (Status.IN_PROGRESS, Status.COMPLETED),
+    (Status.IN_PROGRESS, Status.FAILED),
+    (Status.IN_PROGRESS, Status.BLOCKED),
+    (Status.BLOCKED, Status.TODO),
+    (Status.BLOCKED, Status.IN_PROGRESS),
+    (Status.BLOCKED, Status.FAILED),
+}
+
+
+def _refuse_stranger(ground: Ground, order: Order) -> None:
+    task, actor = order.task, order.actor
+    how = relation(ground, task, actor)
+    if how is None:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"{actor.id} may not change task {task.id}.",
+            "Its assignee, the assignee of a task above it, a superior, or its creator may.",
+            task_id=task.id,
+        )
+    if how == "assignee" and (task.status, order.to) not in _OF_THE_ASSIGNEE:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"The assignee may not move its own task from {task.status.value} to {order.to.value}.",
+            "Report the task blocked or failed with the reason, or ask somebody above.",
+            task_id=task.id,
+        )
+    if task.status is Status.BACKLOG and order.to is Status.IN_PROGRESS and not (actor.person or actor.everything):
+        raise Refusal(
+            Code.INVALID_TRANSITION,
+            "A draft is put on the board first.",
+            "Move it to todo, then to in_progress.",
+            task_id=task.id,
+            possible=[Status.TODO.value, Status.CANCELLED.value],
+        )
+    if task.status is Status.BLOCKED:
+        _refuse_to_lift(order, how)
+    if task.status is Status.FAILED and order.to is Status.TODO:
+        _refuse_retry(ground, order)
+
+
+def _refuse_to_lift(order: Order, how: str) -> None:
+    task, actor = order.task, order.actor
+    if actor.everything or order.to is Status.CANCELLED:
+        return
+    if task.blocked_cause is not None:
+        raise Refusal(
+            Code.NOT_NOW,
+            f"Task {task.id} is blocked because {task.blocked_cause} is.",
+            f"Unblock it at its cause: {task.blocked_cause}.",
+            task_id=task.id,
+            cause=task.blocked_cause,
+        )
+    if (task.blocked_by_person or task.blocked_by_guard) and not actor.person and task.blocked_by != actor.id:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"Task {task.id} was blocked by {task.blocked_by}; only a person lifts that.",
+            "Report your own task blocked with this reason, or work on something else.",
+            task_id=task.id,
+            blocked_by=task.blocked_by,
+        )
+    if how == "assignee" and task.blocked_by != actor.id:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"Task {task.id} was blocked by {task.blocked_by}, not by its assignee.",
+            "Whoever blocked it, or somebody above, lifts it.",
+            task_id=task.id,
+            blocked_by=task.blocked_by,
+        )
+
+
+def _refuse_retry(ground: Ground, order: Order) -> None:
+    task, actor = order.task, order.actor
+    if ground.tree.below_closed(task):
+        raise _below_closed(ground, task)
+    if not (actor.person or actor.everything) and task.attempt >= ground.project.settings.retry_attempts:
+        raise Refusal(
+            Code.ATTEMPTS_EXHAUSTED,
+            f"Task {task.id} has failed {task.attempt} times; agents may try no more.",
+            "Cancel it, plan another way, or report your main task blocked so that a person decides.",
+            task_id=task.id,
+            attempt=task.attempt,
+        )
+
+
+def _refuse_missing_reason(order: Order) -> None:
+    if order.to in NEEDS_REASON and not (order.reason or "").strip() and not order.actor.everything:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            f"{order.to.value} needs a reason.",
+            "Say in `reason` why, in one sentence: others decide by it.",
+            task_id=order.task.id,
+        )
+
+
+# --- carrying out ----------------------------------------------------------------------------------------------------
+
+
+class _Moving:
+    """The ground as it becomes while one order is carried out."""
+
+    def __init__(self, ground: Ground, order: Order) -> None:
+        self.ground = ground
+        self.order = order
+        self.changes: list[Change] = []
+
+    @property
+    def tree(self) -> Tree:
+        return self.ground.tree
+
+    def change(self, task: Task, to: Status, caused_by: str | None = None, **fields: Any) -> Task:
+        """Gives the task its new status and forgets what ends with the old one."""
+        now = self.order.now
+        if task.status is Status.IN_PROGRESS:
+            fields = {"wait": None, "unreported_ends": 0, "idle_launches": 0, **fields}
+        if task.status is Status.BLOCKED and to is not Status.BLOCKED:
+            fields = {**_UNBLOCKED, **fields}
+        fields.setdefault("moved_session", self.order.actor.session_id)
+        fields.setdefault("moved_from", task.status)
+        after = replace(task, status=to, moved_at=now, updated_at=now, **fields)
+        self.record(task, after, verb(task.status, to), caused_by)
+        return after
+
+    def record(self, before: Task, after: Task, word: str, caused_by: str | None = None) -> None:
+        self.changes.append(Change(before, after, word, caused_by))
+        busy = dict(self.ground.busy)
+        for task, add in ((before, False), (after, True)):
+            if task.assignee_id is not None and task.in_progress and self.tree.is_main(task):
+                ids = busy.get(task.assignee_id, frozenset())
+                busy[task.assignee_id] = ids | {task.id} if add else ids - {task.id}
+        self.ground = replace(self.ground, tree=self.tree.changed(after), busy=busy)
+
+    def current(self, task: Task) -> Task:
+        return self.tree.tasks[task.id]
+
+    def own(self) -> Task:
+        return self.current(self.order.task)
+
+    def close_window(self, child: Task) -> None:
+        """A child has left todo: its parent's decomposition window is closed for this attempt."""
+        parent = self.tree.parent(child)
+        if parent is not None and child.parent_attempt == parent.attempt and parent.worked_attempt < parent.attempt:
+            self.record(parent, replace(parent, worked_attempt=parent.attempt), "")
+
+    def cascade_block(self, cause: Task) -> None:
+        order = self.order
+        for below in list(self.tree.descendants(cause)):
+            task = self.current(below)
+            if task.open and task.status is not Status.BLOCKED:
+                self.change(
+                    task,
+                    Status.BLOCKED,
+                    cause.id,
+                    blocked_by=order.actor.id,
+                    blocked_by_person=order.actor.person,
+                    blocked_by_guard=order.actor.guard,
+                    blocked_reason=order.reason,
+                    blocked_cause=cause.id,
+                    blocked_from=task.status,
+                )
+
+    def restore_below(self, cause: Task) -> None:
+        """Undoes exactly what the cascade of this cause changed, top down."""
+        for below in list(self.tree.descendants(cause)):
+            task = self.current(below)
+            if task.status is Status.BLOCKED and task.blocked_cause == cause.id:
+                self.change(task, self.restored(task), cause.id, moved_session=None)
+
+    def restored(self, task: Task) -> Status:
+        """To `in_progress` only if guard 1 holds, else `todo` (a draft stays a draft)."""
+        if task.blocked_from is Status.BACKLOG:
+            return Status.BACKLOG
+        if task.blocked_from is not Status.IN_PROGRESS:
+            return Status.TODO
+        return Status.TODO if next(self.ground.hindrances(task), None) else Status.IN_PROGRESS
+
+    def lift_reports(self) -> None:
+        """A block reported because of other blocks is lifted when the last of them is."""
+        lifted = {each.before.id for each in self.changes if _left_blocked(each)}
+        while lifted:
+            freed: set[str] = set()
+            for task in list(self.tree.tasks.values()):
+                if task.status is not Status.BLOCKED or not lifted & set(task.blocked_on):
+                    continue
+                rest = tuple(each for each in task.blocked_on if each not in lifted)
+                if rest:
+                    self.record(task, replace(task, blocked_on=rest), "")
+                    continue
+                self.change(task, self.restored(task), moved_session=None)
+                self.restore_below(self.current(task))
+                freed.add(task.id)
+            lifted = freed
+
+
+_UNBLOCKED: dict[str, Any] = {
+    "blocked_by": None,
+    "blocked_by_person": False,
+    "blocked_by_guard": False,
+    "blocked_reason": None,
+    "blocked_cause": None,
+    "blocked_from": None,
+    "blocked_on": (),
+}
+
+
+def _left_blocked(change: Change) -> bool:
+    return change.before.status is Status.BLOCKED and change.after.status is not Status.BLOCKED
+
+
+def _start(moving: _Moving) -> None:
+    task, ground = moving.own(), moving.ground
+    for hindrance in ground.hindrances(task):
+        raise refusal_to_start(ground, task, hindrance)
+    was_blocked = task.status is Status.BLOCKED
+    after = moving.change(
+        task, Status.IN_PROGRESS, started_at=task.started_at or moving.order.now, checks=Checks.NONE, check_id=None
+    )
+    moving.close_window(after)
+    if was_blocked:
+        moving.restore_below(after)
+
+
+def _to_todo(moving: _Moving) -> None:
+    task = moving.own()
+    if task.status is Status.FAILED:
+        _retry(moving, task)
+    elif task.status is Status.BLOCKED:
+        after = moving.change(task, Status.TODO)
+        moving.restore_below(after)
+    elif task.status is Status.IN_PROGRESS:
+        _put_back(moving, task)
+    else:
+        moving.change(task, Status.TODO)
+
+
+def _retry(moving: _Moving, task: Task) -> None:
+    after = moving.change(
+        task, Status.TODO, attempt=task.attempt + 1, completed_at=None, checks=Checks.NONE, check_id=None
+    )
+    moving.restore_below(after)
+
+
+def _put_back(moving: _Moving, task: Task) -> None:
+    if moving.order.actor.session_id is not None and task.assignee_id == moving.order.actor.id:
+        how = relation(moving.ground, task, moving.order.actor)
+        if how == "assignee":
+            raise Refusal(
+                Code.PERMISSION_DENIED,
+                "A task is put back by somebody above it, not by its assignee.",
+                "Report it blocked or failed with the reason.",
+                task_id=task.id,
+            )
+    after = moving.change(task, Status.TODO)
+    for below in list(moving.tree.descendants(after)):
+        current = moving.current(below)
+        if current.in_progress:
+            moving.change(current, Status.TODO, after.id, moved_session=None)
+
+
+def _draft(moving: _Moving) -> None:
+    moving.change(moving.own(), Status.BACKLOG)
+
+
+def _complete(moving: _Moving) -> None:
+    task, tree = moving.own(), moving.tree
+    still_open = [each for each in tree.children(task) if each.open]
+    if still_open:
+        raise Refusal(
+            Code.SUBTASKS_OPEN,
+            f"{len(still_open)} subtasks are open.",
+            "Finish or cancel them first; get_next_action says which comes next.",
+            task_id=task.id,
+            open_subtasks=[
+                {"task_id": each.id, "title": each.title, "status": each.status.value} for each in still_open[:_SHOWN]
+            ],
+        )
+    if moving.ground.open_delegations.get(task.id):
+        raise Refusal(
+            Code.DELEGATION_OPEN,
+            "A delegation whose result is awaited is still open.",
+            "Call get_next_action: it waits for the result.",
+            task_id=task.id,
+        )
+    if task.has_acceptance and task.checks is not Checks.PASSED:
+        raise _unchecked(task)
+    after = moving.change(task, Status.COMPLETED, completed_at=moving.order.now)
+    moving.close_window(after)
+    for below in list(tree.descendants(after)):
+        current = moving.current(below)
+        if current.open:
+            moving.change(current, Status.CANCELLED, after.id, completed_at=moving.order.now, moved_session=None)
+
+
+def _unchecked(task: Task) -> Refusal:
+    if task.checks is Checks.FAILED:
+        return Refusal(
+            Code.CHECKS_FAILED,
+            "Acceptance checks have failed.",
+            "Mend what failed, then report success again.",
+            task_id=task.id,
+        )
+    return Refusal(
+        Code.NOT_NOW,
+        "The acceptance checks have not passed yet.",
+        "They run when success is reported (report_completed); without a Coordinator a person confirms them.",
+        task_id=task.id,
+    )
+
+
+def _fail(moving: _Moving) -> None:
+    after = moving.change(moving.own(), Status.FAILED, completed_at=moving.order.now)
+    moving.close_window(after)
+    moving.cascade_block(after)
+
+
+def _block(moving: _Moving) -> None:
+    order, task = moving.order, moving.own()
+    after = moving.change(
+        task,
+        Status.BLOCKED,
+        blocked_by=order.actor.id,
+        blocked_by_person=order.actor.person,
+        blocked_by_guard=order.actor.guard,
+        blocked_reason=order.reason,
+        blocked_from=task.status,
+        blocked_on=order.because_of,
+    )
+    moving.close_window(after)
+    moving.cascade_block(after)
+
+
+def _cancel(moving: _Moving) -> None:
+    after = moving.change(moving.own(), Status.CANCELLED, completed_at=moving.order.now)
+    for below in list(moving.tree.descendants(after)):
+        current = moving.current(below)
+        if current.open:
+            moving.change(current, Status.CANCELLED, after.id, completed_at=moving.order.now, moved_session=None)
+
+
+_CARRY_OUT = {
+    Status.TODO: _to_todo,
+    Status.IN_PROGRESS: _start,
+    Status.BACKLOG: _draft,
+    Status.COMPLETED: _complete,
+    Status.FAILED: _fail,
+    Status.BLOCKED: _block,
+    Status.CANCELLED: _cancel,
+}
+
+
+# --- the words of guard 1 --------------------------------------------------------------------------------------------
+
+_Words = tuple[Code, str, str, dict[str, Any]]
+
+
+def _below_closed(ground: Ground, task: Task) -> Refusal:
+    code, message, instruction, details = _ancestor_closed(ground, task)
+    return Refusal(code, message, instruction, task_id=task.id, **details)
+
+
+def _ancestor_closed(ground: Ground, task: Task) -> _Words:
+    above = next(each for each in ground.tree.ancestors(task) if each.closed)
+    return (
+        Code.INVALID_TRANSITION,
+        f"Task {above.id} above it is {above.status.value}; nothing below a closed task is started or retried.",
+        "Work on another task, or file a new one.",
+        {"closed_task_id": above.id},
+    )
+
+
+def _project_not_active(ground: Ground, _: Task) -> _Words:
+    return (
+        Code.NOT_NOW,
+        f"Project {ground.project.id} is {ground.project.status.value}.",
+        "A person resumes it first (toryo project resume).",
+        {"reason": f"project_{ground.project.status.value}"},
+    )
+
+
+def _not_approved(_: Ground, task: Task) -> _Words:
+    return (
+        Code.NOT_APPROVED,
+        f"Task {task.id} is {task.approval.value}.",
+        "A person above its assignee approves it first.",
+        {"approval": task.approval.value},
+    )
+
+
+def _dependency(ground: Ground, task: Task) -> _Words:
+    waiting = ground.tree.open_dependencies(task)
+    names = ", ".join(f"{each.id} ({each.status.value})" for each in waiting[:_SHOWN])
+    return (
+        Code.DEPENDENCY_NOT_MET,
+        f"Task {task.id} depends on tasks that are not completed: {names}.",
+        "Start those first, or change the dependencies; get_next_action names what can be started now.",
+        {"waiting_for": [each.id for each in waiting[:_SHOWN]]},
+    )
+
+
+def _unassigned(_: Ground, task: Task) -> _Words:
+    return (
+        Code.INVALID_TRANSITION,
+        f"Task {task.id} has no assignee.",
+        "Assign it first (assign_task; people: toryo task edit ID --assignee AGENT).",
+        {},
+    )
+
+
+def _assignee_not_active(ground: Ground, task: Task) -> _Words:
+    return (
+        Code.INVALID_TRANSITION,
+        f"{task.assignee_id}, its assignee, is not an active member of project {ground.project.id}.",
+        "Assign somebody else, or let a person activate the agent or add it to the project.",
+        {"assignee_id": task.assignee_id},
+    )
+
+
+def _parallel_limit(ground: Ground, task: Task) -> _Words:
+    assert task.assignee_id is not None
+    running = sorted(_but(ground.busy.get(task.assignee_id, frozenset()), task.id))
+    return (
+        Code.LIMIT_REACHED,
+        f"{task.assignee_id} has {len(running)} main tasks in progress here, which is its limit.",
+        "Assign another agent, or wait until one of them is finished.",
+        {"running": running},
+    )
+
+
+def _but(ids: Iterable[str], one: str) -> list[str]:
+    return [each for each in ids if each != one]
+
+
+_HINDERED = {
+    Hindrance.ANCESTOR_CLOSED: _ancestor_closed,
+    Hindrance.PROJECT_NOT_ACTIVE: _project_not_active,
+    Hindrance.NOT_APPROVED: _not_approved,
+    Hindrance.DEPENDENCY: _dependency,
+    Hindrance.UNASSIGNED: _unassigned,
+    Hindrance.ASSIGNEE_NOT_ACTIVE: _assignee_not_active,
+    Hindrance.PARALLEL_LIMIT: _parallel_limit,
+}

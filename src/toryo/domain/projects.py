@@ -1,0 +1,140 @@
+"""Projects and their settings: names, defaults, and which values are possible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from typing import Any
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.times import Millis
+
+
+class Status(StrEnum):
+    ACTIVE = "active"
+    PAUSED = "paused"
+    ARCHIVED = "archived"
+
+
+class Language(StrEnum):
+    """Of the instructions that agents read."""
+
+    ENGLISH = "en"
+    JAPANESE = "ja"
+
+
+class Decomposition(StrEnum):
+    REQUIRED = "required"
+    OPTIONAL = "optional"
+    NEVER = "never"
+
+
+class Isolation(StrEnum):
+    NONE = "none"
+    WORKTREE = "worktree"
+
+
+class CommandsFrom(StrEnum):
+    """Who may write commands that the Coordinator runs."""
+
+    PEOPLE = "people"
+    MANAGERS = "managers"
+
+
+class Approvals(StrEnum):
+    REQUESTS = "requests"
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Of one project; the first value named in `spec/concepts.md` 7 is the default. Times are seconds."""
+
+    language: Language = Language.ENGLISH
+    decomposition: Decomposition = Decomposition.REQUIRED
+    isolation: Isolation = Isolation.NONE
+    commands_from: CommandsFrom = CommandsFrom.PEOPLE
+    approvals: Approvals = Approvals.REQUESTS
+    retry_attempts: int = 3
+    stall_seconds: int = 120
+    budget_per_day: float | None = None
+    worker_subtasks: int = 5
+    open_subtasks: int = 20
+    subtasks_ever: int = 60
+    tree_depth: int = 4
+    open_requests: int = 5
+    requests_per_hour: int = 20
+    open_delegations: int = 5
+    delegations_ever: int = 20
+
+    def changed(self, values: dict[str, Any]) -> Settings:
+        """With other values; refuses an unknown name or an impossible value, and says what is possible."""
+        known = {each.name: each for each in fields(Settings)}
+        accepted: dict[str, Any] = {}
+        for name, value in values.items():
+            if name not in known:
+                raise Refusal(
+                    Code.VALIDATION_ERROR,
+                    f"There is no project setting {name!r}.",
+                    "Use one of: " + ", ".join(known) + ".",
+                )
+            accepted[name] = _accepted(name, value, getattr(Settings(), name))
+        return replace(self, **accepted)
+
+    def values(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(Settings)}
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    id: str
+    name: str
+    description: str
+    status: Status
+    working_directory: str
+    settings: Settings
+    created_at: Millis
+    updated_at: Millis
+    paused_at: Millis | None = None
+    version: int = 1
+
+    @property
+    def active(self) -> bool:
+        return self.status is Status.ACTIVE
+
+
+def _accepted(name: str, value: Any, default: Any) -> Any:
+    if isinstance(default, StrEnum):
+        kind = type(default)
+        try:
+            return kind(value)
+        except ValueError:
+            raise _impossible(name, value, " or ".join(each.value for each in kind)) from None
+    if name == "budget_per_day":
+        if value in (None, "", "none"):
+            return None
+        number = _number(value)
+        if number is None or number < 0:
+            raise _impossible(name, value, "a number from 0, or none")
+        return number
+    number = _number(value)
+    if number is None or number != int(number) or not 1 <= number <= 1_000_000:
+        raise _impossible(name, value, "a whole number from 1 to 1000000")
+    return int(number)
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _impossible(name: str, value: Any, possible: str) -> Refusal:
+    return Refusal(
+        Code.VALIDATION_ERROR,
+        f"{value!r} is no value of the project setting {name}.",
+        f"Use {possible}.",
+    )

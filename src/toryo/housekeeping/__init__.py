@@ -1,0 +1,1 @@
+"""What happens because time passes: `runner.py`, and one file per chore."""

@@ -1,0 +1,49 @@
+"""Runs the chores, in a thread of its own, until it is closed. A chore that fails is logged and tried again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+
+from toryo.housekeeping import stalls, sweeping
+from toryo.operations.call import Call
+from toryo.operations.perform import Office
+
+_log = structlog.get_logger("toryo.housekeeping")
+
+CHORES: tuple[tuple[str, Callable[[Call], Any]], ...] = (("sweep", sweeping.sweep), ("stalls", stalls.notice))
+LOOKS_EVERY = 30.0
+"""Seconds between rounds, at most: stalls are to be seen within the stall time, not a sweep later."""
+
+
+class Housekeeping:
+    """Rounds come every `session.cleanup_interval` seconds, at the latest every 30."""
+
+    def __init__(self, office: Office) -> None:
+        self._office = office
+        self._closing = threading.Event()
+        self._every = min(LOOKS_EVERY, float(office.settings.session.cleanup_interval))
+        self._thread = threading.Thread(target=self._run, name="toryo-housekeeping", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._closing.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=10)
+
+    def round(self) -> None:
+        """Every chore once."""
+        for name, chore in CHORES:
+            try:
+                self._office.housekeep(chore)
+            except Exception as error:  # noqa: BLE001 - a chore that fails must not end the others, or the server
+                _log.warning("chore_failed", chore=name, error=str(error))
+
+    def _run(self) -> None:
+        while not self._closing.wait(self._every):
+            self.round()

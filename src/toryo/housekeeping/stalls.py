@@ -1,0 +1,41 @@
+"""Notices stalls: a task in progress with startable children, nobody running, and nothing outstanding.
+
+Each is reported once (until the facts of its tree change): to the person who owns it, as an event.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toryo.domain.times import SECOND
+from toryo.operations.call import Call
+from toryo.workflow import facts
+from toryo.workflow.snapshot import Case
+
+
+def notice(call: Call) -> list[str]:
+    """The main tasks whose stall was reported now."""
+    found: list[str] = []
+    for agent_id, project_id, _ in call.tx.tasks.at_work():
+        snapshot = call.snapshot(agent_id, project_id)
+        if snapshot.agent is None or snapshot.project is None or not snapshot.project.active or snapshot.sessions:
+            continue
+        for main, ground in snapshot.main_tasks:
+            if _stalls(call, Case(snapshot, ground, main, fetched=True)):
+                newest = call.tx.events.last_fact(main.root_id)
+                call.tx.tasks.save(main, replace(main, stalled_event=newest))
+                startable = [each.id for each in ground.tree.children(main) if ground.startable(each)]
+                call.event("task.stalled", task=main, data={"startable": startable})
+                found.append(main.id)
+    return found
+
+
+def _stalls(call: Call, case: Case) -> bool:
+    newest = call.tx.events.last_fact(case.main.root_id)
+    if case.main.stalled_event == newest:
+        return False
+    quiet_since = max([case.main.moved_at, *(each.moved_at for each in case.descendants)])
+    if call.now - quiet_since < case.ground.project.settings.stall_seconds * SECOND:
+        return False
+    waiting = any(case.ground.startable(each) for each in case.children)
+    return waiting and not facts.outstanding(case) and not any(each.in_progress for each in case.descendants)

@@ -1,0 +1,16 @@
+"""Ends what has run out: launches nobody signed in for, sessions whose lease is over."""
+
+from __future__ import annotations
+
+from toryo.operations import ending
+from toryo.operations.call import Call
+
+
+def sweep(call: Call) -> int:
+    """How many launches and sessions it ended."""
+    ended = 0
+    for session in call.tx.sessions.expired(call.now):
+        ended += ending.lapse(call, None, session)
+    for launch in call.tx.launches.live():
+        ended += ending.lapse(call, launch, None)
+    return ended

@@ -1,0 +1,644 @@
+"""What people set up: projects, agents, memberships, passkeys. REST and CLI; not MCP tools."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+
+from toryo.domain import agents as people
+from toryo.domain import ids, projects
+from toryo.domain.agents import Agent, Kind, Role
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.handover import INTERRUPT, Notification
+from toryo.domain.projects import Project, Settings
+from toryo.domain.sessions import End
+from toryo.operations import ending, showing
+from toryo.operations.call import WORK, Call
+from toryo.operations.catalogue import NoParameters, Parameters, Route, operation
+from toryo.operations.identity import digest
+from toryo.operations.permissions import Grant
+from toryo.operations.results import Result
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
+Text = Annotated[str, Field(max_length=100_000)]
+
+
+class ProjectResult(Result):
+    project_id: str
+    project: dict[str, Any]
+
+
+class ProjectsResult(Result):
+    projects: list[dict[str, Any]]
+
+
+class AgentResult(Result):
+    agent_id: str
+    agent: dict[str, Any]
+    passkey: NotRequired[str]
+
+
+class AgentsResult(Result):
+    agents: list[dict[str, Any]]
+
+
+# --- projects --------------------------------------------------------------------------------------------------------
+
+
+class CreateProject(Parameters):
+    name: Name = Field(description="Its name.")
+    working_directory: str = Field(
+        min_length=1, max_length=4_000, description="Where its agents work: an absolute path."
+    )
+    description: Text = Field("", description="What it is about.")
+    id: Id | None = Field(None, description="An id of your own choice.")
+    settings: dict[str, Any] = Field(
+        default_factory=dict, description="Project settings that differ from the defaults."
+    )
+
+
+@operation(
+    "create_project",
+    grant=Grant.OWNER,
+    parameters=CreateProject,
+    result=ProjectResult,
+    route=Route("POST", "/projects", 201),
+    tool=False,
+)
+def create_project(call: Call, wanted: CreateProject) -> dict[str, Any]:
+    """Create a project."""
+    call.tx.lock_everything()
+    project_id = _chosen(wanted.id) if wanted.id else call.new_id(ids.PROJECT)
+    if call.tx.projects.find(project_id) is not None:
+        raise _taken("project", project_id)
+    project = Project(
+        id=project_id,
+        name=wanted.name.strip(),
+        description=wanted.description,
+        status=projects.Status.ACTIVE,
+        working_directory=_directory(wanted.working_directory),
+        settings=Settings().changed(wanted.settings),
+        created_at=call.now,
+        updated_at=call.now,
+    )
+    call.tx.projects.add(project)
+    call.event("project.created", project_id=project.id, data={"name": project.name})
+    return _project(project)
+
+
+def _project(project: Project) -> dict[str, Any]:
+    return {"success": True, "project_id": project.id, "project": showing.project(project)}
+
+
+def _chosen(identifier: str) -> str:
+    if not ids.may_be_chosen(identifier):
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            f"{identifier!r} cannot be an id.",
+            "Use 1 to 64 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit.",
+        )
+    return identifier
+
+
+def _taken(what: str, identifier: str) -> Refusal:
+    return Refusal(
+        Code.CONFLICT,
+        f"There is {'an' if what == 'agent' else 'a'} {what} {identifier} already.",
+        "Choose another id, or change the one that exists.",
+        existing_id=identifier,
+    )
+
+
+def _directory(path: str) -> str:
+    """Absolute, `~` expanded; whether it exists is the Coordinator's to see: it may be another machine's."""
+    expanded = Path(path).expanduser()
+    if not expanded.is_absolute():
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            f"The working directory {path!r} is no absolute path.",
+            "Give the whole path, beginning with / or ~.",
+        )
+    return os.path.normpath(expanded)  # without touching a file system that may not be this machine's
+
+
+@operation(
+    "list_projects",
+    grant=Grant.PERSON,
+    result=ProjectsResult,
+    route=Route("GET", "/projects"),
+    tool=False,
+    reads=True,
+)
+def list_projects(call: Call, _: NoParameters) -> dict[str, Any]:
+    """The projects you may see."""
+    found = [each for each in call.tx.projects.all() if call.sees(each.id)]
+    return {"success": True, "projects": [showing.project(each) for each in found]}
+
+
+class OneProject(Parameters):
+    project_id: Id = Field(description="The project.")
+
+
+@operation(
+    "show_project",
+    grant=Grant.PERSON,
+    parameters=OneProject,
+    result=ProjectResult,
+    route=Route("GET", "/projects/{project_id}"),
+    tool=False,
+    reads=True,
+)
+def show_project(call: Call, wanted: OneProject) -> dict[str, Any]:
+    """One project, with its settings."""
+    return _project(call.project(wanted.project_id))
+
+
+class EditProject(OneProject):
+    name: Name | None = Field(None, description="New name.")
+    description: Text | None = Field(None, description="New description.")
+    working_directory: str | None = Field(None, min_length=1, max_length=4_000, description="New directory.")
+    settings: dict[str, Any] = Field(default_factory=dict, description="Settings to change.")
+    version: int | None = Field(None, description="The version you have seen; another is a conflict.")
+
+
+@operation(
+    "edit_project",
+    grant=Grant.OWNER,
+    parameters=EditProject,
+    result=ProjectResult,
+    route=Route("PATCH", "/projects/{project_id}"),
+    tool=False,
+)
+def edit_project(call: Call, wanted: EditProject) -> dict[str, Any]:
+    """Change a project's name, description, directory or settings."""
+    call.enter(wanted.project_id)
+    project = call.project(wanted.project_id)
+    _refuse_stale(wanted.version, project.version)
+    changed = replace(
+        project,
+        name=wanted.name.strip() if wanted.name else project.name,
+        description=project.description if wanted.description is None else wanted.description,
+        working_directory=_directory(wanted.working_directory)
+        if wanted.working_directory
+        else project.working_directory,
+        settings=project.settings.changed(wanted.settings),
+    )
+    return _save_project(call, project, changed, "project.edited")
+
+
+def _save_project(call: Call, before: Project, after: Project, kind: str) -> dict[str, Any]:
+    if after == before:
+        return _project(before)
+    stored = replace(after, updated_at=call.now, version=before.version + 1)
+    call.tx.projects.save(before, stored)
+    call.event(kind, project_id=stored.id, data={"status": stored.status.value})
+    call.tx.hint(WORK, f"project:{stored.id}")
+    return _project(stored)
+
+
+def _refuse_stale(seen: int | None, now: int) -> None:
+    if seen is not None and seen != now:
+        raise Refusal(
+            Code.CONFLICT,
+            f"It has been changed since you looked: version {now}, you have {seen}.",
+            "Look again, and repeat your change on what is there now.",
+            version=now,
+        )
+
+
+@operation(
+    "pause_project",
+    grant=Grant.WRITER,
+    parameters=OneProject,
+    result=ProjectResult,
+    route=Route("POST", "/projects/{project_id}/pause"),
+    tool=False,
+)
+def pause_project(call: Call, wanted: OneProject) -> dict[str, Any]:
+    """Pause a project: nothing starts in it, running agents are told to leave, tasks stay as they are."""
+    call.enter(wanted.project_id)
+    project = call.project(wanted.project_id)
+    if project.status is projects.Status.ARCHIVED:
+        raise _illegal(project, "paused")
+    if project.status is projects.Status.PAUSED:
+        return _project(project)
+    _interrupt_everybody(call, project)
+    return _save_project(
+        call, project, replace(project, status=projects.Status.PAUSED, paused_at=call.now), "project.paused"
+    )
+
+
+@operation(
+    "resume_project",
+    grant=Grant.WRITER,
+    parameters=OneProject,
+    result=ProjectResult,
+    route=Route("POST", "/projects/{project_id}/resume"),
+    tool=False,
+)
+def resume_project(call: Call, wanted: OneProject) -> dict[str, Any]:
+    """Let a paused (or archived) project go on; its agents are started again for what is in progress."""
+    call.enter(wanted.project_id)
+    project = call.project(wanted.project_id)
+    for agent_id, _ in call.tx.sessions.signed_in(project.id):
+        for session in call.tx.sessions.live_of(project.id, agent_id).values():
+            call.tx.handovers.drop_interrupts(session.id)
+    resumed = replace(project, status=projects.Status.ACTIVE, paused_at=None)
+    return _save_project(call, project, resumed, "project.resumed")
+
+
+@operation(
+    "archive_project",
+    grant=Grant.OWNER,
+    parameters=OneProject,
+    result=ProjectResult,
+    route=Route("POST", "/projects/{project_id}/archive"),
+    tool=False,
+)
+def archive_project(call: Call, wanted: OneProject) -> dict[str, Any]:
+    """Archive a project: nothing starts in it any more, everything stays readable."""
+    call.enter(wanted.project_id)
+    project = call.project(wanted.project_id)
+    if project.status is projects.Status.ARCHIVED:
+        return _project(project)
+    _interrupt_everybody(call, project)
+    archived = replace(project, status=projects.Status.ARCHIVED, paused_at=project.paused_at or call.now)
+    return _save_project(call, project, archived, "project.archived")
+
+
+def _illegal(project: Project, wanted: str) -> Refusal:
+    return Refusal(
+        Code.INVALID_TRANSITION,
+        f"Project {project.id} is {project.status.value} and cannot be {wanted}.",
+        "Resume it first.",
+        current_status=project.status.value,
+    )
+
+
+def _interrupt_everybody(call: Call, project: Project) -> None:
+    for agent_id, task_id in call.tx.sessions.signed_in(project.id):
+        for purpose, session in call.tx.sessions.live_of(project.id, agent_id).items():
+            if session.task_id != task_id:
+                continue
+            call.tx.handovers.notify(
+                Notification(
+                    id=call.new_id(ids.NOTIFICATION),
+                    project_id=project.id,
+                    agent_id=agent_id,
+                    purpose=purpose,
+                    session_id=session.id,
+                    task_id=task_id,
+                    kind=INTERRUPT,
+                    message="The project was paused. Leave your work as it is, and call get_next_action.",
+                    cause="project_paused",
+                    created_at=call.now,
+                )
+            )
+
+
+# --- members ---------------------------------------------------------------------------------------------------------
+
+
+class Membership(OneProject):
+    agent_id: Id = Field(description="The agent.")
+
+
+@operation(
+    "list_members",
+    grant=Grant.PERSON,
+    parameters=OneProject,
+    result=AgentsResult,
+    route=Route("GET", "/projects/{project_id}/members"),
+    tool=False,
+    reads=True,
+)
+def list_members(call: Call, wanted: OneProject) -> dict[str, Any]:
+    """The members of a project."""
+    project = call.project(wanted.project_id)
+    found = {each.id: each for each in call.tx.agents.find_all(call.tx.agents.members(project.id))}
+    return {
+        "success": True,
+        "agents": [showing.agent(found[each]) for each in call.tx.agents.members(project.id)],
+    }
+
+
+class Joined(Result):
+    project_id: str
+    agent_id: str
+    member: bool
+    changed: bool
+
+
+@operation(
+    "add_member",
+    grant=Grant.OWNER,
+    parameters=Membership,
+    result=Joined,
+    route=Route("POST", "/projects/{project_id}/members/{agent_id}"),
+    tool=False,
+)
+def add_member(call: Call, wanted: Membership) -> dict[str, Any]:
+    """Make an agent a member of a project. Only members are assigned, started or signed in there."""
+    call.enter(wanted.project_id)
+    project, agent = call.project(wanted.project_id), call.known_agent(wanted.agent_id)
+    return _joined(call, project.id, agent.id, _join(call, project.id, agent.id))
+
+
+def _join(call: Call, project_id: str, agent_id: str) -> bool:
+    if call.tx.agents.members_among(project_id, [agent_id]):
+        return False
+    call.tx.agents.join(project_id, agent_id, call.now)
+    call.event("project.member_added", project_id=project_id, agent_id=agent_id)
+    call.tx.hint(WORK, f"project:{project_id}")
+    return True
+
+
+def _joined(call: Call, project_id: str, agent_id: str, changed: bool) -> dict[str, Any]:
+    member = bool(call.tx.agents.members_among(project_id, [agent_id]))
+    return {"success": True, "project_id": project_id, "agent_id": agent_id, "member": member, "changed": changed}
+
+
+@operation(
+    "remove_member",
+    grant=Grant.OWNER,
+    parameters=Membership,
+    result=Joined,
+    route=Route("DELETE", "/projects/{project_id}/members/{agent_id}"),
+    tool=False,
+)
+def remove_member(call: Call, wanted: Membership) -> dict[str, Any]:
+    """End a membership; a session of the agent there is told to leave."""
+    call.enter(wanted.project_id)
+    project, agent = call.project(wanted.project_id), call.known_agent(wanted.agent_id)
+    left = call.tx.agents.leave(project.id, agent.id, call.now)
+    if left:
+        call.event("project.member_removed", project_id=project.id, agent_id=agent.id)
+        call.tx.hint(WORK, f"project:{project.id}")
+    return _joined(call, project.id, agent.id, left)
+
+
+# --- agents ----------------------------------------------------------------------------------------------------------
+
+
+class CreateAgent(Parameters):
+    id: Id | None = Field(None, description="An id of your own choice: 1-64 of a-z 0-9 . _ -")
+    role: Literal["owner", "manager", "worker"] = Field(description="Its place in the hierarchy.")
+    kind: Literal["ai", "human"] = Field("ai", description="A program or a person.")
+    name: Name | None = Field(None, description="Its name; default: the id.")
+    reports_to: Id | None = Field(None, description="Its superior.")
+    provider: str | None = Field(None, min_length=1, max_length=100, description="The program behind it (ai_type).")
+    model: str | None = Field(None, min_length=1, max_length=200, description="The model it shall use.")
+    system_prompt: Text = Field("", description="Its role in words, delivered when it signs in.")
+    agent_type: str | None = Field(None, min_length=1, max_length=100, description="The queue it serves.")
+    capabilities: list[str] = Field(default_factory=list, max_length=100, description="What it can do.")
+    max_parallel_tasks: int = Field(1, ge=1, le=1000, description="Main tasks in progress per project at most.")
+    provider_options: dict[str, Any] = Field(default_factory=dict, description="Options of its provider.")
+    projects: list[Id] = Field(default_factory=list, max_length=100, description="Projects it becomes a member of.")
+
+
+@operation(
+    "create_agent",
+    grant=Grant.OWNER,
+    parameters=CreateAgent,
+    result=AgentResult,
+    route=Route("POST", "/agents", 201),
+    tool=False,
+)
+def create_agent(call: Call, wanted: CreateAgent) -> dict[str, Any]:
+    """Create an agent. Its passkey is shown once, here."""
+    call.tx.lock_everything()
+    agent_id = _chosen(wanted.id) if wanted.id else call.new_id(ids.AGENT)
+    if call.tx.agents.find(agent_id) is not None:
+        raise _taken("agent", agent_id)
+    if wanted.reports_to is not None:
+        call.known_agent(wanted.reports_to)
+    for each in wanted.projects:
+        call.project(each)
+    agent = Agent(
+        id=agent_id,
+        name=(wanted.name or agent_id).strip(),
+        kind=Kind(wanted.kind),
+        role=Role(wanted.role),
+        reports_to=wanted.reports_to,
+        status=people.Status.ACTIVE,
+        provider=wanted.provider,
+        model=wanted.model,
+        agent_type=wanted.agent_type,
+        capabilities=tuple(wanted.capabilities),
+        max_parallel_tasks=wanted.max_parallel_tasks,
+        system_prompt=wanted.system_prompt,
+        provider_options=wanted.provider_options,
+        created_at=call.now,
+        updated_at=call.now,
+    )
+    _refuse_provider_of_person(agent)
+    passkey = call.new_token("pk_")
+    call.tx.agents.add(agent, digest(passkey))
+    call.event("agent.created", agent_id=agent.id, data={"role": agent.role.value, "provider": agent.provider})
+    for each in wanted.projects:
+        _join(call, each, agent.id)
+    return {"success": True, "agent_id": agent.id, "passkey": passkey, "agent": showing.agent(agent)}
+
+
+def _refuse_provider_of_person(agent: Agent) -> None:
+    if agent.human and agent.provider is not None:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            "A person has no provider: nobody starts people.",
+            "Leave provider out, or make it an ai agent.",
+        )
+
+
+@operation(
+    "list_agents_of_server",
+    grant=Grant.PERSON,
+    result=AgentsResult,
+    route=Route("GET", "/agents"),
+    tool=False,
+    reads=True,
+)
+def list_agents(call: Call, _: NoParameters) -> dict[str, Any]:
+    """All agents, people and programs."""
+    return {"success": True, "agents": [showing.agent(each) for each in call.tx.agents.all()]}
+
+
+class OneAgent(Parameters):
+    agent_id: Id = Field(description="The agent.")
+
+
+class OneAgentResult(AgentResult):
+    projects: list[str]
+
+
+@operation(
+    "show_agent",
+    grant=Grant.PERSON,
+    parameters=OneAgent,
+    result=OneAgentResult,
+    route=Route("GET", "/agents/{agent_id}"),
+    tool=False,
+    reads=True,
+)
+def show_agent(call: Call, wanted: OneAgent) -> dict[str, Any]:
+    """One agent, and the projects it belongs to."""
+    agent = call.known_agent(wanted.agent_id)
+    return {
+        "success": True,
+        "agent_id": agent.id,
+        "agent": showing.agent(agent),
+        "projects": call.tx.agents.projects_of(agent.id),
+    }
+
+
+class EditAgent(OneAgent):
+    name: Name | None = Field(None, description="New name.")
+    role: Literal["owner", "manager", "worker"] | None = Field(None, description="New role.")
+    reports_to: Id | None = Field(None, description="New superior; null: none.")
+    provider: str | None = Field(None, max_length=100, description="New provider; null: nobody starts it.")
+    model: str | None = Field(None, max_length=200, description="New model; null: the provider's default.")
+    system_prompt: Text | None = Field(None, description="New system prompt.")
+    agent_type: str | None = Field(None, max_length=100, description="New queue; null: none.")
+    capabilities: list[str] | None = Field(None, max_length=100, description="What it can do.")
+    max_parallel_tasks: int | None = Field(None, ge=1, le=1000, description="Main tasks in progress at most.")
+    provider_options: dict[str, Any] | None = Field(None, description="Options of its provider.")
+    version: int | None = Field(None, description="The version you have seen; another is a conflict.")
+
+
+_MAY_BE_NULL = frozenset({"reports_to", "provider", "model", "agent_type"})
+
+
+@operation(
+    "edit_agent",
+    grant=Grant.OWNER,
+    parameters=EditAgent,
+    result=AgentResult,
+    route=Route("PATCH", "/agents/{agent_id}"),
+    tool=False,
+)
+def edit_agent(call: Call, wanted: EditAgent) -> dict[str, Any]:
+    """Change an agent. The next start uses the new values."""
+    call.tx.lock_everything()
+    agent = call.known_agent(wanted.agent_id)
+    _refuse_stale(wanted.version, agent.version)
+    given = wanted.model_dump(exclude={"agent_id", "version"}, exclude_unset=True)
+    values = {name: value for name, value in given.items() if value is not None or name in _MAY_BE_NULL}
+    if "role" in values:
+        values["role"] = Role(values["role"])
+    if "capabilities" in values:
+        values["capabilities"] = tuple(values["capabilities"])
+    if values.get("reports_to") is not None:
+        call.known_agent(values["reports_to"])
+        people.refuse_cycle(agent.id, values["reports_to"], call.tx.agents.tree())
+    changed = replace(agent, **values)
+    _refuse_provider_of_person(changed)
+    return _save_agent(call, agent, changed, "agent.edited", sorted(values))
+
+
+def _save_agent(call: Call, before: Agent, after: Agent, kind: str, fields: list[str] | None = None) -> dict[str, Any]:
+    if after != before:
+        after = replace(after, updated_at=call.now, version=before.version + 1)
+        call.tx.agents.save(before, after)
+        call.event(kind, agent_id=after.id, data={"fields": fields or []})
+        call.tx.hint(WORK)
+    return {"success": True, "agent_id": after.id, "agent": showing.agent(after)}
+
+
+class Passkey(Result):
+    agent_id: str
+    passkey: str
+
+
+@operation(
+    "renew_passkey",
+    grant=Grant.OWNER,
+    parameters=OneAgent,
+    result=Passkey,
+    route=Route("POST", "/agents/{agent_id}/passkey"),
+    tool=False,
+)
+def renew_passkey(call: Call, wanted: OneAgent) -> dict[str, Any]:
+    """Make a new passkey, shown once; the old one is refused from now on."""
+    call.tx.lock_everything()
+    agent = call.known_agent(wanted.agent_id)
+    passkey = call.new_token("pk_")
+    call.tx.agents.set_passkey(agent.id, digest(passkey))
+    call.tx.agents.forgive(agent.id)
+    call.event("agent.passkey_renewed", agent_id=agent.id)
+    return {"success": True, "agent_id": agent.id, "passkey": passkey}
+
+
+@operation(
+    "activate_agent",
+    grant=Grant.OWNER,
+    parameters=OneAgent,
+    result=AgentResult,
+    route=Route("POST", "/agents/{agent_id}/activate"),
+    tool=False,
+)
+def activate_agent(call: Call, wanted: OneAgent) -> dict[str, Any]:
+    """Let an agent be assigned and started again; a cooldown of it ends."""
+    call.tx.lock_everything()
+    agent = call.known_agent(wanted.agent_id)
+    call.tx.agents.warm(agent.id, "task")
+    call.tx.agents.warm(agent.id, "chat")
+    return _save_agent(call, agent, replace(agent, status=people.Status.ACTIVE, deactivated_at=None), "agent.activated")
+
+
+@operation(
+    "deactivate_agent",
+    grant=Grant.OWNER,
+    parameters=OneAgent,
+    result=AgentResult,
+    route=Route("POST", "/agents/{agent_id}/deactivate"),
+    tool=False,
+)
+def deactivate_agent(call: Call, wanted: OneAgent) -> dict[str, Any]:
+    """Nobody starts it or assigns it any more; a session of it is told to leave."""
+    call.tx.lock_everything()
+    agent = call.known_agent(wanted.agent_id)
+    if not agent.active:
+        return _save_agent(call, agent, agent, "agent.deactivated")
+    return _save_agent(
+        call, agent, replace(agent, status=people.Status.INACTIVE, deactivated_at=call.now), "agent.deactivated"
+    )
+
+
+# --- sessions --------------------------------------------------------------------------------------------------------
+
+
+class EndSession(Parameters):
+    session_id: Id = Field(description="The session.")
+    reason: str | None = Field(None, max_length=1000, description="Why.")
+
+
+class SessionEnded(Result):
+    session_id: str
+    ended: bool
+
+
+@operation(
+    "end_session",
+    grant=Grant.WRITER,
+    parameters=EndSession,
+    result=SessionEnded,
+    route=Route("DELETE", "/sessions/{session_id}"),
+    tool=False,
+)
+def end_session(call: Call, wanted: EndSession) -> dict[str, Any]:
+    """End a session by force. Its task stays in progress, and its agent is started again if there is work."""
+    session = call.tx.sessions.find(wanted.session_id)
+    if session is None or not call.sees(session.project_id):
+        raise Refusal(
+            Code.SESSION_NOT_FOUND,
+            f"There is no session {wanted.session_id}.",
+            "List the sessions for their ids (toryo sessions).",
+        )
+    call.enter(session.project_id)
+    if not session.over:
+        ending.end_session(call, session, End.ENDED_BY_PERSON)
+    return {"success": True, "session_id": session.id, "ended": not session.over}

@@ -1,0 +1,76 @@
+"""Acting on tasks below one's main task, and showing tasks in full: what several groups of operations need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toryo.domain.agents import Role
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.ground import Ground
+from toryo.domain.sessions import Choice
+from toryo.domain.tasks import Status, Task
+from toryo.operations import changing, showing
+from toryo.operations.call import Call
+
+
+def refuse_outside(ground: Ground, main: Task, task: Task) -> None:
+    inside = task.id in ground.tree.tasks and (task.id == main.id or ground.tree.is_below(task, main))
+    if not inside:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"Task {task.id} is not below your main task.",
+            "list_tasks shows the tasks that are yours to manage.",
+            task_id=task.id,
+        )
+
+
+def acted(call: Call, choice: Choice) -> None:
+    """What a manager chose is used up by acting on it."""
+    if call.session.choice is choice:
+        call.change_session(choice=None, choice_event=None)
+
+
+def show_all(call: Call, tasks: list[Task]) -> list[dict[str, Any]]:
+    details = call.tx.tasks.details_of(each.id for each in tasks)
+    edges = call.tx.tasks.depends_on([each.id for each in tasks])
+    return [showing.task(each, details[each.id], edges.get(each.id, [])) for each in tasks]
+
+
+def show(call: Call, task: Task) -> dict[str, Any]:
+    return showing.full_task(task, call.tx.tasks.details(task.id), call.tx.tasks.tree(task.root_id))
+
+
+def move(call: Call, task_id: str, to: Status, reason: str | None) -> dict[str, Any]:
+    """A move of a task below the caller's main task, answered as seed 3 shows it."""
+    session = call.session
+    task = call.task(task_id)
+    main = call.task(session.task_id or "")
+    if task.id == main.id:
+        raise Refusal(
+            Code.NOT_NOW,
+            "Your main task is finished by report_completed alone.",
+            "Call report_completed with success, failed or blocked.",
+            task_id=task.id,
+        )
+    ground = call.ground(main)
+    refuse_outside(ground, main, task)
+    if call.agent.role is not Role.MANAGER and task.assignee_id != call.agent.id:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"Task {task.id} is {task.assignee_id}'s.",
+            "A worker moves its own subtasks only; call get_next_action.",
+            task_id=task.id,
+        )
+    if task.status is to and task.moved_session == session.id and task.moved_from is not None:
+        return _moved(task, task.moved_from, to, reason)
+    changing.refuse_restless(call, task)
+    changing.move(call, ground, ground.tree.tasks[task.id], to, reason)
+    if to in (Status.FAILED, Status.COMPLETED):
+        call.tx.tasks.save_details(task.id, **({"error": reason} if to is Status.FAILED else {"summary": reason}))
+    acted(call, Choice.START if to is Status.IN_PROGRESS else Choice.ADJUST)
+    return _moved(task, task.status, to, reason)
+
+
+def _moved(task: Task, before: Status, to: Status, reason: str | None) -> dict[str, Any]:
+    answer = {"success": True, "task_id": task.id, "previous_status": before.value, "new_status": to.value}
+    return {**answer, "reason": reason} if reason is not None else answer

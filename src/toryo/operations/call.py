@@ -1,0 +1,216 @@
+"""One call as its handler sees it: the transaction, who calls, the time; and finding things the caller may see.
+
+Ids of another project are not found, on every path: whoever looks a thing up does it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from toryo.domain import ids
+from toryo.domain.agents import SYSTEM, Agent
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.events import Event
+from toryo.domain.ground import Ground
+from toryo.domain.moves import Actor
+from toryo.domain.projects import Project
+from toryo.domain.sessions import Session
+from toryo.domain.tasks import Task
+from toryo.domain.times import Millis
+from toryo.operations.permissions import Caller, Kind, Login
+from toryo.settings import Settings
+from toryo.storage import snapshots
+from toryo.storage.transaction import Transaction
+from toryo.workflow.snapshot import Limits, Snapshot
+
+WORK = "work"
+"""The topic of whoever decides who should be running."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What does not change from call to call."""
+
+    settings: Settings
+    limits: Limits
+    entropy: Callable[[int], int]
+    """So many random bits."""
+
+
+class Call:
+    """`may_wait` says whether a handler may answer `Later`; `session` follows what the call does to its session."""
+
+    def __init__(
+        self,
+        tx: Transaction,
+        caller: Caller,
+        now: Millis,
+        context: Context,
+        *,
+        may_wait: bool = False,
+        correlation_id: str | None = None,
+    ) -> None:
+        self.tx = tx
+        self.caller = caller
+        self.now = now
+        self.context = context
+        self.may_wait = may_wait
+        self.correlation_id = correlation_id
+        self._session = caller.session
+
+    # --- who -----------------------------------------------------------------------------------------------------
+
+    @property
+    def session(self) -> Session:
+        """The caller's session; the grant has seen to it that there is one."""
+        assert self._session is not None
+        return self._session
+
+    @property
+    def has_session(self) -> bool:
+        return self._session is not None
+
+    @property
+    def agent(self) -> Agent:
+        assert self.caller.agent is not None
+        return self.caller.agent
+
+    @property
+    def actor(self) -> Actor:
+        """Whoever acts, for the rules about tasks."""
+        if self.caller.kind is Kind.PERSON:
+            return Actor(self.caller.actor_id, person=True, everything=self.caller.login is Login.OWNER)
+        if self.caller.kind is Kind.SESSION:
+            return Actor(self.caller.actor_id, person=self.agent.human, session_id=self.session.id)
+        return Actor(SYSTEM, everything=True, guard=True)
+
+    def adopt(self, session: Session) -> None:
+        """From here on this is the caller's session (it has just signed in)."""
+        self._session = session
+        agent, launch = (
+            self.caller.agent or self.tx.agents.find(session.agent_id),
+            self.tx.launches.find(session.launch_id),
+        )
+        self.caller = replace(self.caller, kind=Kind.SESSION, agent=agent, session=session, launch=launch)
+
+    def adopt_counts(self, session: Session) -> None:
+        """The same session, counted further."""
+        self._session = session
+
+    def change_session(self, **fields: Any) -> Session:
+        """Changes the caller's session; it is stored when the call has ended well."""
+        self._session = replace(self.session, **fields)
+        return self._session
+
+    # --- new things ----------------------------------------------------------------------------------------------
+
+    def new_id(self, prefix: str) -> str:
+        return ids.make(prefix, self.now, self.context.entropy(50))
+
+    def new_token(self, prefix: str) -> str:
+        """A secret of 192 random bits; only its hash is stored."""
+        return prefix + f"{self.context.entropy(192):048x}"
+
+    def event(
+        self,
+        kind: str,
+        *,
+        task: Task | None = None,
+        project_id: str | None = None,
+        agent_id: str | None = None,
+        session_id: str | None = None,
+        launch_id: str | None = None,
+        actor: Actor | None = None,
+        fact: bool = False,
+        data: dict[str, Any] | None = None,
+    ) -> None:
+        """Appends to the event log, in this transaction."""
+        who = actor or self.actor
+        session = self._session
+        self.tx.events.append(
+            Event(
+                id=self.new_id(ids.EVENT),
+                at=self.now,
+                actor_id=who.id,
+                by_person=who.person,
+                kind=kind,
+                fact=fact,
+                project_id=project_id
+                or (task.project_id if task else None)
+                or (session.project_id if session else None),
+                root_id=task.root_id if task else None,
+                task_id=task.id if task else None,
+                agent_id=agent_id or (task.assignee_id if task else None),
+                session_id=session_id or (session.id if session else None),
+                launch_id=launch_id or (session.launch_id if session else None),
+                correlation_id=(task.correlation_id if task else None) or (session.correlation_id if session else None),
+                data=data or {},
+            )
+        )
+        self.tx.hint("events")
+
+    # --- finding -------------------------------------------------------------------------------------------------
+
+    def enter(self, project_id: str) -> None:
+        """From here on nobody else changes this project: call it before reading what a decision rests on."""
+        self.tx.lock_project(project_id)
+
+    def project(self, project_id: str) -> Project:
+        found = self.tx.projects.find(project_id)
+        if found is None or not self.sees(project_id):
+            raise Refusal(
+                Code.PROJECT_NOT_FOUND,
+                f"There is no project {project_id}.",
+                "List the projects for their ids (toryo project list).",
+                project_id=project_id,
+            )
+        return found
+
+    def task(self, task_id: str) -> Task:
+        found = self.tx.tasks.find(task_id)
+        if found is None or not self.sees(found.project_id):
+            raise Refusal(
+                Code.TASK_NOT_FOUND,
+                f"There is no task {task_id} here.",
+                "list_tasks has the ids of the tasks of your project.",
+                task_id=task_id,
+            )
+        return found
+
+    def known_agent(self, agent_id: str) -> Agent:
+        found = self.tx.agents.find(agent_id)
+        if found is None:
+            raise Refusal(
+                Code.AGENT_NOT_FOUND,
+                f"There is no agent {agent_id}.",
+                "List the agents for their ids (list_subordinates; people: toryo agent list).",
+                agent_id=agent_id,
+            )
+        return found
+
+    def sees(self, project_id: str) -> bool:
+        """Sessions see their own project; people the projects they belong to; owners, viewers and Toryo all."""
+        caller = self.caller
+        if caller.kind in (Kind.SESSION, Kind.LAUNCH):
+            return caller.project_id == project_id
+        if caller.kind is Kind.PERSON and caller.login is Login.MEMBER:
+            membership = self.tx.agents.membership(project_id, self.agent.id)
+            return membership is not None and membership[1] is None
+        return True
+
+    def ground(self, task: Task) -> Ground:
+        """The ground of a task's tree, for rules about it."""
+        project = self.tx.projects.find(task.project_id)
+        assert project is not None
+        seeds = [self.caller.agent.id] if self.caller.agent is not None else []
+        return snapshots.ground(self.tx, project, task.root_id, *seeds)
+
+    def snapshot(self, agent_id: str, project_id: str, asking: Session | None = None) -> Snapshot:
+        return snapshots.load(self.tx, agent_id, project_id, self.now, self.context.limits, asking)
+
+    def own_snapshot(self) -> Snapshot:
+        """The snapshot of the caller's session."""
+        session = self.session
+        return self.snapshot(session.agent_id, session.project_id, session)

@@ -1,0 +1,147 @@
+"""What an operation is, and the one list of all of them.
+
+Declared once: name, words, parameters, grant, REST route, handler. MCP schemas, OpenAPI, `help`, the permission
+table and the reference are derived from it. Handlers stand in the group files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from toryo.operations.permissions import Grant
+
+if TYPE_CHECKING:
+    from toryo.operations.call import Call
+
+
+class Parameters(BaseModel):
+    """Base of every operation's parameters: unknown names are refused, texts are kept as they are."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class NoParameters(Parameters):
+    """For operations that take nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """A handler's answer to a caller who may wait: nothing to say yet, look again at a hint on one of `topics`.
+
+    `at` (epoch milliseconds) is when to look again even without a hint (a cooldown ends then, for example).
+    Handlers return it only while `call.may_wait`; after the time limit they are asked once more and must answer.
+    """
+
+    topics: frozenset[str]
+    at: int | None = None
+
+
+Handler = Callable[["Call", Any], "dict[str, Any] | Later"]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where REST finds the operation: `Route("POST", "/projects/{project_id}/tasks", 201)`, below `/api/v1`."""
+
+    method: str
+    path: str
+    status: int = 200
+
+
+@dataclass(frozen=True)
+class Operation:
+    name: str
+    summary: str
+    grant: Grant
+    parameters: type[BaseModel]
+    result: Any
+    handler: Handler
+    route: Route | None = None
+    tool: bool = True
+    """Whether MCP offers it; operations of people are REST and CLI only."""
+    reads: bool = False
+    """Whether it changes nothing and may run on a reader's connection."""
+    waits: bool = False
+    """Whether the handler may answer `Later`; its parameters then have `timeout_seconds` or `wait_seconds`."""
+    leads: bool = False
+    """Whether answers and refusals carry `next`: what `get_next_action` would say now."""
+    listed: bool = True
+    """Whether `tools/list` shows it to those who may call it; `help` names the rest."""
+
+    @cached_property
+    def input_schema(self) -> dict[str, Any]:
+        return _closed(self.parameters.model_json_schema(by_alias=True))
+
+    @cached_property
+    def output_schema(self) -> dict[str, Any]:
+        return TypeAdapter(self.result).json_schema(mode="serialization")
+
+
+@dataclass
+class _Catalogue:
+    operations: dict[str, Operation] = field(default_factory=dict)
+
+    def add(self, operation: Operation) -> None:
+        if operation.name in self.operations:
+            raise ValueError(f"two operations are called {operation.name}")
+        self.operations[operation.name] = operation
+
+
+_CATALOGUE = _Catalogue()
+
+
+def operation(
+    name: str,
+    *,
+    grant: Grant,
+    parameters: type[BaseModel] = NoParameters,
+    result: Any,
+    route: Route | None = None,
+    tool: bool = True,
+    reads: bool = False,
+    waits: bool = False,
+    leads: bool = False,
+    listed: bool = True,
+) -> Callable[[Handler], Handler]:
+    """Declares the decorated handler as the operation `name`; its docstring is what callers are told about it."""
+
+    def declare(handler: Handler) -> Handler:
+        summary = " ".join((handler.__doc__ or "").split())
+        _CATALOGUE.add(
+            Operation(name, summary, grant, parameters, result, handler, route, tool, reads, waits, leads, listed)
+        )
+        return handler
+
+    return declare
+
+
+def catalogue() -> dict[str, Operation]:
+    """Every operation by name, in the order of declaration."""
+    if not _CATALOGUE.operations:
+        from toryo.operations import groups
+
+        groups.load()
+    return _CATALOGUE.operations
+
+
+def tools() -> Iterable[Operation]:
+    """The operations that MCP offers."""
+    return (each for each in catalogue().values() if each.tool)
+
+
+def _closed(schema: dict[str, Any]) -> dict[str, Any]:
+    """Without the titles pydantic adds: they cost every agent tokens and say nothing."""
+    if isinstance(schema, dict):
+        return {
+            key: _closed(value)
+            for key, value in schema.items()
+            if not (key == "title" and isinstance(value, str)) and not (key == "description" and value == "")
+        }
+    if isinstance(schema, list):
+        return [_closed(each) for each in schema]
+    return schema

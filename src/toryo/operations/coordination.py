@@ -1,0 +1,493 @@
+"""What Coordinators ask and report: who should be running, what has ended, what a process printed.
+
+A Coordinator learns how to start an agent and nothing about tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.launches import LIVE, Launch, Purpose, State
+from toryo.domain.sessions import End
+from toryo.domain.times import SECOND, Millis, iso
+from toryo.operations import changing, ending, launching
+from toryo.operations.call import WORK, Call
+from toryo.operations.catalogue import Later, NoParameters, Parameters, operation
+from toryo.operations.permissions import Grant
+from toryo.operations.results import Result
+from toryo.storage.launches import Check
+from toryo.workflow.launch import Action, Decision
+from toryo.workflow.snapshot import Snapshot
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+
+ADOPTABLE_AFTER: Millis = 90 * SECOND
+"""A launch belongs to the Coordinator that got it until its owner has not called for so long."""
+
+NEVER_COUNTED = frozenset({"quota", "rate_limited", "stopped", "coordinator_stopped", "timed_out", "killed"})
+"""Ends that are not the agent's own: they are never counted as leaving without a report."""
+
+NO_FAILURE = frozenset({"stopped", "coordinator_stopped"})
+"""Ends that somebody ordered: nothing cools down."""
+
+_TELL_AGAIN_AFTER: Millis = 15 * SECOND
+
+LOG_CAP = 2_000_000
+"""Characters of output kept per launch."""
+
+
+# --- asking one by one (seed 2) --------------------------------------------------------------------------------------
+
+
+class ManagedAgents(Result):
+    agents: list[dict[str, str]]
+
+
+@operation("list_managed_agents", grant=Grant.COORDINATOR, result=ManagedAgents, reads=True)
+def list_managed_agents(call: Call, _: NoParameters) -> dict[str, Any]:
+    """The ids of the agents that a Coordinator starts."""
+    return {"success": True, "agents": [{"agent_id": each} for each in call.tx.agents.managed()]}
+
+
+class AgentId(Parameters):
+    agent_id: Id = Field(description="The agent.")
+
+
+class ShouldStart(Result):
+    should_start: bool
+    ai_type: NotRequired[str]
+
+
+@operation("should_start", grant=Grant.COORDINATOR, parameters=AgentId, result=ShouldStart, reads=True)
+def should_start(call: Call, wanted: AgentId) -> dict[str, Any]:
+    """Whether the agent should be started now, and with which program. Creates nothing."""
+    agent = call.known_agent(wanted.agent_id)
+    for purpose in Purpose:
+        for project_id in call.tx.agents.projects_of(agent.id):
+            _, decision = launching.decide(call, agent.id, project_id, purpose, changes=False)
+            if decision.action is Action.START:
+                return {"success": True, "should_start": True, "ai_type": agent.provider or ""}
+    return {"success": True, "should_start": False}
+
+
+class AgentAction(Parameters):
+    agent_id: Id = Field(description="The agent.")
+    project_id: Id | None = Field(None, description="Only in this project.")
+    purpose: Literal["task", "chat"] | None = Field(None, description="Only for this purpose.")
+
+
+class ActionResult(Result):
+    action: str
+    reason: str
+    agent_id: NotRequired[str]
+    project_id: NotRequired[str | None]
+    purpose: NotRequired[str]
+    launch: NotRequired[dict[str, Any]]
+    rule: NotRequired[str]
+
+
+@operation("get_agent_action", grant=Grant.COORDINATOR, parameters=AgentAction, result=ActionResult)
+def get_agent_action(call: Call, wanted: AgentAction) -> dict[str, Any]:
+    """start, hold or stop, with the reason; `start` creates the launch."""
+    agent = call.tx.agents.find(wanted.agent_id)
+    if agent is None:
+        return _held(wanted.agent_id, None, Purpose.TASK, "agent_not_assigned", "agent unknown")
+    projects = [wanted.project_id] if wanted.project_id else call.tx.agents.projects_of(agent.id)
+    for each in sorted(projects):
+        call.enter(each)
+    purposes = [Purpose(wanted.purpose)] if wanted.purpose else list(Purpose)
+    asked = [
+        (each, project_id, *launching.decide(call, agent.id, project_id, each))
+        for each in purposes
+        for project_id in projects
+    ]
+    for action in (Action.STOP, Action.START):
+        for purpose, project_id, snapshot, decision in asked:
+            if decision.action is action:
+                return _acted_on(call, snapshot, decision, purpose, project_id)
+    if not asked:
+        return _held(agent.id, None, Purpose.TASK, "agent_not_assigned", "a member of no project")
+    purpose, project_id, _, decision = asked[0]
+    return _held(agent.id, project_id, purpose, decision.reason, decision.words)
+
+
+def _held(agent_id: str, project_id: str | None, purpose: Purpose, reason: str, rule: str) -> dict[str, Any]:
+    return {
+        "success": True,
+        "action": Action.HOLD.value,
+        "reason": reason,
+        "agent_id": agent_id,
+        "project_id": project_id,
+        "purpose": purpose.value,
+        "rule": rule,
+    }
+
+
+def _acted_on(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpose, project_id: str) -> dict[str, Any]:
+    said = {**_held(snapshot.agent_id, project_id, purpose, decision.reason, decision.words)}
+    said["action"] = decision.action.value
+    if decision.action is Action.START:
+        made = launching.order(call, snapshot, decision, purpose)
+        if made is None:
+            return _held(snapshot.agent_id, project_id, purpose, "start_pending", "somebody else was faster")
+        said["launch"] = launching.shown(call, *made)
+    else:
+        launch = snapshot.launches.get(purpose)
+        said["launch_id"] = launch.id if launch else None
+    return said
+
+
+# --- asking for all at once ------------------------------------------------------------------------------------------
+
+
+class ClaimStarts(Parameters):
+    coordinator_id: Id = Field(description="A name of the Coordinator that stays the same over restarts.")
+    free_slots: int = Field(ge=0, le=10_000, description="How many more task processes it can run.")
+    free_chat_slots: int = Field(0, ge=0, le=10_000, description="How many more chat processes it can run.")
+    running: list[Id] = Field(
+        default_factory=list, max_length=20_000, description="Launch ids of its processes, those being started too."
+    )
+    agent_ids: list[Id] | None = Field(None, max_length=20_000, description="Only these agents.")
+    providers: list[str] | None = Field(None, max_length=100, description="Only agents of these providers.")
+    labels: list[str] = Field(default_factory=list, max_length=100, description="What it says of itself.")
+    timeout_seconds: int = Field(0, ge=0, le=45, description="How long to wait until there is something to do.")
+
+
+class Claimed(Result):
+    start: list[dict[str, Any]]
+    stop: list[dict[str, Any]]
+    checks: list[dict[str, Any]]
+    next_check_seconds: int
+
+
+@operation("claim_starts", grant=Grant.COORDINATOR, parameters=ClaimStarts, result=Claimed, waits=True)
+def claim_starts(call: Call, asked: ClaimStarts) -> dict[str, Any] | Later:
+    """Everything a Coordinator has to start or stop now; waits until there is something."""
+    call.tx.keeping.see_coordinator(asked.coordinator_id, asked.providers or [], len(asked.running), call.now)
+    running = {each.id: each for each in call.tx.launches.find_all(asked.running)}
+    _renew(call, asked, running.values())
+    stop = _stops(call, asked, running)
+    start = _starts(call, asked, set(running))
+    checks = _checks(call, asked)
+    at = _next_look(call)
+    if not (start or stop or checks) and call.may_wait:
+        return Later(frozenset({WORK, "checks"}), at)
+    seconds = 10 if at is None else max(1, min(10, (at - call.now) // SECOND + 1))
+    return {"success": True, "start": start, "stop": stop, "checks": checks, "next_check_seconds": seconds}
+
+
+def _renew(call: Call, asked: ClaimStarts, running: Iterable[Launch]) -> None:
+    """Processes that are seen keep their sessions alive."""
+    own = [each for each in running if _belongs(call, each, asked.coordinator_id)]
+    call.tx.launches.seen([each.id for each in own], asked.coordinator_id, call.now)
+    for launch in own:
+        session = call.tx.sessions.of_launch(launch.id) if launch.state is State.SIGNED_IN else None
+        if session is None or session.over:
+            continue
+        lease = min(session.lease_seconds, call.context.settings.session.lease)
+        until = max(session.expires_at, call.now + lease * SECOND)
+        call.tx.sessions.save(session, replace(session, expires_at=until))
+
+
+def _belongs(call: Call, launch: Launch, coordinator_id: str) -> bool:
+    """Its own, nobody's, or one whose owner has not called for a while (adopted)."""
+    if launch.coordinator_id in (None, coordinator_id):
+        return True
+    return call.now - max(launch.seen_at or 0, launch.ordered_at) >= ADOPTABLE_AFTER
+
+
+def _stops(call: Call, asked: ClaimStarts, running: dict[str, Launch]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for launch_id in asked.running:
+        launch = running.get(launch_id)
+        if launch is None:
+            found.append(_stop(launch_id, "launch_unknown", 0))
+        elif launch.live:
+            found.extend(_stop_live(call, launch))
+        else:
+            found.extend(_stop_over(call, launch))
+    return found
+
+
+def _stop(launch_id: str, reason: str, grace_seconds: int) -> dict[str, Any]:
+    return {"launch_id": launch_id, "reason": reason, "grace_seconds": grace_seconds}
+
+
+def _stop_over(call: Call, launch: Launch) -> list[dict[str, Any]]:
+    """It outlives its launch: left alone for the rest of the grace time, then ended by its Coordinator.
+
+    Told once, and again only after a while (the answer may have been lost): a claim would never wait otherwise.
+    """
+    if launch.stop_since is not None and call.now - launch.stop_since < _TELL_AGAIN_AFTER:
+        return []
+    reason = launch.stop_reason or "launch_over"
+    call.tx.launches.save(launch, replace(launch, stop_since=call.now, stop_reason=reason))
+    over = (launch.ended_at or call.now) + call.context.limits.stop_grace if reason == "launch_over" else call.now
+    return [_stop(launch.id, reason, max(0, over - call.now) // SECOND)]
+
+
+def _stop_live(call: Call, launch: Launch) -> list[dict[str, Any]]:
+    """What the launch decision says; a stopped session ends here, its process is ended by the Coordinator."""
+    if launch.state is not State.SIGNED_IN:
+        return []
+    call.enter(launch.project_id)
+    _, decision = launching.decide(call, launch.agent_id, launch.project_id, launch.purpose)
+    if decision.action is not Action.STOP:
+        return []
+    session = call.tx.sessions.of_launch(launch.id)
+    if session is not None and not session.over:
+        ending.end_session(call, session, End.TOLD_TO_EXIT)
+        call.event(
+            "session.stopped",
+            project_id=launch.project_id,
+            agent_id=launch.agent_id,
+            session_id=session.id,
+            launch_id=launch.id,
+            data={"reason": decision.reason, "row": decision.row},
+        )
+    if decision.reason in ("runaway", "silent", "time_limit"):
+        ending.cool(call, launch.agent_id, launch.purpose, decision.reason, None)
+    ended = _launch(call, launch.id)
+    call.tx.launches.save(ended, replace(ended, stop_since=call.now, stop_reason=decision.reason))
+    return [_stop(launch.id, decision.reason, 0)]
+
+
+def _starts(call: Call, asked: ClaimStarts, running: set[str]) -> list[dict[str, Any]]:
+    """Orders whose answer was lost, then new ones, the longest waiting first, as far as slots go."""
+    given: list[dict[str, Any]] = []
+    for launch in call.tx.launches.ordered_by(asked.coordinator_id):
+        if launch.id not in running and len(given) < asked.free_slots and launch.deadline > call.now:
+            given.append(launching.shown(call, launch, launching.handed_out_again(call, launch, asked.coordinator_id)))
+    candidates = _candidates(call, asked)
+    for project_id in sorted({project_id for _, _, project_id in candidates}):
+        call.enter(project_id)
+    for _, agent_id, project_id in candidates:
+        snapshot, decision = launching.decide(call, agent_id, project_id, Purpose.TASK)
+        if decision.action is not Action.START or len(given) >= asked.free_slots:
+            continue
+        made = launching.order(call, snapshot, decision, Purpose.TASK, asked.coordinator_id)
+        if made is not None:
+            given.append(launching.shown(call, *made))
+    return given
+
+
+def _candidates(call: Call, asked: ClaimStarts) -> list[tuple[Millis, str, str]]:
+    """Since when, agent and project, of everybody with a task in progress whom this Coordinator may start."""
+    at_work = call.tx.tasks.at_work()
+    agents = {each.id: each for each in call.tx.agents.find_all({agent_id for agent_id, _, _ in at_work})}
+    found = []
+    for agent_id, project_id, since in at_work:
+        agent = agents[agent_id]
+        if not (agent.managed and agent.active):
+            continue
+        if asked.agent_ids is not None and agent_id not in asked.agent_ids:
+            continue
+        if asked.providers is not None and agent.provider not in asked.providers:
+            continue
+        found.append((since, agent_id, project_id))
+    return sorted(found)
+
+
+def _next_look(call: Call) -> Millis | None:
+    """When something ends by itself: a cooldown, a deadline, a lease, a grace time."""
+    limits = call.context.limits
+    ends = [call.tx.agents.next_cooldown_end(call.now)]
+    ends += [launch.deadline for launch in call.tx.launches.live() if launch.state is State.ORDERED]
+    for session in call.tx.sessions.live():
+        ends += [session.expires_at, session.last_call_at + limits.silence, session.created_at + limits.run_time]
+        task = call.tx.tasks.find(session.task_id) if session.task_id else None
+        if task is not None and (not task.in_progress or task.assignee_id != session.agent_id):
+            ends.append(task.moved_at + limits.stop_grace)
+    paused = [each.paused_at for each in call.tx.projects.all()]
+    ends += [each + limits.pause_grace for each in paused if each is not None]
+    future = [each for each in ends if each is not None and each > call.now]
+    return min(future, default=None)
+
+
+# --- acceptance checks -----------------------------------------------------------------------------------------------
+
+
+def _checks(call: Call, asked: ClaimStarts) -> list[dict[str, Any]]:
+    """Checks that nobody runs yet, for the Coordinator whose launch asks for them, or for anybody after a while."""
+    given = []
+    for check in call.tx.launches.checks_waiting():
+        launch = call.tx.launches.find(check.launch_id)
+        lost = check.taken_at is not None and call.now - check.taken_at >= ADOPTABLE_AFTER
+        if launch is None or (check.taken_at is not None and not lost):
+            continue
+        if launch.coordinator_id not in (None, asked.coordinator_id) and not lost:
+            continue
+        taken = replace(check, taken_at=call.now, coordinator_id=asked.coordinator_id)
+        call.tx.launches.save_check(check, taken)
+        given.append(_shown_check(call, check, launch))
+    return given
+
+
+def _shown_check(call: Call, check: Check, launch: Launch) -> dict[str, Any]:
+    project, agent = call.tx.projects.find(check.project_id), call.tx.agents.find(launch.agent_id)
+    assert project is not None and agent is not None
+    return {
+        "check_id": check.id,
+        "launch_id": check.launch_id,
+        "agent_id": launch.agent_id,
+        "project_id": check.project_id,
+        "working_directory": agent.provider_options.get("working_directory") or project.working_directory,
+        "checks": list(call.tx.tasks.details(check.task_id).acceptance),
+    }
+
+
+class CheckFailure(Parameters):
+    check: str = Field(max_length=2_000, description="Which one: the file or the command.")
+    message: str = Field(max_length=10_000, description="What was found.")
+
+
+class CheckResult(Parameters):
+    check_id: Id = Field(description="From claim_starts.")
+    failures: list[CheckFailure] = Field(max_length=100, description="Those that failed; none: all passed.")
+
+
+class CheckTaken(Result):
+    task_status: NotRequired[str]
+
+
+@operation("report_check_result", grant=Grant.COORDINATOR, parameters=CheckResult, result=CheckTaken)
+def report_check_result(call: Call, reported: CheckResult) -> dict[str, Any]:
+    """How the acceptance checks of a success report ended."""
+    check = call.tx.launches.check(reported.check_id)
+    if check is None:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            f"There is no check {reported.check_id}.",
+            "Report checks that claim_starts handed out.",
+        )
+    call.enter(check.project_id)
+    task = call.tx.tasks.find(check.task_id)
+    assert task is not None
+    if check.finished_at is None:
+        failures = [each.model_dump() for each in reported.failures]
+        call.tx.launches.save_check(check, replace(check, finished_at=call.now, failures=failures))
+        if task.check_id == check.id:
+            changing.finish_checks(call, task, failures)
+    return {"success": True, "task_status": task.status.value}
+
+
+# --- reporting -------------------------------------------------------------------------------------------------------
+
+
+class ProcessExit(Parameters):
+    launch_id: Id = Field(description="The launch whose process has ended.")
+    exit_code: int | None = Field(None, description="Its exit code, if it had one.")
+    signal: int | None = Field(None, description="The signal that ended it.")
+    error: str | None = Field(None, max_length=10_000, description="The failure class, and what was seen.")
+    usage: dict[str, Any] | None = Field(None, description="Tokens and cost, as far as known.")
+    quota_reset_seconds: int | None = Field(None, ge=0, le=604_800, description="From a quota message.")
+    log_tail: str | None = Field(None, max_length=100_000, description="The end of its output.")
+
+
+class ExitTaken(Result):
+    released: list[str]
+    cooling_down_until: NotRequired[str | None]
+
+
+@operation("report_process_exit", grant=Grant.COORDINATOR, parameters=ProcessExit, result=ExitTaken)
+def report_process_exit(call: Call, exit_: ProcessExit) -> dict[str, Any]:
+    """A process has ended. Ends its launch and that launch's session, and nothing else, however late it comes."""
+    launch = _launch(call, exit_.launch_id)
+    call.enter(launch.project_id)
+    launch = _launch(call, exit_.launch_id)
+    if launch.exit_reported_at is not None:
+        return {"success": True, "released": [], "cooling_down_until": None}
+    recorded = replace(
+        launch,
+        exit_code=exit_.exit_code,
+        exit_signal=exit_.signal,
+        exit_error=exit_.error,
+        exit_reported_at=call.now,
+    )
+    call.tx.launches.save(launch, recorded)
+    call.tx.launches.record_exit(launch.id, exit_.usage, exit_.log_tail)
+    call.event(
+        "launch.process_ended",
+        project_id=launch.project_id,
+        agent_id=launch.agent_id,
+        launch_id=launch.id,
+        data={"exit_code": exit_.exit_code, "signal": exit_.signal, "error": exit_.error},
+    )
+    released = [] if launch.refused_at_sign_in else _release(call, recorded, exit_)
+    until = _cooldown(call, launch, exit_)
+    call.tx.hint(WORK, f"launch:{launch.id}")
+    return {"success": True, "released": released, "cooling_down_until": iso(until) if until else None}
+
+
+def _launch(call: Call, launch_id: str) -> Launch:
+    launch = call.tx.launches.find(launch_id)
+    if launch is None:
+        raise Refusal(
+            Code.LAUNCH_NOT_FOUND,
+            f"There is no launch {launch_id}.",
+            "Report launches that claim_starts or get_agent_action handed out.",
+            launch_id=launch_id,
+        )
+    return launch
+
+
+def _release(call: Call, launch: Launch, exit_: ProcessExit) -> list[str]:
+    """The launch's session, if it lives; a launch that nobody signed in for ends too."""
+    session = call.tx.sessions.of_launch(launch.id)
+    if session is not None and not session.over:
+        counts = not _failed(exit_) and _class_of(exit_) not in NEVER_COUNTED and not launch.told_to_leave
+        ending.end_session(call, session, End.PROCESS_EXITED, counts=counts and session.runaway is None)
+        return [session.id]
+    if launch.state in LIVE:
+        ending.end_launch(call, launch, State.EXITED, _class_of(exit_) or "process_exited")
+        return [launch.id]
+    return []
+
+
+def _class_of(exit_: ProcessExit) -> str:
+    return (exit_.error or "").split(":", 1)[0].strip()
+
+
+def _failed(exit_: ProcessExit) -> bool:
+    return bool(exit_.exit_code) or exit_.signal is not None or bool(exit_.error)
+
+
+def _cooldown(call: Call, launch: Launch, exit_: ProcessExit) -> Millis | None:
+    """A failure cools the agent down; an end that was ordered, or that the agent was told to make, does not."""
+    ordered = _class_of(exit_) in NO_FAILURE or (launch.told_to_leave and exit_.quota_reset_seconds is None)
+    never_signed_in = launch.signed_in_at is None and not launch.refused_at_sign_in
+    if ordered or not (_failed(exit_) or never_signed_in or exit_.quota_reset_seconds is not None):
+        return None
+    reason = _class_of(exit_) or ("could_not_connect" if never_signed_in else "crashed")
+    if exit_.quota_reset_seconds is not None and reason not in ("rate_limited", "quota"):
+        reason = "quota"
+    return ending.cool(call, launch.agent_id, launch.purpose, reason, exit_.quota_reset_seconds)
+
+
+class AppendLog(Parameters):
+    launch_id: Id = Field(description="Whose output it is.")
+    offset: int = Field(ge=0, description="How many characters were sent before.")
+    text: str = Field(max_length=500_000, description="What the process printed.")
+
+
+class LogTaken(Result):
+    next_offset: int
+
+
+@operation("append_log", grant=Grant.COORDINATOR, parameters=AppendLog, result=LogTaken)
+def append_log(call: Call, more: AppendLog) -> dict[str, Any]:
+    """Output of a process as it appears; what was sent before is not stored twice."""
+    launch = _launch(call, more.launch_id)
+    end = call.tx.launches.log_end(launch.id)
+    new = more.text[end - more.offset :] if more.offset <= end else ""
+    if new and end < LOG_CAP:
+        new = new[: LOG_CAP - end]
+        call.tx.launches.append_log(launch.id, end, new)
+        call.tx.hint(f"log:{launch.id}")
+        end += len(new)
+    return {"success": True, "next_offset": end if end < LOG_CAP else max(end, more.offset + len(more.text))}

@@ -1,0 +1,126 @@
+"""How sessions and launches end, and what that releases. One way for all causes, so that nothing is left behind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toryo.domain.agents import SYSTEM
+from toryo.domain.launches import Launch, Purpose, State
+from toryo.domain.moves import Actor
+from toryo.domain.sessions import End, Session
+from toryo.domain.tasks import Status, Task, Wait
+from toryo.operations import changing
+from toryo.operations.call import WORK, Call
+
+GUARD = Actor(SYSTEM, everything=True, guard=True)
+
+_BY_ORDER = frozenset({End.REPORTED, End.LEFT_TO_WAIT, End.TOLD_TO_EXIT})
+_NOT_ITS_FAULT = frozenset({End.LEASE_EXPIRED, End.ENDED_BY_PERSON})
+
+
+def end_session(call: Call, session: Session, why: End, *, counts: bool = False) -> Session:
+    """Ends a session and its launch. `counts`: it left of its own accord, without reporting or being told to."""
+    ended = replace(session, ended_at=call.now, end_reason=why)
+    if call.has_session and session.id == call.session.id:
+        ended = call.change_session(ended_at=call.now, end_reason=why)
+    else:
+        call.tx.sessions.save(session, ended)
+    launch = call.tx.launches.find(session.launch_id)
+    if launch is not None and launch.live:
+        state = State.LOST if why is End.LEASE_EXPIRED else State.EXITED
+        end_launch(call, launch, state, why.value, told=why in _BY_ORDER)
+    call.event(
+        "session.ended",
+        project_id=session.project_id,
+        agent_id=session.agent_id,
+        session_id=session.id,
+        launch_id=session.launch_id,
+        data={"reason": why.value, "purpose": session.purpose.value, "task_id": session.task_id},
+    )
+    if session.purpose is Purpose.TASK and session.task_id is not None:
+        _leave_task(call, session, why, counts=counts)
+    if why in _BY_ORDER:
+        call.tx.agents.warm(session.agent_id, session.purpose.value)
+    return ended
+
+
+def end_launch(call: Call, launch: Launch, state: State, reason: str, *, told: bool = False) -> Launch:
+    """The launch is over: the next may start at once."""
+    ended = replace(
+        launch, state=state, ended_at=call.now, end_reason=reason, told_to_leave=launch.told_to_leave or told
+    )
+    call.tx.launches.save(launch, ended)
+    call.event(
+        f"launch.{state.value}",
+        project_id=launch.project_id,
+        agent_id=launch.agent_id,
+        launch_id=launch.id,
+        data={"reason": reason, "purpose": launch.purpose.value, "task_id": launch.task_id},
+    )
+    call.tx.hint(WORK, f"project:{launch.project_id}", f"launch:{launch.id}")
+    return ended
+
+
+def _leave_task(call: Call, session: Session, why: End, *, counts: bool) -> None:
+    task = call.tx.tasks.find(session.task_id or "")
+    if task is None:
+        return
+    changes: dict[str, int] = {"left_at": call.now, "left_event": call.tx.events.last()}
+    if task.in_progress and task.assignee_id == session.agent_id:
+        if counts:
+            changes["unreported_ends"] = task.unreported_ends + 1
+        if why in _NOT_ITS_FAULT:
+            changes["idle_launches"] = max(0, task.idle_launches - 1)
+    after = call.tx.tasks.save(task, replace(task, **changes))  # type: ignore[arg-type]
+    if counts and after.unreported_ends >= call.context.limits.unreported_ends:
+        block_by_guard(call, after, "agent_left_without_reporting")
+
+
+def block_by_guard(call: Call, task: Task, reason: str) -> None:
+    """A guard blocks a task: only a person lifts that."""
+    if not task.in_progress:
+        return
+    changing.move(call, call.ground(task), task, Status.BLOCKED, reason, actor=GUARD)
+    call.event("guard.blocked", task=task, actor=GUARD, data={"reason": reason})
+
+
+def record_wait(call: Call, task: Task, kind: str) -> None:
+    """The owner leaves to wait: recorded in the transaction that ends its session."""
+    wait = Wait(kind, call.now, call.tx.events.last())
+    call.tx.tasks.save(task, replace(task, wait=wait))
+    call.event("task.waiting", task=task, data={"for": kind})
+
+
+def lapse(call: Call, launch: Launch | None, session: Session | None) -> bool:
+    """Ends what has run out by now: a launch past its deadline, a session whose lease is over. True if one had."""
+    if session is not None and session.expires_at <= call.now:
+        end_session(call, session, End.LEASE_EXPIRED)
+        return True
+    if launch is not None and launch.state is State.ORDERED and launch.deadline <= call.now:
+        end_launch(call, launch, State.EXPIRED, "not_signed_in")
+        if launch.seen_at is not None:
+            cool(call, launch.agent_id, launch.purpose, "could_not_connect", None)
+        return True
+    return False
+
+
+def cool(call: Call, agent_id: str, purpose: Purpose, reason: str, seconds: int | None) -> int:
+    """A failed start or run: the agent is not started until a moment that the server knows; answers that moment.
+
+    60 s, doubling to 3600 s; `seconds` from a quota message count instead, with a margin of 10 %.
+    """
+    limits = call.context.limits
+    before = call.tx.agents.cooldowns(agent_id).get(purpose.value)
+    failures = (before[2] if before else 0) + 1
+    wait = min(limits.cooldown * 2 ** min(failures - 1, 20), limits.longest_cooldown)
+    if seconds is not None:
+        wait = seconds * (1000 + 10 * limits.quota_margin_percent)
+    until: int = call.now + wait
+    call.tx.agents.cool(agent_id, purpose.value, until, reason, failures, None)
+    call.event(
+        "agent.cooling_down",
+        agent_id=agent_id,
+        data={"purpose": purpose.value, "reason": reason, "until": until, "failures": failures},
+    )
+    call.tx.hint(WORK)
+    return until

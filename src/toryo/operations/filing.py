@@ -1,0 +1,367 @@
+"""Tasks as people file and steer them: under the same rules as agents, by the same ways. REST and CLI."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from toryo.domain import creating, moves
+from toryo.domain.creating import Draft
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.projects import Project
+from toryo.domain.tasks import Approval, Checks, Status, Task, priority_named, status_named
+from toryo.operations import below, changing
+from toryo.operations.call import WORK, Call
+from toryo.operations.catalogue import Parameters, Route, operation
+from toryo.operations.permissions import Grant
+from toryo.operations.results import MoveResult, TaskResult, TasksResult
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+Text = Annotated[str, Field(max_length=100_000)]
+Title = Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
+PriorityName = Literal["low", "medium", "high", "critical", "urgent"]
+StatusName = Literal["backlog", "todo", "pending", "in_progress", "blocked", "completed", "done", "failed", "cancelled"]
+
+
+class FileCheck(Parameters):
+    file: str = Field(min_length=1, max_length=1000, description="A path that must exist, in the working directory.")
+
+
+class CommandCheck(Parameters):
+    command: str | list[str] = Field(description="A command that must end with 0.")
+    timeout_seconds: int | None = Field(None, ge=1, le=3600, description="Its time limit in seconds.")
+
+
+Acceptance = Annotated[list[FileCheck | CommandCheck], Field(max_length=20)]
+
+
+class FileTask(Parameters):
+    project_id: Id = Field(description="The project.")
+    title: Title = Field(description="What is to be done, in one line.")
+    description: Text = Field("", description="What exactly, and how to see that it is done.")
+    assignee_id: Id | None = Field(None, description="Who shall do it: a member of the project.")
+    agent_type: str | None = Field(None, min_length=1, max_length=100, description="Or the queue it goes to.")
+    priority: PriorityName = Field("medium", description="Which goes first.")
+    dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Tasks to be completed first.")
+    parent_task_id: Id | None = Field(None, description="The task it is a part of.")
+    status: Literal["backlog", "todo", "pending", "in_progress"] = Field("todo", description="Where it begins.")
+    context: Any = Field(None, description="Anything the assignee needs, as JSON.")
+    acceptance: Acceptance = Field(default_factory=list, description="What is checked when success is reported.")
+
+
+@operation(
+    "file_task",
+    grant=Grant.WRITER,
+    parameters=FileTask,
+    result=TaskResult,
+    route=Route("POST", "/projects/{project_id}/tasks", 201),
+    tool=False,
+)
+def file_task(call: Call, wanted: FileTask) -> dict[str, Any]:
+    """File a task; with status in_progress it is started at once, if it may be."""
+    call.enter(wanted.project_id)
+    project = call.project(wanted.project_id)
+    parent = _parent(call, project, wanted.parent_task_id)
+    _refuse_assignee(call, project, wanted.assignee_id, wanted.agent_type)
+    draft = Draft(
+        title=wanted.title,
+        description=wanted.description,
+        priority=priority_named(wanted.priority),
+        dependencies=tuple(wanted.dependencies),
+        assignee_id=wanted.assignee_id,
+        agent_type=wanted.agent_type,
+        context=wanted.context,
+        acceptance=tuple(each.model_dump(exclude_none=True) for each in wanted.acceptance),
+    )
+    if parent is not None:
+        creating.refuse_place(call.ground(parent), parent, [draft], capped=False)
+    to = status_named(wanted.status)
+    first = Status.TODO if to is Status.IN_PROGRESS else to
+    made = changing.create(call, project, parent, [draft], status=first)
+    task = call.task(next(iter(made.values())))
+    if to is Status.IN_PROGRESS:
+        changing.move(call, call.ground(task), task, to)
+    return _shown(call, task.id)
+
+
+def _parent(call: Call, project: Project, parent_id: str | None) -> Task | None:
+    if parent_id is None:
+        return None
+    parent = call.task(parent_id)
+    if parent.project_id != project.id:
+        raise Refusal(
+            Code.TASK_NOT_FOUND,
+            f"There is no task {parent_id} in project {project.id}.",
+            "A task and its parent belong to one project.",
+            task_id=parent_id,
+        )
+    return parent
+
+
+def _refuse_assignee(call: Call, project: Project, assignee_id: str | None, agent_type: str | None) -> None:
+    if assignee_id is not None and agent_type is not None:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            "A task goes to an agent or to a queue, not to both.",
+            "Give assignee_id or agent_type.",
+        )
+    if assignee_id is None:
+        return
+    agent = call.known_agent(assignee_id)
+    if not call.tx.agents.members_among(project.id, [agent.id]):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"{agent.id} is not a member of project {project.id}.",
+            f"Add it first (toryo agent edit {agent.id} --project {project.id}), or assign a member.",
+            assignee_id=agent.id,
+        )
+
+
+def _shown(call: Call, task_id: str) -> dict[str, Any]:
+    task = call.task(task_id)
+    return {"success": True, "task_id": task.id, "task": below.show(call, task)}
+
+
+class ListFiled(Parameters):
+    project_id: Id = Field(description="The project.")
+    status: StatusName | None = Field(None, description="Only tasks of this status.")
+    assignee_id: Id | None = Field(None, description="Only tasks of this agent.")
+    parent_task_id: Id | None = Field(None, description="Only direct subtasks of this task.")
+
+
+@operation(
+    "list_project_tasks",
+    grant=Grant.PERSON,
+    parameters=ListFiled,
+    result=TasksResult,
+    route=Route("GET", "/projects/{project_id}/tasks"),
+    tool=False,
+    reads=True,
+)
+def list_project_tasks(call: Call, wanted: ListFiled) -> dict[str, Any]:
+    """The tasks of a project, by priority and age."""
+    project = call.project(wanted.project_id)
+    found = call.tx.tasks.listed(
+        project.id,
+        status=status_named(wanted.status).value if wanted.status else None,
+        assignee_id=wanted.assignee_id,
+        parent_id=wanted.parent_task_id,
+    )
+    return {"success": True, "tasks": below.show_all(call, found)}
+
+
+class OneTask(Parameters):
+    task_id: Id = Field(description="The task.")
+
+
+@operation(
+    "show_task",
+    grant=Grant.PERSON,
+    parameters=OneTask,
+    result=TaskResult,
+    route=Route("GET", "/tasks/{task_id}"),
+    tool=False,
+    reads=True,
+)
+def show_task(call: Call, wanted: OneTask) -> dict[str, Any]:
+    """One task in detail."""
+    return _shown(call, wanted.task_id)
+
+
+class EditTask(OneTask):
+    title: Title | None = Field(None, description="New title.")
+    description: Text | None = Field(None, description="New description.")
+    priority: PriorityName | None = Field(None, description="New priority.")
+    assignee_id: Id | None = Field(None, description="New assignee; null: nobody.")
+    context: Any = Field(None, description="New context.")
+    acceptance: Acceptance | None = Field(None, description="New acceptance checks.")
+    add_dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Tasks it shall wait for.")
+    remove_dependencies: list[Id] = Field(default_factory=list, max_length=100, description="It waits for no more.")
+    version: int | None = Field(None, description="The version you have seen; another is a conflict.")
+
+
+@operation(
+    "edit_task",
+    grant=Grant.WRITER,
+    parameters=EditTask,
+    result=TaskResult,
+    route=Route("PATCH", "/tasks/{task_id}"),
+    tool=False,
+)
+def edit_task(call: Call, wanted: EditTask) -> dict[str, Any]:
+    """Change a task's words, priority, assignee or dependencies; whoever works on it is told."""
+    task = _entered(call, wanted.task_id, wanted.version)
+    _refuse_stranger(call, task)
+    given = wanted.model_dump(exclude_unset=True)
+    if "assignee_id" in given and given["assignee_id"] != task.assignee_id:
+        project = call.project(task.project_id)
+        _refuse_assignee(call, project, given["assignee_id"], task.agent_type if given["assignee_id"] else None)
+        changing.assign(call, call.ground(task), task, given["assignee_id"])
+        task = call.task(task.id)
+    if wanted.add_dependencies or wanted.remove_dependencies:
+        changing.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
+        task = call.task(task.id)
+    acceptance = None
+    if wanted.acceptance is not None:
+        acceptance = tuple(each.model_dump(exclude_none=True) for each in wanted.acceptance)
+    if {"title", "description", "priority", "context", "acceptance"} & set(given):
+        changing.edit(
+            call,
+            task,
+            title=wanted.title,
+            priority=priority_named(wanted.priority) if wanted.priority else None,
+            description=wanted.description,
+            context=wanted.context,
+            acceptance=acceptance,
+        )
+    return _shown(call, task.id)
+
+
+def _entered(call: Call, task_id: str, version: int | None = None) -> Task:
+    """The task, once nobody else changes its project."""
+    call.enter(call.task(task_id).project_id)
+    task = call.task(task_id)
+    if version is not None and version != task.version:
+        raise Refusal(
+            Code.CONFLICT,
+            f"Task {task.id} has been changed since you looked: version {task.version}, you have {version}.",
+            "Look again, and repeat your change on what is there now.",
+            version=task.version,
+        )
+    return task
+
+
+def _refuse_stranger(call: Call, task: Task) -> None:
+    """A member changes a task only as its creator, assignee or superior."""
+    if moves.relation(call.ground(task), task, call.actor) is None:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"You may read task {task.id}, not change it.",
+            "Its creator, its assignee, those above, and owners may.",
+            task_id=task.id,
+        )
+
+
+class MoveTask(OneTask):
+    status: StatusName = Field(description="The new status.")
+    reason: str | None = Field(None, max_length=10_000, description="Needed for blocked, failed and cancelled.")
+    version: int | None = Field(None, description="The version you have seen; another is a conflict.")
+
+
+class Moved(MoveResult):
+    task: dict[str, Any]
+
+
+@operation(
+    "move_task",
+    grant=Grant.WRITER,
+    parameters=MoveTask,
+    result=Moved,
+    route=Route("POST", "/tasks/{task_id}/move"),
+    tool=False,
+)
+def move_task(call: Call, wanted: MoveTask) -> dict[str, Any]:
+    """Move a task; from the backlog also at once into progress."""
+    task = _entered(call, wanted.task_id, wanted.version)
+    to = status_named(wanted.status)
+    before = task.status
+    if before is Status.BACKLOG and to is Status.IN_PROGRESS:
+        changing.move(call, call.ground(task), task, Status.TODO)
+        task = call.task(task.id)
+    changing.move(call, call.ground(task), task, to, wanted.reason)
+    if to is Status.FAILED:
+        call.tx.tasks.save_details(task.id, error=wanted.reason)
+    return {
+        **_shown(call, task.id),
+        "previous_status": before.value,
+        "new_status": to.value,
+        "reason": wanted.reason,
+    }
+
+
+class Judge(OneTask):
+    reason: str | None = Field(None, max_length=10_000, description="Why.")
+
+
+@operation(
+    "approve_task",
+    grant=Grant.WRITER,
+    parameters=Judge,
+    result=TaskResult,
+    route=Route("POST", "/tasks/{task_id}/approve"),
+    tool=False,
+)
+def approve_task(call: Call, wanted: Judge) -> dict[str, Any]:
+    """Approve a requested task; from then on it may be started."""
+    return _judged(call, wanted, Approval.APPROVED, "task.approved")
+
+
+@operation(
+    "reject_task",
+    grant=Grant.WRITER,
+    parameters=Judge,
+    result=TaskResult,
+    route=Route("POST", "/tasks/{task_id}/reject"),
+    tool=False,
+)
+def reject_task(call: Call, wanted: Judge) -> dict[str, Any]:
+    """Reject a requested task, with a reason."""
+    return _judged(call, wanted, Approval.REJECTED, "task.rejected")
+
+
+def _judged(call: Call, wanted: Judge, to: Approval, kind: str) -> dict[str, Any]:
+    task = _entered(call, wanted.task_id)
+    if moves.relation(call.ground(task), task, call.actor) not in ("everything", "ancestor"):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "Only a person above its assignee approves or rejects a request.",
+            "Ask a superior of the assignee, or an owner.",
+            task_id=task.id,
+        )
+    if task.approval is to:
+        return _shown(call, task.id)
+    if task.closed or task.in_progress:
+        raise Refusal(
+            Code.INVALID_TRANSITION,
+            f"Task {task.id} is {task.status.value}.",
+            "Only a task that has not been started is approved or rejected.",
+            task_id=task.id,
+        )
+    by = call.actor.id if to is Approval.APPROVED else None
+    judged = replace(task, approval=to, approved_by=by, updated_at=call.now)
+    call.tx.tasks.save(task, judged)
+    call.event(kind, task=judged, fact=True, data={"reason": wanted.reason})
+    changing.hint(call, [judged])
+    return _shown(call, task.id)
+
+
+class ConfirmChecks(OneTask):
+    passed: bool = Field(description="Whether the acceptance checks hold.")
+    message: str | None = Field(None, max_length=10_000, description="What was found.")
+
+
+@operation(
+    "confirm_checks",
+    grant=Grant.WRITER,
+    parameters=ConfirmChecks,
+    result=TaskResult,
+    route=Route("POST", "/tasks/{task_id}/checks/confirm"),
+    tool=False,
+)
+def confirm_checks(call: Call, wanted: ConfirmChecks) -> dict[str, Any]:
+    """Judge a task's acceptance checks by hand, where no Coordinator runs them."""
+    task = _entered(call, wanted.task_id)
+    _refuse_stranger(call, task)
+    if not task.has_acceptance or task.checks not in (Checks.RUNNING, Checks.FAILED, Checks.NONE):
+        raise Refusal(
+            Code.NOT_NOW,
+            f"Task {task.id} has no acceptance checks to judge now.",
+            "Checks are judged once success has been reported.",
+            task_id=task.id,
+        )
+    failures = [] if wanted.passed else [{"check": "by hand", "message": wanted.message or "not accepted"}]
+    changing.finish_checks(call, task, failures)
+    call.tx.hint(WORK)
+    return _shown(call, task.id)

@@ -1,0 +1,282 @@
+"""Telling a session what comes next: the step from the tables, in words, with what belongs to it.
+
+`told` is what `get_next_action` answers and does (a look, a wait, an exit); `riding` is what goes along on other
+answers and changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from toryo.domain.agents import Role
+from toryo.domain.projects import Decomposition, Language
+from toryo.domain.sessions import End, Session
+from toryo.domain.tasks import Status, Task
+from toryo.domain.times import iso_or_none
+from toryo.operations import ending, showing
+from toryo.operations.call import Call
+from toryo.workflow import facts, launch, manager, next_action
+from toryo.workflow.instructions import TOOLS, key_of, words
+from toryo.workflow.snapshot import Case, Snapshot
+from toryo.workflow.step import Step
+
+_MANY = 10
+
+
+def riding(call: Call) -> dict[str, Any]:
+    """What `get_next_action` would say now; `get_next_action` itself where telling has an effect."""
+    session = call.session
+    snapshot = call.own_snapshot()
+    step = next_action.decide(snapshot, session)
+    if not next_action.riding(step, session, call.agent.role):
+        return {
+            "action": "get_next_action",
+            "instruction": words("get_next_action", _language(snapshot)),
+            "tools": list(TOOLS["get_next_action"]),
+        }
+    return answer(call, snapshot, step)
+
+
+def told(call: Call) -> dict[str, Any]:
+    """The next action, told: records that it was, and what its telling does."""
+    session = call.session
+    snapshot = call.own_snapshot()
+    step = next_action.decide(snapshot, session)
+    said = answer(call, snapshot, step)
+    _remember(call, step)
+    case = next_action.case_of(snapshot, session)
+    if case is not None:
+        _take_effect(call, case, step)
+    if step.action == "exit" and not session.over:
+        ending.end_session(call, call.session, End.TOLD_TO_EXIT)
+    return said
+
+
+def answer(call: Call, snapshot: Snapshot, step: Step) -> dict[str, Any]:
+    """The step as an answer: action, state, instruction, tools, reason, state_version, and what belongs to it."""
+    session = call.session
+    case = next_action.case_of(snapshot, session)
+    how = _variants(session, case, step)
+    key = key_of(step, call.agent.role, **how)
+    said: dict[str, Any] = {
+        "action": step.action,
+        "state": step.state,
+        "instruction": words(key, _language(snapshot), **_words_of(call, snapshot, case, step)),
+        "tools": list(TOOLS[key]),
+        "reason": step.reason,
+        "state_version": call.tx.events.last_fact(session.root_id or ""),
+    }
+    if case is not None:
+        said.update(_belongings(call, case, step))
+    return said
+
+
+def _language(snapshot: Snapshot) -> Language:
+    return snapshot.project.settings.language if snapshot.project is not None else Language.ENGLISH
+
+
+def _variants(session: Session, case: Case | None, step: Step) -> dict[str, bool]:
+    if case is None:
+        return {}
+    if step.action in ("create_subtasks", "start"):
+        optional = case.ground.project.settings.decomposition is Decomposition.OPTIONAL
+        alone = case.agent.role is Role.MANAGER and not _active_workers(case)
+        return {"alone": alone, "optional": optional and case.agent.role is not Role.MANAGER}
+    if step.action == "execute_task":
+        return {"fixing": facts.check_failed(case)}
+    if step.action == "start_subtask":
+        return {"window_open": case.main.worked_attempt < case.main.attempt and _made_before(case, session)}
+    if step.action == "wait_for_delegation":
+        return {"leave": session.delegation_waits >= 2}
+    return {}
+
+
+def _active_workers(case: Case) -> bool:
+    return any(case.ground.active_member(each.id) for each in case.ground.below(case.agent.id))
+
+
+def _made_before(case: Case, session: Session) -> bool:
+    return any(each.created_at < session.created_at for each in case.children)
+
+
+def _words_of(call: Call, snapshot: Snapshot, case: Case | None, step: Step) -> dict[str, Any]:
+    """What the words of a step are filled with."""
+    agent = call.agent
+    facts_: dict[str, Any] = {
+        "reason": step.reason,
+        "detail": _detail(snapshot, call.session, step),
+        "provider": agent.provider or "claude",
+        "model": agent.model or "your-model-id",
+    }
+    if case is None:
+        return facts_
+    return {**facts_, **_words_of_case(call, case, step)}
+
+
+def _detail(snapshot: Snapshot, session: Session, step: Step) -> str:
+    if step.reason == "task_withdrawn":
+        cause = launch.withdrawn(snapshot, session)
+        return cause[0] if cause else ""
+    return session.runaway or step.reason
+
+
+def _words_of_case(call: Call, case: Case, step: Step) -> dict[str, Any]:
+    done = sum(1 for each in case.children if each.status is Status.COMPLETED)
+    current = facts.current_subtask(case) if step.action == "execute_subtask" else facts.next_subtask(case)
+    stuck = [each for each in case.children if each.status in (Status.BLOCKED, Status.FAILED)]
+    return {
+        "cap": case.ground.project.settings.worker_subtasks,
+        "task_id": current.id if current else "",
+        "title": current.title if current else "",
+        "done": done,
+        "total": sum(1 for each in case.children if each.status is not Status.CANCELLED),
+        "ready": ", ".join(each.id for each in case.dispatchable[:_MANY]),
+        "blocked": ", ".join(f"{each.id} ({each.status.value})" for each in stuck[:_MANY]),
+        "waiting": "; ".join(_who_waits(case)[:_MANY]),
+        "failed": "; ".join(_failed_checks(call, case.main)[:_MANY]) if facts.check_failed(case) else "",
+    }
+
+
+def _who_waits(case: Case) -> list[str]:
+    found = []
+    for each in case.children:
+        if not each.open or each.in_progress:
+            continue
+        waits = [f"{other.id} ({other.status.value})" for other in case.tree.open_dependencies(each)]
+        found.append(f"{each.id} is {each.status.value}" + (f", waits for {', '.join(waits)}" if waits else ""))
+    return found
+
+
+def _failed_checks(call: Call, main: Task) -> list[str]:
+    failures = call.tx.tasks.details(main.id).check_failures
+    return [f"{each.get('check')}: {each.get('message')}" for each in failures]
+
+
+def _belongings(call: Call, case: Case, step: Step) -> dict[str, Any]:
+    """Task, subtask, progress, blocks, what happened since: what the action needs at hand."""
+    details = call.tx.tasks.details(case.main.id)
+    found: dict[str, Any] = {"task": showing.main_task(case.main, details.description)}
+    if step.action in ("execute_subtask", "start_subtask"):
+        subtask = facts.current_subtask(case) if step.action == "execute_subtask" else facts.next_subtask(case)
+        assert subtask is not None
+        found["subtask"] = _subtask(call, subtask)
+        found["progress"] = _progress(case)
+    if step.action == "review_and_resolve_blocks":
+        found["blocked_subtasks"] = [_stuck(call, case, each) for each in case.children if _is_stuck(each)]
+    if step.action == "resolve_dependency_deadlock":
+        found["waiting"] = _who_waits(case)
+    if step.state == "fixing_checks":
+        found["failed_checks"] = list(details.check_failures)
+    if call.agent.role is Role.MANAGER and step.action in (*manager.LOOKS, "report_completion"):
+        found["since_you_left"] = since_left(call, case)
+        if facts.check_failed(case):
+            found["failed_checks"] = list(details.check_failures)
+    return found
+
+
+def _subtask(call: Call, task: Task) -> dict[str, Any]:
+    details = call.tx.tasks.details(task.id)
+    return {**showing.main_task(task, details.description), "status": task.status.value, "context": details.context}
+
+
+def _progress(case: Case) -> dict[str, int]:
+    counted = [each for each in case.children if each.status is not Status.CANCELLED]
+    return {"done": sum(1 for each in counted if each.status is Status.COMPLETED), "total": len(counted)}
+
+
+def _is_stuck(task: Task) -> bool:
+    return task.status in (Status.BLOCKED, Status.FAILED)
+
+
+def _stuck(call: Call, case: Case, task: Task) -> dict[str, Any]:
+    """A blocked or failed subtask: who blocked it, why, and whether this caller may resolve it."""
+    mine = task.blocked_by == case.agent.id
+    by_person = task.blocked_by_person or task.blocked_by_guard
+    may = mine or (not by_person and task.blocked_cause is None)
+    return {
+        **showing.brief_task(task),
+        "blocked_by": task.blocked_by,
+        "blocked_reason": task.blocked_reason or call.tx.tasks.details(task.id).error,
+        "you_may_resolve": may if task.status is Status.BLOCKED else case.tree.parent(task) is not None,
+    }
+
+
+_CHANGES = {"task.completed": "completed", "task.failed": "failed", "task.blocked": "blocked"}
+
+
+def since_left(call: Call, case: Case) -> dict[str, Any]:
+    """What happened below since the last session, so that a return is never blind."""
+    below = {each.id for each in case.descendants}
+    happened: dict[str, list[str]] = {"completed": [], "failed": [], "blocked": [], "changed": []}
+    for event in call.tx.events.facts_after(case.main.root_id, case.main.left_event or 0):
+        if event.task_id in below and event.actor_id != case.agent.id:
+            ids = happened[_CHANGES.get(event.kind, "changed")]
+            if event.task_id not in ids:
+                ids.append(event.task_id)
+    details = call.tx.tasks.details_of(happened["completed"][-_MANY:])
+    return {
+        "since": iso_or_none(case.main.left_at or case.main.created_at),
+        "counts": {name: len(ids) for name, ids in happened.items()},
+        **{name: ids[-_MANY:] for name, ids in happened.items()},
+        "results": [
+            {"task_id": each, "title": case.tree.tasks[each].title, "summary": details[each].summary}
+            for each in happened["completed"][-_MANY:]
+        ],
+    }
+
+
+# --- what telling does -----------------------------------------------------------------------------------------------
+
+
+def _take_effect(call: Call, case: Case, step: Step) -> None:
+    session, main = call.session, case.main
+    if case.agent.role is Role.MANAGER:
+        if step.action in manager.LOOKS:
+            _look(call, case)
+        if session.choice is not None and step.action not in ("start", "adjust", "wait"):
+            call.change_session(choice=None, choice_event=None)
+    if step.action in ("wait", "wait_for_others"):
+        ending.record_wait(call, call.tx.tasks.find(main.id) or main, "workers" if step.action == "wait" else "others")
+        ending.end_session(call, call.session, End.LEFT_TO_WAIT)
+    elif step.action == "wait_for_delegation":
+        _wait_for_delegation(call, main)
+
+
+def _wait_for_delegation(call: Call, main: Task) -> None:
+    waits = call.session.delegation_waits + 1
+    call.change_session(delegation_waits=waits)
+    if waits >= 3:
+        ending.record_wait(call, main, "delegation")
+        ending.end_session(call, call.session, End.LEFT_TO_WAIT)
+
+
+def _look(call: Call, case: Case) -> None:
+    """What happened before this is not new any more; what can be dispatched now is remembered."""
+    dispatchable = tuple(each.id for each in case.dispatchable)
+    looked = replace(case.main, look_event=call.tx.events.last(), look_dispatchable=dispatchable)
+    call.tx.tasks.save(case.main, looked)
+
+
+def _remember(call: Call, step: Step) -> None:
+    """A next action that differs from the last one told in this session is an event; the same one is counted."""
+    session = call.session
+    newest = call.tx.events.last_fact(session.root_id or "")
+    same = f"{step.action} {step.reason}"
+    if session.told == same and session.told_event == newest:
+        call.change_session(told_times=session.told_times + 1)
+        return
+    if session.told != same:
+        call.event(
+            "decision.next_action",
+            agent_id=session.agent_id,
+            data={
+                "action": step.action,
+                "state": step.state,
+                "reason": step.reason,
+                "row": step.row,
+                "rule": step.words,
+                "task_id": session.task_id,
+            },
+        )
+    call.change_session(told=same, told_times=1, told_event=newest)

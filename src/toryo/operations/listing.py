@@ -1,0 +1,58 @@
+"""Which tools a connection is shown: small, and by caller. A tool that is not listed but allowed still works."""
+
+from __future__ import annotations
+
+from toryo.domain.agents import Role
+from toryo.domain.launches import Purpose
+from toryo.operations.catalogue import Operation, tools
+from toryo.operations.permissions import Caller, Grant, Kind
+
+COORDINATOR_TOOLSET = "coordinator"
+
+_WORKER = frozenset(
+    {
+        "authenticate",
+        "report_model",
+        "get_next_action",
+        "get_my_task",
+        "create_tasks_batch",
+        "update_task_status",
+        "report_completed",
+        "save_progress",
+        "get_notifications",
+        "list_tasks",
+        "get_task",
+        "request_task",
+        "logout",
+    }
+)
+_MANAGER = (_WORKER - {"request_task"}) | {
+    "select_action",
+    "get_recent_completions",
+    "assign_task",
+    "update_task",
+    "cancel_task",
+    "block_task",
+    "update_task_dependencies",
+    "list_subordinates",
+}
+_CHAT = frozenset(
+    {"authenticate", "report_model", "get_next_action", "get_my_task", "list_tasks", "get_task", "logout"}
+)
+
+
+def tools_for(caller: Caller, toolset: str | None = None) -> list[Operation]:
+    """What `tools/list` answers: by the credential, else (`?toolset=coordinator`) by what was asked for."""
+    if caller.kind is Kind.COORDINATOR or (toolset == COORDINATOR_TOOLSET and caller.kind is Kind.NOBODY):
+        return [each for each in tools() if each.grant in (Grant.COORDINATOR, Grant.OPEN)]
+    if caller.kind in (Kind.SESSION, Kind.LAUNCH):
+        wanted = _of(caller)
+        return [each for each in tools() if each.name in wanted]
+    return [each for each in tools() if each.listed and each.grant is not Grant.COORDINATOR]
+
+
+def _of(caller: Caller) -> frozenset[str]:
+    launch = caller.launch
+    if launch is not None and launch.purpose is Purpose.CHAT:
+        return _CHAT
+    return _MANAGER if caller.agent is not None and caller.agent.role is Role.MANAGER else _WORKER

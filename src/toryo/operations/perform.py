@@ -1,0 +1,409 @@
+"""The one path of every call: find, identify, ask the grant, validate, transaction, handler, events, commit, hints.
+
+Synchronous: nothing runs between two statements of a transaction. A `Refusal` anywhere changes nothing and becomes an
+answer. Waiting happens at the edge, which performs again after a hint.
+"""
+
+from __future__ import annotations
+
+import difflib
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+import structlog
+from pydantic import BaseModel, ValidationError
+
+from toryo.domain.agents import Agent, Role, Status
+from toryo.domain.agents import Kind as AgentKind
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.times import SECOND, Millis
+from toryo.operations import gate, leading, listing
+from toryo.operations.call import Call, Context
+from toryo.operations.catalogue import Later, Operation, catalogue
+from toryo.operations.identity import digest, identify
+from toryo.operations.permissions import Caller, Credentials, Kind, Login, refuse
+from toryo.settings import Settings
+from toryo.storage.database import Connection, Database
+from toryo.storage.errors import ConstraintBroken, DatabaseUnavailable, Unstorable
+from toryo.storage.transaction import Transaction
+from toryo.workflow.snapshot import Limits
+
+_calls = structlog.get_logger("toryo.calls")
+
+OWNER_ID = "owner"
+"""The person who set up the server."""
+_CUT = 2_048
+"""Characters of arguments that a log line keeps."""
+_SECRET = frozenset({"passkey", "session_token", "credential", "token"})
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`result` is plain JSON data; None while `later` says that there is nothing to say yet."""
+
+    result: dict[str, Any] | None
+    refused: bool = False
+    later: Later | None = None
+    operation: Operation | None = None
+
+
+class _RollBack(Exception):
+    """A refusal after the first write: nothing of the work may stay."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+
+
+@dataclass
+class _Done:
+    """What a work hands out of its transaction."""
+
+    outcome: Outcome
+    hints: frozenset[str]
+    caller: Caller | None
+
+
+class Office:
+    """Performs calls for one server process. `clock` answers epoch milliseconds, `entropy` so many random bits."""
+
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        clock: Callable[[], Millis],
+        entropy: Callable[[int], int],
+        publish: Callable[[Iterable[str]], None],
+        limits: Limits | None = None,
+    ) -> None:
+        self.database = database
+        self.settings = settings
+        self.clock = clock
+        self.publish = publish
+        self.context = Context(settings, limits or _limits(settings), entropy)
+
+    # --- the path --------------------------------------------------------------------------------------------------
+
+    def perform(
+        self, name: str, arguments: dict[str, Any], credentials: Credentials, *, may_wait: bool = False
+    ) -> Outcome:
+        """Carries out one call and answers after its commit. Never raises for what a caller did wrong."""
+        asked = self._asked(name, arguments, credentials, may_wait)
+        if isinstance(asked, Outcome):
+            return asked
+        started = time.perf_counter()
+        try:
+            try:
+                done = self._run(asked)(asked.work)
+            except _RollBack as after_write:
+                done = self.database.write(asked.refusing(after_write.refusal))
+        except Exception as error:  # noqa: BLE001 - faults of the database become answers, others are raised on
+            done = _Done(Outcome(_fault(error).answer(), True, operation=asked.operation), frozenset(), None)
+        return self._finish(asked, done, started)
+
+    async def perform_async(
+        self, name: str, arguments: dict[str, Any], credentials: Credentials, *, may_wait: bool = False
+    ) -> Outcome:
+        """As `perform`, for the edges that live on an event loop."""
+        asked = self._asked(name, arguments, credentials, may_wait)
+        if isinstance(asked, Outcome):
+            return asked
+        started = time.perf_counter()
+        run = self.database.read_async if asked.operation.reads else self.database.write_async
+        try:
+            try:
+                done = await run(asked.work)
+            except _RollBack as after_write:
+                done = await self.database.write_async(asked.refusing(after_write.refusal))
+        except Exception as error:  # noqa: BLE001 - as in `perform`
+            done = _Done(Outcome(_fault(error).answer(), True, operation=asked.operation), frozenset(), None)
+        return self._finish(asked, done, started)
+
+    def _run(self, asked: _Asked) -> Callable[[Callable[[Connection], _Done]], _Done]:
+        return self.database.read if asked.operation.reads else self.database.write
+
+    def _asked(
+        self, name: str, arguments: dict[str, Any], credentials: Credentials, may_wait: bool
+    ) -> _Asked | Outcome:
+        operation = catalogue().get(name)
+        if operation is None:
+            return Outcome(_unknown(name).answer(), True)
+        arguments = dict(arguments)
+        token = arguments.pop("session_token", None)
+        if isinstance(token, str) and token:
+            credentials = replace(credentials, session_token=token)
+        return _Asked(self, operation, arguments, credentials, may_wait and operation.waits, self.clock())
+
+    def _finish(self, asked: _Asked, done: _Done, started: float) -> Outcome:
+        if done.hints:
+            self.publish(done.hints)
+        if done.outcome.later is None:
+            _log(asked, done, time.perf_counter() - started)
+        return done.outcome
+
+    # --- beside calls ----------------------------------------------------------------------------------------------
+
+    def list_tools(self, credentials: Credentials, toolset: str | None = None) -> list[Operation]:
+        """The tools that `tools/list` shows this caller. Raises nothing: who is not known sees what nobody sees."""
+        return self.database.read(lambda connection: self._listed(connection, credentials, toolset))
+
+    async def list_tools_async(self, credentials: Credentials, toolset: str | None = None) -> list[Operation]:
+        return await self.database.read_async(lambda connection: self._listed(connection, credentials, toolset))
+
+    def _listed(self, connection: Connection, credentials: Credentials, toolset: str | None) -> list[Operation]:
+        try:
+            caller = identify(Transaction(connection), credentials)
+        except Refusal:
+            caller = Caller(Kind.NOBODY)
+        return listing.tools_for(caller, toolset)
+
+    def bootstrap(self, coordinator_token: str, owner_token: str) -> None:
+        """Makes the two tokens of a data directory known, and the person who owns the server. Repeatable."""
+        now = self.clock()
+
+        def work(connection: Connection) -> None:
+            tx = Transaction(connection)
+            tx.lock_everything()
+            if tx.agents.find(OWNER_ID) is None:
+                tx.agents.add(_owner(now), None)
+            tx.keeping.add_token(digest(coordinator_token), "coordinator", "coordinator.token", now)
+            tx.keeping.add_token(
+                digest(owner_token), "person", "owner.token", now, agent_id=OWNER_ID, login=Login.OWNER.value
+            )
+
+        self.database.write(work)
+
+    def housekeep(self, chore: Callable[[Call], Any]) -> Any:
+        """Runs a chore of housekeeping in a transaction of its own, as Toryo itself."""
+        now = self.clock()
+
+        def work(connection: Connection) -> tuple[Any, frozenset[str]]:
+            tx = Transaction(connection)
+            tx.lock_everything()
+            result = chore(Call(tx, Caller(Kind.NOBODY), now, self.context))
+            tx.events.flush()
+            return result, frozenset(tx.hints)
+
+        result, hints = self.database.write(work)
+        if hints:
+            self.publish(hints)
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One call on its way. `work` may run more than once; it changes nothing but through its connection."""
+
+    office: Office
+    operation: Operation
+    arguments: dict[str, Any]
+    credentials: Credentials
+    may_wait: bool
+    now: Millis
+
+    def work(self, connection: Connection) -> _Done:
+        tx = Transaction(connection)
+        caller: Caller | None = None
+        try:
+            caller = self._caller(tx)
+            refuse(self.operation, caller)
+            parameters = _validated(self.operation, self.arguments)
+            call = self._call(tx, caller)
+            if call.has_session:
+                gate.refuse(call, self.operation)
+            result = self.operation.handler(call, parameters)
+        except Refusal as refusal:
+            if tx.wrote:
+                raise _RollBack(refusal) from None
+            return self._refused(tx, caller, refusal)
+        return self._answered(tx, call, result)
+
+    def refusing(self, refusal: Refusal) -> Callable[[Connection], _Done]:
+        """After a rollback: the work that counts the refusal and answers with it."""
+
+        def work(connection: Connection) -> _Done:
+            tx = Transaction(connection)
+            return self._refused(tx, self._caller(tx), refusal)
+
+        return work
+
+    def _caller(self, tx: Transaction) -> Caller:
+        """Who calls; within a project, once nobody else changes it."""
+        caller = identify(tx, self.credentials)
+        if caller.project_id is not None and not self.operation.reads and tx.lock_project(caller.project_id):
+            caller = identify(tx, self.credentials)
+        return caller
+
+    def _call(self, tx: Transaction, caller: Caller) -> Call:
+        return Call(
+            tx,
+            caller,
+            self.now,
+            self.office.context,
+            may_wait=self.may_wait,
+            correlation_id=self.credentials.correlation_id,
+        )
+
+    def _answered(self, tx: Transaction, call: Call, result: dict[str, Any] | Later) -> _Done:
+        if isinstance(result, Later):
+            self._store(tx, call)
+            return _Done(Outcome(None, later=result, operation=self.operation), frozenset(tx.hints), call.caller)
+        refused = result.get("success") is False
+        if call.has_session and not self.operation.reads:
+            gate.touch(call, refused=refused)
+            result = self._accompanied(call, result)
+        self._store(tx, call)
+        return _Done(Outcome(result, refused, None, self.operation), frozenset(tx.hints), call.caller)
+
+    def _refused(self, tx: Transaction, caller: Caller | None, refusal: Refusal) -> _Done:
+        tx.events.collected.clear()
+        tx.hints.clear()
+        result = refusal.answer()
+        if self.operation.name == "authenticate":
+            result.setdefault("action", "exit")
+        if caller is not None and caller.session is not None and not self.operation.reads:
+            call = self._call(tx, caller)
+            gate.touch(call, refused=True)
+            if refusal.code is Code.RUNAWAY and call.session.runaway is None and not call.session.over:
+                call.adopt_counts(gate.trip(call, call.session, "restless"))
+            result = self._accompanied(call, result)
+            self._store(tx, call)
+        return _Done(Outcome(result, True, None, self.operation), frozenset(tx.hints), caller)
+
+    def _accompanied(self, call: Call, result: dict[str, Any]) -> dict[str, Any]:
+        """What rides along: `next` on the answers that lead on, and how many notices wait."""
+        session = call.session
+        if session.over or session.ended_at is not None:
+            return result
+        if self.operation.leads:
+            result = {**result, "next": leading.riding(call)}
+        waiting = call.tx.handovers.count_waiting(session.id)
+        return {**result, "notifications_pending": waiting} if waiting else result
+
+    def _store(self, tx: Transaction, call: Call) -> None:
+        """The caller's session as it has become, and what happened."""
+        if call.has_session and not self.operation.reads:
+            stored = tx.sessions.find(call.session.id)
+            if stored is not None:
+                tx.sessions.save(stored, call.session)
+        tx.events.flush()
+
+
+# --- arguments -------------------------------------------------------------------------------------------------------
+
+
+def _validated(operation: Operation, arguments: dict[str, Any]) -> BaseModel:
+    """The arguments as the declared parameters. Raises Refusal that names each mistake and the nearest valid name."""
+    try:
+        return operation.parameters.model_validate(arguments)
+    except ValidationError as invalid:
+        raise _invalid(operation, invalid) from None
+
+
+def _invalid(operation: Operation, invalid: ValidationError) -> Refusal:
+    errors = invalid.errors(include_url=False, include_context=False, include_input=False)
+    mistakes = [{"parameter": ".".join(str(part) for part in each["loc"]), "problem": each["msg"]} for each in errors]
+    known = list(operation.parameters.model_fields)
+    hints = [
+        _nearest(str(each["loc"][0]), known) for each in errors if each["type"] == "extra_forbidden" and each["loc"]
+    ]
+    too_long = all(each["type"] in ("string_too_long", "too_long") for each in errors)
+    told = "; ".join(f"{each['parameter'] or 'arguments'}: {each['problem']}" for each in mistakes[:5])
+    instruction = " ".join(hint for hint in hints if hint) or "Call it again with these mended."
+    return Refusal(
+        Code.TOO_LARGE if too_long else Code.VALIDATION_ERROR,
+        f"{operation.name}: {told}.",
+        f"{instruction} Its parameters: {', '.join(known) or 'none'}.",
+        errors=mistakes[:20],
+    )
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, 1)
+    return f"Did you mean {close[0]} instead of {name}?" if close else f"Leave out {name}."
+
+
+def _unknown(name: str) -> Refusal:
+    names = [each.name for each in catalogue().values() if each.tool]
+    close = difflib.get_close_matches(name, names, 3)
+    instruction = f"Did you mean {' or '.join(close)}?" if close else "Call help for the tools there are."
+    return Refusal(Code.TOOL_NOT_FOUND, f"There is no tool {name[:100]!r}.", instruction)
+
+
+# --- what goes wrong -------------------------------------------------------------------------------------------------
+
+
+def _fault(error: Exception) -> Refusal:
+    """Faults of the database as answers; anything else is a defect and is raised on."""
+    if isinstance(error, DatabaseUnavailable):
+        return Refusal(Code.UNAVAILABLE, error.message, error.instruction)
+    if isinstance(error, Unstorable):
+        return Refusal(Code.VALIDATION_ERROR, str(error), "Leave such characters and numbers out.")
+    if isinstance(error, ConstraintBroken):
+        return Refusal(
+            Code.CONFLICT, "Somebody else changed the same thing at the same time.", "Look again, and repeat."
+        )
+    raise error
+
+
+def _limits(settings: Settings) -> Limits:
+    """The guards of the settings (seconds) as decisions take them (milliseconds)."""
+    guards = settings.guards.model_dump()
+    return Limits(**{name: value * SECOND if name in _IN_SECONDS else value for name, value in guards.items()})
+
+
+_IN_SECONDS = frozenset({"stop_grace", "pause_grace", "silence", "run_time", "cooldown", "longest_cooldown"})
+
+
+def _owner(now: Millis) -> Agent:
+    return Agent(
+        id=OWNER_ID,
+        name="Owner",
+        kind=AgentKind.HUMAN,
+        role=Role.OWNER,
+        reports_to=None,
+        status=Status.ACTIVE,
+        provider=None,
+        model=None,
+        agent_type=None,
+        capabilities=(),
+        max_parallel_tasks=1,
+        system_prompt="",
+        provider_options={},
+        created_at=now,
+        updated_at=now,
+    )
+
+
+# --- the log line ----------------------------------------------------------------------------------------------------
+
+
+def _log(asked: _Asked, done: _Done, seconds: float) -> None:
+    """One structured line per tool call; polling and reading at debug, so that an idle hour writes next to nothing."""
+    operation, caller, result = asked.operation, done.caller, done.outcome.result or {}
+    idle = operation.reads or (operation.waits and not done.outcome.refused)
+    write = _calls.debug if idle else _calls.info
+    session = caller.session if caller is not None else None
+    write(
+        "tool_call",
+        agent_id=caller.agent.id if caller is not None and caller.agent is not None else None,
+        task_id=session.task_id if session is not None else None,
+        correlation_id=session.correlation_id if session is not None else asked.credentials.correlation_id,
+        duration_ms=round(seconds * 1000, 2),
+        metadata={
+            "tool": operation.name,
+            "session": session.id if session is not None else None,
+            "purpose": session.purpose.value if session is not None else None,
+            "project": caller.project_id if caller is not None else None,
+            "outcome": str(result.get("error")) if done.outcome.refused else "ok",
+            "arguments": _masked(asked.arguments),
+        },
+    )
+
+
+def _masked(arguments: dict[str, Any]) -> str:
+    shown = {name: "***" if name in _SECRET else value for name, value in arguments.items()}
+    return orjson.dumps(shown, default=str)[:_CUT].decode(errors="ignore")

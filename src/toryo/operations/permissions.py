@@ -1,0 +1,175 @@
+"""Who is calling, and what each kind of caller may call: named grants, as data.
+
+A `Caller` is what the presented credential proves, never what an argument claims. `refuse` says why a caller may not
+call an operation and names what to do instead; it is the only place where an operation is refused for who calls it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from toryo.domain.agents import Agent, Role
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.launches import Launch, Purpose
+from toryo.domain.sessions import Session
+
+if TYPE_CHECKING:
+    from toryo.operations.catalogue import Operation
+
+
+class Kind(StrEnum):
+    """What the credential of a call proves."""
+
+    NOBODY = "nobody"
+    COORDINATOR = "coordinator"
+    LAUNCH = "launch"
+    """A launch credential whose process has not signed in (any more)."""
+    SESSION = "session"
+    PERSON = "person"
+
+
+class Grant(StrEnum):
+    """One per operation; each names one or more kinds of caller."""
+
+    OPEN = "open"
+    COORDINATOR = "coordinator"
+    ANY_SESSION = "any_session"
+    TASK_SESSION = "task_session"
+    MANAGER = "manager"
+    """A manager in a task session (and, for the tools that say so, a worker on its own self-made subtasks)."""
+    LEADING = "leading"
+    """A task session; the operation itself sees to it that workers touch self-made subtasks only."""
+    PERSON = "person"
+    WRITER = "writer"
+    """A person whose login may change things (not a viewer)."""
+    OWNER = "owner"
+
+
+class Login(StrEnum):
+    """What a person may do: `owner` everything, `member` in the projects they belong to, `viewer` reads."""
+
+    OWNER = "owner"
+    MEMBER = "member"
+    VIEWER = "viewer"
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a call brings to prove who makes it; any may be missing.
+
+    `bearer` is the token of the `Authorization` header, `session_token` the argument of that name.
+    """
+
+    bearer: str | None = None
+    session_token: str | None = None
+    correlation_id: str | None = None
+    remote: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    kind: Kind
+    agent: Agent | None = None
+    session: Session | None = None
+    launch: Launch | None = None
+    login: Login | None = None
+    coordinator_id: str | None = None
+
+    @property
+    def project_id(self) -> str | None:
+        if self.session is not None:
+            return self.session.project_id
+        return self.launch.project_id if self.launch is not None else None
+
+    @property
+    def is_person(self) -> bool:
+        return self.kind is Kind.PERSON
+
+    @property
+    def actor_id(self) -> str:
+        """Who did it, for the event log."""
+        if self.agent is not None:
+            return self.agent.id
+        return "system:coordinator" if self.kind is Kind.COORDINATOR else "system:nobody"
+
+
+def allowed(operation: Operation, caller: Caller) -> bool:
+    """Whether the caller's kind, purpose and role open the operation (what it does there is checked in it)."""
+    try:
+        refuse(operation, caller)
+    except Refusal:
+        return False
+    return True
+
+
+def refuse(operation: Operation, caller: Caller) -> None:
+    """Raises the refusal that tells this caller why not, and what instead; returns if it may."""
+    grant = operation.grant
+    if grant is Grant.OPEN:
+        return
+    if grant is Grant.COORDINATOR:
+        if caller.kind is not Kind.COORDINATOR:
+            raise Refusal(
+                Code.COORDINATOR_REQUIRED,
+                f"{operation.name} is for Coordinators.",
+                "Agents sign in with authenticate and then call get_next_action.",
+            )
+        return
+    if grant in (Grant.PERSON, Grant.WRITER, Grant.OWNER):
+        _refuse_person(operation, caller)
+        return
+    _refuse_session(operation, caller)
+
+
+def _refuse_person(operation: Operation, caller: Caller) -> None:
+    if caller.kind is not Kind.PERSON:
+        raise Refusal(
+            Code.AUTHENTICATION_REQUIRED,
+            f"{operation.name} is for people, with a person's token.",
+            "Use the token in owner.token of the server's data directory (--token or TORYO_TOKEN).",
+        )
+    if operation.grant is Grant.OWNER and caller.login is not Login.OWNER:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"{operation.name} is for the owner.",
+            "Ask an owner of this server to do it.",
+        )
+    if operation.grant is Grant.WRITER and caller.login is Login.VIEWER:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "A viewer reads and changes nothing.",
+            "Ask an owner of this server for the role member.",
+        )
+
+
+def _refuse_session(operation: Operation, caller: Caller) -> None:
+    session = caller.session
+    if session is None:
+        if caller.kind is Kind.LAUNCH:
+            raise Refusal(
+                Code.AUTHENTICATION_REQUIRED,
+                "This process has not signed in yet.",
+                "Call authenticate first (no arguments are needed), then get_next_action.",
+            )
+        raise Refusal(
+            Code.AUTHENTICATION_REQUIRED,
+            f"{operation.name} needs a session.",
+            "Call authenticate with your agent_id and passkey, then pass the session_token it returns.",
+        )
+    if operation.grant is Grant.ANY_SESSION:
+        return
+    if session.purpose is not Purpose.TASK:
+        raise Refusal(
+            Code.TASK_SESSION_REQUIRED,
+            f"{operation.name} is for task sessions; this is a {session.purpose.value} session.",
+            "Talk here; the task session of this agent does the work. Call get_next_action.",
+            purpose=session.purpose.value,
+        )
+    if operation.grant is Grant.MANAGER and (caller.agent is None or caller.agent.role is not Role.MANAGER):
+        raise Refusal(
+            Code.MANAGER_REQUIRED,
+            f"{operation.name} is for managers.",
+            "Work on your own task: call get_next_action and do what it says.",
+        )

@@ -1,0 +1,159 @@
+"""How things are shown: the same keys for a task, an agent, a launch on every path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toryo.domain.agents import Agent
+from toryo.domain.ground import Tree
+from toryo.domain.launches import Launch
+from toryo.domain.projects import Project
+from toryo.domain.sessions import Session
+from toryo.domain.tasks import Details, Task
+from toryo.domain.times import iso, iso_or_none
+
+
+def task(each: Task, details: Details, dependencies: tuple[str, ...] | list[str]) -> dict[str, Any]:
+    """The keys of a task, everywhere the same."""
+    return {
+        "task_id": each.id,
+        "id": each.id,
+        "project_id": each.project_id,
+        "title": each.title,
+        "description": details.description,
+        "status": each.status.value,
+        "priority": each.priority.value,
+        "assignee_id": each.assignee_id,
+        "agent_type": each.agent_type,
+        "parent_task_id": each.parent_id,
+        "dependencies": list(dependencies),
+        "approval": each.approval.value,
+        "approved_by": each.approved_by,
+        "blocked_reason": each.blocked_reason,
+        "blocked_by": each.blocked_by,
+        "result": details.result,
+        "summary": details.summary,
+        "error": details.error,
+        "attempt": each.attempt,
+        "created_by": each.created_by,
+        "correlation_id": each.correlation_id,
+        "created_at": iso(each.created_at),
+        "updated_at": iso(each.updated_at),
+        "started_at": iso_or_none(each.started_at),
+        "completed_at": iso_or_none(each.completed_at),
+        "version": each.version,
+    }
+
+
+def full_task(each: Task, details: Details, tree: Tree) -> dict[str, Any]:
+    """One task in detail: also its context, acceptance, children, and whether a dependency failed."""
+    return {
+        **task(each, details, tree.depends_on.get(each.id, ())),
+        "context": details.context,
+        "acceptance": list(details.acceptance),
+        "checks": each.checks.value,
+        "check_failures": list(details.check_failures),
+        "next_steps": details.next_steps,
+        "artifacts": list(details.artifacts),
+        "dependency_failed": tree.dependency_failed(each),
+        "blocked_cause": each.blocked_cause,
+        "subtasks": [brief_task(child) for child in tree.children(each)],
+    }
+
+
+def brief_task(each: Task) -> dict[str, Any]:
+    return {
+        "task_id": each.id,
+        "id": each.id,
+        "title": each.title,
+        "status": each.status.value,
+        "priority": each.priority.value,
+        "assignee_id": each.assignee_id,
+    }
+
+
+def main_task(each: Task, description: str) -> dict[str, Any]:
+    """As next actions show the main task (seed 3)."""
+    return {"id": each.id, "task_id": each.id, "title": each.title, "description": description}
+
+
+def agent(each: Agent) -> dict[str, Any]:
+    return {
+        "agent_id": each.id,
+        "name": each.name,
+        "kind": each.kind.value,
+        "role": each.role.value,
+        "reports_to": each.reports_to,
+        "status": each.status.value,
+        "provider": each.provider,
+        "ai_type": each.provider,
+        "model": each.model,
+        "agent_type": each.agent_type,
+        "capabilities": list(each.capabilities),
+        "max_parallel_tasks": each.max_parallel_tasks,
+        "system_prompt": each.system_prompt,
+        "provider_options": each.provider_options,
+        "created_at": iso(each.created_at),
+        "updated_at": iso(each.updated_at),
+        "version": each.version,
+    }
+
+
+def project(each: Project) -> dict[str, Any]:
+    return {
+        "project_id": each.id,
+        "id": each.id,
+        "name": each.name,
+        "description": each.description,
+        "status": each.status.value,
+        "working_directory": each.working_directory,
+        "settings": each.settings.values(),
+        "created_at": iso(each.created_at),
+        "updated_at": iso(each.updated_at),
+        "paused_at": iso_or_none(each.paused_at),
+        "version": each.version,
+    }
+
+
+def launch(each: Launch) -> dict[str, Any]:
+    return {
+        "launch_id": each.id,
+        "agent_id": each.agent_id,
+        "project_id": each.project_id,
+        "purpose": each.purpose.value,
+        "task_id": each.task_id,
+        "reason": each.reason,
+        "state": each.state.value,
+        "ai_type": each.provider,
+        "model": each.model,
+        "fence": each.fence,
+        "coordinator_id": each.coordinator_id,
+        "ordered_at": iso(each.ordered_at),
+        "deadline": iso(each.deadline),
+        "signed_in_at": iso_or_none(each.signed_in_at),
+        "ended_at": iso_or_none(each.ended_at),
+        "end_reason": each.end_reason,
+        "exit_code": each.exit_code,
+        "exit_signal": each.exit_signal,
+        "exit_error": each.exit_error,
+    }
+
+
+def session(each: Session) -> dict[str, Any]:
+    return {
+        "session_id": each.id,
+        "agent_id": each.agent_id,
+        "project_id": each.project_id,
+        "purpose": each.purpose.value,
+        "task_id": each.task_id,
+        "launch_id": each.launch_id,
+        "model_provider": each.model_provider,
+        "model_id": each.model_id,
+        "model_verified": each.model_verified,
+        "created_at": iso(each.created_at),
+        "last_call_at": iso(each.last_call_at),
+        "expires_at": iso(each.expires_at),
+        "ended_at": iso_or_none(each.ended_at),
+        "end_reason": each.end_reason.value if each.end_reason else None,
+        "runaway": each.runaway,
+    }

@@ -1,0 +1,242 @@
+"""Tasks as agents see and make them: reading, creating, moving what stands below their own main task."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import Annotated, Any, Literal, NotRequired
+
+import orjson
+from pydantic import Field, model_validator
+
+from toryo.domain import creating
+from toryo.domain.agents import Role
+from toryo.domain.creating import Draft, Intent
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.ground import Ground
+from toryo.domain.sessions import Choice
+from toryo.domain.tasks import Status, Task, priority_named, status_named
+from toryo.operations import below, changing, showing
+from toryo.operations.call import Call
+from toryo.operations.catalogue import Parameters, operation
+from toryo.operations.permissions import Grant
+from toryo.operations.results import MoveResult, Result, TaskResult, TasksResult
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+Text = Annotated[str, Field(max_length=100_000)]
+Title = Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
+PriorityName = Literal["low", "medium", "high", "critical", "urgent"]
+StatusName = Literal["backlog", "todo", "pending", "in_progress", "blocked", "completed", "done", "failed", "cancelled"]
+_MOST = 500
+
+
+class FileCheck(Parameters):
+    file: str = Field(min_length=1, max_length=1000, description="A path that must exist, in the working directory.")
+
+
+class CommandCheck(Parameters):
+    command: str | list[str] = Field(description="A command that must end with 0.")
+    timeout_seconds: int | None = Field(None, ge=1, le=3600, description="Its time limit in seconds.")
+
+
+Acceptance = Annotated[list[FileCheck | CommandCheck], Field(max_length=20)]
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+class ListTasks(Parameters):
+    status: StatusName | None = Field(None, description="Only tasks of this status.")
+    assignee_id: Id | None = Field(None, description="Only tasks of this agent.")
+    parent_task_id: Id | None = Field(None, description="Only direct subtasks of this task.")
+
+
+class Listed(TasksResult):
+    total: int
+
+
+@operation("list_tasks", grant=Grant.ANY_SESSION, parameters=ListTasks, result=Listed)
+def list_tasks(call: Call, wanted: ListTasks) -> dict[str, Any]:
+    """The tasks of your project (a manager: those below its main task), by priority and age."""
+    session = call.session
+    if wanted.parent_task_id is not None:
+        call.task(wanted.parent_task_id)
+    found = call.tx.tasks.listed(
+        session.project_id,
+        status=status_named(wanted.status).value if wanted.status else None,
+        assignee_id=wanted.assignee_id,
+        parent_id=wanted.parent_task_id,
+    )
+    if call.agent.role is Role.MANAGER and session.task_id is not None and wanted.parent_task_id is None:
+        found = _below_main(call, found)
+    return {"success": True, "tasks": below.show_all(call, found[:_MOST]), "total": len(found)}
+
+
+def _below_main(call: Call, found: list[Task]) -> list[Task]:
+    tree = call.tx.tasks.tree(call.session.root_id or "")
+    main = tree.tasks.get(call.session.task_id or "")
+    below = {each.id for each in tree.descendants(main)} if main is not None else set()
+    return [each for each in found if each.id in below]
+
+
+class GetTask(Parameters):
+    task_id: Id = Field(description="The task.")
+
+
+@operation("get_task", grant=Grant.ANY_SESSION, parameters=GetTask, result=TaskResult)
+def get_task(call: Call, wanted: GetTask) -> dict[str, Any]:
+    """One task of your project in detail, with its subtasks, result and summary."""
+    task = call.task(wanted.task_id)
+    return {"success": True, "task_id": task.id, "task": below.show(call, task)}
+
+
+# --- creating --------------------------------------------------------------------------------------------------------
+
+
+class CreateTask(Parameters):
+    title: Title = Field(description="What is to be done, in one line.")
+    description: Text = Field(description="What exactly, and how to see that it is done.")
+    priority: PriorityName = Field("medium", description="Which goes first.")
+    parent_task_id: Id | None = Field(None, description="Default: your main task.")
+    dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Tasks to be completed first.")
+    assignee_id: Id | None = Field(None, description="A manager's subordinate; a worker's subtasks are its own.")
+    context: Any = Field(None, description="Anything the assignee needs, as JSON.")
+    acceptance: Acceptance = Field(default_factory=list, description="What is checked when success is reported.")
+    intent: Literal["new", "refine", "replace"] | None = Field(
+        None, description="Managers, where open subtasks exist: new and refine add, replace also cancels open ones."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_form(cls, values: Any) -> Any:
+        """The queue's form (agent_type, task_description) is another operation's; the two do not mix."""
+        if isinstance(values, dict) and {"agent_type", "task_description"} & set(values):
+            raise ValueError("agent_type and task_description are for queues; give title and description here")
+        return values
+
+
+class BatchTask(Parameters):
+    local_id: Id = Field(description="A name of your own for it, to be used in dependencies of this call.")
+    title: Title = Field(description="What is to be done, in one line.")
+    description: Text = Field(description="What exactly, and how to see that it is done.")
+    priority: PriorityName = Field("medium", description="Which goes first.")
+    dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Local or real ids.")
+    assignee_id: Id | None = Field(None, description="A manager's subordinate; a worker's subtasks are its own.")
+    context: Any = Field(None, description="Anything the assignee needs, as JSON.")
+    acceptance: Acceptance = Field(default_factory=list, description="What is checked when success is reported.")
+
+
+class CreateBatch(Parameters):
+    parent_task_id: Id | None = Field(None, description="Default: your main task.")
+    tasks: list[BatchTask] = Field(min_length=1, max_length=60, description="All are created, or none.")
+    intent: Literal["new", "refine", "replace"] | None = Field(
+        None, description="Managers, where open subtasks exist: new and refine add, replace also cancels open ones."
+    )
+    idempotency_key: str | None = Field(None, min_length=1, max_length=200, description="The same key creates once.")
+
+
+class Created(TaskResult):
+    tasks: NotRequired[list[dict[str, Any]]]
+
+
+class BatchCreated(Result):
+    local_id_to_real_id: dict[str, str]
+    tasks: list[dict[str, Any]]
+
+
+@operation("create_task", grant=Grant.TASK_SESSION, parameters=CreateTask, result=Created, leads=True)
+def create_task(call: Call, wanted: CreateTask) -> dict[str, Any]:
+    """Create one subtask. For several, create_tasks_batch."""
+    made = _create(call, wanted.parent_task_id, [_draft(wanted, None)], wanted.intent)
+    task = call.task(next(iter(made.values())))
+    return {"success": True, "task_id": task.id, "task": below.show(call, task)}
+
+
+@operation("create_tasks_batch", grant=Grant.TASK_SESSION, parameters=CreateBatch, result=BatchCreated, leads=True)
+def create_tasks_batch(call: Call, wanted: CreateBatch) -> dict[str, Any]:
+    """Create several subtasks at once, all or none; dependencies may name local ids of the same call."""
+    content = hashlib.sha256(orjson.dumps(wanted.model_dump(exclude={"idempotency_key"}))).hexdigest()
+    scope = wanted.parent_task_id or call.session.task_id or ""
+    if wanted.idempotency_key is not None:
+        before = call.tx.keeping.batch(call.agent.id, scope, wanted.idempotency_key)
+        if before is not None:
+            return _same_batch(call, content, *before)
+    made = _create(call, wanted.parent_task_id, [_draft(each, each.local_id) for each in wanted.tasks], wanted.intent)
+    if wanted.idempotency_key is not None:
+        call.tx.keeping.remember_batch(call.agent.id, scope, wanted.idempotency_key, content, made, call.now)
+    return _batch(call, made)
+
+
+def _same_batch(call: Call, content: str, first_content: str, made: dict[str, str]) -> dict[str, Any]:
+    if content != first_content:
+        raise Refusal(
+            Code.CONFLICT,
+            "This idempotency_key was used with other content.",
+            "Use a new key for a new batch; list_tasks shows what exists.",
+            local_id_to_real_id=made,
+        )
+    return _batch(call, made)
+
+
+def _batch(call: Call, made: dict[str, str]) -> dict[str, Any]:
+    tasks = [call.task(each) for each in made.values()]
+    return {"success": True, "local_id_to_real_id": made, "tasks": [showing.brief_task(each) for each in tasks]}
+
+
+def _draft(wanted: CreateTask | BatchTask, local_id: str | None) -> Draft:
+    return Draft(
+        title=wanted.title,
+        description=wanted.description,
+        local_id=local_id,
+        priority=priority_named(wanted.priority),
+        dependencies=tuple(wanted.dependencies),
+        assignee_id=wanted.assignee_id,
+        context=wanted.context,
+        acceptance=tuple(each.model_dump(exclude_none=True) for each in wanted.acceptance),
+    )
+
+
+def _create(call: Call, parent_id: str | None, drafts: list[Draft], intent_name: str | None) -> dict[str, str]:
+    """Under all rules of who may create what, and how many; for workers and managers."""
+    main = call.task(call.session.task_id or "")
+    parent = main if parent_id in (None, main.id) else call.task(parent_id or "")
+    ground = call.ground(main)
+    intent = Intent(intent_name) if intent_name else None
+    if call.agent.role is Role.MANAGER:
+        below.refuse_outside(ground, main, parent)
+        parent = ground.tree.tasks[parent.id]
+        creating.refuse_manager(ground, parent, call.agent, drafts, intent)
+    else:
+        creating.refuse_worker(ground, main, parent, call.agent, drafts, call.session.fetched_at is not None)
+        drafts = [replace(each, assignee_id=call.agent.id) for each in drafts]
+    replacing = intent is Intent.REPLACE
+    creating.refuse_commands(ground, drafts, call.agent)
+    creating.refuse_place(ground, parent, drafts, capped=True, replacing=replacing)
+    if replacing:
+        _cancel_replaced(call, ground, parent)
+        parent = call.task(parent.id)
+    made = changing.create(call, ground.project, parent, drafts)
+    below.acted(call, Choice.ADJUST)
+    return made
+
+
+def _cancel_replaced(call: Call, ground: Ground, parent: Task) -> None:
+    for each in ground.tree.children(parent):
+        if each.open and not each.in_progress:
+            now = call.task(each.id)
+            changing.move(call, call.ground(now), now, Status.CANCELLED, "replaced by a new plan")
+
+
+# --- moving ----------------------------------------------------------------------------------------------------------
+
+
+class UpdateStatus(Parameters):
+    task_id: Id = Field(description="A task below your main task.")
+    status: StatusName = Field(description="The new status.")
+    reason: str | None = Field(None, max_length=10_000, description="Needed for blocked, failed and cancelled.")
+
+
+@operation("update_task_status", grant=Grant.TASK_SESSION, parameters=UpdateStatus, result=MoveResult, leads=True)
+def update_task_status(call: Call, wanted: UpdateStatus) -> dict[str, Any]:
+    """Move a subtask: start it (in_progress), finish it (completed, failed), block it, or put it back (todo)."""
+    return below.move(call, wanted.task_id, status_named(wanted.status), wanted.reason)

@@ -1,0 +1,536 @@
+"""A session's own work: what next, its task, notes, handoffs, notices, requests, and the report that ends it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any, Literal, NotRequired
+
+import orjson
+from pydantic import Field
+
+from toryo.domain import ids
+from toryo.domain.agents import superiors
+from toryo.domain.creating import Draft
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.handover import INTERRUPT, Handoff, Note
+from toryo.domain.launches import Purpose
+from toryo.domain.projects import Language
+from toryo.domain.sessions import End
+from toryo.domain.tasks import Approval, Checks, Priority, Status, Task, priority_named
+from toryo.domain.times import SECOND, iso, iso_or_none
+from toryo.operations import changing, ending, leading, showing
+from toryo.operations.call import Call
+from toryo.operations.catalogue import Later, NoParameters, Parameters, operation
+from toryo.operations.permissions import Grant
+from toryo.operations.results import Next, Result, Said, TaskResult
+from toryo.storage.launches import Check
+from toryo.workflow import launch as launches
+from toryo.workflow.instructions import words
+
+TEXT = 100_000
+"""The longest text a field takes, in characters."""
+
+Text = Annotated[str, Field(max_length=TEXT)]
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+
+
+def language(call: Call) -> Language:
+    project = call.tx.projects.find(call.session.project_id)
+    return project.settings.language if project else Language.ENGLISH
+
+
+# --- what next -------------------------------------------------------------------------------------------------------
+
+
+class NextAction(Parameters):
+    timeout_seconds: int = Field(0, ge=0, le=45, description="How long to wait where there is something to wait for.")
+
+
+@operation("get_next_action", grant=Grant.ANY_SESSION, parameters=NextAction, result=Next)
+def get_next_action(call: Call, _: NextAction) -> dict[str, Any]:
+    """What to do next. Call it after every step and do what it says, until it says exit."""
+    return {"success": True, **leading.told(call)}
+
+
+# --- the task --------------------------------------------------------------------------------------------------------
+
+
+class MyTask(Said):
+    has_task: bool
+    task: NotRequired[dict[str, Any]]
+
+
+@operation("get_my_task", grant=Grant.ANY_SESSION, result=MyTask, leads=True)
+def get_my_task(call: Call, _: NoParameters) -> dict[str, Any]:
+    """Read your task: what to do, where, with what context. Reading it again changes nothing."""
+    session = call.session
+    task = call.tx.tasks.find(session.task_id) if session.task_id else _in_progress(call)
+    if task is None:
+        return {"success": True, "has_task": False, "instruction": words("no_task", language(call))}
+    if session.purpose is Purpose.TASK and session.fetched_at is None:
+        call.change_session(fetched_at=call.now, fetched_event=call.tx.events.last())
+        call.event("task.fetched", task=task)
+    return {
+        "success": True,
+        "has_task": True,
+        "task": _my_task(call, task),
+        "instruction": words("my_task", language(call)),
+    }
+
+
+def _in_progress(call: Call) -> Task | None:
+    """For a chat session: the agent's task in progress, to read."""
+    mains = call.own_snapshot().main_tasks
+    return mains[0][0] if mains else None
+
+
+def _my_task(call: Call, task: Task) -> dict[str, Any]:
+    project = call.tx.projects.find(task.project_id)
+    details = call.tx.tasks.details(task.id)
+    handoffs = call.tx.handovers.handoffs(task.id)
+    own_directory = call.agent.provider_options.get("working_directory")
+    return {
+        "task_id": task.id,
+        "title": task.title,
+        "description": details.description,
+        "status": task.status.value,
+        "priority": task.priority.value,
+        "working_directory": own_directory or (project.working_directory if project else None),
+        "context": _context(call, task, details.context),
+        "handoff": _handoff(handoffs[0]) if handoffs else None,
+        "acceptance": list(details.acceptance),
+        "resumed": task.left_at is not None,
+        "attempt": task.attempt,
+        "parent_task_id": task.parent_id,
+    }
+
+
+def _context(call: Call, task: Task, given: Any) -> dict[str, Any]:
+    """The creator's JSON, and the last progress note under `previous`."""
+    context = dict(given) if isinstance(given, dict) else {} if given is None else {"value": given}
+    notes = call.tx.handovers.notes(task.id)
+    if notes:
+        context["previous"] = _note(notes[0])
+    return context
+
+
+class Profile(Result):
+    agent: dict[str, Any]
+
+
+@operation("get_my_profile", grant=Grant.ANY_SESSION, result=Profile)
+def get_my_profile(call: Call, _: NoParameters) -> dict[str, Any]:
+    """Who you are: name, role, superior, capabilities, system prompt."""
+    return {"success": True, "agent": showing.agent(call.agent)}
+
+
+class OneProject(Result):
+    project: dict[str, Any]
+
+
+@operation("get_project", grant=Grant.ANY_SESSION, result=OneProject)
+def get_project(call: Call, _: NoParameters) -> dict[str, Any]:
+    """The project you work in: name, description, working directory, settings."""
+    return {"success": True, "project": showing.project(call.project(call.session.project_id))}
+
+
+# --- the report ------------------------------------------------------------------------------------------------------
+
+
+class ReportCompleted(Parameters):
+    result: Literal["success", "failed", "blocked"] = Field(description="How your main task ended.")
+    summary: Text | None = Field(None, description="What was done, or why not: others decide by it.")
+    next_steps: Text | None = Field(None, description="What should follow.")
+    artifacts: list[Any] = Field(default_factory=list, max_length=200, description="Files or links that were made.")
+
+
+class Reported(Said):
+    action: NotRequired[str]
+    task_id: NotRequired[str | None]
+    status: NotRequired[str]
+
+
+_STATUS = {"success": Status.COMPLETED, "failed": Status.FAILED, "blocked": Status.BLOCKED}
+
+
+@operation(
+    "report_completed", grant=Grant.TASK_SESSION, parameters=ReportCompleted, result=Reported, waits=True, leads=True
+)
+def report_completed(call: Call, report: ReportCompleted) -> dict[str, Any] | Later:
+    """Report the end of your main task: success, failed or blocked, with a summary. Then end your process."""
+    session = call.session
+    if session.over:
+        return _repeated(call, report)
+    snapshot = call.own_snapshot()
+    if launches.withdrawn(snapshot, session) is not None:
+        return _too_late(call, report)
+    ground = snapshot.ground_of(session.task_id)
+    assert ground is not None
+    main = ground.tree.tasks[session.task_id or ""]
+    if session.runaway is not None and report.result == "success":
+        told = words("exit.runaway", language(call), detail=session.runaway)
+        raise Refusal(Code.RUNAWAY, "A guard stopped this session.", told)
+    if report.result == "success" and main.has_acceptance:
+        waiting = _check(call, main, report)
+        if waiting is not None:
+            return waiting
+        main = call.task(main.id)
+        ground = call.ground(main)
+    because_of = _blocks_below(ground.tree.descendants(main)) if report.result == "blocked" else ()
+    reason = None if report.result == "success" else report.summary or "(reported without a reason)"
+    try:
+        after = changing.move(call, ground, main, _STATUS[report.result], reason, because_of=because_of)
+    except Refusal as refusal:
+        if refusal.code is not Code.DELEGATION_OPEN:
+            raise
+        call.change_session(refused_for_delegation=True)
+        return refusal.answer()
+    _keep_result(call, after, report)
+    answer = _exit(call, after)
+    call.change_session(report=_remembered(report, answer))
+    ending.end_session(call, call.session, End.REPORTED)
+    return answer
+
+
+def _exit(call: Call, task: Task | None) -> dict[str, Any]:
+    return {
+        "success": True,
+        "action": "exit",
+        "instruction": words("reported", language(call)),
+        "task_id": task.id if task else None,
+        "status": task.status.value if task else "unchanged",
+    }
+
+
+def _blocks_below(tasks: Any) -> tuple[str, ...]:
+    """Blocks of their own (not of a cascade) below a task that is reported blocked: it is lifted with the last of them."""
+    return tuple(each.id for each in tasks if each.status is Status.BLOCKED and each.blocked_cause is None)
+
+
+def _keep_result(call: Call, task: Task, report: ReportCompleted) -> None:
+    call.tx.tasks.save_details(
+        task.id,
+        summary=report.summary,
+        next_steps=report.next_steps,
+        artifacts=tuple(report.artifacts),
+        result={"result": report.result, "artifacts": report.artifacts},
+        error=report.summary if report.result == "failed" else None,
+    )
+
+
+def _remembered(report: ReportCompleted, answer: dict[str, Any]) -> str:
+    return orjson.dumps({"report": report.model_dump(), "answer": answer}).decode()
+
+
+def _repeated(call: Call, report: ReportCompleted) -> dict[str, Any]:
+    """The session is over: the same report again answers as the first time; any other changes nothing."""
+    session = call.session
+    if session.report is not None:
+        remembered = orjson.loads(session.report)
+        if remembered.get("report") == report.model_dump() and remembered.get("answer"):
+            answer: dict[str, Any] = remembered["answer"]
+            return answer
+    return _exit(call, None)
+
+
+def _too_late(call: Call, report: ReportCompleted) -> dict[str, Any]:
+    """The main task was withdrawn: nothing changes, the summary is kept as a note."""
+    session = call.session
+    if report.summary and session.task_id:
+        _add_note(call, session.task_id, Progress(progress=report.summary, next_steps=report.next_steps))
+    answer = _exit(call, None)
+    call.change_session(report=_remembered(report, answer))
+    ending.end_session(call, call.session, End.TOLD_TO_EXIT)
+    return answer
+
+
+# --- acceptance checks -----------------------------------------------------------------------------------------------
+
+
+def _check(call: Call, main: Task, report: ReportCompleted) -> dict[str, Any] | Later | None:
+    """Starts the checks of a success report, waits for them, tells what failed; None when they have passed."""
+    if main.checks is Checks.PASSED:
+        return None
+    asked = orjson.dumps({"report": report.model_dump()}).decode()
+    if main.checks is Checks.FAILED and call.session.report == asked:
+        call.change_session(report=None)
+        return _failed_checks(call, main)
+    if main.checks is not Checks.RUNNING:
+        _start_checks(call, main)
+    call.change_session(report=asked)
+    if call.may_wait:
+        return Later(frozenset({f"check:{main.id}"}))
+    return _still_checking(call)
+
+
+def _start_checks(call: Call, main: Task) -> None:
+    check = Check(call.new_id(ids.CHECK), main.id, main.project_id, call.session.launch_id, None, call.now)
+    call.tx.launches.add_check(check)
+    call.tx.tasks.save(main, replace(main, checks=Checks.RUNNING, check_id=check.id))
+    call.event("check.started", task=main, data={"check_id": check.id})
+    call.tx.hint("work", "checks")
+
+
+def _still_checking(call: Call) -> dict[str, Any]:
+    refusal = Refusal(Code.NOT_NOW, "The acceptance checks are still running.", words("checking", language(call)))
+    return refusal.answer()
+
+
+def _failed_checks(call: Call, main: Task) -> dict[str, Any]:
+    failures = list(call.tx.tasks.details(main.id).check_failures)
+    told = "; ".join(f"{each.get('check')}: {each.get('message')}" for each in failures)
+    instruction = words("execute_task.fixing", language(call), failed=told)
+    return Refusal(Code.CHECKS_FAILED, f"Acceptance checks failed: {told}.", instruction, failures=failures).answer()
+
+
+# --- notes and handoffs ----------------------------------------------------------------------------------------------
+
+
+class Progress(Parameters):
+    task_id: Id | None = Field(None, description="A task of your own tree; default: your main task.")
+    progress: Text | None = Field(None, description="What has been done.")
+    findings: Text | None = Field(None, description="What was found out.")
+    blockers: Text | None = Field(None, description="What stands in the way.")
+    next_steps: Text | None = Field(None, description="What comes next.")
+
+
+class Noted(Said):
+    note_id: str
+
+
+@operation("save_progress", grant=Grant.ANY_SESSION, parameters=Progress, result=Noted)
+def save_progress(call: Call, note: Progress) -> dict[str, Any]:
+    """Leave a progress note on a task of your tree; the next session gets it."""
+    task = _of_own_tree(call, note.task_id)
+    if not any((note.progress, note.findings, note.blockers, note.next_steps)):
+        raise Refusal(
+            Code.VALIDATION_ERROR, "The note is empty.", "Fill in progress, findings, blockers or next_steps."
+        )
+    return {"success": True, "note_id": _add_note(call, task.id, note)}
+
+
+def _add_note(call: Call, task_id: str, note: Progress) -> str:
+    stored = Note(
+        id=call.new_id(ids.NOTE),
+        task_id=task_id,
+        session_id=call.session.id,
+        author_id=call.agent.id,
+        progress=note.progress,
+        findings=note.findings,
+        blockers=note.blockers,
+        next_steps=note.next_steps,
+        created_at=call.now,
+    )
+    call.tx.handovers.add_note(stored)
+    call.event("note.saved", task=call.tx.tasks.find(task_id), data={"note_id": stored.id})
+    return stored.id
+
+
+def _note(note: Note) -> dict[str, Any]:
+    return {
+        "progress": note.progress,
+        "findings": note.findings,
+        "blockers": note.blockers,
+        "next_steps": note.next_steps,
+        "by": note.author_id,
+        "at": iso(note.created_at),
+    }
+
+
+def _of_own_tree(call: Call, task_id: str | None) -> Task:
+    """A task of the session's own tree. Raises Refusal."""
+    session = call.session
+    wanted = task_id or session.task_id
+    if wanted is None:
+        raise Refusal(Code.VALIDATION_ERROR, "This session has no main task.", "Name a task in task_id.")
+    task = call.task(wanted)
+    if session.root_id is not None and task.root_id != session.root_id:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"Task {task.id} is not in your own tree.",
+            "Notes and handoffs are left on your main task, and on tasks above and below it.",
+            task_id=task.id,
+        )
+    return task
+
+
+class CreateHandoff(Parameters):
+    task_id: Id = Field(description="A task of your own tree.")
+    summary: Text = Field(min_length=1, description="Where things stand.")
+    to_agent_id: Id | None = Field(None, description="For whom; default: whoever works on the task next.")
+    context: Any = Field(None, description="Anything the next one needs, as JSON.")
+    recommendations: Text | None = Field(None, description="What you would do next.")
+
+
+class HandoffResult(Said):
+    handoff_id: str
+    handoff: NotRequired[dict[str, Any]]
+
+
+@operation("create_handoff", grant=Grant.ANY_SESSION, parameters=CreateHandoff, result=HandoffResult)
+def create_handoff(call: Call, wanted: CreateHandoff) -> dict[str, Any]:
+    """Hand what you know about a task to another agent. It informs; it never changes the assignee."""
+    task = _of_own_tree(call, wanted.task_id)
+    if wanted.to_agent_id is not None:
+        call.known_agent(wanted.to_agent_id)
+    handoff = Handoff(
+        id=call.new_id(ids.HANDOFF),
+        task_id=task.id,
+        from_agent_id=call.agent.id,
+        to_agent_id=wanted.to_agent_id,
+        summary=wanted.summary,
+        context=wanted.context,
+        recommendations=wanted.recommendations,
+        created_at=call.now,
+    )
+    call.tx.handovers.add_handoff(handoff)
+    call.event("handoff.created", task=task, data={"handoff_id": handoff.id, "to": wanted.to_agent_id})
+    return {"success": True, "handoff_id": handoff.id, "handoff": _handoff(handoff)}
+
+
+class AcceptHandoff(Parameters):
+    handoff_id: Id = Field(description="The handoff, from get_my_task or get_task.")
+
+
+@operation("accept_handoff", grant=Grant.ANY_SESSION, parameters=AcceptHandoff, result=HandoffResult)
+def accept_handoff(call: Call, wanted: AcceptHandoff) -> dict[str, Any]:
+    """Say that you have taken over what a handoff told you."""
+    handoff = call.tx.handovers.handoff(wanted.handoff_id)
+    task = call.tx.tasks.find(handoff.task_id) if handoff is not None else None
+    if handoff is None or task is None or not call.sees(task.project_id):
+        raise Refusal(
+            Code.HANDOFF_NOT_FOUND,
+            f"There is no handoff {wanted.handoff_id} here.",
+            "get_my_task and get_task show the handoffs of a task.",
+        )
+    if handoff.to_agent_id not in (None, call.agent.id):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"This handoff is for {handoff.to_agent_id}.",
+            "Accept only handoffs that are addressed to you or to nobody.",
+        )
+    if handoff.accepted_at is None:
+        handoff = call.tx.handovers.accept(handoff, call.agent.id, call.now)
+        call.event("handoff.accepted", task=task, data={"handoff_id": handoff.id})
+    return {"success": True, "handoff_id": handoff.id, "handoff": _handoff(handoff)}
+
+
+def _handoff(each: Handoff) -> dict[str, Any]:
+    return {
+        "handoff_id": each.id,
+        "task_id": each.task_id,
+        "from_agent_id": each.from_agent_id,
+        "to_agent_id": each.to_agent_id,
+        "summary": each.summary,
+        "context": each.context,
+        "recommendations": each.recommendations,
+        "created_at": iso(each.created_at),
+        "accepted_at": iso_or_none(each.accepted_at),
+    }
+
+
+# --- notices ---------------------------------------------------------------------------------------------------------
+
+
+class GetNotifications(Parameters):
+    mark_as_read: bool = Field(True, description="Handing them out delivers them either way.")
+
+
+class Notifications(Said):
+    notifications: list[dict[str, Any]]
+
+
+@operation("get_notifications", grant=Grant.ANY_SESSION, parameters=GetNotifications, result=Notifications)
+def get_notifications(call: Call, _: GetNotifications) -> dict[str, Any]:
+    """What people and others changed about your work since you last asked."""
+    waiting = call.tx.handovers.waiting(call.session.id)
+    if waiting:
+        call.tx.handovers.deliver(call.session.id, call.now)
+        kinds = sorted({each.kind for each in waiting})
+        call.event("notification.delivered", agent_id=call.agent.id, data={"count": len(waiting), "kinds": kinds})
+    return {
+        "success": True,
+        "notifications": [
+            {
+                "notification_id": each.id,
+                "kind": each.kind,
+                "priority": "high" if each.kind == INTERRUPT else "normal",
+                "message": each.message,
+                "task_id": each.task_id,
+                "cause": each.cause,
+                "created_at": iso(each.created_at),
+            }
+            for each in waiting
+        ],
+        "instruction": words("get_next_action", language(call)),
+    }
+
+
+# --- asking others ---------------------------------------------------------------------------------------------------
+
+
+class RequestTask(Parameters):
+    title: str = Field(min_length=1, max_length=300, description="What is wanted, in one line.")
+    assignee_id: Id = Field(description="Who shall do it: a member of your project.")
+    description: Text = Field("", description="What exactly, and how to see that it is done.")
+    priority: Literal["low", "medium", "high", "critical", "urgent"] = Field("medium", description="How urgent.")
+    context: Any = Field(None, description="Anything the assignee needs, as JSON.")
+    message_id: Id | None = Field(None, description="In a chat: the person's message that asks for it.")
+
+
+@operation("request_task", grant=Grant.TASK_SESSION, parameters=RequestTask, result=TaskResult, leads=True)
+def request_task(call: Call, wanted: RequestTask) -> dict[str, Any]:
+    """Ask for a task of somebody else. It starts when a superior of the assignee has approved it."""
+    session = call.session
+    project = call.project(session.project_id)
+    assignee = call.known_agent(wanted.assignee_id)
+    if not call.tx.agents.members_among(project.id, [assignee.id]) or not assignee.active:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"{assignee.id} is not an active member of this project.",
+            "Ask an active member, or a person to add the agent.",
+        )
+    _refuse_too_many_requests(call, project.settings.open_requests, project.settings.requests_per_hour)
+    draft = Draft(
+        title=wanted.title,
+        description=wanted.description,
+        priority=Priority(priority_named(wanted.priority)),
+        assignee_id=assignee.id,
+        context=wanted.context,
+    )
+    _refuse_command(draft)
+    above = call.agent.id in superiors(assignee.id, call.tx.agents.tree())
+    approval = Approval.APPROVED if above else Approval.PENDING
+    made = changing.create(
+        call, project, None, [draft], approval=approval, status=Status.BACKLOG, requested_by=call.agent.id
+    )
+    task = call.task(next(iter(made.values())))
+    if above:
+        call.tx.tasks.save(task, replace(task, approved_by=call.agent.id))
+        task = call.task(task.id)
+    call.event("task.requested", task=task, data={"approval": approval.value, "assignee_id": assignee.id})
+    return {"success": True, "task_id": task.id, "task": showing.task(task, call.tx.tasks.details(task.id), ())}
+
+
+def _refuse_command(draft: Draft) -> None:
+    if isinstance(draft.context, dict) and "command" in draft.context:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "A requested task carries no command.",
+            "Describe what is wanted in words; the assignee decides how.",
+        )
+
+
+def _refuse_too_many_requests(call: Call, open_cap: int, hourly_cap: int) -> None:
+    requests = call.tx.tasks.requests(call.session.project_id, call.agent.id)
+    closed = {"completed", "failed", "cancelled"}
+    still_open = sum(1 for _, approval, status in requests if status not in closed and approval != "rejected")
+    recent = sum(1 for created, _, _ in requests if created > call.now - 3600 * SECOND)
+    for count, cap, what in ((still_open, open_cap, "open"), (recent, hourly_cap, "within an hour")):
+        if count >= cap:
+            raise Refusal(
+                Code.LIMIT_REACHED,
+                f"You have {count} requests {what}; {cap} is the limit.",
+                "Wait until some are done, and go on with your own task: get_next_action.",
+                limit=cap,
+            )

@@ -1,0 +1,188 @@
+"""Agents, their memberships, passkeys, cooldowns and failed sign-ins, as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import sqlalchemy as sa
+
+from toryo.domain.agents import Agent, Kind, Role, Status
+from toryo.domain.times import Millis
+from toryo.storage import schema
+from toryo.storage.database import Connection
+from toryo.storage.rows import JSON, TUPLE, Rows, enum, update_by_id
+from toryo.storage.statements import Statement, in_list, upsert
+
+_t, _m, _c, _f = schema.agents, schema.memberships, schema.cooldowns, schema.failures
+_p = sa.bindparam
+
+ROWS = Rows(
+    Agent,
+    _t,
+    {
+        "kind": enum(Kind),
+        "role": enum(Role),
+        "status": enum(Status),
+        "capabilities": (lambda value: JSON[0](list(value)), TUPLE[1]),
+        "provider_options": JSON,
+    },
+)
+_ONE = Statement(ROWS.select().where(_t.c.id == _p("id")))
+_ALL = Statement(ROWS.select().order_by(_t.c.created_at, _t.c.id))
+_MANY = Statement(ROWS.select().where(in_list(_t.c.id, "ids")))
+_ADD = Statement(sa.insert(_t), columns=[*ROWS.names, "passkey_hash"])
+_PASSKEY = Statement(sa.select(_t.c.passkey_hash).where(_t.c.id == _p("id")))
+_MANAGED = Statement(
+    sa.select(_t.c.id)
+    .where(_t.c.status == "active", _t.c.provider.is_not(None), _t.c.kind == "ai")
+    .order_by(_t.c.created_at, _t.c.id)
+)
+_up = sa.select(_t.c.id, _t.c.reports_to).where(in_list(_t.c.id, "ids")).cte("up", recursive=True)
+_up = _up.union(sa.select(_t.c.id, _t.c.reports_to).join(_up, _t.c.id == _up.c.reports_to))
+_UP = Statement(sa.select(*ROWS.columns).where(_t.c.id.in_(sa.select(_up.c.id))))
+_down = sa.select(_t.c.id).where(_t.c.reports_to == _p("id")).cte("down", recursive=True)
+_down = _down.union(sa.select(_t.c.id).join(_down, _t.c.reports_to == _down.c.id))
+_DOWN = Statement(sa.select(*ROWS.columns).where(_t.c.id.in_(sa.select(_down.c.id))).order_by(_t.c.created_at, _t.c.id))
+_TREE = Statement(sa.select(_t.c.id, _t.c.reports_to))
+_MEMBERSHIP = Statement(
+    sa.select(_m.c.created_at, _m.c.removed_at).where(
+        _m.c.project_id == _p("project_id"), _m.c.agent_id == _p("agent_id")
+    )
+)
+_MEMBERS_AMONG = Statement(
+    sa.select(_m.c.agent_id).where(
+        _m.c.project_id == _p("project_id"), in_list(_m.c.agent_id, "ids"), _m.c.removed_at.is_(None)
+    )
+)
+_MEMBERS = Statement(
+    sa.select(_m.c.agent_id)
+    .where(_m.c.project_id == _p("project_id"), _m.c.removed_at.is_(None))
+    .order_by(_m.c.created_at, _m.c.agent_id)
+)
+_PROJECTS = Statement(
+    sa.select(_m.c.project_id)
+    .where(_m.c.agent_id == _p("agent_id"), _m.c.removed_at.is_(None))
+    .order_by(_m.c.created_at, _m.c.project_id)
+)
+_JOIN = upsert(_m, ["project_id", "agent_id", "created_at", "removed_at"], ["project_id", "agent_id"], ["removed_at"])
+_LEAVE = Statement(
+    sa.update(_m)
+    .where(_m.c.project_id == _p("project"), _m.c.agent_id == _p("agent"), _m.c.removed_at.is_(None))
+    .values(removed_at=_p("at"))
+)
+_COOLDOWNS = Statement(
+    sa.select(_c.c.purpose, _c.c.until, _c.c.reason, _c.c.failures).where(_c.c.agent_id == _p("agent_id"))
+)
+_COOL = upsert(
+    _c,
+    ["agent_id", "purpose", "until", "reason", "failures", "message"],
+    ["agent_id", "purpose"],
+    ["until", "reason", "failures", "message"],
+)
+_WARM = Statement(sa.delete(_c).where(_c.c.agent_id == _p("agent_id"), _c.c.purpose == _p("purpose")))
+_ALL_COOLDOWNS = Statement(sa.select(sa.func.min(_c.c.until)).where(_c.c.until > _p("now")))
+_FAILURES = Statement(sa.select(_f.c.first_at, _f.c.count, _f.c.locked_until).where(_f.c.agent_id == _p("agent_id")))
+_FAIL = upsert(
+    _f, ["agent_id", "first_at", "count", "locked_until"], ["agent_id"], ["first_at", "count", "locked_until"]
+)
+_FORGIVE = Statement(sa.delete(_f).where(_f.c.agent_id == _p("agent_id")))
+
+
+class Agents:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def find(self, agent_id: str) -> Agent | None:
+        return ROWS.one(self._connection.one(_ONE, id=agent_id))
+
+    def find_all(self, agent_ids: Iterable[str]) -> list[Agent]:
+        return ROWS.nouns(self._connection.all(_MANY, ids=list(agent_ids)))
+
+    def all(self) -> list[Agent]:
+        return ROWS.nouns(self._connection.all(_ALL))
+
+    def managed(self) -> list[str]:
+        """Ids of the active agents that a Coordinator starts, oldest first."""
+        return [row[0] for row in self._connection.all(_MANAGED)]
+
+    def with_superiors(self, agent_ids: Iterable[str]) -> list[Agent]:
+        """These agents and everybody above them."""
+        return ROWS.nouns(self._connection.all(_UP, ids=list(agent_ids)))
+
+    def below(self, agent_id: str) -> list[Agent]:
+        """Everybody below an agent, at any depth."""
+        return ROWS.nouns(self._connection.all(_DOWN, id=agent_id))
+
+    def tree(self) -> dict[str, str | None]:
+        return {row[0]: row[1] for row in self._connection.all(_TREE)}
+
+    def add(self, agent: Agent, passkey_hash: str | None) -> None:
+        self._connection.run(_ADD, **ROWS.values(agent), passkey_hash=passkey_hash)
+
+    def save(self, before: Agent, after: Agent) -> None:
+        changes = ROWS.changes(before, after)
+        if changes:
+            self._connection.run(update_by_id(_t, tuple(changes)), this_id=after.id, **changes)
+
+    def passkey_hash(self, agent_id: str) -> str | None:
+        found: str | None = self._connection.value(_PASSKEY, id=agent_id)
+        return found
+
+    def set_passkey(self, agent_id: str, passkey_hash: str) -> None:
+        self._connection.run(update_by_id(_t, ("passkey_hash",)), this_id=agent_id, passkey_hash=passkey_hash)
+
+    def membership(self, project_id: str, agent_id: str) -> tuple[Millis, Millis | None] | None:
+        """Since when, and when it ended; None if there never was one."""
+        row = self._connection.one(_MEMBERSHIP, project_id=project_id, agent_id=agent_id)
+        return None if row is None else (row[0], row[1])
+
+    def members_among(self, project_id: str, agent_ids: Iterable[str]) -> frozenset[str]:
+        rows = self._connection.all(_MEMBERS_AMONG, project_id=project_id, ids=list(agent_ids))
+        return frozenset(row[0] for row in rows)
+
+    def members(self, project_id: str) -> list[str]:
+        return [row[0] for row in self._connection.all(_MEMBERS, project_id=project_id)]
+
+    def projects_of(self, agent_id: str) -> list[str]:
+        return [row[0] for row in self._connection.all(_PROJECTS, agent_id=agent_id)]
+
+    def join(self, project_id: str, agent_id: str, now: Millis) -> None:
+        self._connection.run(_JOIN, project_id=project_id, agent_id=agent_id, created_at=now, removed_at=None)
+
+    def leave(self, project_id: str, agent_id: str, now: Millis) -> bool:
+        return self._connection.run(_LEAVE, project=project_id, agent=agent_id, at=now) > 0
+
+    def cooldowns(self, agent_id: str) -> dict[str, tuple[Millis, str, int]]:
+        """By purpose: until when, why, after how many failures in a row."""
+        rows = self._connection.all(_COOLDOWNS, agent_id=agent_id)
+        return {row[0]: (row[1], row[2], row[3]) for row in rows}
+
+    def cool(self, agent_id: str, purpose: str, until: Millis, reason: str, failures: int, message: str | None) -> None:
+        self._connection.run(
+            _COOL,
+            agent_id=agent_id,
+            purpose=purpose,
+            until=until,
+            reason=reason,
+            failures=failures,
+            message=message,
+        )
+
+    def warm(self, agent_id: str, purpose: str) -> bool:
+        return self._connection.run(_WARM, agent_id=agent_id, purpose=purpose) > 0
+
+    def next_cooldown_end(self, now: Millis) -> Millis | None:
+        found: Millis | None = self._connection.value(_ALL_COOLDOWNS, now=now)
+        return found
+
+    def failures(self, agent_id: str) -> tuple[Millis, int, Millis | None] | None:
+        """Failed sign-ins: since when, how many, locked until when."""
+        row: Any = self._connection.one(_FAILURES, agent_id=agent_id)
+        return None if row is None else (row[0], row[1], row[2])
+
+    def fail(self, agent_id: str, first_at: Millis, count: int, locked_until: Millis | None) -> None:
+        self._connection.run(_FAIL, agent_id=agent_id, first_at=first_at, count=count, locked_until=locked_until)
+
+    def forgive(self, agent_id: str) -> None:
+        self._connection.run(_FORGIVE, agent_id=agent_id)

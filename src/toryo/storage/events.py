@@ -1,0 +1,108 @@
+"""The event log, as rows. Sequence numbers follow the order of commits, so a reader that remembers one misses none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import sqlalchemy as sa
+
+from toryo.domain.events import Event
+from toryo.storage import schema
+from toryo.storage.database import Connection
+from toryo.storage.rows import JSON, Rows
+from toryo.storage.statements import Statement, in_list
+
+_t = schema.events
+_p = sa.bindparam
+
+ROWS = Rows(Event, _t, {"data": JSON})
+_COLUMNS = [name for name in ROWS.names if name != "sequence"]
+_ADD = Statement(sa.insert(_t), columns=_COLUMNS)
+_LAST = Statement(sa.select(sa.func.max(_t.c.sequence)))
+_LAST_FACT = Statement(
+    sa.select(sa.func.max(_t.c.sequence)).where(_t.c.root_id == _p("root_id"), sa.literal_column("fact"))
+)
+_FACTS = Statement(
+    ROWS.select()
+    .where(_t.c.root_id == _p("root_id"), _t.c.sequence > _p("after"), sa.literal_column("fact"))
+    .order_by(_t.c.sequence)
+)
+_NEWS = Statement(
+    sa.select(_t.c.kind, _t.c.task_id, _t.c.actor_id, _t.c.by_person).where(
+        _t.c.root_id == _p("root_id"), _t.c.sequence > _p("after"), sa.literal_column("fact")
+    )
+)
+_OF_KIND = Statement(
+    ROWS.select()
+    .where(_t.c.task_id == _p("task_id"), in_list(_t.c.kind, "kinds"))
+    .order_by(_t.c.sequence.desc())
+    .limit(1)
+)
+_MOVES = Statement(
+    sa.select(sa.func.count()).where(
+        _t.c.task_id == _p("task_id"), _t.c.session_id == _p("session_id"), sa.literal_column("fact")
+    )
+)
+
+_LOCK = "events"
+
+
+class Events:
+    """Collects what happens in a transaction and appends it at the end: the lock that orders commits is short."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.collected: list[Event] = []
+
+    def append(self, event: Event) -> None:
+        self.collected.append(event)
+
+    def flush(self) -> None:
+        """Writes what was collected. On PostgreSQL one writer at a time from here to the commit (see `_LOCK`)."""
+        if not self.collected:
+            return
+        self._connection.lock(_LOCK)
+        for each in self.collected:
+            values = ROWS.values(each)
+            del values["sequence"]
+            self._connection.run(_ADD, **values)
+        self.collected = []
+
+    def last(self) -> int:
+        """The newest sequence number; 0 if nothing has happened."""
+        return int(self._connection.value(_LAST) or 0)
+
+    def last_fact(self, root_id: str) -> int:
+        return int(self._connection.value(_LAST_FACT, root_id=root_id) or 0)
+
+    def facts_after(self, root_id: str, after: int) -> list[Event]:
+        return ROWS.nouns(self._connection.all(_FACTS, root_id=root_id, after=after))
+
+    def news(self, root_id: str, after: int) -> Sequence[tuple[str, str, str, bool]]:
+        """Kind, task, actor and whether a person did it, of every fact of a tree after an event."""
+        return [
+            (row[0], row[1], row[2], bool(row[3])) for row in self._connection.all(_NEWS, root_id=root_id, after=after)
+        ]
+
+    def moves_in(self, task_id: str, session_id: str) -> int:
+        """How often a session has changed a task."""
+        return int(self._connection.value(_MOVES, task_id=task_id, session_id=session_id))
+
+    def newest_of(self, task_id: str, kinds: Iterable[str]) -> Event | None:
+        return ROWS.one(self._connection.one(_OF_KIND, task_id=task_id, kinds=list(kinds)))
+
+    def after(self, sequence: int, limit: int, **wanted: str | None) -> list[Event]:
+        """In order, at most `limit`; `wanted` names project_id, task_id, agent_id, correlation_id."""
+        given = {name: value for name, value in wanted.items() if value is not None}
+        statement = _reading(tuple(given))
+        rows: list[Any] = self._connection.all(statement, after=sequence, limit=limit, **given)
+        return ROWS.nouns(rows)
+
+
+@lru_cache(maxsize=16)
+def _reading(names: tuple[str, ...]) -> Statement:
+    wanted = [_t.c[name] == _p(name) for name in names]
+    ordered = ROWS.select().where(_t.c.sequence > _p("after"), *wanted).order_by(_t.c.sequence)
+    return Statement(ordered.limit(_p("limit", type_=sa.Integer)))

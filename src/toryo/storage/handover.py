@@ -1,0 +1,87 @@
+"""Notes, handoffs and notifications, as rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import sqlalchemy as sa
+
+from toryo.domain.handover import Handoff, Note, Notification
+from toryo.domain.launches import Purpose
+from toryo.domain.times import Millis
+from toryo.storage import schema
+from toryo.storage.database import Connection
+from toryo.storage.rows import JSON, Rows, enum
+from toryo.storage.statements import Statement
+
+_n, _h, _f = schema.notes, schema.handoffs, schema.notifications
+_p = sa.bindparam
+
+NOTES = Rows(Note, _n)
+HANDOFFS = Rows(Handoff, _h, {"context": JSON})
+NOTIFICATIONS = Rows(Notification, _f, {"purpose": enum(Purpose)})
+
+_ADD_NOTE = Statement(sa.insert(_n), columns=NOTES.names)
+_NOTES = Statement(
+    NOTES.select().where(_n.c.task_id == _p("task_id")).order_by(_n.c.created_at.desc(), _n.c.id.desc()).limit(20)
+)
+_ADD_HANDOFF = Statement(sa.insert(_h), columns=HANDOFFS.names)
+_HANDOFF = Statement(HANDOFFS.select().where(_h.c.id == _p("id")))
+_HANDOFFS = Statement(
+    HANDOFFS.select().where(_h.c.task_id == _p("task_id")).order_by(_h.c.created_at.desc(), _h.c.id.desc()).limit(20)
+)
+_ACCEPT = Statement(sa.update(_h).where(_h.c.id == _p("this_id")).values(accepted_at=_p("at"), accepted_by=_p("by")))
+_ADD_NOTIFICATION = Statement(sa.insert(_f), columns=NOTIFICATIONS.names)
+_WAITING = Statement(
+    NOTIFICATIONS.select()
+    .where(_f.c.session_id == _p("session_id"), _f.c.delivered_at.is_(None))
+    .order_by(_f.c.created_at, _f.c.id)
+)
+_COUNT = Statement(sa.select(sa.func.count()).where(_f.c.session_id == _p("session_id"), _f.c.delivered_at.is_(None)))
+_DELIVER = Statement(
+    sa.update(_f).where(_f.c.session_id == _p("session"), _f.c.delivered_at.is_(None)).values(delivered_at=_p("at"))
+)
+_DROP = Statement(
+    sa.delete(_f).where(_f.c.session_id == _p("session_id"), _f.c.delivered_at.is_(None), _f.c.kind == "interrupt")
+)
+
+
+class Handovers:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def add_note(self, note: Note) -> None:
+        self._connection.run(_ADD_NOTE, **NOTES.values(note))
+
+    def notes(self, task_id: str) -> list[Note]:
+        """The newest first, at most 20."""
+        return NOTES.nouns(self._connection.all(_NOTES, task_id=task_id))
+
+    def add_handoff(self, handoff: Handoff) -> None:
+        self._connection.run(_ADD_HANDOFF, **HANDOFFS.values(handoff))
+
+    def handoff(self, handoff_id: str) -> Handoff | None:
+        return HANDOFFS.one(self._connection.one(_HANDOFF, id=handoff_id))
+
+    def handoffs(self, task_id: str) -> list[Handoff]:
+        return HANDOFFS.nouns(self._connection.all(_HANDOFFS, task_id=task_id))
+
+    def accept(self, handoff: Handoff, agent_id: str, now: Millis) -> Handoff:
+        self._connection.run(_ACCEPT, this_id=handoff.id, at=now, by=agent_id)
+        return replace(handoff, accepted_at=now, accepted_by=agent_id)
+
+    def notify(self, notification: Notification) -> None:
+        self._connection.run(_ADD_NOTIFICATION, **NOTIFICATIONS.values(notification))
+
+    def waiting(self, session_id: str) -> list[Notification]:
+        return NOTIFICATIONS.nouns(self._connection.all(_WAITING, session_id=session_id))
+
+    def count_waiting(self, session_id: str) -> int:
+        return int(self._connection.value(_COUNT, session_id=session_id))
+
+    def deliver(self, session_id: str, now: Millis) -> None:
+        self._connection.run(_DELIVER, session=session_id, at=now)
+
+    def drop_interrupts(self, session_id: str) -> None:
+        """Their cause is void."""
+        self._connection.run(_DROP, session_id=session_id)

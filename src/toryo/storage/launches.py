@@ -1,0 +1,171 @@
+"""Launches, their logs, and the acceptance checks that Coordinators run for them, as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from toryo.domain.launches import Launch, Purpose, State
+from toryo.domain.times import Millis
+from toryo.storage import schema
+from toryo.storage.database import Connection
+from toryo.storage.rows import JSON, Rows, enum, to_json, update_by_id
+from toryo.storage.statements import Statement, in_list, insert_or_ignore
+
+_t, _l, _k = schema.launches, schema.logs, schema.checks
+_p = sa.bindparam
+
+ROWS = Rows(Launch, _t, {"purpose": enum(Purpose), "state": enum(State)})
+_LIVE = ("ordered", "signed_in")
+_ONE = Statement(ROWS.select().where(_t.c.id == _p("id")))
+_MANY = Statement(ROWS.select().where(in_list(_t.c.id, "ids")))
+_BY_CREDENTIAL = Statement(ROWS.select().where(_t.c.credential_hash == _p("credential_hash")))
+_is_live = _t.c.state.in_([sa.literal_column(f"'{each}'") for each in _LIVE])
+_LIVE_OF = Statement(
+    ROWS.select().where(_t.c.agent_id == _p("agent_id"), _t.c.project_id == _p("project_id"), _is_live)
+)
+_LIVE_OF_AGENT = Statement(
+    ROWS.select().where(_t.c.agent_id == _p("agent_id"), _is_live).order_by(_t.c.ordered_at, _t.c.id)
+)
+_ALL_LIVE = Statement(ROWS.select().where(_is_live).order_by(_t.c.ordered_at, _t.c.id))
+_ORDERED_BY = Statement(
+    ROWS.select()
+    .where(_t.c.coordinator_id == _p("coordinator_id"), _is_live, _t.c.state == "ordered")
+    .order_by(_t.c.ordered_at, _t.c.id)
+)
+_FENCE = Statement(
+    sa.select(sa.func.max(_t.c.fence)).where(
+        _t.c.agent_id == _p("agent_id"), _t.c.project_id == _p("project_id"), _t.c.purpose == _p("purpose")
+    )
+)
+_LAST_OF_TASK = Statement(
+    ROWS.select().where(_t.c.task_id == _p("task_id")).order_by(_t.c.ordered_at.desc(), _t.c.id.desc()).limit(1)
+)
+_ADD = insert_or_ignore(_t, [*ROWS.names, "credential_hash"])
+_SEEN = Statement(
+    sa.update(_t).where(in_list(_t.c.id, "ids"), _is_live).values(seen_at=_p("now"), coordinator_id=_p("coordinator"))
+)
+_LOG_END = Statement(sa.select(sa.func.max(_l.c.start + _l.c.length)).where(_l.c.launch_id == _p("launch_id")))
+_LOG = Statement(
+    sa.select(_l.c.start, _l.c.text)
+    .where(_l.c.launch_id == _p("launch_id"), _l.c.start + _l.c.length > _p("after"))
+    .order_by(_l.c.start)
+)
+_ADD_LOG = Statement(sa.insert(_l), columns=["launch_id", "start", "length", "text"])
+_TAIL = Statement(sa.select(_t.c.log_tail, _t.c.usage).where(_t.c.id == _p("id")))
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The acceptance checks of one success report, to be run by a Coordinator."""
+
+    id: str
+    task_id: str
+    project_id: str
+    launch_id: str
+    coordinator_id: str | None
+    created_at: Millis
+    taken_at: Millis | None = None
+    finished_at: Millis | None = None
+    failures: Any = None
+
+
+CHECKS = Rows(Check, _k, {"failures": JSON})
+_CHECK = Statement(CHECKS.select().where(_k.c.id == _p("id")))
+_CHECKS_WAITING = Statement(CHECKS.select().where(_k.c.finished_at.is_(None)).order_by(_k.c.created_at, _k.c.id))
+_ADD_CHECK = Statement(sa.insert(_k), columns=CHECKS.names)
+
+
+class Launches:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def find(self, launch_id: str) -> Launch | None:
+        return ROWS.one(self._connection.one(_ONE, id=launch_id))
+
+    def find_all(self, launch_ids: Iterable[str]) -> list[Launch]:
+        return ROWS.nouns(self._connection.all(_MANY, ids=list(launch_ids)))
+
+    def by_credential(self, credential_hash: str) -> Launch | None:
+        return ROWS.one(self._connection.one(_BY_CREDENTIAL, credential_hash=credential_hash))
+
+    def live_of(self, project_id: str, agent_id: str) -> dict[Purpose, Launch]:
+        rows = self._connection.all(_LIVE_OF, project_id=project_id, agent_id=agent_id)
+        return {each.purpose: each for each in ROWS.nouns(rows)}
+
+    def live_of_agent(self, agent_id: str) -> list[Launch]:
+        """Over all projects, the longest ordered first."""
+        return ROWS.nouns(self._connection.all(_LIVE_OF_AGENT, agent_id=agent_id))
+
+    def live(self) -> list[Launch]:
+        return ROWS.nouns(self._connection.all(_ALL_LIVE))
+
+    def ordered_by(self, coordinator_id: str) -> list[Launch]:
+        return ROWS.nouns(self._connection.all(_ORDERED_BY, coordinator_id=coordinator_id))
+
+    def next_fence(self, agent_id: str, project_id: str, purpose: Purpose) -> int:
+        newest = self._connection.value(_FENCE, agent_id=agent_id, project_id=project_id, purpose=purpose.value)
+        return int(newest or 0) + 1
+
+    def last_of_task(self, task_id: str) -> Launch | None:
+        return ROWS.one(self._connection.one(_LAST_OF_TASK, task_id=task_id))
+
+    def add(self, launch: Launch, credential_hash: str) -> bool:
+        """False if a live launch of the same agent, project and purpose exists: nothing is added then."""
+        return self._connection.run(_ADD, **ROWS.values(launch), credential_hash=credential_hash) == 1
+
+    def renew_credential(self, launch_id: str, credential_hash: str) -> None:
+        self._connection.run(update_by_id(_t, ("credential_hash",)), this_id=launch_id, credential_hash=credential_hash)
+
+    def save(self, before: Launch, after: Launch) -> None:
+        changes = ROWS.changes(before, after)
+        if changes:
+            self._connection.run(update_by_id(_t, tuple(changes)), this_id=after.id, **changes)
+
+    def seen(self, launch_ids: Iterable[str], coordinator_id: str, now: Millis) -> None:
+        ids = list(launch_ids)
+        if ids:
+            self._connection.run(_SEEN, ids=ids, now=now, coordinator=coordinator_id)
+
+    def listed(self, limit: int = 500, **wanted: str | None) -> list[Launch]:
+        """The newest first; `wanted` names project_id, agent_id or task_id."""
+        given = {name: value for name, value in wanted.items() if value is not None}
+        statement = ROWS.select().where(*(_t.c[name] == _p(name) for name in given))
+        newest = statement.order_by(_t.c.ordered_at.desc(), _t.c.id.desc()).limit(limit)
+        return ROWS.nouns(self._connection.all(Statement(newest), **given))
+
+    def record_exit(self, launch_id: str, usage: Any, log_tail: str | None) -> None:
+        values = {"usage": to_json(usage), "log_tail": log_tail}
+        self._connection.run(update_by_id(_t, tuple(values)), this_id=launch_id, **values)
+
+    def exit_record(self, launch_id: str) -> tuple[str | None, str | None]:
+        """The tail of its log, and its usage as JSON."""
+        row: Any = self._connection.one(_TAIL, id=launch_id)
+        return (None, None) if row is None else (row[0], row[1])
+
+    def log_end(self, launch_id: str) -> int:
+        """How many characters of its output are stored."""
+        return int(self._connection.value(_LOG_END, launch_id=launch_id) or 0)
+
+    def append_log(self, launch_id: str, start: int, text: str) -> None:
+        self._connection.run(_ADD_LOG, launch_id=launch_id, start=start, length=len(text), text=text)
+
+    def log(self, launch_id: str, after: int) -> list[tuple[int, str]]:
+        return [(row[0], row[1]) for row in self._connection.all(_LOG, launch_id=launch_id, after=after)]
+
+    def check(self, check_id: str) -> Check | None:
+        return CHECKS.one(self._connection.one(_CHECK, id=check_id))
+
+    def checks_waiting(self) -> list[Check]:
+        return CHECKS.nouns(self._connection.all(_CHECKS_WAITING))
+
+    def add_check(self, check: Check) -> None:
+        self._connection.run(_ADD_CHECK, **CHECKS.values(check))
+
+    def save_check(self, before: Check, after: Check) -> None:
+        changes = CHECKS.changes(before, after)
+        if changes:
+            self._connection.run(update_by_id(_k, tuple(changes)), this_id=after.id, **changes)

@@ -1,0 +1,46 @@
+"""Projects, as rows."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from toryo.domain.projects import Project, Settings, Status
+from toryo.storage import schema
+from toryo.storage.database import Connection
+from toryo.storage.rows import Rows, enum, from_json, to_json, update_by_id
+from toryo.storage.statements import Statement
+
+_t = schema.projects
+
+
+def _settings_of(text: str) -> Settings:
+    return Settings().changed(from_json(text) or {})
+
+
+ROWS = Rows(
+    Project,
+    _t,
+    {"status": enum(Status), "settings": (lambda settings: to_json(settings.values()), _settings_of)},
+)
+_ONE = Statement(ROWS.select().where(_t.c.id == sa.bindparam("id")))
+_ALL = Statement(ROWS.select().order_by(_t.c.created_at, _t.c.id))
+_ADD = Statement(sa.insert(_t), columns=ROWS.names)
+
+
+class Projects:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def find(self, project_id: str) -> Project | None:
+        return ROWS.one(self._connection.one(_ONE, id=project_id))
+
+    def all(self) -> list[Project]:
+        return ROWS.nouns(self._connection.all(_ALL))
+
+    def add(self, project: Project) -> None:
+        self._connection.run(_ADD, **ROWS.values(project))
+
+    def save(self, before: Project, after: Project) -> None:
+        changes = ROWS.changes(before, after)
+        if changes:
+            self._connection.run(update_by_id(_t, tuple(changes)), this_id=after.id, **changes)

@@ -1,0 +1,77 @@
+"""Sessions, as rows. A token is stored as its hash only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from toryo.domain.launches import Purpose
+from toryo.domain.sessions import Choice, End, Session
+from toryo.domain.times import Millis
+from toryo.storage import schema
+from toryo.storage.database import Connection
+from toryo.storage.rows import Rows, enum, update_by_id
+from toryo.storage.statements import Statement
+
+_t = schema.sessions
+_p = sa.bindparam
+
+ROWS = Rows(Session, _t, {"purpose": enum(Purpose), "choice": enum(Choice), "end_reason": enum(End)})
+_ONE = Statement(ROWS.select().where(_t.c.id == _p("id")))
+_BY_TOKEN = Statement(ROWS.select().where(_t.c.token_hash == _p("token_hash")))
+_OF_LAUNCH = Statement(ROWS.select().where(_t.c.launch_id == _p("launch_id")))
+_LIVE_OF = Statement(
+    ROWS.select().where(_t.c.project_id == _p("project_id"), _t.c.agent_id == _p("agent_id"), _t.c.ended_at.is_(None))
+)
+_LIVE_HERE = Statement(
+    sa.select(_t.c.agent_id, _t.c.task_id).where(
+        _t.c.project_id == _p("project_id"), _t.c.purpose == "task", _t.c.ended_at.is_(None)
+    )
+)
+_LIVE = Statement(ROWS.select().where(_t.c.ended_at.is_(None)).order_by(_t.c.created_at, _t.c.id))
+_NEWEST = Statement(ROWS.select().order_by(_t.c.created_at.desc(), _t.c.id.desc()).limit(200))
+_EXPIRED = Statement(ROWS.select().where(_t.c.ended_at.is_(None), _t.c.expires_at <= _p("now")))
+_ADD = Statement(sa.insert(_t), columns=[*ROWS.names, "token_hash"])
+
+
+class Sessions:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def find(self, session_id: str) -> Session | None:
+        return ROWS.one(self._connection.one(_ONE, id=session_id))
+
+    def by_token(self, token_hash: str) -> Session | None:
+        return ROWS.one(self._connection.one(_BY_TOKEN, token_hash=token_hash))
+
+    def of_launch(self, launch_id: str) -> Session | None:
+        return ROWS.one(self._connection.one(_OF_LAUNCH, launch_id=launch_id))
+
+    def live_of(self, project_id: str, agent_id: str) -> dict[Purpose, Session]:
+        rows = self._connection.all(_LIVE_OF, project_id=project_id, agent_id=agent_id)
+        return {each.purpose: each for each in ROWS.nouns(rows)}
+
+    def signed_in(self, project_id: str) -> list[tuple[str, str | None]]:
+        """Agent and main task of every live task session of a project."""
+        return [(row[0], row[1]) for row in self._connection.all(_LIVE_HERE, project_id=project_id)]
+
+    def live(self) -> list[Session]:
+        return ROWS.nouns(self._connection.all(_LIVE))
+
+    def newest(self) -> list[Session]:
+        return ROWS.nouns(self._connection.all(_NEWEST))
+
+    def expired(self, now: Millis) -> list[Session]:
+        return ROWS.nouns(self._connection.all(_EXPIRED, now=now))
+
+    def add(self, session: Session, token_hash: str) -> None:
+        self._connection.run(_ADD, **ROWS.values(session), token_hash=token_hash)
+
+    def renew_token(self, session_id: str, token_hash: str) -> None:
+        self._connection.run(update_by_id(_t, ("token_hash",)), this_id=session_id, token_hash=token_hash)
+
+    def save(self, before: Session, after: Session) -> None:
+        changes: dict[str, Any] = ROWS.changes(before, after)
+        if changes:
+            self._connection.run(update_by_id(_t, tuple(changes)), this_id=after.id, **changes)

@@ -1,0 +1,123 @@
+"""Loads what a decision looks at: one agent in one project, in one transaction, by indexed reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from toryo.domain.agents import Agent, Role
+from toryo.domain.ground import Ground, Tree
+from toryo.domain.handover import INTERRUPT
+from toryo.domain.launches import Purpose
+from toryo.domain.projects import Project
+from toryo.domain.sessions import Session
+from toryo.domain.tasks import Task
+from toryo.domain.times import Millis
+from toryo.storage.transaction import Transaction
+from toryo.workflow.snapshot import Cooldown, Limits, News, Snapshot
+
+_CLOSED = ("task.completed", "task.failed", "task.cancelled")
+_STUCK = ("task.blocked", "task.failed")
+
+
+def load(
+    tx: Transaction, agent_id: str, project_id: str, now: Millis, limits: Limits, asking: Session | None = None
+) -> Snapshot:
+    """`asking` is the session whose next action is wanted: its main task's tree is loaded whatever its state."""
+    agent, project = tx.agents.find(agent_id), tx.projects.find(project_id)
+    membership = tx.agents.membership(project_id, agent_id)
+    if agent is None or project is None:
+        return Snapshot(now, agent_id, project_id, agent, project, member=False, limits=limits)
+    sessions = tx.sessions.live_of(project_id, agent_id)
+    if asking is not None and not asking.over:
+        sessions[asking.purpose] = asking
+    bound = [each for each in (asking, sessions.get(Purpose.TASK)) if each is not None and each.task_id]
+    signed_in = tx.sessions.signed_in(project_id)
+    grounds = _grounds(tx, project, agent, bound, frozenset(each for each, _ in signed_in))
+    return Snapshot(
+        now=now,
+        agent_id=agent_id,
+        project_id=project_id,
+        agent=agent,
+        project=project,
+        member=membership is not None and membership[1] is None,
+        removed_at=membership[1] if membership else None,
+        limits=limits,
+        grounds=grounds,
+        blocked_tasks=tx.tasks.blocked(project_id, agent_id),
+        launches=tx.launches.live_of(project_id, agent_id),
+        sessions=sessions,
+        others_on={task: other for other, task in signed_in if task is not None and other != agent_id},
+        news={task.id: news_of(tx, task, ground) for task, ground in _watched(grounds, agent_id)},
+        cooldowns={
+            Purpose(purpose): Cooldown(*cooldown) for purpose, cooldown in tx.agents.cooldowns(agent_id).items()
+        },
+        interrupt_waiting=asking is not None
+        and any(each.kind == INTERRUPT for each in tx.handovers.waiting(asking.id)),
+    )
+
+
+def ground(tx: Transaction, project: Project, root_id: str, *seeds: str) -> Ground:
+    """The ground of one tree for an operation; `seeds` are further agents that matter (the one who asks)."""
+    return _around(
+        tx, project, tx.tasks.tree(root_id), frozenset(a for a, _ in tx.sessions.signed_in(project.id)), seeds
+    )
+
+
+def news_of(tx: Transaction, main: Task, where: Ground) -> tuple[News, ...]:
+    """What happened to a main task and below it after its owner's look, not caused by the owner."""
+    if main.look_event is None:
+        return ()
+    found: list[News] = []
+    for kind, task_id, actor_id, by_person in tx.events.news(main.root_id, main.look_event):
+        task = where.tree.tasks.get(task_id)
+        if task is None or actor_id == main.assignee_id:
+            continue
+        found.extend(_news(kind, task, main, where.tree, by_person))
+    return tuple(found)
+
+
+def _news(kind: str, task: Task, main: Task, tree: Tree, by_person: bool) -> Iterable[News]:
+    below = tree.is_below(task, main)
+    if below and kind in _STUCK:
+        yield News("blocked", task.id)
+    if kind in _CLOSED and task.parent_id == main.id:
+        yield News("closed", task.id)
+    if by_person and (below or task.id == main.id):
+        yield News("person", task.id)
+
+
+def _watched(grounds: Iterable[Ground], agent_id: str) -> list[tuple[Task, Ground]]:
+    return [
+        (task, each)
+        for each in grounds
+        for task in each.tree.tasks.values()
+        if task.look_event is not None and task.assignee_id == agent_id
+    ]
+
+
+def _grounds(
+    tx: Transaction, project: Project, agent: Agent, bound: list[Session], signed_in: frozenset[str]
+) -> tuple[Ground, ...]:
+    roots = set(tx.tasks.roots_in_progress(project.id, agent.id))
+    tasks = tx.tasks.find_all({each.task_id or "" for each in bound})
+    roots.update(each.root_id for each in tasks)
+    if not roots:
+        return ()
+    trees = tx.tasks.trees(sorted(roots))
+    return tuple(_around(tx, project, tree, signed_in, (agent.id,)) for tree in trees.values())
+
+
+def _around(tx: Transaction, project: Project, tree: Tree, signed_in: frozenset[str], seeds: Iterable[str]) -> Ground:
+    named = {each.assignee_id for each in (*tree.tasks.values(), *tree.outside.values()) if each.assignee_id}
+    known = {each.id: each for each in tx.agents.with_superiors(named | set(seeds))}
+    for seed in seeds:
+        if seed in known and known[seed].role is not Role.WORKER:
+            known.update({each.id: each for each in tx.agents.below(seed)})
+    return Ground(
+        project=project,
+        tree=tree,
+        agents=known,
+        members=tx.agents.members_among(project.id, known),
+        busy=tx.tasks.busy(project.id, known),
+        signed_in=signed_in,
+    )

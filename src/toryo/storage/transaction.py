@@ -1,0 +1,50 @@
+"""One transaction as operations see it: the aggregates, the events it collects, and the hints it will publish."""
+
+from __future__ import annotations
+
+from toryo.storage.agents import Agents
+from toryo.storage.database import Connection
+from toryo.storage.events import Events
+from toryo.storage.handover import Handovers
+from toryo.storage.keeping import Keeping
+from toryo.storage.launches import Launches
+from toryo.storage.projects import Projects
+from toryo.storage.sessions import Sessions
+from toryo.storage.tasks import Tasks
+
+EVERYTHING = "everything"
+"""The lock that what concerns more than one project takes alone, and what concerns one project shares."""
+
+
+class Transaction:
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.projects = Projects(connection)
+        self.agents = Agents(connection)
+        self.tasks = Tasks(connection)
+        self.sessions = Sessions(connection)
+        self.launches = Launches(connection)
+        self.events = Events(connection)
+        self.handovers = Handovers(connection)
+        self.keeping = Keeping(connection)
+        self.hints: set[str] = set()
+
+    def hint(self, *topics: str) -> None:
+        """After the commit, whoever waits for one of these topics looks again."""
+        self.hints.update(topics)
+
+    def lock_project(self, project_id: str) -> bool:
+        """From here on nobody else changes this project; True where others could (what was read before is stale).
+
+        Every rule of a decision stands within one project, so serialising per project is all that is needed.
+        """
+        shared = self.connection.lock_shared(EVERYTHING)
+        return self.connection.lock(f"project {project_id}") or shared
+
+    def lock_everything(self) -> bool:
+        """For what concerns several projects: agents, memberships, housekeeping."""
+        return self.connection.lock(EVERYTHING)
+
+    @property
+    def wrote(self) -> bool:
+        return self.connection.wrote

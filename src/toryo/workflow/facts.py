@@ -1,0 +1,223 @@
+"""The named yes/no questions that rules are made of. Each asks one thing about a `Case`; its name is the answer.
+
+The words (*outstanding*, *new*, *dispatchable*, …) are those of the specification's page on workflow.
+"""
+
+from __future__ import annotations
+
+from toryo.domain import creating
+from toryo.domain.projects import Decomposition
+from toryo.domain.sessions import Choice
+from toryo.domain.tasks import Approval, Checks, Status, Task
+from toryo.workflow.snapshot import Case
+
+_ENDED_WELL = (Status.COMPLETED, Status.CANCELLED)
+_STUCK = (Status.BLOCKED, Status.FAILED)
+
+
+# --- for workers and managers ----------------------------------------------------------------------------------------
+
+
+def task_not_fetched(case: Case) -> bool:
+    return not (case.fetched or (case.session is not None and case.session.fetched_at is not None))
+
+
+def no_subtasks(case: Case) -> bool:
+    return not case.children
+
+
+def no_subtasks_but_cancelled(case: Case) -> bool:
+    return all(each.status is Status.CANCELLED for each in case.children)
+
+
+def all_subtasks_done(case: Case) -> bool:
+    """Every one completed or cancelled, at least one completed, and no awaited delegation is open."""
+    return (
+        all(each.status in _ENDED_WELL for each in case.children)
+        and any(each.status is Status.COMPLETED for each in case.children)
+        and not delegation_open(case)
+    )
+
+
+def delegation_open(case: Case) -> bool:
+    return case.open_delegations > 0
+
+
+def check_failed(case: Case) -> bool:
+    """An acceptance check failed at the last report."""
+    return case.main.checks is Checks.FAILED
+
+
+# --- workers ---------------------------------------------------------------------------------------------------------
+
+
+def may_be_decomposed(case: Case) -> bool:
+    """It never had subtasks, is delegated or parentless, the window is open, and nothing else forbids it."""
+    main, settings = case.main, case.ground.project.settings
+    return (
+        no_subtasks(case)
+        and main.children_ever == 0
+        and (main.delegated or main.parent_id is None)
+        and creating.window_open(main, not task_not_fetched(case))
+        and main.depth < settings.tree_depth
+        and settings.decomposition is not Decomposition.NEVER
+        and case.agent.provider != "command"
+    )
+
+
+def refused_only_for_delegation(case: Case) -> bool:
+    refused = case.session is not None and case.session.refused_for_delegation
+    return no_subtasks_but_cancelled(case) and refused and delegation_open(case)
+
+
+def own_subtask_in_progress(case: Case) -> bool:
+    return current_subtask(case) is not None
+
+
+def current_subtask(case: Case) -> Task | None:
+    return next((each for each in case.children if each.in_progress and each.assignee_id == case.agent.id), None)
+
+
+def own_startable_subtask(case: Case) -> bool:
+    return next_subtask(case) is not None
+
+
+def next_subtask(case: Case) -> Task | None:
+    """The next by priority, then order."""
+    own = (each for each in case.children if each.assignee_id == case.agent.id)
+    return next((each for each in own if case.ground.startable(each)), None)
+
+
+def others_at_work(case: Case) -> bool:
+    """A subtask of another able agent or a person is in progress, or an approval below is pending."""
+    return approval_pending(case) or any(
+        each.in_progress and each.assignee_id != case.agent.id and case.ground.able(each.assignee_id)
+        for each in case.children
+    )
+
+
+def rest_is_stuck(case: Case) -> bool:
+    """The rest, at least one, are blocked or failed."""
+    rest = [each for each in case.children if each.status not in _ENDED_WELL]
+    return bool(rest) and all(each.status in _STUCK for each in rest)
+
+
+# --- managers --------------------------------------------------------------------------------------------------------
+
+
+def all_done_and_not_refuted(case: Case) -> bool:
+    """All subtasks done, and no check failed at the last report (or something below has changed since)."""
+    return all_subtasks_done(case) and not (check_failed(case) and not _changed_since_check(case))
+
+
+def _changed_since_check(case: Case) -> bool:
+    checked = case.main.checked_at or 0
+    return any(each.moved_at > checked for each in case.descendants)
+
+
+def only_stuck_left(case: Case) -> bool:
+    """Nothing in progress, nothing dispatchable, nothing outstanding, some blocked or failed."""
+    return (
+        not any(each.in_progress for each in case.children)
+        and not something_dispatchable(case)
+        and not outstanding(case)
+        and any(each.status in _STUCK for each in case.children)
+    )
+
+
+def something_dispatchable(case: Case) -> bool:
+    return bool(case.dispatchable)
+
+
+def chose_start(case: Case) -> bool:
+    return _chose(case, Choice.START) and something_dispatchable(case)
+
+
+def chose_adjust(case: Case) -> bool:
+    return _chose(case, Choice.ADJUST)
+
+
+def chose_wait(case: Case) -> bool:
+    return _chose(case, Choice.WAIT) and outstanding(case) and not something_new(case)
+
+
+def _chose(case: Case, choice: Choice) -> bool:
+    return case.session is not None and case.session.choice is choice
+
+
+# --- outstanding, and new --------------------------------------------------------------------------------------------
+
+
+def outstanding(case: Case) -> bool:
+    """Something is guaranteed to wake who waits: asked over all descendants, by `wait` and by the launch decision."""
+    return workers_busy(case) or delegation_open(case) or approval_pending(case)
+
+
+def workers_busy(case: Case) -> bool:
+    """(a) an able agent's main task below, (b) held back by a parallel limit, (c) a dependency outside is at work."""
+    return ai_at_work(case) or person_at_work(case) or held_by_limit(case) or waits_for_outside(case)
+
+
+def ai_at_work(case: Case) -> bool:
+    return any(not _is_person(case, each) for each in _mains_at_work(case))
+
+
+def person_at_work(case: Case) -> bool:
+    return any(_is_person(case, each) for each in _mains_at_work(case))
+
+
+def _mains_at_work(case: Case) -> list[Task]:
+    return [
+        each
+        for each in case.descendants
+        if each.in_progress and case.tree.is_main(each) and case.ground.able(each.assignee_id)
+    ]
+
+
+def _is_person(case: Case, task: Task) -> bool:
+    agent = case.ground.agents.get(task.assignee_id or "")
+    return agent is not None and agent.human
+
+
+def held_by_limit(case: Case) -> bool:
+    return any(case.ground.held_by_limit(each, case.agent.id) for each in case.children)
+
+
+def waits_for_outside(case: Case) -> bool:
+    """A `todo` task below depends on a task outside it that is in progress with an able assignee."""
+    inside = {case.main.id, *(each.id for each in case.descendants)}
+    return any(
+        dependency.in_progress and dependency.id not in inside and case.ground.able(dependency.assignee_id)
+        for each in case.descendants
+        if each.status is Status.TODO
+        for dependency in case.tree.dependencies(each)
+    )
+
+
+def approval_pending(case: Case) -> bool:
+    return any(each.open and each.approval is Approval.PENDING for each in case.descendants)
+
+
+def something_new(case: Case) -> bool:
+    return bool(case.news) or newly_dispatchable(case)
+
+
+def newly_dispatchable(case: Case) -> bool:
+    """A child is dispatchable that was not at the look."""
+    seen = set(case.main.look_dispatchable)
+    return any(each.id not in seen for each in case.dispatchable)
+
+
+def new_block(case: Case) -> bool:
+    """A descendant is blocked or failed, and that is new."""
+    stuck = {each.id for each in case.descendants if each.status in _STUCK}
+    return any(each.kind == "blocked" and each.task_id in stuck for each in case.news)
+
+
+def plan_changed(case: Case) -> bool:
+    """A child is dispatchable that was not at the look, a delegation ended, or a person wrote on it or below."""
+    return newly_dispatchable(case) or any(each.kind in ("person", "delegation") for each in case.news)
+
+
+def block_left_open(case: Case) -> bool:
+    return any(each.status in _STUCK for each in case.descendants)

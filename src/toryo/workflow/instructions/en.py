@@ -1,0 +1,80 @@
+"""Instructions in English."""
+
+TEXTS: dict[str, str] = {
+    "report_model": 'Call report_model with your provider and model id, for example report_model(provider="{provider}", '
+    'model_id="{model}").',
+    "get_notifications": "Something about your task has changed. Call get_notifications and follow it before you go on.",
+    "get_task": "Call get_my_task to read your task, then get_next_action.",
+    "create_subtasks.worker": "Break your task into 2 to 5 subtasks (one if it is simple) with ONE call of "
+    "create_tasks_batch; use dependencies for order. At most {cap} in all. Then call get_next_action: "
+    "do not add more, do not start working yet.",
+    "create_subtasks.optional": "If the task is large, break it into 2 to 5 subtasks with ONE call of create_tasks_batch "
+    "and call get_next_action. If it is simple, do it now and call report_completed.",
+    "create_subtasks.manager": "See who is there with list_subordinates. Break your task into 2 to 5 subtasks with ONE "
+    "call of create_tasks_batch: say what each must produce, assign by capability (assignee_id), and use dependencies for "
+    "order. Then call get_next_action.",
+    "create_subtasks.alone": "No active worker stands below you, so nobody could do subtasks. Call "
+    'report_completed(result="blocked", summary="no_available_workers").',
+    "execute_task": "Do your task now. Save what others should know with save_progress. When it is done call "
+    "report_completed (result: success, failed or blocked, with a summary).",
+    "execute_task.fixing": "Acceptance checks failed: {failed}. Mend this, then call "
+    'report_completed(result="success") again; if you cannot, report failed or blocked.',
+    "start_subtask": 'Start the next subtask: update_task_status(task_id="{task_id}", status="in_progress") '
+    "({title}). Then call get_next_action.",
+    "start_subtask.open": 'Start the next subtask: update_task_status(task_id="{task_id}", status="in_progress") '
+    "({title}). If the list that another session made is not complete, add to it first (create_tasks_batch).",
+    "execute_subtask": "Do subtask {task_id} now: {title} ({done} of {total} are done). Then call "
+    'update_task_status(task_id="{task_id}", status="completed"), or failed or blocked with a reason; then '
+    "get_next_action.",
+    "report_completion": 'All subtasks are done. Call report_completed(result="success", summary="...") for your '
+    "main task.",
+    "report_completion.manager": "All subtasks are done. Review their results (get_recent_completions), then call "
+    'report_completed(result="success", summary="...") for your main task.',
+    "wait_for_delegation": "You delegated something and its result is still awaited. Call get_next_action again: the "
+    "call waits for it.",
+    "wait_for_delegation.leave": "The delegation is still open. Call logout and end your process; you are started again "
+    "when its result is there.",
+    "wait_for_others": "Somebody else is working on what your task needs. Call logout and end your process; you are "
+    "started again when it is done.",
+    "review_and_resolve_blocks.worker": "Only blocked or failed subtasks are left: {blocked}. What you blocked yourself "
+    "you may set to todo with update_task_status. If you cannot resolve it, call "
+    'report_completed(result="blocked", summary="why").',
+    "review_and_resolve_blocks.manager": "Only blocked or failed subtasks are left: {blocked}. Look at them (list_tasks, "
+    "get_task). Retry or unblock with update_task_status (todo), cancel_task, or add another way "
+    '(create_tasks_batch, intent "new"). If it cannot be resolved, call report_completed(result="blocked").',
+    "resolve_dependency_deadlock": "No subtask can be started: {waiting}. Change the dependencies "
+    "(update_task_dependencies), cancel what is not needed (cancel_task), or call "
+    'report_completed(result="blocked", summary="why").',
+    "situational_awareness": "Look at the situation, then choose what is next.\n"
+    "Look: list_tasks (all subtasks), get_recent_completions (results), get_task (one in detail), list_subordinates "
+    "(who is doing what).\n"
+    'Choose with select_action: "start" (assign and start tasks), "adjust" (reassign, edit, unblock, cancel, add), '
+    '"wait" (leave until workers are done). Then call get_next_action.',
+    "start": "Start tasks. 1. list_tasks: which can be started? Ready now: {ready}. 2. Not assigned yet: assign_task. "
+    '3. update_task_status(task_id, status="in_progress"). Which one for whom is yours to decide, by content, priority '
+    "and load. Then call get_next_action.",
+    "start.alone": "No active worker stands below you. Call "
+    'report_completed(result="blocked", summary="no_available_workers").',
+    "adjust": "Make the changes that are needed: assign_task, update_task, update_task_status, update_task_dependencies, "
+    "block_task, cancel_task, create_tasks_batch (with intent). Look with list_tasks and get_task. Then call "
+    "get_next_action; if there is nothing to change, choose again with select_action.",
+    "wait": "Your workers go on without you. Call logout and end your process: you are started again when something "
+    "needs you.",
+    "exit": "Your session is over ({reason}). Call logout and end your process now.",
+    "exit.project_paused": "The project is paused. Leave your work as it is, save a note with save_progress, call logout "
+    "and end your process. You are started again when it goes on.",
+    "exit.task_withdrawn": "This task is not yours to work on any more ({detail}). Save a note with save_progress if it "
+    "helps the next one, call logout and end your process.",
+    "exit.runaway": "A guard stopped this session ({detail}). Call "
+    'report_completed(result="blocked", summary="why"), or logout, and end your process.',
+    "get_next_action": "Call get_next_action.",
+    "signed_in": "You are signed in. Call get_next_action and do what it says; call it again after every step, until it "
+    "says exit.",
+    "my_task": "Call get_next_action: it says what to do with this task. When it is done, report_completed ends it.",
+    "no_task": "There is no task for you now. Call get_next_action.",
+    "reported": "Reported. Your session is over: end your process now.",
+    "refused": "End this process now; do not try again.",
+    "chosen": "Action '{action}' was chosen. Call get_next_action for what to do.",
+    "logged_out": "Goodbye. End your process now.",
+    "checking": "The acceptance checks are running. Call report_completed again in a moment with the same arguments.",
+}

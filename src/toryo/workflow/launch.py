@@ -1,0 +1,400 @@
+"""Should this agent be running now? -> start, hold or stop, with the row that won and the facts it read.
+
+The tables stand beside section 1 of the specification's page on workflow: same order, same words. Asked per agent and
+project; chat and task are decided independently. Who asks (Coordinator, sign-in, *Why?*) changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from toryo.domain.agents import Role
+from toryo.domain.ground import Ground
+from toryo.domain.launches import Purpose, State
+from toryo.domain.sessions import Session
+from toryo.domain.tasks import Task
+from toryo.domain.times import Millis
+from toryo.workflow import facts, worker
+from toryo.workflow.rules import Rule, always, first_match
+from toryo.workflow.snapshot import Case, Snapshot
+
+
+class Action(StrEnum):
+    START = "start"
+    HOLD = "hold"
+    STOP = "stop"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """`task_id` is the main task a start is for; `until` is when a hold ends by itself (epoch milliseconds)."""
+
+    action: Action
+    reason: str
+    row: str
+    words: str
+    task_id: str | None = None
+    until: Millis | None = None
+    facts: dict[str, Any] = field(default_factory=dict, hash=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """What a row answers."""
+
+    action: Action
+    reason: str
+
+
+def start(reason: str) -> Say:
+    return Say(Action.START, reason)
+
+
+def hold(reason: str) -> Say:
+    return Say(Action.HOLD, reason)
+
+
+def stop(reason: str) -> Say:
+    return Say(Action.STOP, reason)
+
+
+# --- facts about the agent and its processes -------------------------------------------------------------------------
+
+
+def _session(s: Snapshot) -> Session | None:
+    return s.sessions.get(Purpose.TASK)
+
+
+def _signed_in(s: Snapshot) -> bool:
+    return Purpose.TASK in s.sessions
+
+
+def _ordered(s: Snapshot) -> bool:
+    launch = s.launches.get(Purpose.TASK)
+    return launch is not None and launch.state is State.ORDERED
+
+
+def project_not_active(s: Snapshot) -> bool:
+    return s.project is None or not s.project.active
+
+
+def _pause_grace_over(s: Snapshot) -> bool:
+    since = s.project.paused_at if s.project is not None else None
+    return s.now >= (since or 0) + s.limits.pause_grace
+
+
+def not_member(s: Snapshot) -> bool:
+    return s.agent is None or not s.member
+
+
+def inactive(s: Snapshot) -> bool:
+    return s.agent is not None and not s.agent.active
+
+
+def not_managed(s: Snapshot) -> bool:
+    return s.agent is not None and not s.agent.managed and not _signed_in(s)
+
+
+def _grace_over(s: Snapshot, cause: Millis | None) -> bool:
+    return s.now >= (cause or 0) + s.limits.stop_grace
+
+
+def withdrawn_from(s: Snapshot) -> tuple[str, Millis] | None:
+    """Why, and since when, the live task session's main task is not its own any more; None while it is."""
+    session = _session(s)
+    return None if session is None else withdrawn(s, session)
+
+
+def withdrawn(s: Snapshot, session: Session) -> tuple[str, Millis] | None:
+    """Not in progress, another assignee, or an ancestor closed; whoever did it."""
+    if session.purpose is not Purpose.TASK:
+        return None
+    ground = s.ground_of(session.task_id)
+    if ground is None:
+        return ("task_gone", session.created_at)
+    task = ground.tree.tasks[session.task_id or ""]
+    if task.assignee_id != session.agent_id:
+        return ("reassigned", task.moved_at)
+    if not task.in_progress:
+        return (task.status.value, task.moved_at)
+    above = next((each for each in ground.tree.ancestors(task) if each.closed), None)
+    return None if above is None else ("ancestor_closed", above.moved_at)
+
+
+def _withdrawn_long_enough(s: Snapshot) -> bool:
+    cause = withdrawn_from(s)
+    return cause is not None and _grace_over(s, cause[1])
+
+
+def tripped_guard(s: Snapshot) -> str | None:
+    """Row 4's reason: `runaway`, `time_limit`, `budget_exhausted`, `silent`; None if no guard was tripped."""
+    session = _session(s)
+    return None if session is None else tripped(s, session)
+
+
+def tripped(s: Snapshot, session: Session) -> str | None:
+    if session.runaway is not None:
+        return "runaway"
+    if s.now - session.created_at >= s.limits.run_time:
+        return "time_limit"
+    if s.budget_used_up:
+        return "budget_exhausted"
+    return "silent" if s.now - session.last_call_at >= s.limits.silence else None
+
+
+def only_blocked_tasks(s: Snapshot) -> bool:
+    return s.blocked_tasks > 0 and not s.main_tasks
+
+
+def cooling_down(s: Snapshot) -> bool:
+    cooldown = s.cooldowns.get(Purpose.TASK)
+    return cooldown is not None and s.now < cooldown.until
+
+
+AGENT_ROWS: Sequence[Rule[Snapshot, Say]] = (
+    Rule(
+        "1",
+        "project paused (or archived): stop if a task session is live (pause_grace after the pause)",
+        lambda s: project_not_active(s) and _signed_in(s) and _pause_grace_over(s),
+        stop("project_paused"),
+    ),
+    Rule("1", "project paused (or archived): else hold", project_not_active, hold("project_paused")),
+    Rule(
+        "2",
+        "not a member: stop if a task session is live (stop_grace after the cause)",
+        lambda s: not_member(s) and _signed_in(s) and _grace_over(s, s.removed_at),
+        stop("agent_not_assigned"),
+    ),
+    Rule("2", "not a member: else hold", not_member, hold("agent_not_assigned")),
+    Rule(
+        "2",
+        "inactive: stop if a task session is live (stop_grace after the cause)",
+        lambda s: inactive(s) and _signed_in(s) and s.agent is not None and _grace_over(s, s.agent.deactivated_at),
+        stop("agent_inactive"),
+    ),
+    Rule("2", "inactive: else hold", inactive, hold("agent_inactive")),
+    Rule("2", "not managed (a live session started by hand goes on)", not_managed, hold("not_managed")),
+    Rule(
+        "3",
+        "live session whose main task is not its own any more, stop_grace after the cause",
+        _withdrawn_long_enough,
+        stop("task_withdrawn"),
+    ),
+    Rule("4", "tripped the runaway guard", lambda s: tripped_guard(s) == "runaway", stop("runaway")),
+    Rule("4", "its time limit", lambda s: tripped_guard(s) == "time_limit", stop("time_limit")),
+    Rule("4", "or the budget", lambda s: tripped_guard(s) == "budget_exhausted", stop("budget_exhausted")),
+    Rule("4", "or is silent", lambda s: tripped_guard(s) == "silent", stop("silent")),
+    Rule(
+        "5",
+        "blocked tasks and none in progress",
+        only_blocked_tasks,
+        hold("blocked_without_in_progress"),
+    ),
+    Rule("6", "a live task session", _signed_in, hold("already_running")),
+    Rule("6", "a launch not yet signed in", _ordered, hold("start_pending")),
+    Rule("7", "cooling down after failures or a quota message", cooling_down, hold("cooling_down")),
+    Rule("7", "the budget is used up", lambda s: s.budget_used_up, hold("budget_exhausted")),
+)
+"""Rows 1-7: about the agent and what already runs."""
+
+
+# --- facts about one main task (rows 7a-13) --------------------------------------------------------------------------
+
+
+def handing_over(case: Case) -> bool:
+    return case.main.id in case.snapshot.others_on
+
+
+def _manager_waits(case: Case) -> bool:
+    return case.agent.role is Role.MANAGER and case.main.wait is not None
+
+
+def could_only_be_told(case: Case) -> str:
+    """What a worker that fetched its task again would be told: the next row of its table."""
+    imagined = Case(case.snapshot, case.ground, case.main, None, fetched=True)
+    return worker.decide(imagined).action
+
+
+def worker_waits_for_delegation(case: Case) -> bool:
+    """It left to wait for a delegation that is still open, or can be told nothing else."""
+    if case.agent.role is Role.MANAGER:
+        return False
+    told = could_only_be_told(case)
+    left = case.main.wait is not None and case.main.wait.kind == "delegation"
+    return told == "wait_for_delegation" or (left and facts.delegation_open(case) and told == "execute_task")
+
+
+def worker_waits_for_others(case: Case) -> bool:
+    return case.agent.role is not Role.MANAGER and could_only_be_told(case) == "wait_for_others"
+
+
+MAIN_TASK_ROWS: Sequence[Rule[Case, Say]] = (
+    Rule("7a", "another agent's session still lives on it (just reassigned)", handing_over, hold("handing_over")),
+    Rule(
+        "8",
+        "it waits, and a descendant is blocked or failed, and that is new",
+        lambda c: _manager_waits(c) and facts.new_block(c),
+        start("worker_blocked"),
+    ),
+    Rule(
+        "9",
+        "it waits, and something new needs it",
+        lambda c: _manager_waits(c) and facts.plan_changed(c),
+        start("plan_changed"),
+    ),
+    Rule(
+        "10",
+        "it waits, and nothing is outstanding",
+        lambda c: _manager_waits(c) and not facts.outstanding(c),
+        start("workers_finished"),
+    ),
+    Rule(
+        "11",
+        "it waits, and a seen block is left open",
+        lambda c: _manager_waits(c) and facts.block_left_open(c),
+        hold("handled_blocked"),
+    ),
+    Rule(
+        "12",
+        "it waits: what is outstanding, workers first",
+        lambda c: _manager_waits(c) and (facts.ai_at_work(c) or facts.held_by_limit(c) or facts.waits_for_outside(c)),
+        hold("waiting_for_workers"),
+    ),
+    Rule(
+        "12",
+        "it waits: then a delegation",
+        lambda c: _manager_waits(c) and facts.delegation_open(c),
+        hold("waiting_for_delegation"),
+    ),
+    Rule(
+        "12",
+        "it waits: then an approval",
+        lambda c: _manager_waits(c) and facts.approval_pending(c),
+        hold("waiting_for_approval"),
+    ),
+    Rule("12", "it waits: then a person", _manager_waits, hold("waiting_for_person")),
+    Rule(
+        "12a",
+        "a worker's: it left to wait for a delegation that is still open, or can only be told to",
+        worker_waits_for_delegation,
+        hold("waiting_for_delegation"),
+    ),
+    Rule(
+        "12a",
+        "a worker's: all it could be told is wait_for_others",
+        worker_waits_for_others,
+        hold("waiting_for_workers"),
+    ),
+    Rule("13", "a main task", always, start("has_in_progress_task")),
+)
+"""Rows 7a-13: for each main task; the first that starts wins, else the first hold."""
+
+NOTHING_TO_DO: Rule[Snapshot, Say] = Rule("15", "always", always, hold("no_in_progress_task"))
+
+
+NOT_FOR_PEOPLE = frozenset({"not_managed", "cooling_down"})
+"""Reasons that do not refuse a start which a person makes by hand."""
+
+_BY_HAND = [each for each in AGENT_ROWS if each.then.reason not in NOT_FOR_PEOPLE]
+
+
+def decide(s: Snapshot, *, by_hand: bool = False) -> Decision:
+    """The launch decision for task work; `by_hand` for a process that a person starts."""
+    row = first_match(_BY_HAND if by_hand else AGENT_ROWS, s)
+    if row is not None:
+        return _decision(row, s)
+    held: Decision | None = None
+    for main, ground in s.main_tasks:
+        decision = _judge(s, main, ground)
+        if decision.action is Action.START:
+            return decision
+        held = held or decision
+    return held or _decision(NOTHING_TO_DO, s)
+
+
+def _judge(s: Snapshot, main: Task, ground: Ground) -> Decision:
+    case = Case(s, ground, main)
+    row = first_match(MAIN_TASK_ROWS, case)
+    assert row is not None, "the last row always holds"
+    return Decision(row.then.action, row.then.reason, row.row, row.words, main.id, None, _facts_of(case))
+
+
+def _decision(row: Rule[Snapshot, Say], s: Snapshot) -> Decision:
+    return Decision(row.then.action, row.then.reason, row.row, row.words, None, _until(row, s), _facts(s))
+
+
+def _until(row: Rule[Snapshot, Say], s: Snapshot) -> Millis | None:
+    if row.then.reason == "cooling_down":
+        return s.cooldowns[Purpose.TASK].until
+    launch = s.launches.get(Purpose.TASK)
+    return launch.deadline if row.then.reason == "start_pending" and launch is not None else None
+
+
+def _facts(s: Snapshot) -> dict[str, Any]:
+    """What rows 1-7 read, for the record."""
+    found: dict[str, Any] = {"main_tasks": [task.id for task, _ in s.main_tasks], "blocked_tasks": s.blocked_tasks}
+    if s.project is not None:
+        found["project_status"] = s.project.status.value
+    if (session := _session(s)) is not None:
+        found["session_id"] = session.id
+    if (cause := withdrawn_from(s)) is not None:
+        found["withdrawn"] = cause[0]
+    if cooling_down(s):
+        found["cooldown"] = s.cooldowns[Purpose.TASK].reason
+    return found
+
+
+def _facts_of(case: Case) -> dict[str, Any]:
+    """What rows 7a-13 read, for the record."""
+    by_status: dict[str, int] = {}
+    for each in case.descendants:
+        by_status[each.status.value] = by_status.get(each.status.value, 0) + 1
+    return {
+        "main_task": case.main.id,
+        "waits": case.main.wait is not None,
+        "below": by_status,
+        "outstanding": facts.outstanding(case),
+        "dispatchable": [each.id for each in case.dispatchable] if case.agent.role is Role.MANAGER else [],
+        "new": sorted({f"{each.kind}:{each.task_id}" for each in case.news}),
+    }
+
+
+# --- chat ------------------------------------------------------------------------------------------------------------
+
+
+def _chat_live(s: Snapshot) -> bool:
+    return Purpose.CHAT in s.sessions or Purpose.CHAT in s.launches
+
+
+def _chat_cooling_down(s: Snapshot) -> bool:
+    cooldown = s.cooldowns.get(Purpose.CHAT)
+    return cooldown is not None and s.now < cooldown.until
+
+
+CHAT_ROWS: Sequence[Rule[Snapshot, Say]] = (
+    Rule(
+        "chat",
+        "not a member, and a chat session is live",
+        lambda s: not_member(s) and _chat_live(s),
+        stop("agent_not_assigned"),
+    ),
+    Rule("chat", "not a member", not_member, hold("agent_not_assigned")),
+    Rule(
+        "chat", "inactive, and a chat session is live", lambda s: inactive(s) and _chat_live(s), stop("agent_inactive")
+    ),
+    Rule("chat", "inactive", inactive, hold("agent_inactive")),
+    Rule("chat", "not managed", not_managed, hold("not_managed")),
+    Rule("chat", "a chat launch or session is live", _chat_live, hold("already_running")),
+    Rule("chat", "chat is in cooldown after failures", _chat_cooling_down, hold("cooling_down")),
+    Rule("chat", "always (no chat work)", always, hold("no_chat_work")),
+)
+
+
+def decide_chat(s: Snapshot) -> Decision:
+    """The launch decision for chat. It never looks at tasks: who waits or is blocked can still be talked to."""
+    row = first_match(CHAT_ROWS, s)
+    assert row is not None, "the last row always holds"
+    return Decision(row.then.action, row.then.reason, row.row, row.words)

@@ -1,0 +1,96 @@
+"""What next? Picks the table by purpose and role, after the rows that every session asks first (section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toryo.domain.agents import Role
+from toryo.domain.launches import Purpose
+from toryo.domain.sessions import Session
+from toryo.workflow import launch, manager, worker
+from toryo.workflow.rules import Rule, first_match
+from toryo.workflow.snapshot import Case, Snapshot
+from toryo.workflow.step import Step
+
+ENDS_SESSION = frozenset({"exit", "wait", "wait_for_others"})
+"""Actions whose telling by `get_next_action` releases the session."""
+
+ONLY_BY_ASKING = frozenset({"situational_awareness", "wait", "wait_for_others", "wait_for_delegation"})
+"""Telling these has an effect, so what rides along on other answers says `get_next_action` instead."""
+
+_Asking = tuple[Snapshot, Session]
+
+
+def _guard(asking: _Asking) -> bool:
+    return launch.tripped(*asking) in ("runaway", "time_limit", "budget_exhausted")
+
+
+def _inactive(asking: _Asking) -> bool:
+    return launch.inactive(asking[0]) or launch.not_member(asking[0])
+
+
+def _for_task(asking: _Asking) -> bool:
+    return asking[1].purpose is Purpose.TASK
+
+
+FIRST_ROWS: Sequence[Rule[_Asking, Step]] = (
+    Rule("first 1", "session over", lambda a: a[1].over, Step("exit", "exit", "session_over")),
+    Rule("first 2", "tripped by a guard of row 4", _guard, Step("exit", "exit", "guard")),
+    Rule(
+        "first 3",
+        "model not reported in this session",
+        lambda a: a[1].model_id is None,
+        Step("report_model", "needs_model"),
+    ),
+    Rule(
+        "first 4",
+        "an undelivered interrupt",
+        lambda a: a[0].interrupt_waiting,
+        Step("get_notifications", "interrupted"),
+    ),
+    Rule("first 5", "agent no longer active here", _inactive, Step("exit", "exit", "agent_inactive")),
+    Rule(
+        "first 6",
+        "task sessions: project paused or archived",
+        lambda a: _for_task(a) and launch.project_not_active(a[0]),
+        Step("exit", "exit", "project_paused"),
+    ),
+    Rule(
+        "first 7",
+        "task sessions: its main task is not its own any more",
+        lambda a: _for_task(a) and launch.withdrawn(*a) is not None,
+        Step("exit", "exit", "task_withdrawn"),
+    ),
+)
+
+
+def decide(snapshot: Snapshot, session: Session) -> Step:
+    """The next action of a task session. The same facts give the same answer, however often it is asked."""
+    row = first_match(FIRST_ROWS, (snapshot, session))
+    if row is not None:
+        return _first(row, snapshot, session)
+    ground = snapshot.ground_of(session.task_id)
+    assert ground is not None, "row 'first 7' answers for a task that is gone"
+    case = Case(snapshot, ground, ground.tree.tasks[session.task_id or ""], session)
+    return manager.decide(case) if case.agent.role is Role.MANAGER else worker.decide(case)
+
+
+def _first(row: Rule[_Asking, Step], snapshot: Snapshot, session: Session) -> Step:
+    step = row.then.by(row.row, row.words)
+    if step.reason == "guard":
+        return Step(step.action, step.state, launch.tripped(snapshot, session) or "", step.row, step.words)
+    return step
+
+
+def case_of(snapshot: Snapshot, session: Session) -> Case | None:
+    """The session's main task as it stands before it; None if it is gone."""
+    ground = snapshot.ground_of(session.task_id)
+    if ground is None or snapshot.agent is None:
+        return None
+    return Case(snapshot, ground, ground.tree.tasks[session.task_id or ""], session)
+
+
+def riding(step: Step, session: Session, role: Role | None) -> bool:
+    """Whether the step may ride along on other answers as it is (its telling has no effect)."""
+    looks = role is Role.MANAGER and step.action in manager.LOOKS
+    return not (looks or step.action in ONLY_BY_ASKING or (step.action == "exit" and session.over))

@@ -1,0 +1,148 @@
+"""Everything a decision may look at, loaded in one transaction: values only, and what follows from them by counting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from toryo.domain.agents import Agent
+from toryo.domain.ground import Ground, Tree
+from toryo.domain.launches import Launch, Purpose
+from toryo.domain.projects import Project
+from toryo.domain.sessions import Session
+from toryo.domain.tasks import Task
+from toryo.domain.times import SECOND, Millis
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of the guards and graces (`workflow.md` 5, `concepts.md` 5). Times are milliseconds."""
+
+    stop_grace: Millis = 60 * SECOND
+    pause_grace: Millis = 300 * SECOND
+    same_answers: int = 25
+    refusals: int = 20
+    idle_calls: int = 300
+    calls: int = 2_000
+    moves_of_one_task: int = 20
+    silence: Millis = 1_800 * SECOND
+    run_time: Millis = 86_400 * SECOND
+    idle_launches: int = 5
+    unreported_ends: int = 3
+    cooldown: Millis = 60 * SECOND
+    longest_cooldown: Millis = 3_600 * SECOND
+    quota_margin_percent: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Something that happened to a task after its owner's look, and was not caused by the owner.
+
+    `kind`: `blocked` (or failed), `closed`, `person` (a person wrote on it), `delegation` (one of its own ended).
+    """
+
+    kind: str
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cooldown:
+    """Until when an agent is not started, and why."""
+
+    until: Millis
+    reason: str
+    failures: int = 0
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One agent in one project, at one moment."""
+
+    now: Millis
+    agent_id: str
+    project_id: str
+    agent: Agent | None
+    project: Project | None
+    member: bool
+    removed_at: Millis | None = None
+    """When its membership ended."""
+    limits: Limits = field(default_factory=Limits)
+    grounds: tuple[Ground, ...] = ()
+    """One per tree in which the agent has a task in progress (or its session is bound), in no order."""
+    blocked_tasks: int = 0
+    """Tasks assigned to the agent that are blocked."""
+    launches: Mapping[Purpose, Launch] = field(default_factory=dict)
+    """The live launch of each purpose."""
+    sessions: Mapping[Purpose, Session] = field(default_factory=dict)
+    """The live session of each purpose."""
+    others_on: Mapping[str, str] = field(default_factory=dict)
+    """Main tasks on which another agent's session still lives, and which agent."""
+    news: Mapping[str, tuple[News, ...]] = field(default_factory=dict)
+    """By main task: what is new to its owner, without what can be dispatched (that is compared with the look)."""
+    cooldowns: Mapping[Purpose, Cooldown] = field(default_factory=dict)
+    budget_used_up: bool = False
+    interrupt_waiting: bool = False
+    """An undelivered interrupt for the session that asks."""
+
+    @cached_property
+    def main_tasks(self) -> list[tuple[Task, Ground]]:
+        """In progress, the agent's, parent not assigned to it, no ancestor closed; by priority, then age."""
+        found = [
+            (task, ground)
+            for ground in self.grounds
+            for task in ground.tree.tasks.values()
+            if task.in_progress
+            and task.assignee_id == self.agent_id
+            and ground.tree.is_main(task)
+            and not ground.tree.below_closed(task)
+        ]
+        return sorted(found, key=lambda each: each[0].order)
+
+    def ground_of(self, task_id: str | None) -> Ground | None:
+        """The ground whose tree holds the task."""
+        return next((each for each in self.grounds if task_id in each.tree.tasks), None)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One main task as its owner stands before it. `session` is the session that asks; None when a launch is judged.
+
+    `fetched` is what a judgement of "what could it be told" supposes for the session that does not exist yet.
+    """
+
+    snapshot: Snapshot
+    ground: Ground
+    main: Task
+    session: Session | None = None
+    fetched: bool = False
+
+    @property
+    def tree(self) -> Tree:
+        return self.ground.tree
+
+    @property
+    def agent(self) -> Agent:
+        assert self.snapshot.agent is not None
+        return self.snapshot.agent
+
+    @cached_property
+    def children(self) -> list[Task]:
+        return self.tree.children(self.main)
+
+    @cached_property
+    def descendants(self) -> list[Task]:
+        return list(self.tree.descendants(self.main))
+
+    @cached_property
+    def news(self) -> tuple[News, ...]:
+        return self.snapshot.news.get(self.main.id, ())
+
+    @cached_property
+    def dispatchable(self) -> list[Task]:
+        """Children that a manager could start now, in order."""
+        return [each for each in self.children if self.ground.dispatchable(each, self.agent.id)]
+
+    @property
+    def open_delegations(self) -> int:
+        return self.ground.open_delegations.get(self.main.id, 0)
