@@ -120,7 +120,7 @@ def _build(settings: Settings, held: contextlib.ExitStack) -> App:
         database,
         bus,
         office,
-        Housekeeping(office, clock.now),
+        Housekeeping(office),
         edge,
         contextlib.ExitStack(),
     )
