@@ -190,6 +190,7 @@ class Database(ABC):
         return result
 
     async def _awaited(self, crew: Crew, work: Work[T]) -> T:
+        self._inside.refuse()
         call = AwaitedCall(work)
         crew.submit(call)
         result: T = await call.future

@@ -32,6 +32,7 @@ from toryo.storage.threads import Call, Crew, gone
 
 _WORKS_PER_COMMIT = 512
 _WORKS_PER_SNAPSHOT = 16
+_READING_THREADS = 2  # one is fastest, for they take turns anyway; the other keeps a slow read from stopping all
 _STATEMENTS_KEPT = 1024
 
 _DRIVER_ERRORS = (sqlite3.Error, OverflowError, UnicodeEncodeError)
@@ -62,7 +63,9 @@ class SQLiteDatabase(Database):
         _create(self._path)
         self._owner = _claim(self._path) if exclusive else None
         self._writers = Crew("writer", 1, _WORKS_PER_COMMIT, lambda: _Writer(self), self._inside)
-        self._readers = Crew("reader", min(threads, 4), _WORKS_PER_SNAPSHOT, lambda: _Reader(self), self._inside)
+        self._readers = Crew(
+            "reader", min(threads, _READING_THREADS), _WORKS_PER_SNAPSHOT, lambda: _Reader(self), self._inside
+        )
         self._look()
 
     def read(self, work: Work[T]) -> T:
