@@ -47,6 +47,10 @@ class Session:
     expires_at: Millis
     created_at: Millis
     last_call_at: Millis
+    heard_at: Millis
+    """When its process last called or printed."""
+    patience: Millis
+    """How long it may be neither heard nor seen to print: the task's own time limit where that is longer."""
     root_id: str | None = None
     """The root of the tree its main task is in: changes of facts are counted there."""
     correlation_id: str | None = None

@@ -33,7 +33,20 @@ def acted(call: Call, choice: Choice) -> None:
 def show_all(call: Call, tasks: list[Task]) -> list[dict[str, Any]]:
     details = call.tx.tasks.details_of(each.id for each in tasks)
     edges = call.tx.tasks.depends_on([each.id for each in tasks])
-    return [showing.task(each, details[each.id], edges.get(each.id, [])) for each in tasks]
+    ended = _ended_badly(call, {other for others in edges.values() for other in others})
+    return [
+        {
+            **showing.task(each, details[each.id], edges.get(each.id, [])),
+            "dependency_failed": each.open and not ended.isdisjoint(edges.get(each.id, [])),
+        }
+        for each in tasks
+    ]
+
+
+def _ended_badly(call: Call, task_ids: set[str]) -> set[str]:
+    """Those of these tasks that will not be completed: who depends on them is flagged."""
+    found = call.tx.tasks.find_all(task_ids)
+    return {each.id for each in found if each.status in (Status.FAILED, Status.CANCELLED)}
 
 
 def show(call: Call, task: Task) -> dict[str, Any]:

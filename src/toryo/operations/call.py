@@ -58,7 +58,7 @@ class Call:
         self.context = context
         self.may_wait = may_wait
         self.correlation_id = correlation_id
-        self._session = caller.session
+        self._session = self._stored = caller.session
 
     # --- who -----------------------------------------------------------------------------------------------------
 
@@ -88,12 +88,18 @@ class Call:
 
     def adopt(self, session: Session) -> None:
         """From here on this is the caller's session (it has just signed in)."""
-        self._session = session
+        self._session = self._stored = session
         agent, launch = (
             self.caller.agent or self.tx.agents.find(session.agent_id),
             self.tx.launches.find(session.launch_id),
         )
         self.caller = replace(self.caller, kind=Kind.SESSION, agent=agent, session=session, launch=launch)
+
+    @property
+    def stored_session(self) -> Session:
+        """The caller's session as it is stored."""
+        assert self._stored is not None
+        return self._stored
 
     def adopt_counts(self, session: Session) -> None:
         """The same session, counted further."""

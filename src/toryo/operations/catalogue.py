@@ -78,6 +78,15 @@ class Operation:
         return _closed(self.parameters.model_json_schema(by_alias=True))
 
     @cached_property
+    def listed_schema(self) -> dict[str, Any]:
+        """The parameters as `tools/list` shows them: every agent pays for these words at every start.
+
+        Left out: the longest lengths (a refusal names them), and that an optional parameter may be null.
+        """
+        brief: dict[str, Any] = _brief(self.input_schema)
+        return brief
+
+    @cached_property
     def output_schema(self) -> dict[str, Any]:
         return TypeAdapter(self.result).json_schema(mode="serialization")
 
@@ -132,6 +141,28 @@ def catalogue() -> dict[str, Operation]:
 def tools() -> Iterable[Operation]:
     """The operations that MCP offers."""
     return (each for each in catalogue().values() if each.tool)
+
+
+_COSTLY = frozenset({"maxLength", "maxItems", "minLength", "pattern", "additionalProperties", "default"})
+
+
+def _brief(schema: Any, *, at: str = "") -> Any:
+    if isinstance(schema, list):
+        return [_brief(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if at == "properties" or at == "$defs":
+        return {name: _brief(each) for name, each in schema.items()}
+    others = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
+    if len(others) == 1 and schema.get("default", ...) is None:
+        schema = {**{key: value for key, value in schema.items() if key != "anyOf"}, **others[0]}
+    kept = {key: value for key, value in schema.items() if key not in _COSTLY or not _worthless(key, value)}
+    return {key: _brief(value, at=key) for key, value in kept.items()}
+
+
+def _worthless(key: str, value: Any) -> bool:
+    """Defaults that say something stay."""
+    return key != "default" or value in (None, [], "", {})
 
 
 def _closed(schema: dict[str, Any]) -> dict[str, Any]:

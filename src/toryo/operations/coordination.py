@@ -299,7 +299,7 @@ def _next_look(call: Call) -> Millis | None:
     ends = [call.tx.agents.next_cooldown_end(call.now)]
     ends += [launch.deadline for launch in call.tx.launches.live() if launch.state is State.ORDERED]
     for session in call.tx.sessions.live():
-        ends += [session.expires_at, session.last_call_at + limits.silence, session.created_at + limits.run_time]
+        ends += [session.expires_at, session.heard_at + session.patience, session.created_at + limits.run_time]
         task = call.tx.tasks.find(session.task_id) if session.task_id else None
         if task is not None and (not task.in_progress or task.assignee_id != session.agent_id):
             ends.append(task.moved_at + limits.stop_grace)
@@ -469,6 +469,13 @@ def _cooldown(call: Call, launch: Launch, exit_: ProcessExit) -> Millis | None:
     return ending.cool(call, launch.agent_id, launch.purpose, reason, exit_.quota_reset_seconds)
 
 
+def _heard(call: Call, launch: Launch) -> None:
+    """Output is a sign of life."""
+    session = call.tx.sessions.of_launch(launch.id)
+    if session is not None and not session.over:
+        call.tx.sessions.save(session, replace(session, heard_at=call.now))
+
+
 class AppendLog(Parameters):
     launch_id: Id = Field(description="Whose output it is.")
     offset: int = Field(ge=0, description="How many characters were sent before.")
@@ -489,5 +496,6 @@ def append_log(call: Call, more: AppendLog) -> dict[str, Any]:
         new = new[: LOG_CAP - end]
         call.tx.launches.append_log(launch.id, end, new)
         call.tx.hint(f"log:{launch.id}")
+        _heard(call, launch)
         end += len(new)
     return {"success": True, "next_offset": end if end < LOG_CAP else max(end, more.offset + len(more.text))}

@@ -109,6 +109,7 @@ def touch(call: Call, *, refused: bool) -> None:
     counted = replace(
         session,
         last_call_at=call.now,
+        heard_at=call.now,
         expires_at=max(session.expires_at, call.now + session.lease_seconds * SECOND),
         calls=session.calls + 1,
         idle_calls=0 if changed else session.idle_calls + 1,

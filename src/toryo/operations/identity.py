@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import hashlib
 
-from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.sessions import Session
 from toryo.operations.permissions import Caller, Credentials, Kind, Login
 from toryo.storage.transaction import Transaction
 
@@ -71,7 +69,7 @@ def _by_launch(tx: Transaction, token: str) -> Caller:
         )
     agent = tx.agents.find(launch.agent_id)
     session = None if launch.by_passkey else tx.sessions.of_launch(launch.id)
-    return _session_caller(agent, session, tx) if session else Caller(Kind.LAUNCH, agent=agent, launch=launch)
+    return Caller(Kind.SESSION if session else Kind.LAUNCH, agent=agent, session=session, launch=launch)
 
 
 def _by_session_token(tx: Transaction, token: str) -> Caller:
@@ -82,8 +80,5 @@ def _by_session_token(tx: Transaction, token: str) -> Caller:
             "This session_token is not known here.",
             "Call authenticate for a new one; if you were told to exit, end this process.",
         )
-    return _session_caller(tx.agents.find(session.agent_id), session, tx)
-
-
-def _session_caller(agent: Agent | None, session: Session, tx: Transaction) -> Caller:
-    return Caller(Kind.SESSION, agent=agent, session=session, launch=tx.launches.find(session.launch_id))
+    agent, launch = tx.agents.find(session.agent_id), tx.launches.find(session.launch_id)
+    return Caller(Kind.SESSION, agent=agent, session=session, launch=launch)

@@ -17,6 +17,8 @@ _WORKER = frozenset(
         "get_my_task",
         "create_tasks_batch",
         "update_task_status",
+        "update_task_dependencies",
+        "cancel_task",
         "report_completed",
         "save_progress",
         "get_notifications",

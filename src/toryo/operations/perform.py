@@ -286,9 +286,7 @@ class _Asked:
     def _store(self, tx: Transaction, call: Call) -> None:
         """The caller's session as it has become, and what happened."""
         if call.has_session and not self.operation.reads:
-            stored = tx.sessions.find(call.session.id)
-            if stored is not None:
-                tx.sessions.save(stored, call.session)
+            tx.sessions.save(call.stored_session, call.session)
         tx.events.flush()
 
 

@@ -18,7 +18,8 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.projects import Language
 from toryo.domain.sessions import End, Session
-from toryo.domain.times import SECOND
+from toryo.domain.tasks import Task
+from toryo.domain.times import SECOND, Millis
 from toryo.operations import ending, launching
 from toryo.operations.call import WORK, Call
 from toryo.operations.catalogue import NoParameters, Parameters, operation
@@ -232,6 +233,8 @@ def _consume(call: Call, agent: Agent, launch: Launch, *, by_passkey: bool) -> d
         expires_at=call.now + lease * SECOND,
         created_at=call.now,
         last_call_at=call.now,
+        heard_at=call.now,
+        patience=_patience(call, task),
         root_id=task.root_id if task else None,
         correlation_id=task.correlation_id if task else call.correlation_id,
     )
@@ -250,6 +253,14 @@ def _consume(call: Call, agent: Agent, launch: Launch, *, by_passkey: bool) -> d
     )
     call.tx.hint(WORK, f"project:{launch.project_id}")
     return _welcome(call, agent, session, token)
+
+
+def _patience(call: Call, task: Task | None) -> Millis:
+    """How long the process may be silent: the limit, or the task's own time limit where that is longer."""
+    context = call.tx.tasks.details(task.id).context if task is not None else None
+    own = context.get("timeout_seconds") if isinstance(context, dict) else None
+    seconds = own if isinstance(own, int | float) and not isinstance(own, bool) else 0
+    return max(call.context.limits.silence, int(min(seconds, 604_800) * SECOND))
 
 
 def _welcome(call: Call, agent: Agent, session: Session, token: str) -> dict[str, Any]:

@@ -31,12 +31,12 @@ _MOST = 500
 
 
 class FileCheck(Parameters):
-    file: str = Field(min_length=1, max_length=1000, description="A path that must exist, in the working directory.")
+    file: str = Field(min_length=1, max_length=1000, description="A path that must exist.")
 
 
 class CommandCheck(Parameters):
-    command: str | list[str] = Field(description="A command that must end with 0.")
-    timeout_seconds: int | None = Field(None, ge=1, le=3600, description="Its time limit in seconds.")
+    command: str | list[str] = Field(description="Must end with 0.")
+    timeout_seconds: int | None = Field(None, ge=1, le=3600, description="Seconds.")
 
 
 Acceptance = Annotated[list[FileCheck | CommandCheck], Field(max_length=20)]
@@ -94,16 +94,16 @@ def get_task(call: Call, wanted: GetTask) -> dict[str, Any]:
 
 
 class CreateTask(Parameters):
-    title: Title = Field(description="What is to be done, in one line.")
-    description: Text = Field(description="What exactly, and how to see that it is done.")
-    priority: PriorityName = Field("medium", description="Which goes first.")
+    title: Title = Field(description="One line.")
+    description: Text = Field(description="What exactly, and when it is done.")
+    priority: PriorityName = Field("medium", description="Which first.")
     parent_task_id: Id | None = Field(None, description="Default: your main task.")
-    dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Tasks to be completed first.")
-    assignee_id: Id | None = Field(None, description="A manager's subordinate; a worker's subtasks are its own.")
-    context: Any = Field(None, description="Anything the assignee needs, as JSON.")
-    acceptance: Acceptance = Field(default_factory=list, description="What is checked when success is reported.")
+    dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Completed first.")
+    assignee_id: Id | None = Field(None, description="Managers: one of your subordinates.")
+    context: Any = Field(None, description="What the assignee needs.")
+    acceptance: Acceptance = Field(default_factory=list, description="Checked on success.")
     intent: Literal["new", "refine", "replace"] | None = Field(
-        None, description="Managers, where open subtasks exist: new and refine add, replace also cancels open ones."
+        None, description="Where open subtasks exist (managers): new, refine add; replace cancels open ones."
     )
 
     @model_validator(mode="before")
@@ -116,21 +116,21 @@ class CreateTask(Parameters):
 
 
 class BatchTask(Parameters):
-    local_id: Id = Field(description="A name of your own for it, to be used in dependencies of this call.")
-    title: Title = Field(description="What is to be done, in one line.")
-    description: Text = Field(description="What exactly, and how to see that it is done.")
-    priority: PriorityName = Field("medium", description="Which goes first.")
-    dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Local or real ids.")
-    assignee_id: Id | None = Field(None, description="A manager's subordinate; a worker's subtasks are its own.")
-    context: Any = Field(None, description="Anything the assignee needs, as JSON.")
-    acceptance: Acceptance = Field(default_factory=list, description="What is checked when success is reported.")
+    local_id: Id = Field(description="Your name for it, for dependencies.")
+    title: Title = Field(description="One line.")
+    description: Text = Field(description="What exactly, and when it is done.")
+    priority: PriorityName = Field("medium", description="Which first.")
+    dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Local or real ids, completed first.")
+    assignee_id: Id | None = Field(None, description="Managers: one of your subordinates.")
+    context: Any = Field(None, description="What the assignee needs.")
+    acceptance: Acceptance = Field(default_factory=list, description="Checked on success.")
 
 
 class CreateBatch(Parameters):
     parent_task_id: Id | None = Field(None, description="Default: your main task.")
     tasks: list[BatchTask] = Field(min_length=1, max_length=60, description="All are created, or none.")
     intent: Literal["new", "refine", "replace"] | None = Field(
-        None, description="Managers, where open subtasks exist: new and refine add, replace also cancels open ones."
+        None, description="Where open subtasks exist (managers): new, refine add; replace cancels open ones."
     )
     idempotency_key: str | None = Field(None, min_length=1, max_length=200, description="The same key creates once.")
 

@@ -104,7 +104,7 @@ def tool(operation: Operation) -> types.Tool:
     return types.Tool(
         name=operation.name,
         description=operation.summary,
-        input_schema=operation.input_schema,
+        input_schema=operation.listed_schema,
         output_schema=_ANY_ANSWER,
         annotations=types.ToolAnnotations(read_only_hint=True) if operation.reads else None,
     )

@@ -54,6 +54,7 @@ class Events:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self._last_facts: dict[str, int] = {}
         self.collected: list[Event] = []
 
     def append(self, event: Event) -> None:
@@ -69,13 +70,17 @@ class Events:
             del values["sequence"]
             self._connection.run(_ADD, **values)
         self.collected = []
+        self._last_facts = {}
 
     def last(self) -> int:
         """The newest sequence number; 0 if nothing has happened."""
         return int(self._connection.value(_LAST) or 0)
 
     def last_fact(self, root_id: str) -> int:
-        return int(self._connection.value(_LAST_FACT, root_id=root_id) or 0)
+        """The newest stored fact of a tree; nobody else adds one while this transaction holds the project."""
+        if root_id not in self._last_facts:
+            self._last_facts[root_id] = int(self._connection.value(_LAST_FACT, root_id=root_id) or 0)
+        return self._last_facts[root_id]
 
     def facts_after(self, root_id: str, after: int) -> list[Event]:
         return ROWS.nouns(self._connection.all(_FACTS, root_id=root_id, after=after))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import sqlalchemy as sa
 
 from toryo.domain.projects import Project, Settings, Status
@@ -13,7 +15,9 @@ from toryo.storage.statements import Statement
 _t = schema.projects
 
 
+@lru_cache(maxsize=1024)
 def _settings_of(text: str) -> Settings:
+    """Settings are values and change rarely: the same text is read once."""
     return Settings().changed(from_json(text) or {})
 
 

@@ -239,6 +239,8 @@ sessions = Table(
     _number("expires_at"),
     _number("created_at"),
     _number("last_call_at"),
+    _number("heard_at"),
+    _number("patience"),
     _text("root_id", null=True),
     _text("correlation_id", null=True),
     _text("model_provider", null=True),

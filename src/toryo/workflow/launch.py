@@ -142,7 +142,7 @@ def tripped(s: Snapshot, session: Session) -> str | None:
         return "time_limit"
     if s.budget_used_up:
         return "budget_exhausted"
-    return "silent" if s.now - session.last_call_at >= s.limits.silence else None
+    return "silent" if s.now - session.heard_at >= session.patience else None
 
 
 def only_blocked_tasks(s: Snapshot) -> bool:
