@@ -72,6 +72,8 @@ class Operation:
     """Whether answers and refusals carry `next`: what `get_next_action` would say now."""
     listed: bool = True
     """Whether `tools/list` shows it to those who may call it; `help` names the rest."""
+    shows_token: bool = False
+    """Whether `listed_schema` shows `session_token`: to connections that carry no credential of their own."""
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
@@ -84,6 +86,9 @@ class Operation:
         Left out: the longest lengths (a refusal names them), and that an optional parameter may be null.
         """
         brief: dict[str, Any] = _brief(self.input_schema)
+        if self.shows_token:
+            token = {"type": "string", "description": "From authenticate."}
+            brief = {**brief, "properties": {**brief.get("properties", {}), "session_token": token}}
         return brief
 
     @cached_property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from toryo.domain.agents import Role
 from toryo.domain.launches import Purpose
 from toryo.operations.catalogue import Operation, tools
@@ -50,7 +52,12 @@ def tools_for(caller: Caller, toolset: str | None = None) -> list[Operation]:
     if caller.kind in (Kind.SESSION, Kind.LAUNCH):
         wanted = _of(caller)
         return [each for each in tools() if each.name in wanted]
-    return [each for each in tools() if each.listed and each.grant is not Grant.COORDINATOR]
+    return [_by_hand(each) for each in tools() if each.listed and each.grant is not Grant.COORDINATOR]
+
+
+def _by_hand(operation: Operation) -> Operation:
+    """For an agent started by hand: its session tools take the token that authenticate gave."""
+    return operation if operation.grant is Grant.OPEN else replace(operation, shows_token=True)
 
 
 def _of(caller: Caller) -> frozenset[str]:
