@@ -156,7 +156,7 @@ def _brief(schema: Any, *, at: str = "") -> Any:
         return [_brief(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    if at == "properties" or at == "$defs":
+    if at in {"properties", "$defs"}:
         return {name: _brief(each) for name, each in schema.items()}
     others = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
     if len(others) == 1 and schema.get("default", ...) is None:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
+
+GROUPS = (
+    "opening",
+    "signing_in",
+    "work",
+    "tasks",
+    "managing",
+    "coordination",
+    "administration",
+    "filing",
+    "overview",
+    "former",
+)
+"""`former` comes last: its names stand for operations of the others."""
+
 
 def load() -> None:
     """Declares every operation."""
-    from toryo.operations import (  # noqa: F401
-        administration,
-        coordination,
-        filing,
-        managing,
-        opening,
-        overview,
-        signing_in,
-        tasks,
-        work,
-    )
+    for each in GROUPS:
+        importlib.import_module(f"toryo.operations.{each}")

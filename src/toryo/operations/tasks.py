@@ -120,7 +120,7 @@ class BatchTask(Parameters):
     title: Title = Field(description="One line.")
     description: Text = Field(description="What exactly, and when it is done.")
     priority: PriorityName = Field("medium", description="Which first.")
-    dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Local or real ids, completed first.")
+    dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Local or real ids.")
     assignee_id: Id | None = Field(None, description="Managers: one of your subordinates.")
     context: Any = Field(None, description="What the assignee needs.")
     acceptance: Acceptance = Field(default_factory=list, description="Checked on success.")

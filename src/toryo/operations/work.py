@@ -203,7 +203,7 @@ def _exit(call: Call, task: Task | None) -> dict[str, Any]:
 
 
 def _blocks_below(tasks: Any) -> tuple[str, ...]:
-    """Blocks of their own (not of a cascade) below a task that is reported blocked: it is lifted with the last of them."""
+    """Blocks of their own (not of a cascade) below a task that is reported blocked: the last lifts it."""
     return tuple(each.id for each in tasks if each.status is Status.BLOCKED and each.blocked_cause is None)
 
 
