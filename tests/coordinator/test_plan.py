@@ -91,6 +91,7 @@ def test_a_stop_is_a_grace_then_an_interrupt_then_terminate_then_kill() -> None:
     assert found.look_again_at == 160
     stopping = running("a", stop=Stop(100, 60))
     assert plan([stopping], NONE, LIMITS, 160).signal == (("a", Stage.INTERRUPT),)
+    assert plan([stopping], NONE, LIMITS, 160).look_again_at == 170, "the next step follows by itself"
     told = replace(stopping, stage=Stage.INTERRUPT, signalled_at=160)
     assert plan([told], NONE, LIMITS, 169).does_nothing
     assert plan([told], NONE, LIMITS, 169).look_again_at == 170

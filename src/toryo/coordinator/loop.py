@@ -21,6 +21,7 @@ from toryo.client import AsyncClient, ProtocolError, RefusalError, Unreachable, 
 from toryo.coordinator import checks, instance, logs, orders, orphans, processes
 from toryo.coordinator import plan as planning
 from toryo.coordinator.config import Config
+from toryo.coordinator.contact import Contact
 from toryo.coordinator.logs import Log
 from toryo.coordinator.orders import CheckOrder, Launch, Orders
 from toryo.coordinator.pacing import Pace
@@ -80,8 +81,7 @@ class Coordinator:
         self._asked_at = 0.0
         self._pace = Pace(config.polling_interval)
         self._leaderless = False
-        self._well = False
-        self._told_away = False
+        self._contact = Contact(self._server.url, self._instance.id)
         self._reports: set[asyncio.Task[None]] = set()
         self._checking: dict[str, asyncio.Task[None]] = {}
         self._leaving_since: float | None = None
@@ -255,7 +255,7 @@ class Coordinator:
             try:
                 await tell()
             except (Unreachable, ProtocolError) as away:
-                self._say_away(away)
+                self._contact.failed(away)
             except RefusalError as no:
                 if no.code != "unavailable":
                     log.warning("%s: %s", what, no)
@@ -306,8 +306,9 @@ class Coordinator:
 
     async def _claim_starts(self, free_slots: int, free_chat_slots: int) -> None:
         try:
-            if not self._well:
+            if not self._contact.well:
                 await self._server.check_health()
+                self._contact.greeted()
             self._orders = await self._server.claim(
                 self._instance.id,
                 agent_ids=None if self.config.agents is None else sorted(self.config.agents),
@@ -318,24 +319,12 @@ class Coordinator:
                 running=self.running,
             )
         except (Unreachable, ProtocolError, RefusalError) as away:
-            self._say_away(away)
+            self._contact.failed(away)
             self._pace.failed(_now())
         else:
-            self._say_well()
+            self._contact.served()
         self._claim = None
         self._news.set()
-
-    def _say_away(self, away: Exception) -> None:
-        """Once, until it is back; the agents that run are left alone."""
-        self._well = False
-        if not self._told_away:
-            log.warning("no work with the server: %s; trying again", away)
-        self._told_away = True
-
-    def _say_well(self) -> None:
-        if self._told_away or not self._well:
-            log.info("working with %s as %s", self._server.url, self._instance.id)
-        self._well, self._told_away = True, False
 
     # --- wait, and leave ----------------------------------------------------------------------------------------------
 

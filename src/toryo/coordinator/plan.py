@@ -101,9 +101,9 @@ def plan(
     stops = _new_stops(observed, orders, limits, now)
     seen = [*(_told(each, stops) for each in observed), *(Seen(each, State.WAITING, now) for each in fresh)]
     start, drop = _starts(seen, limits, now)
-    signals = [(each, *_next_signal(each, limits)) for each in seen]
-    due = tuple((each.launch.launch_id, stage) for each, stage, at in signals if stage and at <= now)
-    later = [at for _, stage, at in signals if stage and at > now]
+    due = _signals(seen, limits, now)
+    signalled = [_signalled(each, due, now) for each in seen]
+    later = [at for stage, at in (_next_signal(each, limits) for each in signalled) if stage]
     later += [_too_late_at(each, limits) for each in seen if each.state is State.WAITING]
     settled = {each.launch_id for each in start} | set(drop)
     return Plan(
@@ -111,7 +111,7 @@ def plan(
         keep=tuple(each for each in fresh if each.launch_id not in settled),
         drop=drop,
         stop=tuple(stops.items()),
-        signal=due,
+        signal=tuple(due.items()),
         reap=tuple(each.launch.launch_id for each in observed if each.state is State.GONE),
         free_slots=_free(seen, drop, limits.max_concurrent, chat=False),
         free_chat_slots=_free(seen, drop, limits.max_chat, chat=True),
@@ -177,6 +177,17 @@ def _free(seen: Sequence[Seen], drop: Collection[str], most: int, *, chat: bool)
     slot = "chat" if chat else "task"
     live = (each for each in seen if each.state is not State.GONE and each.launch.launch_id not in drop)
     return max(0, most - sum(_slot(each.launch) == slot for each in live))
+
+
+def _signals(seen: Sequence[Seen], limits: Limits, now: Seconds) -> dict[str, Stage]:
+    """What is due now: at most one step further for each."""
+    found = ((each.launch.launch_id, *_next_signal(each, limits)) for each in seen)
+    return {launch_id: stage for launch_id, stage, at in found if stage and at <= now}
+
+
+def _signalled(seen: Seen, due: dict[str, Stage], now: Seconds) -> Seen:
+    stage = due.get(seen.launch.launch_id)
+    return seen if stage is None else replace(seen, stage=stage, signalled_at=now)
 
 
 def _next_signal(seen: Seen, limits: Limits) -> tuple[Stage, Seconds]:

@@ -77,7 +77,7 @@ def _problem(code: int | None, in_time: bool, limit: float | None) -> str | None
 
 def _follow(child: subprocess.Popen[bytes], limit: float | None) -> tuple[bool, str]:
     """Shows output until the command has ended or its time is up; what it left in the background is not waited for."""
-    assert child.stdout is not None, "it is a pipe, as asked for"  # noqa: S101
+    assert child.stdout is not None, "it is a pipe, as asked for"
     give_up = None if limit is None else time.monotonic() + limit
     kept = bytearray()
     with selectors.DefaultSelector() as waiting:

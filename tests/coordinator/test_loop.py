@@ -1,0 +1,528 @@
+"""The Coordinator against a scripted server, with real processes: what is ordered runs, what ends is told."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.client.fake_server import BOUND, Call, FakeServer, Refused
+from toryo.client import AsyncClient
+from toryo.coordinator.config import AgentConfig, Config
+from toryo.coordinator.loop import Coordinator
+from toryo.coordinator.plan import Limits
+from toryo.coordinator.provider import Command, Provider, Setting, judge_runner
+
+FAST = Limits(max_concurrent=3, max_chat=3, terminate_after=0.2, kill_after=0.2, leftovers_for=0.2)
+
+
+def shell(setting: Setting) -> Command:
+    """A provider of these tests: runs the script in the agent's options."""
+    return Command(("/bin/sh", "-c", str(setting.options["script"])))
+
+
+PROVIDERS = {"shell": Provider("shell", shell, judge_runner, env=frozenset({"TRUSTED"}))}
+
+
+class Orders:
+    """What the scripted server answers to claims: a queue; with an empty one, a claim waits."""
+
+    def __init__(self, server: FakeServer) -> None:
+        self._server = server
+        self._news = threading.Condition()
+        self._answers: list[dict[str, Any]] = []
+        self._newest: dict[str, Call] = {}
+        self.closed = False
+        server.on("claim_starts", self._claim)
+        server.on("report_process_exit", {"released": []})
+        server.on("report_check_result", {})
+        server.on("append_log", lambda call: {"success": True, "next_offset": self._end(call)})
+        self.logs: dict[str, str] = {}
+
+    def give(self, *start: dict[str, Any], stop: list[dict[str, Any]] | None = None, checks: Any = ()) -> None:
+        with self._news:
+            self._answers.append({"start": list(start), "stop": stop or [], "checks": list(checks)})
+            self._news.notify_all()
+
+    def _claim(self, call: Call) -> dict[str, Any]:
+        """Only the newest claim of a Coordinator is answered with orders: older ones were given up."""
+        asker = call.arguments["coordinator_id"]
+        with self._news:
+            self._newest[asker] = call
+            self._news.notify_all()
+            newest = lambda: self._newest[asker] is call  # noqa: E731
+            self._news.wait_for(lambda: self._answers or self.closed or not newest(), BOUND)
+            answer = self._answers.pop(0) if self._answers and newest() else {"start": [], "stop": []}
+            return {"success": True, **answer}
+
+    def _end(self, call: Call) -> int:
+        so_far = self.logs.get(call.arguments["launch_id"], "")[: call.arguments["offset"]]
+        self.logs[call.arguments["launch_id"]] = so_far + call.arguments["text"]
+        return len(self.logs[call.arguments["launch_id"]])
+
+    def close(self) -> None:
+        with self._news:
+            self.closed = True
+            self._news.notify_all()
+
+
+@pytest.fixture
+def orders(server: FakeServer):
+    made = Orders(server)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    made = tmp_path / "project"
+    made.mkdir()
+    return made
+
+
+def launch(name: str, script: str, directory: Path, **more: Any) -> dict[str, Any]:
+    return {
+        "launch_id": f"lau_{name}",
+        "agent_id": f"agent-{name}",
+        "project_id": "prj",
+        "purpose": "task",
+        "ai_type": "shell",
+        "model": None,
+        "working_directory": str(directory),
+        "workspace": {"isolation": "none"},
+        "credential": f"tlc_{name}_0123456789abcdef",
+        "deadline": "2026-01-01T00:00:00.000Z",
+        "takes_slot": True,
+        "provider_options": {"script": script},
+        "language": "en",
+        **more,
+    }
+
+
+@asynccontextmanager
+async def coordinating(server: FakeServer, tmp_path: Path, config: Config | None = None, **more: Any):
+    """A running Coordinator; it is told to leave at the end and must."""
+    coordinator = Coordinator(
+        config or Config(polling_interval=0.2, shutdown_grace_seconds=0.2),
+        client=AsyncClient(server.url, "tct_0123456789abcdefgh"),
+        data_dir=tmp_path / "data",
+        providers=PROVIDERS,
+        limits=FAST,
+        **{"environ": dict(os.environ), **more},
+    )
+    running = asyncio.create_task(coordinator.run())
+    try:
+        yield coordinator
+    finally:
+        coordinator.stop()
+        await asyncio.wait_for(running, BOUND)
+
+
+def story(server: FakeServer, tmp_path: Path, tell: Callable[..., Any], config: Config | None = None, **more: Any):
+    async def go() -> None:
+        async with coordinating(server, tmp_path, config, **more) as coordinator:
+            await asyncio.to_thread(tell, coordinator)
+
+    asyncio.run(go())
+
+
+def exit_of(server: FakeServer, name: str) -> dict[str, Any]:
+    """What was reported for a launch, once it was."""
+    count = 1
+    while True:
+        for each in server.waiting_for("report_process_exit", count):
+            if each.arguments["launch_id"] == f"lau_{name}":
+                return each.arguments
+        count += 1
+
+
+def test_what_is_ordered_runs_in_its_directory_and_its_end_is_reported(server, orders, project, tmp_path) -> None:
+    def tell(_: Coordinator) -> None:
+        orders.give(launch("a", "pwd; echo done > made.txt; exit 3", project))
+        reported = exit_of(server, "a")
+        assert reported["exit_code"] == 3
+        assert reported["error"] == "crashed"
+        assert reported["log_tail"] == f"{project}\n"
+        assert (project / "made.txt").exists()
+
+    story(server, tmp_path, tell)
+
+
+def test_a_success_has_no_failure_class(server, orders, project, tmp_path) -> None:
+    def tell(_: Coordinator) -> None:
+        orders.give(launch("a", "true", project))
+        reported = exit_of(server, "a")
+        assert reported["exit_code"] == 0
+        assert "error" not in reported
+
+    story(server, tmp_path, tell)
+
+
+def test_the_first_thing_it_does_is_to_ask_whether_the_server_is_well(server, orders, tmp_path) -> None:
+    story(server, tmp_path, lambda _: server.waiting_for("claim_starts"))
+    assert server.calls[0].tool == "health_check"
+    claim = server.seen("claim_starts")[0].arguments
+    assert (claim["free_slots"], claim["free_chat_slots"], claim["running"]) == (3, 3, [])
+    assert claim["providers"] == ["shell"]
+    assert "agent_ids" not in claim
+
+
+def test_only_the_agents_of_the_file_are_asked_for(server, orders, tmp_path) -> None:
+    config = Config(agents={"b": AgentConfig(), "a": AgentConfig()}, coordinator_id="here")
+    story(server, tmp_path, lambda _: server.waiting_for("claim_starts"), config)
+    claim = server.seen("claim_starts")[0].arguments
+    assert claim["agent_ids"] == ["a", "b"]
+    assert claim["coordinator_id"] == "here"
+
+
+def test_an_exit_is_reported_while_a_claim_still_waits_and_the_slot_is_offered_again(
+    server, orders, project, tmp_path
+) -> None:
+    """The claim in between is never answered: the report must not wait for it."""
+
+    def tell(_: Coordinator) -> None:
+        os.mkfifo(tmp_path / "go")
+        orders.give(launch("a", f"read line < {tmp_path}/go", project))
+        server.waiting_for("claim_starts", 2)
+        assert server.seen("claim_starts")[1].arguments["free_slots"] == 2
+        (tmp_path / "go").write_text("go\n")
+        assert exit_of(server, "a")["exit_code"] == 0
+        again = server.waiting_for("claim_starts", 3)[2].arguments
+        assert (again["free_slots"], again["running"]) == (3, [])
+
+    story(server, tmp_path, tell)
+
+
+def test_a_launch_that_is_handed_out_again_does_not_start_twice(server, orders, project, tmp_path) -> None:
+    def tell(_: Coordinator) -> None:
+        os.mkfifo(tmp_path / "go")
+        one = launch("a", f"echo x >> started; read line < {tmp_path}/go", project)
+        orders.give(one, one)
+        server.waiting_for("claim_starts", 2)
+        orders.give(one)
+        server.waiting_for("claim_starts", 3)
+        (tmp_path / "go").write_text("go\n")
+        exit_of(server, "a")
+        server.waiting_for("claim_starts", 4)
+        orders.give(one)
+        server.waiting_for("claim_starts", 5)
+        assert (project / "started").read_text() == "x\n"
+
+    story(server, tmp_path, tell)
+
+
+def test_two_processes_of_one_agent_are_two(server, orders, project, tmp_path) -> None:
+    """A chat and a task: two exits are reported, and the count goes 2, 1, 0."""
+
+    def tell(coordinator: Coordinator) -> None:
+        for name in ("t", "c"):
+            os.mkfifo(tmp_path / name)
+        task = launch("t", f"read line < {tmp_path}/t", project, agent_id="one")
+        chat = launch("c", f"read line < {tmp_path}/c", project, agent_id="one", purpose="chat")
+        orders.give(task, chat)
+        claim = server.waiting_for("claim_starts", 2)[1].arguments
+        assert (claim["free_slots"], claim["free_chat_slots"]) == (2, 2)
+        assert sorted(claim["running"]) == ["lau_c", "lau_t"]
+        (tmp_path / "t").write_text("go\n")
+        exit_of(server, "t")
+        assert server.waiting_for("claim_starts", 3)[2].arguments["running"] == ["lau_c"]
+        (tmp_path / "c").write_text("go\n")
+        exit_of(server, "c")
+        assert coordinator.running == []
+        assert {path.name for path in (tmp_path / "data" / "logs").iterdir()} == {"lau_t.log", "lau_c.log"}
+
+    story(server, tmp_path, tell)
+
+
+@pytest.mark.parametrize(
+    ("change", "failure", "words"),
+    [
+        ({"ai_type": "clod"}, "bad_config", "no provider 'clod'"),
+        ({"working_directory": "/no/such/place"}, "bad_config", "does not exist on this machine"),
+        ({"workspace": {"isolation": "worktree"}}, "bad_config", "isolation: worktree"),
+        ({"provider_options": {}}, "bad_config", "KeyError"),
+    ],
+)
+def test_one_impossible_start_concerns_that_agent_alone(
+    server, orders, project, tmp_path, change, failure, words
+) -> None:
+    def tell(_: Coordinator) -> None:
+        orders.give(launch("bad", "true", project, **change), launch("good", "true", project))
+        assert exit_of(server, "good")["exit_code"] == 0
+        reported = exit_of(server, "bad")
+        assert reported["error"] == failure
+        assert words in reported["log_tail"]
+        assert "exit_code" not in reported
+
+    story(server, tmp_path, tell)
+    assert words in (tmp_path / "data" / "logs" / "lau_bad.log").read_text()
+    assert words in orders.logs["lau_bad"]
+
+
+def test_a_missing_command_is_named_as_such(server, orders, project, tmp_path) -> None:
+    missing = {"shell": replace(PROVIDERS["shell"], prepare=lambda _: Command(("no-such-cli",)))}
+
+    async def go() -> None:
+        client = AsyncClient(server.url)
+        coordinator = Coordinator(Config(), client=client, data_dir=tmp_path / "data", providers=missing)
+        running = asyncio.create_task(coordinator.run())
+        orders.give(launch("a", "", project))
+        reported = await asyncio.to_thread(exit_of, server, "a")
+        assert reported["error"] == "command_not_found"
+        coordinator.stop()
+        await running
+
+    asyncio.run(go())
+
+
+def test_the_environment_is_an_allow_list_and_who_the_agent_is(server, orders, project, tmp_path) -> None:
+    inherited = {
+        "PATH": os.environ["PATH"],
+        "HOME": "/home/somebody",
+        "LC_ALL": "C",
+        "TRUSTED": "for-this-provider",
+        "CLAUDECODE": "1",
+        "TORYO_TOKEN": "tpt_secret",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "TORYO_DATA_DIR": "/somewhere",
+    }
+
+    def tell(_: Coordinator) -> None:
+        orders.give(launch("a", "env > environment", project))
+        exit_of(server, "a")
+        lines = (project / "environment").read_text().splitlines()
+        found = dict(line.split("=", 1) for line in lines)
+        for name in ("PWD", "SHLVL", "_", "OLDPWD"):
+            found.pop(name, None)
+        assert found == {
+            "PATH": os.environ["PATH"],
+            "HOME": "/home/somebody",
+            "LC_ALL": "C",
+            "TRUSTED": "for-this-provider",
+            "TORYO_SERVER_URL": server.url,
+            "TORYO_LAUNCH_ID": "lau_a",
+            "TORYO_LAUNCH_CREDENTIAL": "tlc_a_0123456789abcdef",
+            "TORYO_PURPOSE": "task",
+            "TORYO_COORDINATOR_PID": str(os.getpid()),
+            "AGENT_ID": "agent-a",
+            "PROJECT_ID": "prj",
+        }
+
+    story(server, tmp_path, tell, environ=inherited)
+
+
+def test_output_reaches_the_server_as_it_appears_with_secrets_masked(server, orders, project, tmp_path) -> None:
+    def tell(_: Coordinator) -> None:
+        os.mkfifo(tmp_path / "go")
+        script = f"echo first; echo $TORYO_LAUNCH_CREDENTIAL $TRUSTED; read line < {tmp_path}/go; printf end"
+        orders.give(launch("a", script, project))
+        server.waiting_for("append_log")
+        assert orders.logs["lau_a"] == "first\n******** ********\n"
+        (tmp_path / "go").write_text("go\n")
+        assert "tlc_a_" not in exit_of(server, "a")["log_tail"]
+
+    story(server, tmp_path, tell, environ={**os.environ, "TRUSTED": "trusted-value"})
+    assert orders.logs["lau_a"] == "first\n******** ********\nend"
+    assert "tlc_a_" in (tmp_path / "data" / "logs" / "lau_a.log").read_text(), "the file is this user's own"
+
+
+STUBBORN = """
+import os, signal, time
+for each in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(each, signal.SIG_IGN)
+os.fork()
+open("ready", "w").close()
+time.sleep(300)
+"""
+
+
+def test_a_stop_ends_even_one_that_ignores_every_request(server, orders, project, tmp_path) -> None:
+    def tell(coordinator: Coordinator) -> None:
+        os.mkfifo(project / "ready")
+        (tmp_path / "stubborn.py").write_text(STUBBORN)
+        orders.give(launch("a", f"exec {sys.executable} {tmp_path}/stubborn.py", project))
+        (project / "ready").read_text()
+        orders.give(stop=[{"launch_id": "lau_a", "reason": "runaway", "grace_seconds": 0}])
+        reported = exit_of(server, "a")
+        assert reported["signal"] == 9
+        assert reported["error"] == "stopped"
+        assert coordinator.running == []
+
+    story(server, tmp_path, tell)
+
+
+def test_one_that_obeys_an_interrupt_is_not_killed(server, orders, project, tmp_path) -> None:
+    def tell(_: Coordinator) -> None:
+        os.mkfifo(project / "ready")
+        script = "trap 'echo tidied > note; exit 0' INT; echo > ready; while :; do sleep 0.05; done"
+        orders.give(launch("a", script, project))
+        (project / "ready").read_text()
+        orders.give(stop=[{"launch_id": "lau_a", "reason": "task_withdrawn", "grace_seconds": 0}])
+        reported = exit_of(server, "a")
+        assert (reported["exit_code"], reported["error"]) == (0, "stopped")
+        assert (project / "note").read_text() == "tidied\n"
+
+    story(server, tmp_path, tell)
+
+
+def test_an_end_is_told_when_everything_of_the_group_has_ended(server, orders, project, tmp_path) -> None:
+    def tell(_: Coordinator) -> None:
+        for name in ("ready", "go"):
+            os.mkfifo(project / name)
+        script = "(trap '' TERM INT; echo > ready; exec sleep 300) & read line < go; exit 0"
+        orders.give(launch("a", script, project))
+        (project / "ready").read_text()
+        (project / "go").write_text("go\n")
+        reported = exit_of(server, "a")
+        assert reported["exit_code"] == 0
+
+    story(server, tmp_path, tell)
+
+
+def test_told_to_leave_it_interrupts_its_agents_reports_them_and_starts_nobody(
+    server, orders, project, tmp_path
+) -> None:
+    def tell(coordinator: Coordinator) -> None:
+        os.mkfifo(project / "ready")
+        orders.give(launch("a", "echo > ready; exec sleep 300", project))
+        (project / "ready").read_text()
+
+    story(server, tmp_path, tell)
+    reported = exit_of(server, "a")
+    assert (reported["signal"], reported["error"]) == (2, "coordinator_stopped")
+    assert not list((tmp_path / "data" / "workspaces").iterdir())
+
+
+def test_a_server_that_is_away_is_reported_once_and_its_agents_run_on(
+    server, orders, project, tmp_path, caplog
+) -> None:
+    def tell(_: Coordinator) -> None:
+        os.mkfifo(tmp_path / "go")
+        orders.give(launch("a", f"read line < {tmp_path}/go; echo lived > note", project))
+        server.waiting_for("claim_starts", 2)
+        server.raw = (503, "text/html", b"away")
+        orders.give()
+        while caplog.text.count("no work with the server") < 1:
+            threading.Event().wait(0.01)
+        (tmp_path / "go").write_text("go\n")
+        while not (project / "note").exists():
+            threading.Event().wait(0.01)
+        server.raw = None
+        assert exit_of(server, "a")["exit_code"] == 0
+        server.waiting_for("claim_starts", len(server.seen("claim_starts")) + 1)
+
+    caplog.set_level("INFO", "toryo.coordinator")
+    story(server, tmp_path, tell)
+    assert caplog.text.count("no work with the server") == 1
+    assert caplog.text.count("working with") == 2
+
+
+def test_a_refused_token_is_one_clear_message_and_no_start(server, orders, tmp_path, caplog) -> None:
+    def no(_: Call) -> dict[str, Any]:
+        raise Refused("coordinatorRequired", "claim_starts is for Coordinators.", "Use the coordinator token.")
+
+    server.on("claim_starts", no)
+    story(server, tmp_path, lambda _: server.waiting_for("claim_starts", 3))
+    assert caplog.text.count("coordinatorRequired: claim_starts is for Coordinators.") == 1
+
+
+@pytest.mark.parametrize("health", [{"status": "starting", "version": "0.1.0"}, {"status": "ok", "version": "7.0.0"}])
+def test_a_server_that_is_not_well_or_too_different_is_left_alone(server, orders, tmp_path, caplog, health) -> None:
+    server.on("health_check", health)
+    story(server, tmp_path, lambda _: server.waiting_for("health_check", 3))
+    assert not server.seen("claim_starts")
+    assert caplog.text.count("no work with the server") == 1
+
+
+def test_acceptance_checks_are_run_beside_everything_else_and_what_failed_is_told(
+    server, orders, project, tmp_path
+) -> None:
+    (project / "there.txt").touch()
+    checks = [
+        {"file": "there.txt"},
+        {"file": "missing.txt"},
+        {"file": "../outside"},
+        {"command": "test -e there.txt"},
+        {"command": ["sh", "-c", "echo so wrong; exit 4"]},
+        {"command": "sleep 300", "timeout_seconds": 0.1},
+    ]
+    order = {"check_id": "chk_1", "launch_id": "lau_a", "agent_id": "a", "project_id": "prj"}
+
+    def tell(_: Coordinator) -> None:
+        orders.give(checks=[{**order, "working_directory": str(project), "checks": checks}])
+        [told] = server.waiting_for("report_check_result")
+        failures = told.arguments["failures"]
+        assert told.arguments["check_id"] == "chk_1"
+        assert [each["check"] for each in failures] == [
+            "missing.txt",
+            "../outside",
+            "sh -c 'echo so wrong; exit 4'",
+            "sleep 300",
+        ]
+        assert "is missing in" in failures[0]["message"]
+        assert "outside the working directory" in failures[1]["message"]
+        assert "exit code 4.\nso wrong" in failures[2]["message"]
+        assert "took longer than 0.1 s" in failures[3]["message"]
+
+    story(server, tmp_path, tell)
+
+
+def test_answers_that_bring_nothing_do_not_make_it_ask_in_a_frenzy(server, orders, project, tmp_path) -> None:
+    """A server that answers at once and repeats itself is asked ever more slowly."""
+    server.on("claim_starts", {"start": [], "stop": [{"launch_id": "lau_x", "reason": "launch_over"}]})
+
+    async def go() -> None:
+        async with coordinating(server, tmp_path):
+            await asyncio.to_thread(server.waiting_for, "claim_starts", 4)
+            asked = len(server.seen("claim_starts"))
+            assert asked <= 5
+
+    asyncio.run(go())
+
+
+def test_two_coordinators_of_one_place_never_bear_one_id(server, orders, tmp_path) -> None:
+    async def go() -> None:
+        async with coordinating(server, tmp_path), coordinating(server, tmp_path):
+            await asyncio.to_thread(server.waiting_for, "claim_starts", 2)
+
+    asyncio.run(go())
+    first, second = sorted({each.arguments["coordinator_id"] for each in server.seen("claim_starts")})
+    assert second == f"{first}-2"
+
+
+def test_what_a_predecessor_left_running_is_adopted_and_its_end_reported(server, orders, project, tmp_path) -> None:
+    """The predecessor is killed; the agent lives on, is reported as running, and ends when it ends."""
+    os.mkfifo(tmp_path / "go")
+    os.mkfifo(tmp_path / "ready")
+    script = (
+        "import os, subprocess, sys;"
+        "env = dict(os.environ, TORYO_LAUNCH_ID='lau_o', TORYO_SERVER_URL=sys.argv[1], AGENT_ID='o',"
+        " TORYO_COORDINATOR_PID=str(os.getpid()));"
+        f"subprocess.Popen(['/bin/sh', '-c', 'echo > {tmp_path}/ready; read line < {tmp_path}/go'], env=env,"
+        " start_new_session=True)"
+    )
+
+    def tell(_: Coordinator) -> None:
+        claim = server.waiting_for("claim_starts")[0].arguments
+        assert (claim["running"], claim["free_slots"]) == (["lau_o"], 2)
+        (tmp_path / "go").write_text("go\n")
+        assert "error" not in exit_of(server, "o")
+
+    predecessor = subprocess_run(sys.executable, "-c", script, server.url)
+    assert predecessor == 0
+    (tmp_path / "ready").read_text()
+    story(server, tmp_path, tell)
+
+
+def subprocess_run(*argv: str) -> int:
+    import subprocess
+
+    return subprocess.run(argv, check=False).returncode
