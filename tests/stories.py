@@ -1,0 +1,440 @@
+"""The story kit: a world with people, Coordinators and agents' processes on one office, in process, on one clock.
+
+Every call goes the whole path of `Office.perform`, and every answer is held to its promise on the way: a success
+answers the operation's output schema, a refusal has its four keys. What agents do by themselves stands in
+`tests/obedience.py`, what must never be broken in `tests/invariants.py`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import orjson
+import pytest
+import sqlalchemy as sa
+import structlog
+from jsonschema import Draft202012Validator
+
+from tests.databases import KINDS, postgres_schema
+from toryo.domain.errors import Code
+from toryo.domain.times import SECOND, iso
+from toryo.housekeeping.runner import CHORES
+from toryo.operations import perform
+from toryo.operations.catalogue import Operation, catalogue
+from toryo.operations.perform import Office, Outcome
+from toryo.operations.permissions import Credentials
+from toryo.settings import Settings
+from toryo.storage import schema
+from toryo.storage.database import Connection, Database
+from toryo.storage.statements import Statement
+
+Answer = dict[str, Any]
+
+STARTED_AT = 1_800_000_000_000
+COORDINATOR_TOKEN, OWNER_TOKEN = "tct_coordinator", "tpt_owner"
+_CODES = frozenset(each.value for each in Code)
+_STANDARD = ("success", "error", "message", "instruction")
+
+
+class Refused(AssertionError):
+    """A call that the story expects to succeed was refused."""
+
+    def __init__(self, name: str, answer: Answer) -> None:
+        super().__init__(f"{name} was refused: {answer}")
+        self.answer = answer
+
+
+class World:
+    """One office on one database, and everybody who calls it. The clock stands still but for a tick per call."""
+
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings | None = None,
+        *,
+        seed: int = 0,
+        tick: int = 1,
+        now: int = STARTED_AT,
+    ) -> None:
+        self.database = database
+        self.now = now
+        self.tick = tick
+        self.hints: list[frozenset[str]] = []
+        entropy = random.Random(seed)
+        self.office = Office(
+            database,
+            settings or Settings(),
+            self._clock,
+            entropy.getrandbits,
+            lambda them: self.hints.append(frozenset(them)),
+        )
+        self.office.bootstrap(COORDINATOR_TOKEN, OWNER_TOKEN)
+        self.owner = Caller(self, OWNER_TOKEN)
+        self.nobody = Caller(self, None)
+        self.passkeys: dict[str, str] = {}
+        self.project_id = ""
+
+    def _clock(self) -> int:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        self.now += int(seconds * SECOND)
+
+    def iso(self) -> str:
+        return iso(self.now)
+
+    def perform(self, name: str, arguments: Answer, credentials: Credentials, *, may_wait: bool = False) -> Outcome:
+        self.now += self.tick
+        outcome = self.office.perform(name, arguments, credentials, may_wait=may_wait)
+        hold_to_promise(name, outcome)
+        return outcome
+
+    def housekeep(self) -> None:
+        """One round of every chore; a chore that fails fails the story."""
+        for _, chore in CHORES:
+            self.office.housekeep(chore)
+
+    # --- what people set up --------------------------------------------------------------------------------------
+
+    def project(self, *, name: str = "House", project_id: str | None = None, **settings: Any) -> str:
+        """A project of that name; the world's own one is the first."""
+        asked: Answer = {"name": name, "working_directory": "/work/house", "settings": settings}
+        if project_id is not None:
+            asked["id"] = project_id
+        made: str = self.owner.call("create_project", **asked)["project_id"]
+        self.project_id = self.project_id or made
+        return made
+
+    def agent(self, agent_id: str, role: str, reports_to: str | None = None, **more: Any) -> str:
+        """An agent that a Coordinator starts, a member of the world's project."""
+        asked: Answer = {"id": agent_id, "role": role, "provider": "claude", "projects": [self.project_id], **more}
+        if reports_to is not None:
+            asked["reports_to"] = reports_to
+        made = self.owner.call("create_agent", **{key: value for key, value in asked.items() if value is not None})
+        self.passkeys[agent_id] = made["passkey"]
+        return agent_id
+
+    def manager(self, agent_id: str = "boss", reports_to: str | None = None, **more: Any) -> str:
+        return self.agent(agent_id, "manager", reports_to, **more)
+
+    def worker(self, agent_id: str = "w1", reports_to: str | None = None, **more: Any) -> str:
+        return self.agent(agent_id, "worker", reports_to, **more)
+
+    def crew(self, workers: int = 2, **settings: Any) -> None:
+        """A project, a manager `boss`, and workers `w1`, `w2`, … below it."""
+        self.project(**settings)
+        self.manager()
+        for number in range(1, workers + 1):
+            self.worker(f"w{number}", "boss")
+
+    def task(self, assignee_id: str | None = None, *, status: str = "in_progress", **more: Any) -> str:
+        asked: Answer = {"project_id": self.project_id, "title": "Build the house", "status": status, **more}
+        if assignee_id is not None:
+            asked["assignee_id"] = assignee_id
+        made: str = self.owner.call("file_task", **asked)["task_id"]
+        return made
+
+    def move(self, task_id: str, status: str, reason: str | None = None) -> Answer:
+        more = {} if reason is None else {"reason": reason}
+        return self.owner.call("move_task", task_id=task_id, status=status, **more)
+
+    # --- who works -------------------------------------------------------------------------------------------------
+
+    def coordinator(self, coordinator_id: str = "c1") -> Coordinator:
+        return Coordinator(self, coordinator_id)
+
+    def process(self, launch: Answer) -> Process:
+        """The process that a Coordinator starts for a launch; it has not signed in."""
+        return Process(self, launch)
+
+    def start(self, agent_id: str) -> Process:
+        """Starts the agent by a Coordinator; the process has signed in, reported its model and fetched its task."""
+        process = self.started(agent_id)
+        process.sign_in()
+        process.call("report_model", provider="claude", model_id="model-1")
+        process.call("get_my_task")
+        return process
+
+    def started(self, agent_id: str) -> Process:
+        """Starts the agent by a Coordinator; the process has not signed in."""
+        (launch,) = self.coordinator().claim(agent_ids=[agent_id], free_slots=1)["start"]
+        return self.process(launch)
+
+    # --- looking -----------------------------------------------------------------------------------------------------
+
+    def show(self, task_id: str) -> Answer:
+        task: Answer = self.owner.call("show_task", task_id=task_id)["task"]
+        return task
+
+    def status(self, task_id: str) -> str:
+        status: str = self.show(task_id)["status"]
+        return status
+
+    def why(self, agent_id: str) -> str:
+        """The task decision about an agent now, as `action reason`."""
+        decisions = self.owner.call("why", agent_id=agent_id)["decisions"]
+        (task,) = [each for each in decisions if each["purpose"] == "task" and each["project_id"] == self.project_id]
+        return f"{task['action']} {task['reason']}"
+
+    def events(self, *kinds: str, **wanted: Any) -> list[Answer]:
+        """The events of these kinds (all of them without), oldest first."""
+        found: list[Answer] = []
+        after = 0
+        while page := self.owner.call("read_events", after=after, limit=1000, **wanted)["events"]:
+            found.extend(page)
+            after = page[-1]["sequence"]
+        return [each for each in found if not kinds or each["kind"] in kinds]
+
+    def sessions(self) -> list[Answer]:
+        live: list[Answer] = self.owner.call("list_sessions")["sessions"]
+        return live
+
+    def launches(self, **wanted: Any) -> list[Answer]:
+        found: list[Answer] = self.owner.call("list_launches", **wanted)["launches"]
+        return found
+
+    def rows(self, *tables: sa.Table) -> dict[str, list[tuple[Any, ...]]]:
+        """Every row of these tables (of all of them without), sorted: what must not change when nothing changes."""
+
+        def work(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
+            return {
+                each.name: sorted(connection.all(_everything(each)), key=repr)
+                for each in tables or schema.metadata.sorted_tables
+            }
+
+        return self.database.read(work)
+
+
+class Caller:
+    """Somebody with a credential. `call` expects success, `refused` a refusal, `ask` takes what comes."""
+
+    def __init__(self, world: World, bearer: str | None, session_token: str | None = None) -> None:
+        self.world = world
+        self.bearer = bearer
+        self.session_token = session_token
+
+    @property
+    def credentials(self) -> Credentials:
+        return Credentials(bearer=self.bearer, session_token=self.session_token)
+
+    def ask(self, name: str, /, **arguments: Any) -> Outcome:
+        return self.world.perform(name, arguments, self.credentials)
+
+    def call(self, name: str, /, **arguments: Any) -> Answer:
+        outcome = self.ask(name, **arguments)
+        assert outcome.result is not None
+        if outcome.refused:
+            raise Refused(name, outcome.result)
+        return outcome.result
+
+    def refused(self, name: str, code: Code | str | None = None, /, **arguments: Any) -> Answer:
+        """The refusal (with that code, if one is named)."""
+        outcome = self.ask(name, **arguments)
+        assert outcome.refused, f"{name} was not refused: {outcome.result}"
+        assert outcome.result is not None
+        said = outcome.result.get("code", outcome.result["error"])
+        assert code is None or said == str(code), f"{name}: {outcome.result}"
+        return outcome.result
+
+
+class Coordinator(Caller):
+    """A Coordinator of that name; `running` are the launch ids that it reports with each claim."""
+
+    def __init__(self, world: World, coordinator_id: str = "c1") -> None:
+        super().__init__(world, COORDINATOR_TOKEN)
+        self.id = coordinator_id
+        self.running: list[str] = []
+
+    def claim(self, *, free_slots: int = 10, **more: Any) -> Answer:
+        asked = {"coordinator_id": self.id, "free_slots": free_slots, "running": list(self.running), **more}
+        return self.call("claim_starts", **asked)
+
+    def starts(self, **more: Any) -> list[str]:
+        """The agents that one claim starts; their processes run from then on."""
+        launches = self.claim(**more)["start"]
+        self.running += [each["launch_id"] for each in launches]
+        return [each["agent_id"] for each in launches]
+
+    def action(self, agent_id: str, **more: Any) -> Answer:
+        return self.call("get_agent_action", agent_id=agent_id, **more)
+
+    def reason(self, agent_id: str, **more: Any) -> str:
+        """The answer of `get_agent_action` as `action reason`."""
+        said = self.action(agent_id, **more)
+        return f"{said['action']} {said['reason']}"
+
+    def exited(self, launch_id: str, **more: Any) -> Answer:
+        self.running = [each for each in self.running if each != launch_id]
+        return self.call("report_process_exit", launch_id=launch_id, **more)
+
+
+class Process(Caller):
+    """An agent's process, with the credential of its launch on the connection."""
+
+    def __init__(self, world: World, launch: Answer) -> None:
+        super().__init__(world, launch["credential"])
+        self.launch = launch
+        self.launch_id: str = launch["launch_id"]
+        self.agent_id: str = launch["agent_id"]
+        self.signed_in: Answer = {}
+
+    def sign_in(self) -> Answer:
+        self.signed_in = self.call("authenticate")
+        return self.signed_in
+
+    def next(self) -> Answer:
+        return self.call("get_next_action")
+
+    def action(self) -> str:
+        """The next action, told."""
+        action: str = self.next()["action"]
+        return action
+
+    def batch(self, *titles: str, **more: Any) -> list[str]:
+        """Creates subtasks of these titles below the main task; answers their ids in order."""
+        tasks = [{"local_id": each, "title": each, "description": f"Do {each}."} for each in titles]
+        made = self.call("create_tasks_batch", tasks=tasks, **more)["local_id_to_real_id"]
+        return [made[each] for each in titles]
+
+    def assigned(self, wanted: dict[str, str | None], **more: Any) -> list[str]:
+        """Creates subtasks by title with their assignees; answers their ids in order."""
+        tasks = [
+            {"local_id": each, "title": each, "description": f"Do {each}.", **({"assignee_id": to} if to else {})}
+            for each, to in wanted.items()
+        ]
+        made = self.call("create_tasks_batch", tasks=tasks, **more)["local_id_to_real_id"]
+        return [made[each] for each in wanted]
+
+    def set(self, task_id: str, status: str, reason: str | None = None) -> Answer:
+        more = {} if reason is None else {"reason": reason}
+        return self.call("update_task_status", task_id=task_id, status=status, **more)
+
+    def begin(self, *task_ids: str) -> None:
+        """As a manager: chooses start and starts these tasks."""
+        self.call("get_next_action")
+        self.call("select_action", action="start")
+        for each in task_ids:
+            self.set(each, "in_progress")
+
+    def wait(self) -> Answer:
+        """As a manager: looks, chooses wait, is told to wait (and so has left)."""
+        self.call("get_next_action")
+        self.call("select_action", action="wait")
+        told = self.next()
+        assert told["action"] == "wait", told
+        return told
+
+    def report(self, result: str = "success", summary: str = "done", **more: Any) -> Answer:
+        return self.call("report_completed", result=result, summary=summary, **more)
+
+
+# --- promises ------------------------------------------------------------------------------------------------------
+
+
+def hold_to_promise(name: str, outcome: Outcome) -> None:
+    """A success answers its schema; a refusal has a known code, words, and the next step. Both are plain JSON."""
+    result = outcome.result
+    if outcome.later is not None:
+        assert result is None
+        return
+    assert result is not None
+    orjson.dumps(result)
+    if outcome.refused:
+        _hold_refusal(name, result)
+        return
+    assert result["success"] is True, (name, result)
+    assert outcome.operation is not None
+    problems = list(_validator(outcome.operation).iter_errors(result))
+    assert not problems, f"{name} answers what its schema does not promise: {problems[0].message}"
+    if name == "get_next_action" or "next" in result:
+        _hold_next(result.get("next", result))
+
+
+def _hold_refusal(name: str, result: Answer) -> None:
+    missing = [key for key in _STANDARD if key not in result]
+    assert not missing, f"the refusal of {name} lacks {missing}: {result}"
+    assert result["success"] is False
+    assert result.get("code", result["error"]) in _CODES, result
+    assert result["message"].strip() and result["instruction"].strip(), result
+    assert "{" not in result["instruction"].split("(")[0], f"words left unfilled: {result}"
+    if name == "authenticate":
+        assert result["action"] == "exit", result
+    if "next" in result:
+        _hold_next(result["next"])
+
+
+def _hold_next(said: Answer) -> None:
+    """The next action names tools that exist, and its words name no others."""
+    assert said["tools"], said
+    assert said["instruction"].strip(), said
+    unknown = [each for each in said["tools"] if each not in catalogue()]
+    assert not unknown, said
+
+
+@lru_cache(maxsize=256)
+def _validator(operation: Operation) -> Draft202012Validator:
+    return Draft202012Validator(operation.output_schema)
+
+
+@lru_cache(maxsize=64)
+def _everything(table: sa.Table) -> Statement:
+    return Statement(sa.select(table))
+
+
+# --- fixtures ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session", params=KINDS)
+def kept_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A database of each kind that stays for the whole run."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path_factory.mktemp('kept') / 'toryo.db'}"
+        return
+    with postgres_schema(request.getfixturevalue("postgres_server")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def kept_database(kept_url: str) -> Iterator[Database]:
+    """An open database with all tables that stays for the whole run: making one costs more than most stories."""
+    with Database.open(kept_url) as opened:
+        opened.upgrade()
+        yield opened
+
+
+def empty(database: Database) -> None:
+    """Every row of every table is gone."""
+
+    def work(connection: Connection) -> None:
+        for table in reversed(schema.metadata.sorted_tables):
+            connection.run(_delete(table))
+
+    database.write(work)
+
+
+@lru_cache(maxsize=64)
+def _delete(table: sa.Table) -> Statement:
+    return Statement(sa.delete(table))
+
+
+@pytest.fixture
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No log line per call: thousands of calls would be mostly printing."""
+    silent = structlog.wrap_logger(None, wrapper_class=structlog.make_filtering_bound_logger(50))
+    monkeypatch.setattr(perform, "_calls", silent)
+
+
+@pytest.fixture
+def fresh(kept_database: Database, quiet: None) -> Database:
+    """An empty database of each kind."""
+    empty(kept_database)
+    return kept_database
+
+
+@pytest.fixture
+def world(fresh: Database) -> World:
+    """An empty world on a database of each kind."""
+    return World(fresh)
