@@ -94,7 +94,7 @@ def _apply_memberships(here: Here, agents: Iterable[Agent], ids: dict[str, str])
         for name in agent.projects:
             project = ids.get(name, name)
             if project not in members:
-                found = here.get(f"/projects/{project}/members")["members"]
+                found = here.get(f"/projects/{project}/members")["agents"]
                 members[project] = {each["agent_id"] for each in found}
             if agent.id not in members[project]:
                 here.send("POST", f"/projects/{project}/members/{agent.id}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 import typer
@@ -33,8 +32,8 @@ def events(
 ) -> None:
     """What happened. With --follow --json: one JSON document per line."""
     only = {"project_id": project, "task_id": task, "agent_id": agent}
-    start = max(0, here.get("/events", limit=1)["last"] - NEWEST) if after is None else after
-    found, last = _all(here, start, only)
+    start = max(0, here.get("/status")["last_event"] - NEWEST) if after is None else after
+    found, last = all_after(here, start, only)
     if not follow:
         here.answer({"success": True, "events": found, "last": last}, lambda: _print(found))
         return
@@ -45,7 +44,7 @@ def events(
         found, last = answer["events"], answer["last"]
 
 
-def _all(here: Here, after: int, only: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
+def all_after(here: Here, after: int, only: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
     """Every event after a number, and the number to go on from."""
     found: list[dict[str, Any]] = []
     while True:
@@ -53,7 +52,7 @@ def _all(here: Here, after: int, only: dict[str, Any]) -> tuple[list[dict[str, A
         found += page["events"]
         if len(page["events"]) < PAGE:
             return found, page["last"]
-        after = page["events"][-1]["sequence"]
+        after = page["last"]
 
 
 def _print(found: list[dict[str, Any]]) -> None:
@@ -72,6 +71,13 @@ def told(event: dict[str, Any]) -> str:
     """One event on one line: number, time, what, who did it, to what, with what."""
     subjects = [event.get(f"{name}_id") for name in ("project", "task", "agent", "launch")]
     about = " ".join(dict.fromkeys(each for each in subjects if each and each != event.get("actor_id")))
-    data = f"  {json.dumps(event['data'], ensure_ascii=False)}" if event.get("data") else ""
     actor = event.get("actor_id") or ""
-    return f"{event['sequence']:>6}  {output.clock(event['at'])}  {event['kind']:<24} {actor:<20} {about}{data}"
+    data = _briefly(event.get("data") or {})
+    when = f"{event['sequence']:>6}  {output.clock(event['at'])}"
+    return f"{when}  {event['kind']:<24} {actor:<14} {about}  {data}".rstrip()
+
+
+def _briefly(data: dict[str, Any]) -> str:
+    """The plain values; what a decision read in detail is in --json and in `toryo why`."""
+    shown = {name: value for name, value in data.items() if value is not None and not isinstance(value, (dict, list))}
+    return ", ".join(f"{name}: {value}" for name, value in shown.items())

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 DONE, FAILED, MISUSED, UNREACHABLE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
@@ -16,11 +17,11 @@ class Failure(Exception):
 
     exit_code = FAILED
 
-    def __init__(self, what: str, instruction: str = "", **details: Any) -> None:
+    def __init__(self, what: str, instruction: str = "", details: Mapping[str, Any] | None = None) -> None:
         super().__init__(what)
         self.what = what
         self.instruction = instruction
-        self.details = details
+        self.details = details or {}
 
     def sentence(self) -> str:
         """What is wrong and what to do, ready to be read."""
@@ -71,4 +72,4 @@ def _of_client(error: BaseException) -> Failure | None:
     if not isinstance(error, RefusalError):
         return None
     kind = ServerAway if error.code == "unavailable" else Refused
-    return kind(f"{error.code}: {error.message}", error.instruction, **{**error.data, "error": error.code})
+    return kind(f"{error.code}: {error.message}", error.instruction, {**error.data, "error": error.code})

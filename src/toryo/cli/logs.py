@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -11,8 +11,8 @@ from toryo.cli.failures import Failure
 from toryo.cli.here import Here, command
 
 LAUNCH = "lau_"
-LIVE = frozenset({"ordered", "signed_in"})
-LOOK_AGAIN_SECONDS = 1
+WAIT_SECONDS = 20
+"""How long one look waits at the server while following."""
 
 
 def add(app: typer.Typer) -> None:
@@ -27,49 +27,36 @@ def logs(
     """What an agent's process printed."""
     launch = of if of.startswith(LAUNCH) else _newest(here, of)
     if here.json:
-        text, offset = _rest(here, launch, 0)
         from toryo.cli import output
 
+        text, offset, _ = _rest(here, launch, 0)
         output.document({"success": True, "launch_id": launch, "text": text, "next_offset": offset})
         return
-    offset = _print_from(here, launch, 0)
-    while follow and _live(here, launch):
-        _wait(here)
-        offset = _print_from(here, launch, offset)
+    text, offset, ended = _rest(here, launch, 0)
+    _print(text)
+    while follow and not ended:
+        text, offset, ended = _rest(here, launch, offset, wait_seconds=WAIT_SECONDS)
+        _print(text)
 
 
 def _newest(here: Here, agent: str) -> str:
     launches = here.get("/launches", agent_id=agent)["launches"]
     if not launches:
         raise Failure(f"{agent} was never started.", f"See why: toryo why {agent}")
-    newest: dict[str, Any] = max(launches, key=lambda each: each["ordered_at"])
-    return str(newest["launch_id"])
+    return str(launches[0]["launch_id"])
 
 
-def _rest(here: Here, launch: str, offset: int) -> tuple[str, int]:
-    """Everything from an offset on, and where it ends."""
+def _rest(here: Here, launch: str, offset: int, wait_seconds: int | None = None) -> tuple[str, int, bool]:
+    """Everything from an offset on, where it ends, and whether the process has ended; waits only if there is none."""
     parts: list[str] = []
     while True:
-        page = here.get(f"/launches/{launch}/log", offset=offset)
+        page = here.get(f"/launches/{launch}/log", offset=offset, wait_seconds=wait_seconds)
         parts.append(page["text"])
-        if page["next_offset"] == offset:
-            return "".join(parts), offset
-        offset = page["next_offset"]
+        if page["next_offset"] == offset or page["ended"]:
+            return "".join(parts), page["next_offset"], page["ended"]
+        offset, wait_seconds = page["next_offset"], None
 
 
-def _print_from(here: Here, launch: str, offset: int) -> int:
-    text, offset = _rest(here, launch, offset)
+def _print(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
-    return offset
-
-
-def _live(here: Here, launch: str) -> bool:
-    launches = here.get("/launches")["launches"]
-    return any(each["launch_id"] == launch and each["state"] in LIVE for each in launches)
-
-
-def _wait(here: Here) -> None:
-    """Output makes no event, so this waits for one only as long as a person would before looking again."""
-    last = here.get("/events", limit=1)["last"]
-    here.get("/events", after=last, wait_seconds=LOOK_AGAIN_SECONDS)

@@ -66,7 +66,7 @@ def list_projects(here: Here) -> None:
 def show_project(here: Here, project: Id) -> None:
     """One project: its settings and its members."""
     answer = here.get(f"/projects/{project}")
-    members = here.get(f"/projects/{project}/members")["members"]
+    members = here.get(f"/projects/{project}/members")["agents"]
     here.answer({**answer, "members": members}, lambda: _print_project(answer["project"], members))
 
 

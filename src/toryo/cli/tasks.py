@@ -109,7 +109,7 @@ def show_task(here: Here, task: Id) -> None:
 def watch_task(here: Here, task: Id) -> None:
     """Follow a task until it is closed. The exit code says whether it was completed."""
     seen: dict[str, str] = {}
-    after = here.get("/events", limit=1)["last"]
+    after = here.get("/status")["last_event"]
     while True:
         found = here.get(f"/tasks/{task}")["task"]
         tree = _below(found, here.get(f"/projects/{found['project_id']}/tasks")["tasks"])

@@ -101,7 +101,7 @@ def result(verdict: Verdict) -> None:
                 each.project,
                 each.reason,
                 "" if each.seconds is None else f"{each.seconds:.1f}",
-                "nothing: idle" if each.idle else ", ".join(f"{kind} x{n}" for kind, n in each.changes.items()),
+                "nothing: idle" if each.idle else ", ".join(_times(*change) for change in each.changes.items()),
             )
             for number, each in enumerate(verdict.starts, 1)
         ],
@@ -116,6 +116,10 @@ def result(verdict: Verdict) -> None:
         f"{mark} {verdict.completed} of {verdict.filed} tasks completed in {verdict.seconds:.1f} s, "
         f"{len(verdict.starts)} starts, {idle} of them idle"
     )
+
+
+def _times(kind: str, number: int) -> str:
+    return kind if number == 1 else f"{kind} x{number}"
 
 
 def stuck(here: Here, seen: Seen, limit_seconds: float) -> None:

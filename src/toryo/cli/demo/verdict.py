@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from toryo.cli import events
 from toryo.cli.demo.stories import Happened, Story, Task
 from toryo.cli.demo.watching import Seen
 from toryo.cli.here import Here
 from toryo.cli.output import seconds_between
 
-PAGE = 500
-CHANGES = "task."
-"""What a start is for: it changes a task. Signing in, looking and leaving change none."""
+LOOKING = frozenset({"task.fetched", "task.waiting"})
+"""A start is for changing tasks. Signing in, looking and leaving to wait change none."""
 
 
 @dataclass(frozen=True)
@@ -140,19 +140,13 @@ def _changes(here: Here, since: int) -> dict[str, dict[str, int]]:
     """Per launch, how many changes of tasks its session made, by kind."""
     counted: dict[str, Counter[str]] = {}
     for event in _events(here, since):
-        if event.get("launch_id") and event["kind"].startswith(CHANGES):
-            counted.setdefault(event["launch_id"], Counter())[event["kind"]] += 1
+        if event["launch_id"] and event["kind"].startswith("task.") and event["kind"] not in LOOKING:
+            counted.setdefault(event["launch_id"], Counter())[event["kind"].removeprefix("task.")] += 1
     return {launch: dict(kinds) for launch, kinds in counted.items()}
 
 
 def _events(here: Here, after: int, **only: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    while True:
-        page = here.get("/events", after=after, limit=PAGE, **only)["events"]
-        found += page
-        if len(page) < PAGE:
-            return found
-        after = page[-1]["sequence"]
+    return events.all_after(here, after, only)[0]
 
 
 def _start(launch: Task, changes: dict[str, int]) -> Start:

@@ -11,6 +11,7 @@ from toryo.cli.failures import Failure
 from toryo.cli.here import Here
 from toryo.cli.tasks import CLOSED
 
+QUIET_WITHIN_SECONDS = 5
 LOOK_SECONDS = 1
 """How long one look at the events waits: also how soon a process that died, or the time limit, is noticed."""
 
@@ -24,10 +25,12 @@ class Seen:
     """The main task of each project."""
     tasks: dict[str, list[Task]] = field(default_factory=dict)
     after: int = 0
+    finished: float | None = None
 
     @property
     def seconds(self) -> float:
-        return time.monotonic() - self.started
+        """Since the tasks were filed, until the last of them was closed."""
+        return (time.monotonic() if self.finished is None else self.finished) - self.started
 
     @property
     def over(self) -> bool:
@@ -42,7 +45,7 @@ class Seen:
 
 
 def newest_event(here: Here) -> int:
-    return int(here.get("/events", limit=1)["last"])
+    return int(here.get("/status")["last_event"])
 
 
 def file_tasks(here: Here, stories: Sequence[Story]) -> Seen:
@@ -71,14 +74,28 @@ def until_over(
 ) -> None:
     """Returns when all main tasks are closed or the time is up; raises Failure if a process has died meanwhile."""
     while not seen.over and seen.seconds < limit_seconds:
-        heard = here.get("/events", after=seen.after, wait_seconds=LOOK_SECONDS)
-        seen.after = heard["last"]
-        if heard["events"]:
+        if _heard(here, seen):
             look(here, seen)
             changed()
         name = died()
         if name is not None:
             raise Failure(f"The {name} has ended by itself.", "See its log in the demo's directory.")
+    seen.finished = time.monotonic()
+    _until_quiet(here, seen)
+
+
+def _until_quiet(here: Here, seen: Seen) -> None:
+    """Until nobody is at work any more: a start for nothing after the end would count, too."""
+    until = time.monotonic() + QUIET_WITHIN_SECONDS
+    while seen.over and time.monotonic() < until and here.get("/status")["running"]:
+        _heard(here, seen)
+
+
+def _heard(here: Here, seen: Seen) -> bool:
+    """Waits a little for something to happen, and says whether it did."""
+    heard = here.get("/events", after=seen.after, wait_seconds=LOOK_SECONDS)
+    seen.after = heard["last"]
+    return bool(heard["events"])
 
 
 def _family(main: str, tasks: Sequence[Task]) -> list[Task]:
