@@ -73,6 +73,18 @@ def test_a_hint_between_subscribing_and_waiting_is_kept(tell: Callable[[Story], 
     tell(story)
 
 
+def test_the_message_of_a_hint_that_was_seen_does_not_end_the_next_wait(tell: Callable[[Story], None]) -> None:
+    async def story(bus: Bus) -> None:
+        async with bus.subscribe(["a"]) as subscription:
+            bus.publish(["a"])
+            assert await subscription.wait(SECONDS) is True  # at once: its message is still on the way to the loop
+            before = time.monotonic()
+            assert await subscription.wait(SOON) is False
+            assert time.monotonic() - before >= SOON
+
+    tell(story)
+
+
 def test_many_hints_are_one_reason_to_look(tell: Callable[[Story], None]) -> None:
     async def story(bus: Bus) -> None:
         async with bus.subscribe(["a", "b"]) as subscription:

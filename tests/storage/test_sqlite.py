@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sqlite3
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from resource import RLIMIT_FSIZE, getrlimit, setrlimit
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -172,6 +174,21 @@ def test_a_work_that_fills_the_database_takes_nothing_from_its_neighbours(sqlite
         sqlite_engine.write(fill)
     assert sqlite_engine.write(increment) == 1
     assert sqlite_engine.read(item_ids) == []
+
+
+def test_after_a_trouble_of_the_file_tasks_read_on_a_new_connection(tmp_path: Path) -> None:
+    path, elsewhere = tmp_path / "toryo.db", tmp_path / "elsewhere"
+
+    async def ask() -> Any:
+        (outcome,) = await asyncio.gather(database.read_async(number), return_exceptions=True)
+        return outcome
+
+    with Database.open(url_of(path)) as database:
+        database.write(define)
+        path.rename(elsewhere)
+        assert isinstance(asyncio.run(ask()), DatabaseUnavailable)
+        elsewhere.rename(path)
+        assert asyncio.run(ask()) == 0
 
 
 def test_a_file_that_vanished_is_not_replaced_by_an_empty_one(tmp_path: Path) -> None:

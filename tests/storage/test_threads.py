@@ -77,6 +77,29 @@ def test_when_every_thread_is_gone_callers_are_refused_instead_of_waiting(caplog
     crew.close()
 
 
+def test_a_call_that_is_queued_just_after_the_last_thread_left_is_refused() -> None:
+    crew = crew_of(echo)
+    queue = crew._calls
+
+    class SlowQueue:
+        """Lets the crew close between the decision to queue a call and the queueing."""
+
+        def put(self, call: Call | None) -> None:
+            if call is not None:
+                crew.close()
+            queue.put(call)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(queue, name)
+
+    crew._calls = SlowQueue()  # type: ignore[assignment]
+    call = BlockedCall(lambda _: "never")
+    crew.submit(call)
+    with pytest.raises(DatabaseUnavailable):
+        call.wait(crew.alive)
+    assert isinstance(call.error, DatabaseUnavailable)
+
+
 def test_calls_that_wait_are_taken_together_up_to_the_limit() -> None:
     sizes: list[int] = []
     first, release = Event(), Event()

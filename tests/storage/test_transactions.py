@@ -255,6 +255,31 @@ def test_a_task_cancelled_while_its_work_runs_keeps_all_of_it(engine: Database) 
     assert running.is_set()
 
 
+def test_a_cancelled_task_does_not_keep_the_answer_from_those_it_waited_with(engine: Database) -> None:
+    running, go_on = Event(), Event()
+
+    def slow(_: Connection) -> None:
+        running.set()
+        assert go_on.wait(SECONDS)
+
+    async def ask() -> list[Any]:
+        release, blocked = await _busy(engine)
+        works: list[Callable[[Connection], Any]] = [increment, slow, increment]
+        tasks = [asyncio.create_task(engine.write_async(work)) for work in works]
+        await asyncio.sleep(0)
+        release.set()
+        await blocked
+        await asyncio.to_thread(running.wait, SECONDS)
+        tasks[1].cancel()
+        await asyncio.sleep(0)
+        go_on.set()
+        return await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), SECONDS)
+
+    outcomes = asyncio.run(ask())
+    assert isinstance(outcomes[1], asyncio.CancelledError)
+    assert sorted([outcomes[0], outcomes[2]]) == [1, 2]
+
+
 def test_an_event_loop_that_went_away_does_not_stop_the_others(engine: Database) -> None:
     running, release = Event(), Event()
 
