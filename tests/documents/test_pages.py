@@ -39,18 +39,28 @@ def _words(command: str) -> list[str]:
 def _wrong(command: str) -> str | None:
     """What is wrong with a command line that a page shows; None if the CLI has all of it."""
     at: Any = typer.main.get_command(app)
-    known = {each for param in at.params for each in param.opts}
-    for word in _words(command):
-        if word.startswith("-") and len(word) > 1:
-            option = word.partition("=")[0]
-            if option not in known | {"--help", "-h"}:
+    known = _options(at)
+    words = iter(_words(command))
+    for word in words:
+        if word.startswith("-"):
+            option, equals, _ = word.partition("=")
+            if option not in known:
                 return f"{command}: there is no option {option}"
-        elif word in (below := getattr(at, "commands", {})):
+            if not equals and not known[option]:
+                next(words, None)
+        elif below := getattr(at, "commands", {}):
+            if word not in below:
+                return f"{command}: there is no command {word}"
             at = below[word]
-            known |= {each for param in at.params for each in (*param.opts, *param.secondary_opts)}
-        elif below:
-            return f"{command}: there is no command {word}"
+            known |= _options(at)
     return None
+
+
+def _options(command: Any) -> dict[str, bool]:
+    """The names of a command's options, and whether each stands alone."""
+    options = [each for each in command.params if each.param_type_name == "option"]
+    named = {name: each.is_flag for each in options for name in (*each.opts, *each.secondary_opts)}
+    return {"--help": True, "-h": True, **named}
 
 
 @pytest.mark.parametrize("page", pages.written(), ids=pages.name)
