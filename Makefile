@@ -49,4 +49,4 @@ serve: $(READY) ## a server and a Coordinator here, until ^C
 	$(BIN)/toryo up $(ARGS)
 
 bench: $(READY) ## measure, side by side with the floors
-	$(BIN)/python -m benchmarks $(ARGS)
+	for each in benchmarks/*.py; do echo "== $$each"; $(BIN)/python $$each $(ARGS) || exit 1; done
