@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import uvicorn
 import uvloop
 
 ANSWER = orjson.dumps(
@@ -136,14 +137,12 @@ def serve_raw() -> None:
     from toryo.server import listening
 
     bound = listening.tcp("127.0.0.1", 0)
-
-    def ready() -> None:
-        gc.collect()
-        gc.freeze()
-        print(listening.url(bound, "127.0.0.1"), flush=True)
-
+    config = uvicorn.Config(raw, http="httptools", ws="none", lifespan="off", log_config=None, access_log=False)
+    gc.collect()
+    gc.freeze()
+    print(listening.url(bound, "127.0.0.1"), flush=True)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(listening.Listener(raw, ready, lambda: None).serve([bound]))
+        runner.run(uvicorn.Server(config).serve([bound]))
 
 
 def serve_toryo(directory: Path) -> None:
@@ -223,9 +222,7 @@ def _request(port: int, tool: str, arguments: dict[str, Any], token: str | None 
 
 def run(calls: int, connections: int, rounds: int) -> None:
     with servers() as rows:
-        _pin(os.getpid(), 0)
-        for row in rows:
-            _pin(row.pid, 1)
+        _pin(0)
         found: dict[str, list[Figures]] = {row.name: [] for row in rows}
         for row in rows:
             uvloop.run(measure(row, calls // 10, connections))
@@ -241,15 +238,18 @@ def _report(found: dict[str, list[Figures]], connections: int) -> None:
     print(f"{'':<22}{'calls/s':>9}{'CPU us':>9}{'x floor':>9}{'p50 us':>9}{'p99 us':>9}   may cost")
     for name, figures in found.items():
         cpu = statistics.median(each.cpu_us for each in figures)
-        rest = [statistics.median(getattr(each, key) for each in figures) for key in ("per_second", "p50_us", "p99_us")]
-        print(
-            f"{name:<22}{rest[0]:>9,.0f}{cpu:>9.1f}{cpu / floor:>9.2f}{rest[1]:>9.0f}{rest[2]:>9.0f}   {HIGHEST.get(name, '')}"
-        )
+        middle = {
+            key: statistics.median(getattr(each, key) for each in figures) for key in ("per_second", "p50_us", "p99_us")
+        }
+        times = f"{middle['p50_us']:>9.0f}{middle['p99_us']:>9.0f}   {HIGHEST.get(name, '')}"
+        print(f"{name:<22}{middle['per_second']:>9,.0f}{cpu:>9.1f}{cpu / floor:>9.2f}{times}")
 
 
-def _pin(pid: int, core: int) -> None:
-    if len(os.sched_getaffinity(0)) > 1 or (os.cpu_count() or 1) > 1:
-        os.sched_setaffinity(pid, {core})
+def _pin(which: int) -> None:
+    """This process, with the threads it will have, to a core of its own: 0 for clients, 1 for a server."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) > 1:
+        os.sched_setaffinity(0, {cores[which]})
 
 
 def main() -> None:
@@ -261,7 +261,9 @@ def main() -> None:
     given = parser.parse_args()
     if given.serve is None:
         run(given.calls, given.connections, given.rounds)
-    elif given.serve[0] == "raw":
+        return
+    _pin(1)
+    if given.serve[0] == "raw":
         serve_raw()
     else:
         serve_toryo(Path(given.serve[1]))

@@ -21,6 +21,7 @@ from typing import Any
 import uvicorn
 
 from toryo.server.errors import ConfigurationError
+from toryo.server.gathering import GatheringProtocol
 
 BACKLOG = 4096
 FILES_WANTED = 1 << 20
@@ -71,7 +72,7 @@ def _config(app: Any) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         loop="auto",
-        http="auto",
+        http=GatheringProtocol,
         ws="none",
         lifespan="off",
         interface="asgi3",

@@ -47,9 +47,6 @@ class RotatingFile:
                 if self._size >= self._largest:
                     self._rotate()
 
-    def flush(self) -> None:
-        """Nothing is held back."""
-
     def close(self) -> None:
         with self._lock:
             if self._file is not None:
@@ -73,15 +70,34 @@ class RotatingFile:
         return self._path.with_name(f"{self._path.name}.{number}")
 
 
+class _Target:
+    """Where the lines of this process go: the file of the newest server in it.
+
+    Loggers are made once and kept, for speed; so what they write to stays the same object and points elsewhere.
+    """
+
+    file: RotatingFile | None = None
+
+    def write(self, line: bytes) -> None:
+        if self.file is not None:
+            self.file.write(line)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+
+_target = _Target()
+
+
 def configure(directory: Path, level: str) -> RotatingFile:
     """Sends every log line of this process to `directory`/server.log; returns the file, to be closed at the end."""
-    file = RotatingFile(directory / "server.log")
+    file = _target.file = RotatingFile(directory / "server.log")
     lowest = _LEVELS[level]
     structlog.configure(
         processors=[structlog.contextvars.merge_contextvars, _stamped, _shown_to_people, _as_json],
         wrapper_class=structlog.make_filtering_bound_logger(lowest),
-        logger_factory=structlog.BytesLoggerFactory(file),  # type: ignore[arg-type]
-        cache_logger_on_first_use=False,
+        logger_factory=structlog.BytesLoggerFactory(_target),  # type: ignore[arg-type]
+        cache_logger_on_first_use=True,
     )
     root = logging.getLogger()
     root.handlers = [_Forwarding()]
