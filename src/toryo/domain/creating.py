@@ -144,7 +144,7 @@ def refuse_place(
     children = ground.tree.children(parent)
     if capped:
         _refuse_caps(ground, parent, children, len(drafts), replacing)
-    _refuse_duplicates([] if replacing else children, drafts)
+    _refuse_duplicates([each for each in children if not replacing or each.in_progress], drafts)
 
 
 def _refuse_caps(ground: Ground, parent: Task, children: Sequence[Task], wanted: int, replacing: bool) -> None:

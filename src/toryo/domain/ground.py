@@ -129,6 +129,11 @@ class Ground:
         """Whether one more main task fits under `max_parallel_tasks`, not counting the task `but`."""
         return len(self.busy.get(agent_id, frozenset()) - {but or ""}) < self.agents[agent_id].max_parallel_tasks
 
+    def fits(self, task: Task) -> bool:
+        """Whether an assigned task is within its assignee's limit; subtasks of the same agent are exempt."""
+        assert task.assignee_id is not None
+        return not self.tree.is_main(task) or self.room(task.assignee_id, task.id)
+
     def below(self, agent_id: str) -> list[Agent]:
         """Everybody below an agent in `reports_to`, as far as known here."""
         tree = self.reports_to
@@ -144,7 +149,7 @@ class Ground:
             yield Hindrance.UNASSIGNED
         elif not self.active_member(task.assignee_id):
             yield Hindrance.ASSIGNEE_NOT_ACTIVE
-        elif self.tree.is_main(task) and not self.room(task.assignee_id, task.id):
+        elif not self.fits(task):
             yield Hindrance.PARALLEL_LIMIT
 
     def _hindrances_of_task(self, task: Task) -> Iterator[Hindrance]:
@@ -174,7 +179,7 @@ class Ground:
         if not self.ready(child):
             return False
         if child.assignee_id is not None and self.able(child.assignee_id):
-            return self.room(child.assignee_id)
+            return self.fits(child)
         return any(self.room(each.id) for each in self.able_workers(manager_id))
 
     def held_by_limit(self, child: Task, manager_id: str) -> bool:
@@ -182,6 +187,6 @@ class Ground:
         if not self.ready(child):
             return False
         if child.assignee_id is not None and self.able(child.assignee_id):
-            return not self.room(child.assignee_id)
+            return not self.fits(child)
         workers = self.able_workers(manager_id)
         return bool(workers) and not any(self.room(each.id) for each in workers)

@@ -57,7 +57,7 @@ class Order:
 
 def plan(ground: Ground, order: Order) -> list[Change]:
     """The changes that this move means, its own first. Raises Refusal and changes nothing."""
-    _refuse_unknown_move(order.task, order.to)
+    _refuse_unknown_move(order)
     _refuse_stranger(ground, order)
     _refuse_missing_reason(order)
     moving = _Moving(ground, order)
@@ -67,16 +67,19 @@ def plan(ground: Ground, order: Order) -> list[Change]:
 
 
 def relation(ground: Ground, task: Task, actor: Actor) -> str | None:
-    """How the actor stands to the task: `everything`, `ancestor`, `assignee`, `creator` (a person), or None."""
+    """How the actor stands to the task: `everything`, `ancestor`, `creator` (a person), `assignee`, or None.
+
+    The one that allows most is answered: who filed a task for itself is not held to what an assignee may do.
+    """
     if actor.everything:
         return "everything"
     if any(above.assignee_id == actor.id for above in ground.tree.ancestors(task)):
         return "ancestor"
     if task.assignee_id is not None and actor.id in superiors(task.assignee_id, ground.reports_to):
         return "ancestor"
-    if task.assignee_id == actor.id:
-        return "assignee"
-    return "creator" if actor.person and task.created_by == actor.id else None
+    if actor.person and task.created_by == actor.id:
+        return "creator"
+    return "assignee" if task.assignee_id == actor.id else None
 
 
 def refusal_to_start(ground: Ground, task: Task, hindrance: Hindrance) -> Refusal:
@@ -88,10 +91,12 @@ def refusal_to_start(ground: Ground, task: Task, hindrance: Hindrance) -> Refusa
 # --- who and whether -------------------------------------------------------------------------------------------------
 
 
-def _refuse_unknown_move(task: Task, to: Status) -> None:
-    if to in MOVES[task.status]:
+def _refuse_unknown_move(order: Order) -> None:
+    task, to = order.task, order.to
+    possible = [each for each in MOVES[task.status] if not _only_for_people(task.status, each, order.actor)]
+    if to in possible:
         return
-    moves = [each.value for each in MOVES[task.status]]
+    moves = [each.value for each in possible]
     raise Refusal(
         Code.INVALID_TRANSITION,
         f"A task cannot go from {task.status.value} to {to.value}."
@@ -102,6 +107,11 @@ def _refuse_unknown_move(task: Task, to: Status) -> None:
         current_status=task.status.value,
         possible=moves,
     )
+
+
+def _only_for_people(before: Status, to: Status, actor: Actor) -> bool:
+    """A draft is put on the board first; a person may do both in one act."""
+    return (before, to) == (Status.BACKLOG, Status.IN_PROGRESS) and not (actor.person or actor.everything)
 
 
 _OF_THE_ASSIGNEE = {
@@ -115,6 +125,13 @@ _OF_THE_ASSIGNEE = {
     (Status.BLOCKED, Status.IN_PROGRESS),
     (Status.BLOCKED, Status.FAILED),
 }
+_OF_A_PERSON_ASSIGNED = {
+    (Status.BACKLOG, Status.IN_PROGRESS),
+    (Status.IN_PROGRESS, Status.TODO),
+    (Status.FAILED, Status.TODO),
+    (Status.FAILED, Status.CANCELLED),
+}
+"""What the table gives to "a person", whoever that is to the task."""
 
 
 def _refuse_stranger(ground: Ground, order: Order) -> None:
@@ -127,25 +144,22 @@ def _refuse_stranger(ground: Ground, order: Order) -> None:
             "Its assignee, the assignee of a task above it, a superior, or its creator may.",
             task_id=task.id,
         )
-    if how == "assignee" and (task.status, order.to) not in _OF_THE_ASSIGNEE:
+    if how == "assignee" and not _is_the_assignees(order):
         raise Refusal(
             Code.PERMISSION_DENIED,
             f"The assignee may not move its own task from {task.status.value} to {order.to.value}.",
             "Report the task blocked or failed with the reason, or ask somebody above.",
             task_id=task.id,
         )
-    if task.status is Status.BACKLOG and order.to is Status.IN_PROGRESS and not (actor.person or actor.everything):
-        raise Refusal(
-            Code.INVALID_TRANSITION,
-            "A draft is put on the board first.",
-            "Move it to todo, then to in_progress.",
-            task_id=task.id,
-            possible=[Status.TODO.value, Status.CANCELLED.value],
-        )
     if task.status is Status.BLOCKED:
         _refuse_to_lift(order, how)
     if task.status is Status.FAILED and order.to is Status.TODO:
         _refuse_retry(ground, order)
+
+
+def _is_the_assignees(order: Order) -> bool:
+    move = (order.task.status, order.to)
+    return move in _OF_THE_ASSIGNEE or (order.actor.person and move in _OF_A_PERSON_ASSIGNED)
 
 
 def _refuse_to_lift(order: Order, how: str) -> None:
@@ -350,15 +364,6 @@ def _retry(moving: _Moving, task: Task) -> None:
 
 
 def _put_back(moving: _Moving, task: Task) -> None:
-    if moving.order.actor.session_id is not None and task.assignee_id == moving.order.actor.id:
-        how = relation(moving.ground, task, moving.order.actor)
-        if how == "assignee":
-            raise Refusal(
-                Code.PERMISSION_DENIED,
-                "A task is put back by somebody above it, not by its assignee.",
-                "Report it blocked or failed with the reason.",
-                task_id=task.id,
-            )
     after = moving.change(task, Status.TODO)
     for below in list(moving.tree.descendants(after)):
         current = moving.current(below)
@@ -367,7 +372,7 @@ def _put_back(moving: _Moving, task: Task) -> None:
 
 
 def _draft(moving: _Moving) -> None:
-    moving.change(moving.own(), Status.BACKLOG)
+    moving.close_window(moving.change(moving.own(), Status.BACKLOG))
 
 
 def _complete(moving: _Moving) -> None:
@@ -439,7 +444,10 @@ def _block(moving: _Moving) -> None:
 
 
 def _cancel(moving: _Moving) -> None:
-    after = moving.change(moving.own(), Status.CANCELLED, completed_at=moving.order.now)
+    task = moving.own()
+    after = moving.change(task, Status.CANCELLED, completed_at=moving.order.now)
+    if task.status is not Status.BACKLOG:
+        moving.close_window(after)
     for below in list(moving.tree.descendants(after)):
         current = moving.current(below)
         if current.open:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
+from math import isfinite
 from typing import Any
 
 from toryo.domain.errors import Code, Refusal
@@ -124,12 +125,14 @@ def _accepted(name: str, value: Any, default: Any) -> Any:
 
 
 def _number(value: Any) -> float | None:
+    """The finite number that a value is or spells; None if it is none."""
     if isinstance(value, bool):
         return None
     try:
-        return float(value)
-    except (TypeError, ValueError):
+        number = float(value)
+    except (OverflowError, TypeError, ValueError):
         return None
+    return number if isfinite(number) else None
 
 
 def _impossible(name: str, value: Any, possible: str) -> Refusal:

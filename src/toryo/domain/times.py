@@ -14,7 +14,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def iso(instant: Millis) -> str:
     """`1767225600000` -> `2026-01-01T00:00:00.000Z`."""
     moment = _EPOCH + timedelta(milliseconds=instant)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{instant % 1000:03d}Z"
+    return moment.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def iso_or_none(instant: Millis | None) -> str | None:

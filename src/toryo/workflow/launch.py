@@ -72,6 +72,10 @@ def _signed_in(s: Snapshot) -> bool:
     return Purpose.TASK in s.sessions
 
 
+def _chat_signed_in(s: Snapshot) -> bool:
+    return Purpose.CHAT in s.sessions
+
+
 def _ordered(s: Snapshot) -> bool:
     launch = s.launches.get(Purpose.TASK)
     return launch is not None and launch.state is State.ORDERED
@@ -95,7 +99,7 @@ def inactive(s: Snapshot) -> bool:
 
 
 def not_managed(s: Snapshot) -> bool:
-    return s.agent is not None and not s.agent.managed and not _signed_in(s)
+    return s.agent is not None and not s.agent.managed
 
 
 def _grace_over(s: Snapshot, cause: Millis | None) -> bool:
@@ -176,7 +180,12 @@ AGENT_ROWS: Sequence[Rule[Snapshot, Say]] = (
         stop("agent_inactive"),
     ),
     Rule("2", "inactive: else hold", inactive, hold("agent_inactive")),
-    Rule("2", "not managed (a live session started by hand goes on)", not_managed, hold("not_managed")),
+    Rule(
+        "2",
+        "not managed (a live session started by hand goes on)",
+        lambda s: not_managed(s) and not _signed_in(s),
+        hold("not_managed"),
+    ),
     Rule(
         "3",
         "live session whose main task is not its own any more, stop_grace after the cause",
@@ -366,7 +375,7 @@ def _facts_of(case: Case) -> dict[str, Any]:
 
 
 def _chat_live(s: Snapshot) -> bool:
-    return Purpose.CHAT in s.sessions or Purpose.CHAT in s.launches
+    return _chat_signed_in(s) or Purpose.CHAT in s.launches
 
 
 def _chat_cooling_down(s: Snapshot) -> bool:
@@ -378,15 +387,18 @@ CHAT_ROWS: Sequence[Rule[Snapshot, Say]] = (
     Rule(
         "chat",
         "not a member, and a chat session is live",
-        lambda s: not_member(s) and _chat_live(s),
+        lambda s: not_member(s) and _chat_signed_in(s),
         stop("agent_not_assigned"),
     ),
     Rule("chat", "not a member", not_member, hold("agent_not_assigned")),
     Rule(
-        "chat", "inactive, and a chat session is live", lambda s: inactive(s) and _chat_live(s), stop("agent_inactive")
+        "chat",
+        "inactive, and a chat session is live",
+        lambda s: inactive(s) and _chat_signed_in(s),
+        stop("agent_inactive"),
     ),
     Rule("chat", "inactive", inactive, hold("agent_inactive")),
-    Rule("chat", "not managed", not_managed, hold("not_managed")),
+    Rule("chat", "not managed", lambda s: not_managed(s) and not _chat_signed_in(s), hold("not_managed")),
     Rule("chat", "a chat launch or session is live", _chat_live, hold("already_running")),
     Rule("chat", "chat is in cooldown after failures", _chat_cooling_down, hold("cooling_down")),
     Rule("chat", "always (no chat work)", always, hold("no_chat_work")),

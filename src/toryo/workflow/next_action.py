@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from toryo.domain.agents import Role
 from toryo.domain.launches import Purpose
@@ -57,7 +58,7 @@ FIRST_ROWS: Sequence[Rule[_Asking, Step]] = (
     ),
     Rule(
         "first 7",
-        "task sessions: its main task is not its own any more",
+        "task sessions: its main task is not its own any more (task_closed if it closed it itself)",
         lambda a: _for_task(a) and launch.withdrawn(*a) is not None,
         Step("exit", "exit", "task_withdrawn"),
     ),
@@ -76,10 +77,19 @@ def decide(snapshot: Snapshot, session: Session) -> Step:
 
 
 def _first(row: Rule[_Asking, Step], snapshot: Snapshot, session: Session) -> Step:
+    """The row's step; an exit names what caused it."""
     step = row.then.by(row.row, row.words)
     if step.reason == "guard":
-        return Step(step.action, step.state, launch.tripped(snapshot, session) or "", step.row, step.words)
+        return replace(step, reason=launch.tripped(snapshot, session) or "")
+    if step.reason == "task_withdrawn" and _closed_by_itself(snapshot, session):
+        return replace(step, reason="task_closed")
     return step
+
+
+def _closed_by_itself(snapshot: Snapshot, session: Session) -> bool:
+    ground = snapshot.ground_of(session.task_id)
+    task = ground.tree.tasks[session.task_id or ""] if ground is not None else None
+    return task is not None and task.closed and task.moved_session == session.id
 
 
 def case_of(snapshot: Snapshot, session: Session) -> Case | None:

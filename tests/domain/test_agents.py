@@ -1,0 +1,58 @@
+"""Agents stand in one tree: who is above whom, and that nobody comes to report to itself."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.domain.things import ANN, BOSS, HANA, OLGA, agent, outcome, refused
+from toryo.domain.agents import refuse_cycle, superiors
+from toryo.domain.errors import Code
+
+TREE = {"olga": None, "hana": "olga", "boss": "hana", "ann": "boss", "bob": "boss", "zoe": None}
+
+
+def test_superiors_are_named_nearest_first() -> None:
+    assert superiors("ann", TREE) == ["boss", "hana", "olga"]
+    assert superiors("olga", TREE) == []
+    assert superiors("nobody", TREE) == []
+
+
+def test_superiors_end_where_somebody_is_unknown_and_even_in_a_circle() -> None:
+    assert superiors("ann", {"ann": "gone"}) == ["gone"]
+    assert superiors("a", {"a": "b", "b": "c", "c": "b"}) == ["b", "c"]
+
+
+@pytest.mark.parametrize(("who", "to"), [("boss", "boss"), ("boss", "ann"), ("olga", "bob")])
+def test_nobody_reports_to_itself_or_to_somebody_below(who: str, to: str) -> None:
+    assert who in refused(Code.VALIDATION_ERROR, refuse_cycle, who, to, TREE).message
+
+
+@pytest.mark.parametrize(("who", "to"), [("ann", "bob"), ("boss", None), ("zoe", "ann"), ("new", "ann")])
+def test_anybody_else_may_be_reported_to(who: str, to: str | None) -> None:
+    refuse_cycle(who, to, TREE)
+
+
+@given(st.lists(st.tuples(st.integers(0, 7), st.one_of(st.none(), st.integers(0, 7))), max_size=30))
+def test_after_any_accepted_changes_nobody_is_above_itself(changes: list[tuple[int, int | None]]) -> None:
+    tree: dict[str, str | None] = {str(each): None for each in range(8)}
+    for who, to in changes:
+        above = None if to is None else str(to)
+        if outcome(refuse_cycle, str(who), above, tree) is None:
+            tree[str(who)] = above
+    assert not any(name in superiors(name, tree) for name in tree)
+
+
+def test_managed_is_who_has_a_program_and_is_no_person() -> None:
+    assert BOSS.managed
+    assert ANN.managed
+    assert not HANA.managed
+    assert not agent("free", provider=None).managed
+    assert OLGA.human
+    assert not ANN.human
+
+
+def test_an_agent_is_active_until_it_is_not() -> None:
+    assert ANN.active
+    assert not agent("off", active=False).active

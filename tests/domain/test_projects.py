@@ -1,0 +1,112 @@
+"""Settings of a project: defaults, names, and which values are possible."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.domain.things import outcome, project, refused
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.projects import Approvals, CommandsFrom, Decomposition, Isolation, Language, Settings, Status
+
+DEFAULTS = {
+    "language": "en",
+    "decomposition": "required",
+    "isolation": "none",
+    "commands_from": "people",
+    "approvals": "requests",
+    "retry_attempts": 3,
+    "stall_seconds": 120,
+    "budget_per_day": None,
+    "worker_subtasks": 5,
+    "open_subtasks": 20,
+    "subtasks_ever": 60,
+    "tree_depth": 4,
+    "open_requests": 5,
+    "requests_per_hour": 20,
+    "open_delegations": 5,
+    "delegations_ever": 20,
+}
+
+
+def test_the_defaults_are_the_specified_ones() -> None:
+    assert Settings().values() == DEFAULTS
+
+
+def test_values_that_are_possible_are_taken_and_the_others_stay() -> None:
+    changed = Settings().changed(
+        {
+            "language": "ja",
+            "decomposition": "never",
+            "isolation": "worktree",
+            "commands_from": "managers",
+            "approvals": "all",
+            "retry_attempts": "7",
+            "budget_per_day": "12.5",
+        }
+    )
+    assert changed.language is Language.JAPANESE
+    assert changed.decomposition is Decomposition.NEVER
+    assert changed.isolation is Isolation.WORKTREE
+    assert changed.commands_from is CommandsFrom.MANAGERS
+    assert changed.approvals is Approvals.ALL
+    assert (changed.retry_attempts, changed.budget_per_day, changed.tree_depth) == (7, 12.5, 4)
+
+
+def test_what_is_shown_can_be_given_back() -> None:
+    assert Settings().changed(Settings().values()) == Settings()
+
+
+def test_an_unknown_name_is_refused_with_those_that_exist() -> None:
+    refusal = refused(Code.VALIDATION_ERROR, Settings().changed, {"colour": "red"})
+    assert "'colour'" in refusal.message
+    assert all(name in refusal.instruction for name in DEFAULTS)
+
+
+@pytest.mark.parametrize(
+    ("name", "bad"),
+    [
+        *((name, value) for name in ("language", "decomposition") for value in ("xx", "", None, 1, True, [], {})),
+        *(("retry_attempts", value) for value in (0, -1, 1.5, "x", "", None, True, [], 10**7, 10**400)),
+        *(
+            (name, value)
+            for name in ("stall_seconds", "budget_per_day")
+            for value in ("nan", "inf", math.nan, math.inf)
+        ),
+        *(("budget_per_day", value) for value in (-1, "-0.01", "free", [], True)),
+    ],
+)
+def test_an_impossible_value_is_refused_with_what_is_possible(name: str, bad: object) -> None:
+    refusal = refused(Code.VALIDATION_ERROR, Settings().changed, {name: bad})
+    assert name in refusal.message
+    assert refusal.instruction.startswith("Use ")
+
+
+@pytest.mark.parametrize("none", [None, "", "none"])
+def test_a_budget_may_be_taken_away(none: str | None) -> None:
+    assert Settings(budget_per_day=3).changed({"budget_per_day": none}).budget_per_day is None
+
+
+values = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8), st.lists(st.integers()))
+
+
+@given(st.dictionaries(st.one_of(st.sampled_from(list(DEFAULTS)), st.text(max_size=8)), values, max_size=4))
+def test_whatever_is_given_is_taken_or_refused_and_never_crashes(wanted: dict[str, Any]) -> None:
+    changed = outcome(Settings().changed, wanted)
+    if isinstance(changed, Refusal):
+        assert changed.code is Code.VALIDATION_ERROR
+        return
+    assert all(type(value) is type(DEFAULTS[name]) for name, value in changed.values().items() if _is_count(name))
+    assert changed.budget_per_day is None or math.isfinite(changed.budget_per_day)
+
+
+def _is_count(name: str) -> bool:
+    return type(DEFAULTS[name]) is int
+
+
+def test_only_an_active_project_is_active() -> None:
+    assert [each for each in Status if project(each).active] == [Status.ACTIVE]

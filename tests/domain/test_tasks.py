@@ -1,0 +1,95 @@
+"""What a task is: names of statuses and priorities, order, verbs, and the table of moves as specified."""
+
+from __future__ import annotations
+
+from itertools import starmap
+
+import pytest
+
+from tests.domain.things import NOW, refused, task
+from toryo.domain.errors import Code
+from toryo.domain.tasks import (
+    CLOSED,
+    MOVES,
+    OPEN,
+    Priority,
+    Status,
+    priority_named,
+    priority_ranked,
+    status_named,
+    verb,
+)
+
+SPECIFIED = {
+    "backlog": "todo cancelled in_progress",
+    "todo": "backlog in_progress blocked cancelled",
+    "in_progress": "completed failed blocked cancelled todo",
+    "blocked": "todo in_progress cancelled failed",
+    "failed": "todo cancelled",
+    "completed": "",
+    "cancelled": "",
+}
+"""Concepts 3.1, row by row; a cascade also blocks a backlog task, and its undoing puts that one back there."""
+
+
+def test_the_table_of_moves_is_the_specified_one() -> None:
+    assert {each.value: {to.value for to in MOVES[each]} for each in Status} == {
+        before: set(words.split()) for before, words in SPECIFIED.items()
+    }
+
+
+def test_open_are_the_first_four_statuses_and_closed_the_last_three() -> None:
+    assert [each.value for each in Status if each in OPEN] == ["backlog", "todo", "in_progress", "blocked"]
+    assert [each.value for each in Status if each in CLOSED] == ["completed", "failed", "cancelled"]
+    assert {task("t", each).open for each in OPEN} == {True}
+    assert {task("t", each).closed for each in CLOSED} == {True}
+
+
+def test_statuses_are_found_by_name_and_by_the_names_others_use() -> None:
+    for each in Status:
+        assert status_named(each.value) is each
+    assert status_named("pending") is Status.TODO
+    assert status_named("done") is Status.COMPLETED
+
+
+def test_an_unknown_status_is_refused_with_those_that_exist() -> None:
+    refusal = refused(Code.VALIDATION_ERROR, status_named, "started")
+    for each in Status:
+        assert each.value in refusal.instruction
+
+
+def test_urgent_is_accepted_as_critical_and_nothing_unknown_is() -> None:
+    assert priority_named("urgent") is Priority.CRITICAL
+    assert [priority_named(each.value) for each in Priority] == list(Priority)
+    with pytest.raises(ValueError, match="asap"):
+        priority_named("asap")
+
+
+def test_priorities_are_ordered_by_rank_and_not_by_alphabet() -> None:
+    ranked = sorted(Priority, key=lambda each: each.rank)
+    assert [each.value for each in ranked] == ["critical", "high", "medium", "low"]
+    assert [priority_ranked(each.rank) for each in Priority] == list(Priority)
+
+
+def test_tasks_are_ordered_by_priority_then_age_then_place() -> None:
+    low = task("a", priority=Priority.LOW, created_at=NOW - 9)
+    old = task("b", created_at=NOW - 8)
+    first = task("d", created_at=NOW - 7, place=0)
+    second = task("c", created_at=NOW - 7, place=1)
+    urgent = task("e", priority=Priority.CRITICAL, created_at=NOW)
+    assert sorted([low, second, first, old, urgent], key=lambda each: each.order) == [urgent, old, first, second, low]
+
+
+def test_delegated_is_what_somebody_else_created() -> None:
+    assert task("t", assignee="ann", by="boss").delegated
+    assert not task("t", assignee="ann", by="ann").delegated
+
+
+def test_every_move_has_a_verb_and_coming_from_somewhere_else_may_have_another() -> None:
+    edges = [(before, to) for before, row in MOVES.items() for to in row]
+    verbs = dict(zip(edges, starmap(verb, edges), strict=True))
+    assert all(verbs.values())
+    assert {verbs[each] for each in edges if each[1] is Status.IN_PROGRESS} == {"started", "unblocked"}
+    assert verbs[Status.FAILED, Status.TODO] == "retried"
+    assert verbs[Status.IN_PROGRESS, Status.TODO] == "put_back"
+    assert verb(Status.BLOCKED, Status.BACKLOG) == "unblocked"
