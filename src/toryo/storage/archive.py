@@ -1,0 +1,159 @@
+"""Backup and restore: everything in one file, taken on one consistent snapshot while others work.
+
+The file is gzipped JSON lines, the same for SQLite and PostgreSQL, so a backup of one restores into the other: first a
+line about it, then the rows, table by table, in the order in which foreign keys want them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import sqlalchemy as sa
+
+import toryo
+from toryo.storage import schema
+from toryo.storage.database import Connection, Database
+from toryo.storage.errors import DatabaseUnavailable
+from toryo.storage.migrations import STEPS
+from toryo.storage.statements import Statement
+
+FORMAT = 1
+_CHUNK = 2_000
+_SELF = {"agents": "reports_to", "tasks": "parent_id"}
+"""Tables whose rows refer to rows of the same table."""
+
+
+class NotAnArchive(DatabaseUnavailable):
+    """The file is no backup of Toryo, or one of a newer Toryo, or damaged."""
+
+
+class NotEmpty(DatabaseUnavailable):
+    """Restoring goes into an empty database only: nothing that exists is overwritten."""
+
+
+def backup(database: Database, file: Path) -> dict[str, int]:
+    """Writes the archive (mode 0600, in place only when complete); answers how many rows each table has."""
+    partial = file.with_name(file.name + ".partial")
+    counts = database.read(lambda connection: _write(connection, partial))
+    os.replace(partial, file)  # noqa: PTH105 - atomic: a backup that was interrupted leaves the older one
+    return counts
+
+
+def restore(database: Database, file: Path) -> dict[str, int]:
+    """Reads an archive into a database without projects; answers how many rows each table got."""
+    return database.write(lambda connection: _read(connection, file))
+
+
+def _write(connection: Connection, file: Path) -> dict[str, int]:
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    counts: dict[str, int] = {}
+    with os.fdopen(descriptor, "wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=5) as out:
+        out.write(_line({"toryo": toryo.__version__, "format": FORMAT, "schema": len(STEPS)}))
+        for table in schema.metadata.sorted_tables:
+            name = str(table.name)  # SQLAlchemy has a str of its own
+            counts[name] = 0
+            for rows in _chunks(connection, table):
+                counts[name] += len(rows)
+                out.write(_line({"table": name, "columns": _names(table), "rows": rows}))
+        out.write(_line({"end": counts}))
+    return counts
+
+
+def _line(value: Any) -> bytes:
+    return orjson.dumps(value) + b"\n"
+
+
+def _names(table: sa.Table) -> list[str]:
+    return [str(column.name) for column in table.columns]
+
+
+def _chunks(connection: Connection, table: sa.Table) -> Iterator[list[tuple[Any, ...]]]:
+    order = [table.c.depth] if table.name == "tasks" else []
+    page = (
+        sa.select(*table.columns)
+        .order_by(*order, *table.primary_key.columns)
+        .limit(sa.bindparam("many", type_=sa.Integer))
+        .offset(sa.bindparam("after", type_=sa.Integer))
+    )
+    statement, after = Statement(page), 0
+    while rows := connection.all(statement, many=_CHUNK, after=after):
+        yield rows
+        after += len(rows)
+
+
+def _read(connection: Connection, file: Path) -> dict[str, int]:
+    if connection.value(Statement(sa.select(sa.func.count()).select_from(schema.projects))):
+        raise NotEmpty("There are projects in this database already.", "Restore into a data directory of its own.")
+    for table in reversed(schema.metadata.sorted_tables):
+        connection.run(Statement(sa.delete(table)))
+    lines = _lines(file)
+    _refuse_foreign(next(lines, {}), file)
+    counts: dict[str, int] = {}
+    for line in lines:
+        if "end" in line:
+            if {name: many for name, many in line["end"].items() if many} != counts:
+                raise NotAnArchive(f"{file} does not hold what it says.", "Use another backup.")
+            _continue_sequence(connection)
+            return counts
+        _insert(connection, schema.metadata.tables[line["table"]], line["columns"], line["rows"])
+        counts[line["table"]] = counts.get(line["table"], 0) + len(line["rows"])
+    raise NotAnArchive(f"{file} ends before its end.", "Use another backup: this one was interrupted or cut.")
+
+
+def _lines(file: Path) -> Iterator[dict[str, Any]]:
+    try:
+        with gzip.open(file, "rb") as source:
+            for line in source:
+                yield orjson.loads(line)
+    except (OSError, EOFError, ValueError) as error:
+        raise NotAnArchive(
+            f"{file} cannot be read as a backup: {error}.", "Name a file that toryo db backup made."
+        ) from None
+
+
+def _refuse_foreign(about: dict[str, Any], file: Path) -> None:
+    if about.get("format") != FORMAT:
+        raise NotAnArchive(f"{file} is no backup of Toryo.", "Name a file that toryo db backup made.")
+    if about.get("schema", 0) > len(STEPS):
+        raise NotAnArchive(
+            f"{file} was made by a newer Toryo ({about.get('toryo')}).", "Install that version, or a newer one."
+        )
+
+
+def _insert(connection: Connection, table: sa.Table, columns: list[str], rows: Iterable[list[Any]]) -> None:
+    values = [dict(zip(columns, row, strict=True)) for row in rows]
+    if table.name in _SELF:
+        values = _referred_first(values, _SELF[table.name])
+    connection.many(Statement(sa.insert(table), columns=columns), values)
+
+
+def _referred_first(rows: list[dict[str, Any]], refers: str) -> list[dict[str, Any]]:
+    """Rows that others of the same chunk refer to come before these."""
+    waiting = {row["id"]: row for row in rows}
+    ordered: list[dict[str, Any]] = []
+
+    def place(row: dict[str, Any]) -> None:
+        if waiting.pop(row["id"], None) is None:
+            return
+        above = waiting.get(row[refers])
+        if above is not None:
+            place(above)
+        ordered.append(row)
+
+    for row in rows:
+        place(row)
+    return ordered
+
+
+def _continue_sequence(connection: Connection) -> None:
+    """PostgreSQL's next event number follows the restored ones; SQLite's does by itself."""
+    if connection.dialect != "postgresql":
+        return
+    newest = sa.select(sa.func.coalesce(sa.func.max(schema.events.c.sequence), 0) + 1).scalar_subquery()
+    sequence = sa.func.pg_get_serial_sequence("events", "sequence")
+    connection.all(Statement(sa.select(sa.func.setval(sequence, newest, sa.literal_column("false")))))

@@ -1,0 +1,114 @@
+"""`db check`: whether the file is sound, and whether the rows keep the rules that every operation keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from toryo.storage import schema
+from toryo.storage.database import Connection
+from toryo.storage.statements import Statement
+
+_t, _s, _l, _d = schema.tasks, schema.sessions, schema.launches, schema.dependencies
+_parent, _other = _t.alias("parent"), _t.alias("other")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong, and the ids where."""
+
+    what: str
+    ids: tuple[str, ...]
+
+
+_RULES: tuple[tuple[str, sa.Select[tuple[str]]], ...] = (
+    (
+        "a task in progress has neither assignee nor queue",
+        sa.select(_t.c.id).where(_t.c.status == "in_progress", _t.c.assignee_id.is_(None), _t.c.agent_type.is_(None)),
+    ),
+    (
+        "a task is open below a completed or cancelled one",
+        sa.select(_t.c.id)
+        .join(_parent, _parent.c.id == _t.c.parent_id)
+        .where(
+            _t.c.status.in_([sa.literal(each) for each in ("backlog", "todo", "in_progress", "blocked")]),
+            _parent.c.status.in_([sa.literal(each) for each in ("completed", "cancelled")]),
+        ),
+    ),
+    (
+        "a task does not belong to the tree or project of its parent",
+        sa.select(_t.c.id)
+        .join(_parent, _parent.c.id == _t.c.parent_id)
+        .where(
+            sa.or_(
+                _t.c.root_id != _parent.c.root_id,
+                _t.c.project_id != _parent.c.project_id,
+                _t.c.depth != _parent.c.depth + 1,
+            )
+        ),
+    ),
+    (
+        "a dependency leads to another project",
+        sa.select(_t.c.id)
+        .join(_d, _d.c.task_id == _t.c.id)
+        .join(_other, _other.c.id == _d.c.depends_on)
+        .where(_t.c.project_id != _other.c.project_id),
+    ),
+    (
+        "a live session has no live launch",
+        sa.select(_s.c.id)
+        .join(_l, _l.c.id == _s.c.launch_id)
+        .where(_s.c.ended_at.is_(None), _l.c.state != "signed_in"),
+    ),
+    (
+        "a launch is signed in without a live session",
+        sa.select(_l.c.id)
+        .outerjoin(_s, sa.and_(_s.c.launch_id == _l.c.id, _s.c.ended_at.is_(None)))
+        .where(_l.c.state == "signed_in", _s.c.id.is_(None)),
+    ),
+    (
+        "a completed task has an awaited end but no time of completion",
+        sa.select(_t.c.id).where(_t.c.status == "completed", _t.c.completed_at.is_(None)),
+    ),
+)
+_SOUND = Statement(sa.select(sa.column("integrity_check")).select_from(sa.text("pragma_integrity_check")))
+_KEYS = Statement(sa.select(sa.column("table")).select_from(sa.text("pragma_foreign_key_check")))
+_EDGES = Statement(sa.select(_d.c.task_id, _d.c.depends_on))
+_CHILDREN = Statement(sa.select(_t.c.parent_id, _t.c.id).where(_t.c.parent_id.is_not(None)))
+
+
+def check(connection: Connection) -> list[Problem]:
+    """Every problem that was found; empty for a database that is well."""
+    found = _of_file(connection) if connection.dialect == "sqlite" else []
+    for what, rule in _RULES:
+        ids = tuple(row[0] for row in connection.all(Statement(rule)))
+        if ids:
+            found.append(Problem(what, ids))
+    circle = _circle(connection)
+    return [*found, Problem("tasks wait for each other in a circle", circle)] if circle else found
+
+
+def _of_file(connection: Connection) -> list[Problem]:
+    sound = [str(row[0]) for row in connection.all(_SOUND)]
+    keys = sorted({str(row[0]) for row in connection.all(_KEYS)})
+    found = [] if sound == ["ok"] else [Problem("the file is damaged", tuple(sound[:20]))]
+    return [*found, Problem("rows refer to rows that are not there", tuple(keys))] if keys else found
+
+
+def _circle(connection: Connection) -> tuple[str, ...]:
+    """Tasks that no order can finish: what is left when those that wait for nothing are taken away again and again."""
+    waits: dict[str, set[str]] = {}
+    awaited: dict[str, set[str]] = {}
+    for statement in (_EDGES, _CHILDREN):
+        for task, other in connection.all(statement):
+            waits.setdefault(task, set()).add(other)
+            awaited.setdefault(other, set()).add(task)
+    free = [each for each in awaited if each not in waits]
+    while free:
+        done = free.pop()
+        for task in awaited.get(done, ()):
+            waits[task].discard(done)
+            if not waits[task]:
+                free.append(task)
+    return tuple(sorted(task for task, others in waits.items() if others))
