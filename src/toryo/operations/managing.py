@@ -239,7 +239,8 @@ def update_task(call: Call, wanted: UpdateTask) -> dict[str, Any]:
         priority=priority_named(wanted.priority) if wanted.priority else None,
     )
     below.acted(call, Choice.ADJUST)
-    return {"success": True, "task_id": task.id, "updated_fields": updated, "message": "The task was updated."}
+    language = call.project(task.project_id).settings.language
+    return {"success": True, "task_id": task.id, "updated_fields": updated, "message": words("updated", language)}
 
 
 class CancelTask(Parameters):

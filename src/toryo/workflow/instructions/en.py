@@ -75,6 +75,7 @@ TEXTS: dict[str, str] = {
     "reported": "Reported. Your session is over: end your process now.",
     "refused": "End this process now; do not try again.",
     "chosen": "Action '{action}' was chosen. Call get_next_action for what to do.",
+    "updated": "The task was updated.",
     "logged_out": "Goodbye. End your process now.",
     "checking": "The acceptance checks are running. Call report_completed again in a moment with the same arguments.",
 }
