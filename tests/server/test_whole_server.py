@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -30,6 +30,13 @@ JSON_RPC = dict(PLAIN[1:])
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Running]:
     with app.run_in_thread(Settings(port=0, data_dir=tmp_path)) as running:
+        yield running
+
+
+@pytest.fixture
+def any_server(tmp_path: Path, database_url: str) -> Iterator[Running]:
+    """On each kind of database."""
+    with app.run_in_thread(Settings(port=0, data_dir=tmp_path, database=database_url)) as running:
         yield running
 
 
@@ -62,9 +69,9 @@ def test_a_persons_token_opens_rest_and_no_other_does(server: Running, tmp_path:
             assert response.json()["instruction"]
 
 
-def test_people_and_agents_meet_over_the_wire(server: Running, tmp_path: Path) -> None:
+def test_people_and_agents_meet_over_the_wire(any_server: Running, tmp_path: Path) -> None:
     """A person files a task, the agent signs in by hand, is led to it, and its status reaches the person."""
-    with httpx.Client(base_url=f"{server.url}/api/v1", headers=token(tmp_path)) as people:
+    with httpx.Client(base_url=f"{any_server.url}/api/v1", headers=token(tmp_path)) as people:
         project = people.post("/projects", json={"name": "P", "working_directory": str(tmp_path)}).json()["project"]
         made = people.post("/agents", json={"id": "w", "role": "worker", "projects": [project["id"]]}).json()
         filed = people.post(
@@ -72,7 +79,7 @@ def test_people_and_agents_meet_over_the_wire(server: Running, tmp_path: Path) -
         ).json()
 
         async def agent() -> None:
-            async with Client(f"{server.url}/mcp", mode="legacy") as client:
+            async with Client(f"{any_server.url}/mcp", mode="legacy") as client:
                 signed_in = await client.call_tool(
                     "authenticate", {"agent_id": "w", "passkey": made["passkey"], "project_id": project["id"]}
                 )
@@ -153,6 +160,34 @@ def test_a_damaged_database_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError) as caught:
         app.build(Settings(port=0, data_dir=tmp_path))
     assert caught.value.instruction
+
+
+@pytest.mark.postgresql
+def test_two_servers_on_one_database_wake_each_others_waiters(tmp_path: Path, postgres_empty: str) -> None:
+    answers: list[httpx.Response] = []
+
+    def hold(url: str, last: int) -> None:
+        poll = f"{url}/api/v1/events?wait_seconds=40&after={last}"
+        answers.append(httpx.get(poll, headers=token(tmp_path / "one"), timeout=LIMIT))
+
+    settings = [Settings(port=0, data_dir=tmp_path / name, database=postgres_empty) for name in ("one", "two")]
+    with app.run_in_thread(settings[0]) as one, app.run_in_thread(settings[1]) as two:
+        shown = httpx.get(f"{one.url}/api/v1/events?limit=1000", headers=token(tmp_path / "one")).json()
+        holder = threading.Thread(target=hold, args=(one.url, shown["last"]))
+        holder.start()
+        _until(lambda: "events" in one.app.bus._subscriptions._by_topic)  # type: ignore[attr-defined]
+        project = {"name": "elsewhere", "working_directory": str(tmp_path)}
+        httpx.post(f"{two.url}/api/v1/projects", json=project, headers=token(tmp_path / "two")).raise_for_status()
+        holder.join(LIMIT)
+    assert [each["kind"] for each in answers[0].json()["events"]] == ["project.created"]
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    """Waits for something that another thread does and gives no signal of."""
+    deadline = time.monotonic() + LIMIT
+    while not condition():
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.01)
 
 
 # --- as a process ----------------------------------------------------------------------------------------------------

@@ -30,12 +30,9 @@ INSTRUCTIONS = (
     "session_token it returns to every other tool. Then call get_next_action, do what it says, and call it again "
     "after each step until it says exit."
 )
-# Enough for a client to check; the full schemas would cost every agent more tokens than the tools themselves.
-_ANY_ANSWER: dict[str, Any] = {
-    "type": "object",
-    "properties": {"success": {"type": "boolean"}},
-    "required": ["success"],
-}
+# Says that results are structured; full schemas would cost every agent more tokens than the tools themselves, and
+# a client that validates would refuse refusals. The OpenAPI document has them.
+_ANY_ANSWER: dict[str, Any] = {"type": "object"}
 
 Context = ServerRequestContext[Any, Any]
 
