@@ -66,12 +66,11 @@ class ShouldStart(Result):
 @operation("should_start", grant=Grant.COORDINATOR, parameters=AgentId, result=ShouldStart, reads=True)
 def should_start(call: Call, wanted: AgentId) -> dict[str, Any]:
     """Whether the agent should be started now, and with which program. Creates nothing."""
-    agent = call.known_agent(wanted.agent_id)
     for purpose in Purpose:
-        for project_id in call.tx.agents.projects_of(agent.id):
-            _, decision = launching.decide(call, agent.id, project_id, purpose, changes=False)
-            if decision.action is Action.START:
-                return {"success": True, "should_start": True, "ai_type": agent.provider or ""}
+        for project_id in call.tx.agents.projects_of(wanted.agent_id):
+            snapshot, decision = launching.decide(call, wanted.agent_id, project_id, purpose, changes=False)
+            if decision.action is Action.START and snapshot.agent is not None:
+                return {"success": True, "should_start": True, "ai_type": snapshot.agent.provider or ""}
     return {"success": True, "should_start": False}
 
 

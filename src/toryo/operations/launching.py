@@ -21,7 +21,9 @@ def decide(
 ) -> tuple[Snapshot, Decision]:
     """The decision from facts now. With `changes`, what has run out is ended first, and a new answer is recorded."""
     snapshot = call.snapshot(agent_id, project_id)
-    if changes and _lapse(call, snapshot):
+    if not changes:
+        snapshot = _without_lapsed(snapshot)
+    elif _lapse(call, snapshot):
         snapshot = call.snapshot(agent_id, project_id)
     decision = _decided(snapshot, purpose, by_hand)
     if changes and decision.action is Action.START and _without_progress(call, snapshot, decision):
@@ -41,6 +43,17 @@ def _decided(snapshot: Snapshot, purpose: Purpose, by_hand: bool) -> Decision:
 def _lapse(call: Call, snapshot: Snapshot) -> bool:
     ended = [ending.lapse(call, snapshot.launches.get(purpose), snapshot.sessions.get(purpose)) for purpose in Purpose]
     return any(ended)
+
+
+def _without_lapsed(snapshot: Snapshot) -> Snapshot:
+    """What has run out counts as ended for who asks without changing anything: the next who asks would end it."""
+    sessions = {purpose: each for purpose, each in snapshot.sessions.items() if each.expires_at > snapshot.now}
+    launches = {
+        purpose: each
+        for purpose, each in snapshot.launches.items()
+        if (each.deadline > snapshot.now if each.state is State.ORDERED else purpose in sessions)
+    }
+    return replace(snapshot, sessions=sessions, launches=launches)
 
 
 def _without_progress(call: Call, snapshot: Snapshot, decision: Decision) -> bool:
