@@ -319,7 +319,8 @@ def test_状態7_review_blocks(ja: World):
     says(
         answer,
         "ブロック状態のサブタスクがあります\n対処を検討してください。\n■ 確認\n"
-        "- list_tasks でブロック中のタスクを確認\n- get_task で詳細とブロック理由を確認\n■ 対処\nupdate_task_status で todo に変更\n"
+        "- list_tasks でブロック中のタスクを確認\n- get_task で詳細とブロック理由を確認\n■ 対処\n"
+        "update_task_status で todo に変更\n"
         "- 対処不可: report_completed で blocked として報告",
     )
     (blocked,) = answer["blocked_subtasks"]
