@@ -1,6 +1,6 @@
 """Tool calls over MCP: what one costs the server, beside a raw ASGI application that answers the same bytes.
 
-`python -m benchmarks.mcp_calls [--calls N] [--connections N] [--rounds N]`. Server and clients get a core each where
+`python benchmarks/mcp_calls.py [--calls N] [--connections N] [--rounds N]`. Server and clients get a core each where
 there are two; every round measures every row, so that a busy machine disturbs all of them alike. Trust the ratios and
 the CPU column: rates depend on the machine.
 """
@@ -171,7 +171,7 @@ def servers() -> Iterator[list[Row]]:
 
 
 def _start(running: contextlib.ExitStack, kind: str, scratch: str) -> tuple[subprocess.Popen[str], str]:
-    command = [sys.executable, "-m", "benchmarks.mcp_calls", "--serve", kind, scratch]
+    command = [sys.executable, __file__, "--serve", kind, scratch]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdout=pipe, stderr=subprocess.STDOUT, text=True)
     running.callback(process.wait)

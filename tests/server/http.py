@@ -170,3 +170,11 @@ def served(socket_path: Path | None = None, **how: Any) -> Iterator[Served]:
         started[0].listener.should_exit = True
         thread.join(LIMIT)
         assert not thread.is_alive(), "the server did not stop"
+
+
+def references(node: Any) -> list[str]:
+    """Every `$ref` in a JSON document."""
+    if isinstance(node, dict):
+        own = [node["$ref"]] if isinstance(node.get("$ref"), str) else []
+        return own + [each for value in node.values() for each in references(value)]
+    return [each for value in node for each in references(value)] if isinstance(node, list) else []

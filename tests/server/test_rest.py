@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.server.fakes import FakeOffice, ObservedBus
-from tests.server.http import Exchange, Response, edge, exchange
+from tests.server.http import Exchange, Response, edge, exchange, references
 
 PERSON = (("host", "localhost"), ("authorization", "Bearer tpt_owner"))
 SENDING = (*PERSON, ("content-type", "application/json"))
@@ -148,10 +148,3 @@ def test_the_document_describes_every_route_with_references_that_resolve() -> No
         node = document
         for step in reference.removeprefix("#/").split("/"):
             node = node[step]
-
-
-def references(node: Any) -> list[str]:
-    if isinstance(node, dict):
-        own = [node["$ref"]] if isinstance(node.get("$ref"), str) else []
-        return own + [each for value in node.values() for each in references(value)]
-    return [each for value in node for each in references(value)] if isinstance(node, list) else []

@@ -18,7 +18,7 @@ import orjson
 import pytest
 from mcp import Client
 
-from tests.server.http import LIMIT, PLAIN, call
+from tests.server.http import LIMIT, PLAIN, call, references
 from toryo.server import app
 from toryo.server.app import Running
 from toryo.server.errors import ConfigurationError
@@ -119,6 +119,10 @@ def test_every_listed_tool_shows_a_schema_that_is_json_schema(server: Running) -
 def test_the_openapi_document_names_every_route_of_people(server: Running) -> None:
     document = httpx.get(f"{server.url}/api/v1/openapi.json").json()
     assert {"/api/v1/projects", "/api/v1/agents", "/api/v1/tasks/{task_id}"} <= set(document["paths"])
+    for reference in references(document):
+        node = document
+        for step in reference.removeprefix("#/").split("/"):
+            node = node[step]
 
 
 def test_the_log_keeps_calls_and_no_secret(server: Running, tmp_path: Path) -> None:
