@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -311,12 +312,13 @@ def test_the_environment_is_an_allow_list_and_who_the_agent_is(server, orders, p
             "TORYO_LAUNCH_ID": "lau_a",
             "TORYO_LAUNCH_CREDENTIAL": "tlc_a_0123456789abcdef",
             "TORYO_PURPOSE": "task",
+            "TORYO_COORDINATOR_ID": "me",
             "TORYO_COORDINATOR_PID": str(os.getpid()),
             "AGENT_ID": "agent-a",
             "PROJECT_ID": "prj",
         }
 
-    story(server, tmp_path, tell, environ=inherited)
+    story(server, tmp_path, tell, Config(coordinator_id="me"), environ=inherited)
 
 
 def test_output_reaches_the_server_as_it_appears_with_secrets_masked(server, orders, project, tmp_path) -> None:
@@ -498,31 +500,49 @@ def test_two_coordinators_of_one_place_never_bear_one_id(server, orders, tmp_pat
     assert second == f"{first}-2"
 
 
-def test_what_a_predecessor_left_running_is_adopted_and_its_end_reported(server, orders, project, tmp_path) -> None:
-    """The predecessor is killed; the agent lives on, is reported as running, and ends when it ends."""
-    os.mkfifo(tmp_path / "go")
-    os.mkfifo(tmp_path / "ready")
-    script = (
-        "import os, subprocess, sys;"
-        "env = dict(os.environ, TORYO_LAUNCH_ID='lau_o', TORYO_SERVER_URL=sys.argv[1], AGENT_ID='o',"
-        " TORYO_COORDINATOR_PID=str(os.getpid()));"
-        f"subprocess.Popen(['/bin/sh', '-c', 'echo > {tmp_path}/ready; read line < {tmp_path}/go'], env=env,"
-        " start_new_session=True)"
-    )
+LEAVES_AN_AGENT = """
+import os, subprocess, sys
+server, directory, coordinator = sys.argv[1:]
+env = dict(os.environ, TORYO_LAUNCH_ID="lau_o", TORYO_SERVER_URL=server, AGENT_ID="o",
+           TORYO_COORDINATOR_ID=coordinator, TORYO_COORDINATOR_PID=str(os.getpid()))
+subprocess.Popen(["/bin/sh", "-c", "echo > ready; read line < go"], env=env, cwd=directory, start_new_session=True)
+"""
 
+
+def predecessor(directory: Path, server_url: str, coordinator: str = "somebody") -> None:
+    """A Coordinator that starts an agent and is gone; the agent lives on."""
+    for name in ("go", "ready"):
+        os.mkfifo(directory / name)
+    argv = [sys.executable, "-c", LEAVES_AN_AGENT, server_url, str(directory), coordinator]
+    subprocess.run(argv, check=True)
+    (directory / "ready").read_text()
+
+
+def test_what_a_predecessor_left_running_is_adopted_and_its_end_reported(server, orders, project, tmp_path) -> None:
     def tell(_: Coordinator) -> None:
         claim = server.waiting_for("claim_starts")[0].arguments
         assert (claim["running"], claim["free_slots"]) == (["lau_o"], 2)
-        (tmp_path / "go").write_text("go\n")
+        (project / "go").write_text("go\n")
         assert "error" not in exit_of(server, "o")
 
-    predecessor = subprocess_run(sys.executable, "-c", script, server.url)
-    assert predecessor == 0
-    (tmp_path / "ready").read_text()
+    predecessor(project, server.url)
     story(server, tmp_path, tell)
 
 
-def subprocess_run(*argv: str) -> int:
-    import subprocess
+def test_what_it_left_running_itself_with_a_server_that_moved_is_ended(server, orders, project, tmp_path) -> None:
+    def tell(_: Coordinator) -> None:
+        assert exit_of(server, "o")["error"] == "stopped"
 
-    return subprocess.run(argv, check=False).returncode
+    predecessor(project, "http://127.0.0.1:9", "me")
+    story(server, tmp_path, tell, Config(coordinator_id="me"))
+
+
+def test_what_another_coordinator_left_with_another_server_is_none_of_its_business(
+    server, orders, project, tmp_path
+) -> None:
+    def tell(_: Coordinator) -> None:
+        assert server.waiting_for("claim_starts")[0].arguments["running"] == []
+        (project / "go").write_text("go\n")
+
+    predecessor(project, "http://127.0.0.1:9", "another")
+    story(server, tmp_path, tell)

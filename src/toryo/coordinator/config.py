@@ -140,24 +140,6 @@ class Config(Section):
         return (self.agents or {}).get(agent_id, AgentConfig())
 
 
-def overridden(
-    config: Config,
-    *,
-    server: str | None = None,
-    token: str | None = None,
-    max_concurrent: int | None = None,
-    coordinator_id: str | None = None,
-) -> Config:
-    """What the command line says wins over the file."""
-    said: dict[str, object] = {"coordinator_token": token, "max_concurrent": max_concurrent}
-    said = {**said, "coordinator_id": coordinator_id, "server_url": server}
-    changes = {name: value for name, value in said.items() if value is not None}
-    if server is not None:
-        address.parse(server)
-        changes["mcp_socket_path"] = None
-    return config.model_copy(update=changes)
-
-
 def load(path: Path, environ: Mapping[str, str] | None = None) -> Config:
     """The file's configuration; raises Mistakes (all of them) or OSError."""
     return parse(path.read_text(encoding="utf-8"), str(path), environ)

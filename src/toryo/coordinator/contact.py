@@ -19,12 +19,13 @@ class Contact:
         self.well = False
 
     def failed(self, why: Exception) -> None:
-        """Told once for as long as nothing else is wrong; the agents that run are left alone."""
+        """Told once for as long as it is away, and once for each kind of refusal; running agents are left alone."""
         self.well = False
         self._refused = isinstance(why, RefusalError)
-        if str(why) != self._told:
+        what = why.code if isinstance(why, RefusalError) else "away"
+        if what != self._told:
             log.warning("no work with the server: %s; trying again", why)
-        self._told = str(why)
+        self._told = what
 
     def greeted(self) -> None:
         """It is well; where it has refused us, that alone changes nothing."""

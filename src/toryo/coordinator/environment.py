@@ -39,6 +39,7 @@ LAUNCH_ID = "TORYO_LAUNCH_ID"
 CREDENTIAL = "TORYO_LAUNCH_CREDENTIAL"
 SERVER_URL = "TORYO_SERVER_URL"
 PURPOSE = "TORYO_PURPOSE"
+COORDINATOR_ID = "TORYO_COORDINATOR_ID"
 COORDINATOR_PID = "TORYO_COORDINATOR_PID"
 """By these a later Coordinator on this machine recognises what its predecessor left behind."""
 
@@ -49,12 +50,15 @@ def allowed(inherited: Mapping[str, str], more: Iterable[str] = ()) -> dict[str,
     return {name: value for name, value in inherited.items() if name in names or name.startswith(ALLOWED_PREFIXES)}
 
 
-def identity(launch: Launch, server_url: str, coordinator_pid: int, passkey: str | None = None) -> dict[str, str]:
+def identity(
+    launch: Launch, server_url: str, coordinator_id: str, coordinator_pid: int, passkey: str | None = None
+) -> dict[str, str]:
     """Who the process is and how it signs in. A passkey only helps where the server hands out no credential."""
     found = {
         SERVER_URL: server_url,
         LAUNCH_ID: launch.launch_id,
         PURPOSE: launch.purpose,
+        COORDINATOR_ID: coordinator_id,
         COORDINATOR_PID: str(coordinator_pid),
         "AGENT_ID": launch.agent_id,
         "PROJECT_ID": launch.project_id,

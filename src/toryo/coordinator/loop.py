@@ -71,7 +71,9 @@ class Coordinator:
         self._logs_in = config.log_directory or place / "logs"
         workspaces = Workspaces(config.workspace_directory or place / "workspaces")
         found = configured(config.ai_providers) if providers is None else providers
-        self._starter = Starter(config, found, self._server.url, self._logs_in, workspaces, self._inherited)
+        self._starter = Starter(
+            config, found, self._server.url, self._instance.id, self._logs_in, workspaces, self._inherited
+        )
         self._shipping = Shipping(self._server.append_log)
         self._table = Table()
         self._news = asyncio.Event()
@@ -140,7 +142,7 @@ class Coordinator:
         news = not plan.does_nothing
         for launch_id, stop in plan.stop:
             self._table[launch_id].stop = stop
-            log.info("ending %s: %s", launch_id, stop.reason)
+            log.debug("%s is to end within %.0f s: %s", launch_id, stop.grace, stop.reason)
         for launch_id, stage in plan.signal:
             self._signal(launch_id, stage)
         for launch_id in plan.reap:
@@ -196,6 +198,7 @@ class Coordinator:
 
     def _signal(self, launch_id: str, stage: Stage) -> None:
         entry = self._table[launch_id]
+        log.info("%s: %s (%s)", launch_id, stage.name.lower(), entry.stop.reason if entry.stop else "left behind")
         entry.stage, entry.signalled_at = stage, _now()
         if entry.process is not None:
             entry.process.signal_group(stage)
@@ -229,8 +232,9 @@ class Coordinator:
         self._report(launch_id, error=why.value, log_tail="It was never started: no slot in time, or told to stop.")
 
     def _adopt_orphans(self) -> None:
-        for orphan in orphans.find(self._server.url):
+        for orphan in orphans.find(self._server.url, self._instance.id):
             entry = self._table.add(Entry(orphan.launch, _now(), log=self._log_of(orphan.launch)))
+            entry.stop = Stop(_now(), 0.0, "its server has moved") if orphan.lost else None
             entry.mask = self._starter.mask(orphan.launch)
             self._watch(entry, Process(orphan.pid, child=False))
             log.info("adopted %s: agent %s, pid %d", orphan.launch.launch_id, orphan.launch.agent_id, orphan.pid)

@@ -1,7 +1,8 @@
 """What a predecessor of this Coordinator left running on this machine: found by the launch id in its environment.
 
 An orphan is the leader of a launch's process group whose Coordinator is gone (somebody else is its parent now). It is
-taken over: reported as running, stopped when the server says so, reported when it ends. What agents start themselves
+taken over: reported as running, stopped when the server says so, reported when it ends. One of this very Coordinator
+whose server has moved meanwhile can reach nobody: it is ended. What agents start themselves
 does not carry the Coordinator's process id (our own runners see to that) or leads no group, and is left to them.
 """
 
@@ -18,14 +19,18 @@ from toryo.coordinator.orders import Launch
 class Orphan:
     pid: int
     launch: Launch
+    lost: bool
+    """It looks for its server where none is any more."""
 
 
-def find(server_url: str) -> list[Orphan]:
-    """Those of this server; nothing where the machine cannot be looked at (no `/proc`)."""
+def find(server_url: str, coordinator_id: str) -> list[Orphan]:
+    """Those of this server or this Coordinator; nothing where the machine cannot be looked at (no `/proc`)."""
     found = []
     for pid, environ in processes.environments():
-        if environ.get(environment.SERVER_URL) == server_url and _left_behind(pid, environ):
-            found.append(Orphan(pid, _launch(environ)))
+        here = environ.get(environment.SERVER_URL) == server_url
+        own = environ.get(environment.COORDINATOR_ID) == coordinator_id
+        if (here or own) and _left_behind(pid, environ):
+            found.append(Orphan(pid, _launch(environ), lost=not here))
     return found
 
 

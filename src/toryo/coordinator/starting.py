@@ -34,6 +34,7 @@ class Starter:
         config: Config,
         providers: Mapping[str, Provider],
         server_url: str,
+        coordinator_id: str,
         logs_in: Path,
         workspaces: Workspaces,
         inherited: Mapping[str, str],
@@ -42,6 +43,7 @@ class Starter:
         self.logs_in = logs_in
         self._config = config
         self._server_url = server_url
+        self._coordinator_id = coordinator_id
         self._workspaces = workspaces
         self._inherited = inherited
 
@@ -89,7 +91,7 @@ class Starter:
         return {
             **environment.allowed(self._inherited, provider.env),
             **provider.settings,
-            **environment.identity(launch, self._server_url, os.getpid(), passkey),
+            **environment.identity(launch, self._server_url, self._coordinator_id, os.getpid(), passkey),
         }
 
     def _execute(self, launch: Launch, argv: tuple[str, ...], directory: Path, env: Mapping[str, str]) -> Process:

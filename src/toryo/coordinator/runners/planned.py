@@ -10,6 +10,7 @@ from toryo.coordinator.runners.plays import NoPlan, Step
 from toryo.coordinator.runners.session import Answer, Session, say
 
 CLOSED_WELL = ("completed", "cancelled")
+LONGEST_OUTCOME = 300
 
 
 class Planned:
@@ -91,13 +92,13 @@ class Planned:
 
     def report_done(self, _: Answer) -> Answer:
         subtasks = self.subtasks()
-        lines = [f"- {each['title']}: {_outcome(each)}" for each in subtasks if each["status"] in CLOSED_WELL]
+        lines = [f"- {each['title']}{_outcome(each)}" for each in subtasks if each["status"] in CLOSED_WELL]
         return self._session.report("success", "\n".join([f"{len(lines)} subtasks:", *lines]))
 
     def report_stuck(self, subtasks: Sequence[Answer], why: str = "") -> Answer:
         """Failed if anything failed for good, else blocked; each open end with its reason."""
         ends = [each for each in subtasks if each["status"] not in CLOSED_WELL]
-        lines = [f"- {each['title']} is {each['status']}: {_outcome(each)}" for each in ends]
+        lines = [f"- {each['title']} is {each['status']}{_outcome(each)}" for each in ends]
         result = "failed" if any(each["status"] == "failed" for each in ends) else "blocked"
         return self._session.report(result, "\n".join([why or "These subtasks cannot go on:", *lines]))
 
@@ -120,7 +121,9 @@ def _task(step: Step, *, assign: bool) -> Answer:
 
 
 def _outcome(subtask: Mapping[str, Any]) -> str:
-    """The first lines of what is known about how it ended."""
+    """`: ` and the beginning of what is known about how it ended, in one line; nothing where nothing is."""
     known = (subtask.get(name) for name in ("summary", "error", "blocked_reason"))
-    words = next((str(each).strip() for each in known if each), str(subtask.get("status")))
-    return words if len(words) <= 300 else f"{words[:300]}…"
+    words = " ".join(next((str(each) for each in known if each), "").split())
+    if len(words) > LONGEST_OUTCOME:
+        words = f"{words[:LONGEST_OUTCOME]}…"
+    return f": {words}" if words else ""

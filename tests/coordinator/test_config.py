@@ -1,0 +1,118 @@
+"""The Coordinator's file: every key of the seed, and mistakes that name their line and the nearest valid key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from toryo.coordinator.config import WITHOUT_PROGRAM, Config, Mistakes, load, parse
+from toryo.coordinator.providers import BUILT_IN, configured
+
+SEED = """\
+polling_interval: 10  # seconds
+max_concurrent: 3
+mcp_socket_path: ~/Library/Application Support/AIAgentPM/mcp.sock
+coordinator_token: ${COORDINATOR_TOKEN}
+ai_providers:
+  claude:
+    cli_command: claude
+    cli_args: ["--dangerously-skip-permissions"]
+  gemini:
+    cli_command: gemini-cli
+    cli_args: ["--project", "my-project"]
+agents:
+  agt_developer:
+    passkey: ${DEV_PASSKEY}
+    working_directory: ~/projects/myapp
+  agt_reviewer:
+    passkey: plain
+error_protection:
+  default_cooldown_seconds: 60
+  max_cooldown_seconds: 3600
+  quota_margin_percent: 10
+log_directory: ~/logs
+isolation: none
+"""
+ENVIRON = {"COORDINATOR_TOKEN": "tct_1", "DEV_PASSKEY": "secret"}
+
+
+def mistakes(text: str, environ: dict[str, str] | None = None) -> str:
+    with pytest.raises(Mistakes) as caught:
+        parse(text, "coordinator_config.yaml", environ or {})
+    return str(caught.value)
+
+
+def test_every_key_of_the_seed_is_read() -> None:
+    config = parse(SEED, "file", ENVIRON)
+    assert (config.polling_interval, config.max_concurrent, config.chat_slots) == (10, 3, 3)
+    assert config.server == f"unix://{Path.home()}/Library/Application Support/AIAgentPM/mcp.sock"
+    assert config.coordinator_token == "tct_1"
+    assert config.ai_providers["gemini"].cli_args == ["--project", "my-project"]
+    assert config.agent("agt_developer").passkey == "secret"
+    assert config.agent("agt_developer").working_directory == str(Path.home() / "projects/myapp")
+    assert config.log_directory == Path.home() / "logs"
+
+
+def test_without_a_file_the_defaults_hold_and_every_agent_may_be_started() -> None:
+    config = Config()
+    assert (config.polling_interval, config.max_concurrent, config.agents, config.server) == (10, 3, None, None)
+    assert config.agent("anybody").working_directory is None
+    assert parse("", "empty", {}) == config
+
+
+def test_a_mistyped_key_names_its_line_and_the_nearest_one() -> None:
+    assert mistakes("polling_interval: 1\nmax_concurent: 3\n") == (
+        "coordinator_config.yaml:2: max_concurent: there is no such key; did you mean max_concurrent?"
+    )
+    found = mistakes("ai_providers:\n  claude:\n    cli_command: claude\n    cli_arg: []\n")
+    assert found == (
+        "coordinator_config.yaml:4: ai_providers.claude.cli_arg: there is no such key; did you mean cli_args?"
+    )
+
+
+def test_all_mistakes_are_told_at_once_in_the_order_of_the_file() -> None:
+    lines = mistakes("max_concurrent: none\npolling_interval: -1\nagents:\n  a: {passkey: ''}\n").splitlines()
+    assert [line.split(":")[1] for line in lines] == ["1", "2", "4"]
+    assert "greater than 0" in lines[1]
+    assert "is empty" in lines[2]
+
+
+def test_a_name_that_is_not_in_the_environment_is_a_mistake() -> None:
+    assert mistakes("coordinator_token: x${NOWHERE}y\n") == (
+        "coordinator_config.yaml:1: NOWHERE is not set in the environment"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("max_concurrent: [1\n", "this is no YAML"),
+        ("max_concurrent: 1\nmax_concurrent: 2\n", "2: max_concurrent is said twice"),
+        ("- a\n", "valid dictionary"),
+        ("isolation: worktree\n", "cannot make worktrees"),
+        ("server_url: localhost\n", "use http://HOST:PORT"),
+        ("server_url: http://a\nmcp_socket_path: /b\n", "one server is enough"),
+        ("ai_providers:\n  clod: {cli_args: [x]}\n", "2: ai_providers.clod: cli_command is missing"),
+        ("ai_providers:\n  x: {cli_command: x, resume: true}\n", "starts every process fresh"),
+    ],
+)
+def test_what_cannot_be_is_said_with_its_reason(text, words) -> None:
+    assert words in mistakes(text)
+
+
+def test_a_file_is_read_from_its_path(tmp_path) -> None:
+    (tmp_path / "c.yaml").write_text("max_concurrent: 0\n")
+    with pytest.raises(Mistakes, match=r"c\.yaml:1: max_concurrent"):
+        load(tmp_path / "c.yaml")
+
+
+def test_the_providers_that_need_no_program_are_always_there_and_may_be_given_limits() -> None:
+    assert set(BUILT_IN) == WITHOUT_PROGRAM
+    text = "ai_providers:\n  command: {time_limit: 5, env: [PATH, FOO]}\n  mine: {cli_command: mine, env: {A: b}}\n"
+    found = configured(parse(text, "file", {}).ai_providers)
+    assert set(found) == {"command", "playbook", "mine"}
+    assert found["command"].time_limit == 5
+    assert found["command"].env == {"PATH", "FOO"}
+    assert found["mine"].settings == {"A": "b"}
+    assert found["mine"].version == ("mine", "--version")

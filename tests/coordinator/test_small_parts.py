@@ -1,0 +1,101 @@
+"""Pacing, who this Coordinator is, and where agents work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from toryo.coordinator import instance, orders
+from toryo.coordinator.orders import Launch
+from toryo.coordinator.pacing import FIRST, REPEATING, Pace
+from toryo.coordinator.provider import BadConfig
+from toryo.coordinator.workspaces import Workspaces, working_directory
+
+
+def test_after_news_or_a_long_wait_the_server_is_asked_again_at_once() -> None:
+    pace = Pace(while_away=10)
+    pace.answered(5.0, took=0.0, news=True)
+    assert pace.ask_at == 5.0
+    pace.answered(50.0, took=45.0, news=False)
+    assert pace.ask_at == 50.0
+
+
+def test_a_server_that_repeats_itself_is_asked_ever_more_slowly_until_there_is_news() -> None:
+    pace, pauses = Pace(while_away=10), []
+    for _ in range(6):
+        pace.answered(0.0, took=0.0, news=False)
+        pauses.append(pace.ask_at)
+    assert pauses == [FIRST, 0.2, 0.4, 0.8, REPEATING, REPEATING]
+    pace.answered(0.0, took=0.0, news=True)
+    assert pace.ask_at == 0.0
+
+
+def test_a_server_that_is_away_is_tried_ever_more_slowly_up_to_the_polling_interval() -> None:
+    pace, pauses = Pace(while_away=2), []
+    for _ in range(7):
+        pace.failed(0.0)
+        pauses.append(pace.ask_at)
+    assert pauses == [FIRST, 0.2, 0.4, 0.8, 1.6, 2, 2]
+
+
+def test_an_id_is_the_same_after_a_restart_and_never_borne_twice(tmp_path) -> None:
+    first = instance.hold(tmp_path, None)
+    second = instance.hold(tmp_path, None)
+    assert second.id == f"{first.id}-2"
+    assert len(first.id) <= 64
+    first.release()
+    again = instance.hold(tmp_path, None)
+    assert again.id == first.id
+    with pytest.raises(BadConfig, match="give this one another --id"):
+        instance.hold(tmp_path, second.id)
+    second.release()
+    again.release()
+
+
+def test_an_order_is_read_with_a_tolerant_eye() -> None:
+    answer = {
+        "start": [{"launch_id": "l", "agent_id": "a", "model": None, "language": None, "something": "new"}],
+        "stop": [{"launch_id": "m", "reason": "paused"}],
+        "next_check_seconds": 3,
+    }
+    found = orders.read(answer)
+    assert found.start == (Launch("l", "a"),)
+    assert (found.stop[0].grace_seconds, found.checks) == (0.0, ())
+    assert "secret" not in repr(Launch("l", "a", credential="secret"))
+
+
+def test_the_agents_own_directory_wins_over_the_projects(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "own").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "own")
+    launch = Launch("l", "a", "p", working_directory=str(tmp_path))
+    assert working_directory(launch, None) == tmp_path
+    assert working_directory(launch, "~/own") == tmp_path / "own"
+    assert working_directory(launch, "~/link") == tmp_path / "own", "the real one"
+
+
+@pytest.mark.parametrize(
+    ("launch", "words"),
+    [
+        (Launch("l", "a", "p"), "project p has no working directory"),
+        (Launch("l", "a", "p", working_directory="relative"), "is not absolute"),
+        (Launch("l", "a", "p", working_directory="/no/such"), "does not exist on this machine: create it"),
+        (Launch("l", "a", "p", working_directory="/", workspace={"isolation": "worktree"}), "isolation to none"),
+        (Launch("l", "a", "p", working_directory="/", workspace="worktree"), "isolation to none"),
+    ],
+)
+def test_a_directory_that_cannot_be_worked_in_says_where_to_mend_it(launch, words) -> None:
+    with pytest.raises(BadConfig, match=words):
+        working_directory(launch, None)
+
+
+def test_each_launch_has_a_private_directory_that_is_removed(tmp_path: Path) -> None:
+    workspaces = Workspaces(tmp_path / "workspaces")
+    made = workspaces.make("lau_1")
+    workspaces.write("lau_1", {"mcp.json": "{}"})
+    assert made.stat().st_mode & 0o777 == 0o700
+    assert (made / "mcp.json").stat().st_mode & 0o777 == 0o600
+    workspaces.remove("lau_1")
+    workspaces.remove("lau_1")
+    assert not made.exists()
