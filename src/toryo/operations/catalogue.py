@@ -99,6 +99,7 @@ class Operation:
 @dataclass
 class _Catalogue:
     operations: dict[str, Operation] = field(default_factory=dict)
+    loading: bool = False
 
     def add(self, operation: Operation) -> None:
         if operation.name in self.operations:
@@ -136,7 +137,8 @@ def operation(
 
 def catalogue() -> dict[str, Operation]:
     """Every operation by name, in the order of declaration."""
-    if not _CATALOGUE.operations:
+    if not _CATALOGUE.loading:
+        _CATALOGUE.loading = True
         from toryo.operations import groups
 
         groups.load()

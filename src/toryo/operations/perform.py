@@ -7,6 +7,7 @@ answer. Waiting happens at the edge, which performs again after a hint.
 from __future__ import annotations
 
 import difflib
+import logging
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -32,6 +33,7 @@ from toryo.storage.transaction import Transaction
 from toryo.workflow.snapshot import Limits
 
 _calls = structlog.get_logger("toryo.calls")
+_stdlib = logging.getLogger("toryo.calls")
 
 OWNER_ID = "owner"
 """The person who set up the server."""
@@ -383,6 +385,8 @@ def _log(asked: _Asked, done: _Done, seconds: float) -> None:
     """One structured line per tool call; polling and reading at debug, so that an idle hour writes next to nothing."""
     operation, caller, result = asked.operation, done.caller, done.outcome.result or {}
     idle = operation.reads or (operation.waits and not done.outcome.refused)
+    if idle and not _stdlib.isEnabledFor(logging.DEBUG):
+        return
     write = _calls.debug if idle else _calls.info
     session = caller.session if caller is not None else None
     write(
