@@ -33,7 +33,6 @@ from toryo.storage.transaction import Transaction
 from toryo.workflow.snapshot import Limits
 
 _calls = structlog.get_logger("toryo.calls")
-_stdlib = logging.getLogger("toryo.calls")
 
 OWNER_ID = "owner"
 """The person who set up the server."""
@@ -385,7 +384,7 @@ def _log(asked: _Asked, done: _Done, seconds: float) -> None:
     """One structured line per tool call; polling and reading at debug, so that an idle hour writes next to nothing."""
     operation, caller, result = asked.operation, done.caller, done.outcome.result or {}
     idle = operation.reads or (operation.waits and not done.outcome.refused)
-    if idle and not _stdlib.isEnabledFor(logging.DEBUG):
+    if idle and not _calls.is_enabled_for(logging.DEBUG):
         return
     write = _calls.debug if idle else _calls.info
     session = caller.session if caller is not None else None
