@@ -67,19 +67,18 @@ def test_an_unknown_name_is_refused_with_those_that_exist() -> None:
     assert all(name in refusal.instruction for name in DEFAULTS)
 
 
-@pytest.mark.parametrize(
-    ("name", "bad"),
-    [
-        *((name, value) for name in ("language", "decomposition") for value in ("xx", "", None, 1, True, [], {})),
-        *(("retry_attempts", value) for value in (0, -1, 1.5, "x", "", None, True, [], 10**7, 10**400)),
-        *(
-            (name, value)
-            for name in ("stall_seconds", "budget_per_day")
-            for value in ("nan", "inf", math.nan, math.inf)
-        ),
-        *(("budget_per_day", value) for value in (-1, "-0.01", "free", [], True)),
-    ],
-)
+NO_WORDS: list[Any] = ["xx", "", None, 1, True, [], {}]
+NO_NUMBERS: list[Any] = ["nan", "inf", math.nan, math.inf, -1, "x", [], True, 10**400]
+IMPOSSIBLE: dict[str, list[Any]] = {
+    "language": NO_WORDS,
+    "decomposition": NO_WORDS,
+    "retry_attempts": [*NO_NUMBERS, 0, 1.5, "", None, 10**7],
+    "stall_seconds": [*NO_NUMBERS, 0],
+    "budget_per_day": [*NO_NUMBERS, "-0.01"],
+}
+
+
+@pytest.mark.parametrize(("name", "bad"), [(name, bad) for name, all_bad in IMPOSSIBLE.items() for bad in all_bad])
 def test_an_impossible_value_is_refused_with_what_is_possible(name: str, bad: object) -> None:
     refusal = refused(Code.VALIDATION_ERROR, Settings().changed, {name: bad})
     assert name in refusal.message

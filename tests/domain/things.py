@@ -224,6 +224,17 @@ def refused(code: Code, act: Any, *arguments: Any, **named: Any) -> Refusal:
     return refusal
 
 
+def refused_move(
+    code: Code, where: Ground, name: str, to: Status, who: Actor = OWNER, reason: str | None = "because", **more: Any
+) -> Refusal:
+    """The refusal of a move, which must have changed nothing."""
+    before = dict(where.tree.tasks), dict(where.busy)
+    refusal = refused(code, moves, where, name, to, who, reason, **more)
+    assert (where.tree.tasks, where.busy) == before
+    assert refusal.details["task_id"] == name
+    return refusal
+
+
 def outcome(act: Any, *arguments: Any, **named: Any) -> Any:
     """What an act answers, or its refusal: for tests that try anything and ask what holds afterwards."""
     try:

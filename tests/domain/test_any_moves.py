@@ -1,0 +1,206 @@
+"""Random trees, random moves, anybody: what holds after every sequence of moves that were accepted.
+
+The invariants are those of the specification's page on concepts, 3.1; single rules have their tests in `test_moves.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.domain.things import (
+    GUARD,
+    OWNER,
+    actor,
+    after,
+    agent,
+    ground,
+    moves,
+    outcome,
+    statuses,
+    task,
+)
+from toryo.domain.dependencies import refuse_cycle
+from toryo.domain.errors import Refusal
+from toryo.domain.ground import Ground
+from toryo.domain.moves import Actor, Change
+from toryo.domain.tasks import MOVES, Approval, Status, Task
+
+ASSIGNEES = (None, "boss", "ann", "ann", "bob", "paul")
+ACTORS: tuple[Actor, ...] = (
+    OWNER,
+    OWNER,
+    GUARD,
+    *(actor(each) for each in ("hana", "boss", "ann", "bob", "paul", "zoe")),
+)
+ALSO_BY_CASCADE = {(Status.BACKLOG, Status.BLOCKED), (Status.BLOCKED, Status.BACKLOG)}
+
+
+@st.composite
+def grounds(draw: st.DrawFn) -> Ground:
+    """A tree of up to ten tasks, four deep, with dependencies, in `todo` and `backlog`."""
+    crew = [agent("ann", reports_to="boss", parallel=draw(st.integers(1, 2)))]
+    made: list[Task] = []
+    waits: dict[str, tuple[str, ...]] = {}
+    for number in range(draw(st.integers(2, 10))):
+        above = [each for each in made if each.depth < 4]
+        parent = draw(st.sampled_from(above)) if above else None
+        name = f"t{number}"
+        status = draw(st.sampled_from((Status.TODO, Status.TODO, Status.TODO, Status.BACKLOG)))
+        approval = draw(st.sampled_from((Approval.APPROVED,) * 9 + (Approval.PENDING,)))
+        made.append(task(name, status, draw(st.sampled_from(ASSIGNEES)), below=parent, approval=approval, place=number))
+        others = draw(st.lists(st.sampled_from([each.id for each in made]), max_size=2, unique=True))
+        if outcome(refuse_cycle, name, others, _waits_for(made, waits)) is None:
+            waits[name] = tuple(others)
+    return ground(*made, waits=waits, crew=crew)
+
+
+def _waits_for(made: list[Task], waits: dict[str, tuple[str, ...]]) -> Any:
+    return lambda ids: {
+        each: [*waits.get(each, ()), *(child.id for child in made if child.parent_id == each)] for each in ids
+    }
+
+
+orders = st.lists(
+    st.tuples(
+        st.integers(0, 9),
+        st.sampled_from((*Status, Status.IN_PROGRESS, Status.IN_PROGRESS, Status.TODO)),
+        st.sampled_from(ACTORS),
+        st.booleans(),
+    ),
+    max_size=30,
+)
+
+
+def played(where: Ground, wanted: list[tuple[int, Status, Actor, bool]]) -> Ground:
+    """The ground after these moves, as far as they were accepted; the invariants are asked after each."""
+    for number, to, who, because in wanted:
+        names = list(where.tree.tasks)
+        name = names[number % len(names)]
+        causes = _own_blocks_below(where, name) if because and to is Status.BLOCKED else ()
+        changes = outcome(moves, where, name, to, who, because_of=causes)
+        if isinstance(changes, Refusal):
+            continue
+        becomes = after(where, changes)
+        assert_each_change_is_a_move(changes)
+        assert_what_was_started_may_run(becomes, changes)
+        assert_all_is_in_order(becomes)
+        where = becomes
+    return where
+
+
+def _own_blocks_below(where: Ground, name: str) -> tuple[str, ...]:
+    """What a report of `blocked` names as its causes."""
+    below = where.tree.descendants(where.tree.tasks[name])
+    return tuple(each.id for each in below if each.status is Status.BLOCKED and each.blocked_cause is None)
+
+
+def assert_each_change_is_a_move(changes: list[Change]) -> None:
+    """Statuses go along the table only; cascades may also hold and release drafts. Others change no status."""
+    for each in changes:
+        edge = (each.before.status, each.after.status)
+        if each.verb:
+            assert edge[1] in MOVES[edge[0]] or (each.caused_by and edge in ALSO_BY_CASCADE)
+        else:
+            assert edge[0] is edge[1]
+
+
+def assert_what_was_started_may_run(where: Ground, changes: list[Change]) -> None:
+    """Guard 1 held at every start, also where a cascade was undone."""
+    for each in changes:
+        if each.verb and each.after.in_progress:
+            assert list(where.hindrances(where.tree.tasks[each.after.id])) == []
+
+
+def assert_all_is_in_order(where: Ground) -> None:
+    tree = where.tree
+    for each in tree.tasks.values():
+        ended = [above for above in tree.ancestors(each) if above.status in (Status.COMPLETED, Status.CANCELLED)]
+        assert not (each.open and ended), "nothing stays open below what is completed or cancelled"
+        assert not (each.in_progress and tree.below_closed(each)), "nobody works below what is closed"
+        if each.status is Status.BLOCKED:
+            _assert_block_is_explained(where, each)
+        else:
+            assert (each.blocked_by, each.blocked_cause, each.blocked_from, each.blocked_on) == (None, None, None, ())
+    for name, ids in where.busy.items():
+        assert len(ids) <= where.agents[name].max_parallel_tasks
+
+
+def _assert_block_is_explained(where: Ground, held: Task) -> None:
+    tree = where.tree
+    assert held.blocked_by is not None
+    assert held.blocked_from in (Status.BACKLOG, Status.TODO, Status.IN_PROGRESS)
+    if held.blocked_cause is not None:
+        cause = tree.tasks[held.blocked_cause]
+        assert cause.status in (Status.BLOCKED, Status.FAILED), "a cascade does not outlive its cause"
+        assert tree.is_below(held, cause)
+    assert all(tree.tasks[each].status is Status.BLOCKED for each in held.blocked_on), "the last cause lifts it"
+
+
+@settings(max_examples=250, deadline=None)
+@given(grounds(), orders)
+def test_whatever_is_accepted_the_rules_hold_afterwards(where: Ground, wanted: list) -> None:
+    assert_all_is_in_order(played(where, wanted))
+
+
+@settings(max_examples=100, deadline=None)
+@given(grounds(), orders)
+def test_a_refused_move_changes_nothing_and_says_what_instead(where: Ground, wanted: list) -> None:
+    where = played(where, wanted)
+    for name, to in [(name, to) for name in where.tree.tasks for to in Status]:
+        before = dict(where.tree.tasks)
+        refusal = outcome(moves, where, name, to, actor("ann"))
+        assert where.tree.tasks == before
+        if isinstance(refusal, Refusal):
+            assert refusal.instruction
+            assert refusal.details["task_id"] == name
+
+
+@settings(max_examples=150, deadline=None)
+@given(grounds(), orders)
+def test_a_block_that_is_lifted_at_once_has_changed_nothing_but_times(where: Ground, wanted: list) -> None:
+    where = played(where, wanted)
+    for name, each in where.tree.tasks.items():
+        if each.status in (Status.TODO, Status.IN_PROGRESS):
+            held = after(where, moves(where, name, Status.BLOCKED))
+            lifted = outcome(moves, held, name, each.status)
+            if isinstance(lifted, Refusal):
+                assert next(where.hindrances(each), None), "only guard 1 may stand in the way"
+                continue
+            assert _facts(after(held, lifted)) == _facts(where)
+
+
+@settings(max_examples=150, deadline=None)
+@given(grounds(), orders, st.data())
+def test_blocks_may_be_lifted_in_any_order(where: Ground, wanted: list, data: st.DataObject) -> None:
+    where = played(where, wanted)
+    held, came_from = where, {}
+    for name in data.draw(st.permutations(list(where.tree.tasks)))[:4]:
+        before = held.tree.tasks[name].status
+        changes = outcome(moves, held, name, Status.BLOCKED)
+        if before in (Status.TODO, Status.IN_PROGRESS) and not isinstance(changes, Refusal):
+            held, came_from[name] = after(held, changes), before
+    for name in data.draw(st.permutations(list(came_from))):
+        held = after(held, moves(held, name, came_from[name]))
+    assert statuses(held) == statuses(where)
+
+
+WRITTEN_BY_EVERY_MOVE: dict[str, Any] = {
+    "moved_at": 0,
+    "updated_at": 0,
+    "moved_session": None,
+    "moved_from": None,
+    "wait": None,
+    "started_at": None,
+    "unreported_ends": 0,
+    "idle_launches": 0,
+    "worked_attempt": 0,
+}
+"""A window that was closed by the block stays closed, too."""
+
+
+def _facts(where: Ground) -> dict[str, Task]:
+    return {name: replace(each, **WRITTEN_BY_EVERY_MOVE) for name, each in where.tree.tasks.items()}
