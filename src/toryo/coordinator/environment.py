@@ -37,6 +37,7 @@ ALLOWED_PREFIXES = ("LC_", "XDG_")
 
 LAUNCH_ID = "TORYO_LAUNCH_ID"
 CREDENTIAL = "TORYO_LAUNCH_CREDENTIAL"
+PASSKEY = "AGENT_PASSKEY"
 SERVER_URL = "TORYO_SERVER_URL"
 PURPOSE = "TORYO_PURPOSE"
 COORDINATOR_ID = "TORYO_COORDINATOR_ID"
@@ -66,7 +67,7 @@ def identity(
     if launch.credential:
         found[CREDENTIAL] = launch.credential
     elif passkey:
-        found["AGENT_PASSKEY"] = passkey
+        found[PASSKEY] = passkey
     return found
 
 

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from toryo.client import Client, ProtocolError, RefusalError, Unreachable
+from toryo.coordinator.environment import COORDINATOR_PID, CREDENTIAL, PASSKEY, own_python_path
+from toryo.coordinator.secrets import Mask
 
 Answer = dict[str, Any]
 Handler = Callable[[Answer], Answer]
@@ -24,6 +26,8 @@ Handler = Callable[[Answer], Answer]
 DONE, CRASHED, NO_SERVER, NO_ADMISSION, TOLD_TO_LEAVE = 0, 1, 69, 77, 130
 PATIENCE = 60.0
 """Seconds a server may be away before a runner gives up; its session lives longer than that."""
+TOLD = frozenset({"summary", "reason", "progress"})
+"""Arguments that repeat what some program printed."""
 SAME_AT_MOST = 3
 """So often a runner follows the same advice without anything changing, then it leaves."""
 REPORTS_AT_MOST = 15
@@ -45,24 +49,26 @@ class Session:
         self._client = client
         self._environ = environ
         self._provider = provider
+        self._mask = Mask([environ.get(CREDENTIAL), environ.get(PASSKEY)])
         self._token: str | None = None
         self._reported = False
         self.task: Answer = {}
 
     def sign_in(self) -> Answer:
-        if self._environ.get("TORYO_LAUNCH_CREDENTIAL"):
+        if self._environ.get(CREDENTIAL):
             return self._client.call("authenticate")
         answer = self._client.call(
             "authenticate",
             agent_id=self._environ.get("AGENT_ID", ""),
-            passkey=self._environ.get("AGENT_PASSKEY", ""),
+            passkey=self._environ.get(PASSKEY, ""),
             **({"project_id": self._environ["PROJECT_ID"]} if self._environ.get("PROJECT_ID") else {}),
         )
         self._token = answer.get("session_token")
         return answer
 
     def call(self, tool: str, **arguments: Any) -> Answer:
-        """Raises RefusalError; everything else that goes wrong ends the runner."""
+        """Raises RefusalError; everything else that goes wrong ends the runner. What others read holds no secret."""
+        arguments = {name: self._mask(each) if name in TOLD else each for name, each in arguments.items()}
         if self._token:
             arguments["session_token"] = self._token
         return self._client.call(tool, **arguments)
@@ -150,7 +156,7 @@ def main(provider: str, work: Callable[[Session], None]) -> NoReturn:
         signal.signal(number, _told)
     client = Client(
         os.environ.get("TORYO_SERVER_URL") or "http://127.0.0.1:8765",
-        os.environ.get("TORYO_LAUNCH_CREDENTIAL"),
+        os.environ.get(CREDENTIAL),
         patience_seconds=PATIENCE,
         repeat_lost=True,  # every tool a runner uses answers a repeated call as it answered the first
     )
@@ -231,8 +237,6 @@ def working_directory(task: Mapping[str, Any], environ: Mapping[str, str]) -> Pa
 
 def command_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """For what a runner starts: its own, without the marks that make a process a Coordinator's child or our Python."""
-    from toryo.coordinator.environment import COORDINATOR_PID, own_python_path
-
     ours = {**own_python_path(), COORDINATOR_PID: environ.get(COORDINATOR_PID)}
     return {name: value for name, value in environ.items() if ours.get(name) != value}
 

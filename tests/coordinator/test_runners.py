@@ -1,0 +1,348 @@
+"""The agents that are part of Toryo at work: real server, real Coordinator, real processes; people watch by REST."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toryo.client import Client, discovery
+from toryo.coordinator.config import Config
+from toryo.coordinator.loop import Coordinator
+from toryo.server import app
+from toryo.settings import Settings
+
+BOUND = 40.0
+CLOSED = ("completed", "failed", "cancelled", "blocked")
+
+
+@contextmanager
+def coordinating(data: Path) -> Iterator[None]:
+    """A Coordinator in a thread of its own; leaves, with its agents, at the end."""
+    made: list[tuple[asyncio.AbstractEventLoop, Coordinator]] = []
+    there = threading.Event()
+
+    async def go() -> None:
+        config = Config(max_concurrent=8, polling_interval=0.5, shutdown_grace_seconds=5)
+        made.append((asyncio.get_running_loop(), Coordinator(config, data_dir=data)))
+        there.set()
+        await made[0][1].run()
+
+    thread = threading.Thread(target=lambda: asyncio.run(go()))
+    thread.start()
+    assert there.wait(BOUND)
+    try:
+        yield
+    finally:
+        loop, coordinator = made[0]
+        loop.call_soon_threadsafe(coordinator.stop)
+        thread.join(BOUND)
+        assert not thread.is_alive()
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("data")
+    with app.run_in_thread(Settings(port=0, data_dir=directory)):
+        yield directory
+
+
+@pytest.fixture(scope="module")
+def coordinator(data):
+    with coordinating(data):
+        yield
+
+
+class Team:
+    """One project with its people, seen by its owner."""
+
+    def __init__(self, data: Path, name: str, directory: Path) -> None:
+        found = discovery.find(data_dir=data, environ={})
+        self.client = Client(found.url, found.token)
+        self.name, self.directory = name, directory
+        directory.mkdir()
+        body = {"id": name, "name": name, "working_directory": str(directory)}
+        self.client.rest("POST", "/projects", {**body, "settings": {"commands_from": "managers"}})
+
+    def hire(self, agent: str, provider: str, role: str = "worker", **more: Any) -> str:
+        agent = f"{self.name}-{agent}"
+        body = {"id": agent, "role": role, "provider": provider, "projects": [self.name], **more}
+        self.client.rest("POST", "/agents", body)
+        return agent
+
+    def file(self, title: str, assignee: str, **more: Any) -> str:
+        body = {"title": title, "assignee_id": assignee, "status": "in_progress", **more}
+        return str(self.client.rest("POST", f"/projects/{self.name}/tasks", body)["task_id"])
+
+    def task(self, task_id: str) -> dict[str, Any]:
+        return dict(self.client.rest("GET", f"/tasks/{task_id}")["task"])
+
+    def below(self, task_id: str) -> dict[str, dict[str, Any]]:
+        tasks = self.client.rest("GET", f"/projects/{self.name}/tasks", params={"parent_task_id": task_id})["tasks"]
+        return {each["title"]: each for each in tasks}
+
+    def closed(self, task_id: str) -> dict[str, Any]:
+        """The task when it has come to its end."""
+        task: dict[str, Any] = self.until(lambda: self.task(task_id), lambda task: task["status"] in CLOSED)
+        return task
+
+    def launches(self, agent: str) -> list[dict[str, Any]]:
+        return list(self.client.rest("GET", "/launches", params={"agent_id": agent})["launches"])
+
+    def until(self, look: Any, holds: Any) -> Any:
+        """Looks again at each event, for a bounded time."""
+        last, give_up = 0, time.monotonic() + BOUND
+        while not holds(found := look()):
+            assert time.monotonic() < give_up, found
+            events = self.client.rest("GET", "/events", params={"after": last, "wait_seconds": 2})
+            last = events["last"]
+        return found
+
+
+@pytest.fixture
+def team(data, tmp_path, request, counter=itertools.count()):  # noqa: B008 - one count for all tests
+    return Team(data, f"p{next(counter)}", tmp_path / "project")
+
+
+# --- the command agent -----------------------------------------------------------------------------------------------
+
+
+def test_a_command_that_succeeds_and_makes_what_it_promises_completes_its_task(team, coordinator) -> None:
+    worker = team.hire("w", "command")
+    context = {"command": "echo working; pwd; echo made > out.txt", "outputs": ["out.txt"]}
+    task = team.closed(team.file("Make it", worker, context=context))
+    assert task["status"] == "completed"
+    assert task["summary"] == f"working\n{team.directory}"
+    assert (team.directory / "out.txt").read_text() == "made\n"
+
+
+def test_a_list_is_run_as_it_is_and_not_by_a_shell(team, coordinator) -> None:
+    worker = team.hire("w", "command")
+    task = team.closed(team.file("Echo", worker, context={"command": ["echo", "$HOME; *"]}))
+    assert task["summary"] == "$HOME; *"
+
+
+@pytest.mark.parametrize(
+    ("context", "status", "words"),
+    [
+        ({"command": "echo so wrong; exit 3"}, "failed", "The command ended with exit code 3.\n\nso wrong"),
+        ({"command": "kill -9 $$"}, "failed", "The command was ended by SIGKILL."),
+        ({"command": "true", "outputs": ["a", "b"]}, "failed", "The command succeeded, but did not make a, b."),
+        (
+            {"command": "echo begun; sleep 300", "timeout_seconds": 0.5},
+            "failed",
+            "The command took longer than 0.5 seconds and was stopped.\n\nbegun",
+        ),
+        ({"command": ["/no/such/program"]}, "failed", "The command could not be started"),
+        ({}, "blocked", "This task has no context.command, and nothing else can be run here."),
+    ],
+)
+def test_what_goes_wrong_is_reported_with_its_reason(team, coordinator, context, status, words) -> None:
+    worker = team.hire("w", "command")
+    task = team.closed(team.file("Try", worker, context=context))
+    assert task["status"] == status
+    assert words in (task["summary"] if status == "failed" else task["blocked_reason"])
+    assert len(task["summary"]) <= 4000
+
+
+def test_a_long_output_is_reported_by_its_end(team, coordinator) -> None:
+    worker = team.hire("w", "command")
+    task = team.closed(team.file("Count", worker, context={"command": "seq 1 20000; exit 1"}))
+    assert len(task["summary"]) <= 4000
+    assert task["summary"].startswith("The command ended with exit code 1.")
+    assert task["summary"].endswith("19999\n20000")
+
+
+def test_what_a_command_leaves_in_the_background_does_not_hold_it_up(team, coordinator) -> None:
+    worker = team.hire("w", "command")
+    began = time.monotonic()
+    task = team.closed(team.file("Spawn", worker, context={"command": "sleep 300 & echo done"}))
+    assert task["status"] == "completed"
+    assert time.monotonic() - began < 30
+
+
+def test_acceptance_checks_that_still_fail_after_another_run_fail_the_task(team, coordinator) -> None:
+    worker = team.hire("w", "command")
+    context = {"command": "echo x >> runs"}
+    task = team.closed(team.file("Half", worker, context=context, acceptance=[{"file": "promised.txt"}]))
+    assert task["status"] == "failed"
+    assert "promised.txt is missing" in task["summary"]
+    assert (team.directory / "runs").read_text() == "x\nx\n"
+
+
+def test_the_output_can_be_read_by_people_and_holds_no_credential(team, coordinator) -> None:
+    worker = team.hire("w", "command")
+    task_id = team.file("Tell", worker, context={"command": "echo hello; env | grep TORYO_LAUNCH_CREDENTIAL"})
+    team.closed(task_id)
+    [launch] = team.launches(worker)
+    path = f"/launches/{launch['launch_id']}/log"
+    text = team.until(lambda: team.client.rest("GET", path)["text"], lambda text: "reporting" in text)
+    assert "hello" in text
+    assert "tlc_" not in text
+    assert "tlc_" not in team.task(task_id)["summary"], "not in the summary either"
+
+
+@pytest.fixture
+def quiet(tmp_path):
+    """A team on a server of its own, where no other Coordinator takes its launches."""
+    with app.run_in_thread(Settings(port=0, data_dir=tmp_path / "data")):
+        yield Team(tmp_path / "data", "quiet", tmp_path / "project")
+
+
+def test_told_to_leave_it_ends_its_command_leaves_a_note_and_resumes_later(quiet, tmp_path) -> None:
+    team, data = quiet, tmp_path / "data"
+    worker = team.hire("w", "command")
+    context = {"command": "echo $$ >> pids; test -e second || { touch second; exec sleep 300; }"}
+    with coordinating(data):
+        task_id = team.file("Twice", worker, context=context)
+        team.until((team.directory / "second").exists, bool)
+    pid = int((team.directory / "pids").read_text())
+    assert not Path(f"/proc/{pid}").exists()
+    assert team.task(task_id)["status"] == "in_progress"
+    [launch] = team.launches(worker)
+    assert (launch["exit_code"], launch["exit_error"]) == (130, "coordinator_stopped")
+    with coordinating(data):
+        assert team.closed(task_id)["status"] == "completed"
+
+
+# --- the playbook agent ----------------------------------------------------------------------------------------------
+
+
+def crew(team: Team, *subtasks: dict[str, Any], workers: tuple[str, ...] = ("a", "b"), **plan: Any) -> str:
+    """A manager with one plan, and command workers below it."""
+    playbook = {"tasks": [{"match": "Do *", "subtasks": list(subtasks), **plan}]}
+    boss = team.hire("boss", "playbook", "manager", provider_options={"playbook": playbook})
+    for each in workers:
+        team.hire(each, "command", reports_to=boss, capabilities=[f"can-{each}"])
+    return boss
+
+
+def step(name: str, command: str, **more: Any) -> dict[str, Any]:
+    return {"id": name, "title": f"Step {name}", "context": {"command": command}, **more}
+
+
+def test_a_manager_has_everything_done_in_its_order_by_whoever_is_able(team, coordinator) -> None:
+    boss = crew(
+        team,
+        step("one", "echo one > one.txt", capability="can-b", acceptance=[{"file": "one.txt"}]),
+        step("two", "cat one.txt > two.txt", depends_on=["one"]),
+        step("three", "echo three > {{context.name}}.txt", priority="high"),
+    )
+    task_id = team.file("Do it", boss, context={"name": "third"}, acceptance=[{"command": "cmp one.txt two.txt"}])
+    task = team.closed(task_id)
+    assert task["status"] == "completed", task
+    assert "Step one" in task["summary"]
+    steps = team.below(task_id)
+    assert {each["status"] for each in steps.values()} == {"completed"}
+    assert steps["Step one"]["assignee_id"] == f"{team.name}-b"
+    assert steps["Step two"]["dependencies"] == [steps["Step one"]["task_id"]]
+    assert steps["Step three"]["priority"] == "high"
+    assert (team.directory / "third.txt").exists()
+
+
+def test_what_fails_is_tried_again_as_often_as_the_plan_says(team, coordinator) -> None:
+    boss = crew(team, step("one", "echo x >> tries; test $(wc -l < tries) = 3"), retry=2)
+    task_id = team.file("Do it", boss)
+    assert team.closed(task_id)["status"] == "completed"
+    assert team.below(task_id)["Step one"]["attempt"] == 3
+
+
+def test_what_fails_for_good_fails_the_task_with_the_reasons(team, coordinator) -> None:
+    boss = crew(team, step("one", "echo oh no; exit 7"), step("two", "true", depends_on=["one"]), retry=1)
+    task_id = team.file("Do it", boss)
+    task = team.closed(task_id)
+    assert task["status"] == "failed"
+    assert "Step one is failed: The command ended with exit code 7. oh no" in task["summary"]
+    assert team.below(task_id)["Step one"]["attempt"] == 2
+
+
+def test_what_is_blocked_is_tried_again_too(team, coordinator) -> None:
+    boss = crew(team, {"id": "one", "title": "Step one", "capability": "can-a"}, retry=1)
+    task_id = team.file("Do it", boss)
+    task = team.closed(task_id)
+    assert task["status"] == "blocked"
+    assert "no context.command" in task["summary"]
+    assert team.below(task_id)["Step one"]["attempt"] == 2
+
+
+@pytest.mark.parametrize(
+    ("workers", "subtask", "words"),
+    [
+        ((), step("one", "true"), "no_available_workers"),
+        (("a",), step("one", "true", capability="can-fly"), "nobody here has the capability can-fly"),
+        (("a",), step("one", "true", assignee="nobody"), "could not be created"),
+        (("a",), step("one", "{{context.missing}}"), "this task has no such value"),
+    ],
+)
+def test_what_nobody_can_do_is_reported_once_and_not_tried_for_ever(team, coordinator, workers, subtask, words) -> None:
+    boss = crew(team, subtask, workers=workers)
+    task = team.closed(team.file("Do it", boss))
+    assert task["status"] == "blocked"
+    assert words in task["blocked_reason"]
+    assert len(team.launches(boss)) == 1
+
+
+def test_a_title_without_a_plan_is_reported_with_the_plans_there_are(team, coordinator) -> None:
+    boss = crew(team, step("one", "true"))
+    task = team.closed(team.file("Something else", boss))
+    assert "no plan for the title 'Something else'; it has plans for 'Do *'" in task["blocked_reason"]
+
+
+def test_a_main_task_whose_check_fails_though_all_is_done_fails_with_that_reason(team, coordinator) -> None:
+    boss = crew(team, step("one", "true"))
+    task = team.closed(team.file("Do it", boss, acceptance=[{"file": "never.txt"}]))
+    assert task["status"] == "failed"
+    assert "never.txt is missing" in task["summary"]
+
+
+WORKER_PLAN = """
+tasks:
+  - match: Build (?P<what>.+)
+    retry: 1
+    subtasks:
+      - {id: cut, title: "Cut the {{what}}", run: "echo {{what}} > cut.txt"}
+      - id: join
+        title: Join the {{what}}
+        depends_on: [cut]
+        run: [sh, -c, "test -e once || { touch once; echo slipped; exit 1; }; cp cut.txt {{what}}.txt"]
+"""
+
+
+def test_a_worker_divides_its_task_and_runs_the_steps_itself(team, coordinator) -> None:
+    (team.directory / "plan.yaml").write_text(WORKER_PLAN)
+    worker = team.hire("w", "playbook", provider_options={"playbook": "plan.yaml"})
+    task_id = team.file("Build chair", worker)
+    task = team.closed(task_id)
+    assert task["status"] == "completed", task
+    assert (team.directory / "chair.txt").read_text() == "chair\n"
+    steps = team.below(task_id)
+    assert {title: each["attempt"] for title, each in steps.items()} == {"Cut the chair": 1, "Join the chair": 2}
+    assert len(team.launches(worker)) == 1, "all in one process"
+
+
+def test_a_worker_that_may_not_divide_runs_all_steps_at_once(team, coordinator) -> None:
+    team.client.rest("PATCH", f"/projects/{team.name}", {"settings": {"decomposition": "never"}})
+    (team.directory / "once").touch()
+    worker = team.hire("w", "playbook", provider_options={"playbook": WORKER_PLAN})
+    task_id = team.file("Build table", worker)
+    assert team.closed(task_id)["status"] == "completed"
+    assert not team.below(task_id)
+
+
+def test_a_playbook_with_a_mistake_starts_nothing_and_says_where_it_is(team, coordinator) -> None:
+    worker = team.hire("w", "playbook", provider_options={"playbook": WORKER_PLAN.replace("retry", "retrie")})
+    team.file("Build chair", worker)
+    [launch] = team.until(
+        lambda: team.launches(worker), lambda launches: launches and launches[0]["exit_error"] is not None
+    )
+    assert launch["exit_error"] == "bad_config"
+    path = f"/launches/{launch['launch_id']}/log"
+    text = team.until(lambda: team.client.rest("GET", path)["text"], bool)
+    assert "provider_options.playbook:4: tasks[0].retrie: there is no such key; did you mean retry?" in text
