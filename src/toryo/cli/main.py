@@ -10,7 +10,21 @@ import sys
 
 import typer
 
-from toryo.cli import agents, demo, doctor, events, failures, logs, projects, running, sessions, starting, tasks, why
+from toryo.cli import (
+    agents,
+    database,
+    demo,
+    doctor,
+    events,
+    failures,
+    logs,
+    projects,
+    running,
+    sessions,
+    starting,
+    tasks,
+    why,
+)
 from toryo.cli.here import DataDir, Json, Server, Token, given_before
 
 app = typer.Typer(
@@ -25,7 +39,7 @@ app = typer.Typer(
 
 for group in (demo, running, starting):
     group.add(app)
-for group in (projects, agents, tasks, why, sessions, logs, events, doctor):
+for group in (projects, agents, tasks, why, sessions, logs, events, database, doctor):
     group.add(app)
 
 
