@@ -12,7 +12,7 @@ import logging
 import os
 import signal
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,23 +27,23 @@ from toryo.coordinator.orders import CheckOrder, Launch, Orders
 from toryo.coordinator.pacing import Pace
 from toryo.coordinator.plan import Limits, Plan, Stage, State, Stop
 from toryo.coordinator.processes import Process
-from toryo.coordinator.provider import FINE, Ended, Exit, Failure, Provider, StartFailure, Verdict
+from toryo.coordinator.provider import FINE, BadConfig, Ended, Exit, Failure, Provider, StartFailure, Verdict
 from toryo.coordinator.providers import configured
 from toryo.coordinator.server import Server
 from toryo.coordinator.shipping import Shipping
 from toryo.coordinator.starting import Starter
 from toryo.coordinator.table import Entry, Table
+from toryo.coordinator.telling import Telling
 from toryo.coordinator.workspaces import Workspaces
 
 log = logging.getLogger("toryo.coordinator")
 
-FIRST_PAUSE = 0.1
 LEFTOVER_LOOK = 0.05
 DRAIN_FOR = 3.0
 """Seconds that the last output may take to reach the server when this Coordinator leaves."""
-REPORT_TRIES_WHEN_LEAVING = 3
 STARTS_BETWEEN_BREATHS = 16
 A_WEEK = 604_800
+WRONG_CONFIGURATION = 2
 
 
 class Coordinator:
@@ -64,8 +64,8 @@ class Coordinator:
     ) -> None:
         place = discovery.directory(data_dir)
         self.config = config
-        self._instance = instance.hold(place, config.coordinator_id)
         self._server = Server(client or _client(config, data_dir))
+        self._instance = instance.hold(place, config.coordinator_id)
         self._limits = limits or Limits(config.max_concurrent, config.chat_slots)
         self._inherited = dict(os.environ if environ is None else environ)
         self._logs_in = config.log_directory or place / "logs"
@@ -84,7 +84,7 @@ class Coordinator:
         self._pace = Pace(config.polling_interval)
         self._leaderless = False
         self._contact = Contact(self._server.url, self._instance.id)
-        self._reports: set[asyncio.Task[None]] = set()
+        self._telling = Telling(self._contact, config.polling_interval, self._news.set)
         self._checking: dict[str, asyncio.Task[None]] = {}
         self._leaving_since: float | None = None
 
@@ -95,6 +95,7 @@ class Coordinator:
         self._limits = replace(self._limits, terminate_after=grace)
         if not hurried:
             self._leaving_since = _now()
+            self._telling.leaving = True
         self._news.set()
 
     @property
@@ -124,7 +125,7 @@ class Coordinator:
 
     @property
     def _done(self) -> bool:
-        return self._leaving_since is not None and not len(self._table) and not self._reports
+        return self._leaving_since is not None and not len(self._table) and not self._telling.pending
 
     # --- observe and plan ---------------------------------------------------------------------------------------------
 
@@ -243,33 +244,7 @@ class Coordinator:
         return logs.path_of(self._logs_in, launch.launch_id)
 
     def _report(self, launch_id: str, **how: Any) -> None:
-        task = asyncio.create_task(self._until_told(lambda: self._server.report_exit(launch_id, **how), launch_id))
-        self._reports.add(task)
-        task.add_done_callback(self._reported)
-
-    def _reported(self, task: asyncio.Task[None]) -> None:
-        self._reports.discard(task)
-        self._news.set()
-
-    async def _until_told(self, tell: Callable[[], Awaitable[None]], what: str) -> None:
-        """Tells the server, again and again while it is away; a refusal is final. All of it may be told twice."""
-        pause, tries = FIRST_PAUSE, 0
-        while True:
-            tries += 1
-            try:
-                await tell()
-            except (Unreachable, ProtocolError) as away:
-                self._contact.failed(away)
-            except RefusalError as no:
-                if no.code != "unavailable":
-                    log.warning("%s: %s", what, no)
-                    return
-            else:
-                return
-            if self._leaving_since is not None and tries >= REPORT_TRIES_WHEN_LEAVING:
-                return
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, self.config.polling_interval)
+        self._telling.begin(launch_id, lambda: self._server.report_exit(launch_id, **how))
 
     def _check(self, order: CheckOrder) -> bool:
         """Runs acceptance checks beside everything else; says whether they are new."""
@@ -285,7 +260,7 @@ class Coordinator:
         env = self._starter.check_environment(order.agent_id, order.project_id)
         failures = await checks.failed(order.checks, Path(directory), env)
         log.info("checked %s: %d of %d failed", order.check_id, len(failures), len(order.checks))
-        await self._until_told(lambda: self._server.report_check(order.check_id, failures), order.check_id)
+        await self._telling.until_told(order.check_id, lambda: self._server.report_check(order.check_id, failures))
 
     # --- ask the server -----------------------------------------------------------------------------------------------
 
@@ -294,7 +269,7 @@ class Coordinator:
         if self._leaving_since is not None:
             self._cancel_claim()
             return
-        if self._reports:
+        if self._telling.pending:
             return
         now_true = (plan.free_slots, plan.free_chat_slots, tuple(sorted(self.running)))
         if self._claim is not None and self._asked != now_true:
@@ -337,7 +312,7 @@ class Coordinator:
             return
         now = _now()
         until = [plan.look_again_at] if plan.look_again_at is not None else []
-        if self._claim is None and not self._reports and self._leaving_since is None:
+        if self._claim is None and not self._telling.pending and self._leaving_since is None:
             until.append(self._pace.ask_at)
         if self._leaderless:
             until.append(now + LEFTOVER_LOOK)
@@ -360,7 +335,11 @@ def main(config: Config, *, data_dir: Path | None = None) -> int:
     """`toryo coordinator`: runs until SIGTERM or SIGINT and says on stderr what it does; the exit code."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    asyncio.run(_main(config, data_dir))
+    try:
+        asyncio.run(_main(config, data_dir))
+    except BadConfig as wrong:
+        log.error("%s", wrong)
+        return WRONG_CONFIGURATION
     return 0
 
 

@@ -141,7 +141,8 @@ def _sooner(new: Stop, old: Stop | None) -> bool:
 
 
 def _told(seen: Seen, stops: dict[str, Stop]) -> Seen:
-    return replace(seen, stop=stops.get(seen.launch.launch_id, seen.stop))
+    new = stops.get(seen.launch.launch_id)
+    return seen if new is None else replace(seen, stop=new)
 
 
 def _starts(seen: Sequence[Seen], limits: Limits, now: Seconds) -> tuple[tuple[Launch, ...], tuple[str, ...]]:

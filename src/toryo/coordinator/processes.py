@@ -26,6 +26,7 @@ SIGNALS: Mapping[Stage, signal.Signals] = {
     Stage.KILL: signal.SIGKILL,
 }
 _PROC = Path("/proc")
+"""Where the machine has none, its processes are known by their group alone."""
 
 
 class Process:
@@ -68,7 +69,9 @@ class Process:
             return False
         except PermissionError:
             return True
-        return not self.over or any(_group(stat) == self.pid and _state(stat) not in "ZX" for stat in _stats())
+        if not self.over or not _PROC.is_dir():
+            return True
+        return any(_group(stat) == self.pid and _state(stat) not in "ZX" for stat in _stats())
 
     def _reap(self) -> None:
         """Asks for the exit status; an adopted process is another one's child and takes its status with it."""
