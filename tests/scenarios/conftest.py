@@ -1,0 +1,59 @@
+"""A site for each test, and everything that is known about it when the test fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.scenarios import programs
+from tests.scenarios.sites import Site
+
+_FAILED = pytest.StashKey[bool]()
+
+Build = Callable[..., Site]
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[Any]:
+    report = yield
+    if report.failed:
+        item.stash[_FAILED] = True
+    return report
+
+
+@pytest.fixture
+def build(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Build]:
+    """Builds sites: `build(TORYO_…="…")`. They are taken down in order, and told of if the test has failed."""
+    sites: list[Site] = []
+    with ExitStack() as standing:
+
+        def made(**settings: Any) -> Site:
+            sites.append(Site(tmp_path, name="" if not sites else f"-{len(sites) + 1}", **settings))
+            return standing.enter_context(sites[-1])
+
+        yield made
+        if request.node.stash.get(_FAILED, False):
+            print("\n\n".join(each.tell() for each in sites))  # noqa: T201 - shown by pytest beside the failure
+            return
+        for each in sites:
+            _take_down_in_order(each)
+
+
+def _take_down_in_order(site: Site) -> None:
+    """A Coordinator that leaves takes its agents along: whatever runs afterwards was forgotten by the product."""
+    for each in site.coordinators:
+        if each.alive:
+            assert each.leave() == 0
+    assert programs.everything_of([site.url]) == []
+    if site.server.alive:
+        assert site.server.leave() == 0
+
+
+@pytest.fixture
+def site(build: Build) -> Site:
+    """A site whose guards are quick."""
+    return build()

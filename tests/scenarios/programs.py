@@ -1,0 +1,192 @@
+"""`toryo …` as a real process that may be killed and started again, and the agents' processes that Coordinators start.
+
+What they are for stands in `sites.py`. Nothing here waits by sleeping: output is heard, ends are told by the kernel.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from toryo.coordinator import environment, processes
+
+READY_WITHIN = 30.0
+LEAVES_WITHIN = 30.0
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None)
+
+
+class Program:
+    """One `toryo …`. Everything it prints, over all its lives, goes to one file and is heard line by line."""
+
+    def __init__(self, name: str, words: Iterable[str], environment: Mapping[str, str], directory: Path) -> None:
+        self.name = name
+        self.words = list(words)
+        self.lines: list[str] = []
+        self._environment = dict(environment)
+        self._directory = directory
+        self._process: subprocess.Popen[str] | None = None
+        self._news = threading.Condition()
+        self._since = 0
+
+    def start(self) -> Program:
+        self._since = len(self.lines)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "toryo", *self.words],
+            env=self._environment,
+            cwd=self._directory,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+            preexec_fn=_dies_with_the_tests,
+        )
+        threading.Thread(target=self._listen, args=(self._process,), daemon=True).start()
+        return self
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None, "it was started"
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def says(self, words: str, within: float = READY_WITHIN) -> str:
+        """The first line of this life that has these words in it; fails if it ends, or says nothing, before."""
+        with self._news:
+            self._news.wait_for(lambda: self._line(words) is not None or not self.alive, within)
+        line = self._line(words)
+        if line is None:
+            state = "still runs" if self.alive else f"has ended with {self.ended_with()}"
+            raise AssertionError(f"{self.name} has not said {words!r} and {state}: {self.lines[self._since :][-20:]}")
+        return line
+
+    def said(self, words: str) -> int:
+        """How many lines of this life have these words in them."""
+        return sum(words in each for each in self.lines[self._since :])
+
+    def kill(self) -> None:
+        """SIGKILL, to itself alone; returns when it is gone."""
+        assert self._process is not None, "it was started"
+        self._process.kill()
+        self._process.wait(LEAVES_WITHIN)
+
+    def leave(self, how: signal.Signals = signal.SIGTERM) -> int:
+        """Asks it to leave and waits: its exit code."""
+        assert self._process is not None, "it was started"
+        self._process.send_signal(how)
+        return self._process.wait(LEAVES_WITHIN)
+
+    def ended_with(self, within: float = LEAVES_WITHIN) -> int:
+        """Its exit code; it is expected to end by itself."""
+        assert self._process is not None, "it was started"
+        return self._process.wait(within)
+
+    def end(self) -> None:
+        """Whatever state it is in: afterwards it is gone."""
+        if not self.alive:
+            return
+        try:
+            self.leave()
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def _line(self, words: str) -> str | None:
+        return next((each for each in self.lines[self._since :] if words in each), None)
+
+    def _listen(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None, "it is a pipe, as asked for"
+        with (self._directory / f"{self.name}.out").open("a", encoding="utf-8") as file:
+            for line in process.stdout:
+                file.write(line)
+                self._hear(line.rstrip("\n"))
+        process.wait()
+        self._hear(f"({self.name} has ended with {process.returncode})")
+
+    def _hear(self, line: str) -> None:
+        with self._news:
+            self.lines.append(line)
+            self._news.notify_all()
+
+
+def _dies_with_the_tests() -> None:
+    """A test run that is killed itself leaves nothing behind (Linux; elsewhere nothing happens)."""
+    with contextlib.suppress(AttributeError, OSError):
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+@dataclass(frozen=True)
+class Agent:
+    """The process that a Coordinator started for a launch; what it starts itself is not meant."""
+
+    pid: int
+    launch_id: str
+    agent_id: str
+    project_id: str
+
+    def freeze(self) -> None:
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def kill(self) -> None:
+        """SIGKILL, to itself alone: what it has started goes on until somebody ends that."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+    def gone(self, within: float) -> bool:
+        return gone(self.pid, within)
+
+
+def agents(urls: Iterable[str]) -> list[Agent]:
+    """The agents' processes of these servers that run now."""
+    wanted = set(urls)
+    return [
+        Agent(pid, each[environment.LAUNCH_ID], each.get("AGENT_ID", ""), each.get("PROJECT_ID", ""))
+        for pid, each in processes.environments()
+        if each.get(environment.SERVER_URL) in wanted and environment.COORDINATOR_PID in each and not _buried(pid)
+    ]
+
+
+def everything_of(urls: Iterable[str], launch_id: str | None = None) -> list[int]:
+    """Every process of these servers' launches, those that agents started themselves too."""
+    wanted = set(urls)
+    return [
+        pid
+        for pid, each in processes.environments()
+        if each.get(environment.SERVER_URL) in wanted
+        and launch_id in (None, each[environment.LAUNCH_ID])
+        and not _buried(pid)
+    ]
+
+
+def gone(pid: int, within: float) -> bool:
+    """Whether a process ends within so many seconds (told by the kernel, whoever its parent is)."""
+    try:
+        notice = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        waiting = select.poll()
+        waiting.register(notice, select.POLLIN)
+        return bool(waiting.poll(within * 1000))
+    finally:
+        os.close(notice)
+
+
+def _buried(pid: int) -> bool:
+    """Ended, and only not yet waited for by its parent."""
+    with contextlib.suppress(OSError, IndexError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    return True

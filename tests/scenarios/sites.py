@@ -1,0 +1,272 @@
+"""A building site for scenarios: a server, its Coordinators and agents as real processes, and people who act over REST.
+
+Everything lives in one directory of the test's own and ends with it. What each scenario tells and asserts is in its
+own file; how processes are held stands in `programs.py`, what events say in `histories.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+import yaml
+
+from tests.scenarios import programs
+from tests.scenarios.histories import History
+from tests.scenarios.programs import Agent, Program
+from toryo.client import Client
+
+T = TypeVar("T")
+
+WITHIN = 30.0
+"""Seconds in which what a scenario waits for must be there."""
+LOG_LINES = 60
+_OUTSIDE_EPHEMERAL = (18_000, 31_000)
+"""A server that is started again must find its port free: no connection of anybody may be given it meanwhile."""
+
+QUICK = {
+    "TORYO_GUARDS__COOLDOWN": "1",
+    "TORYO_GUARDS__LONGEST_COOLDOWN": "2",
+    "TORYO_GUARDS__STOP_GRACE": "1",
+    "TORYO_GUARDS__PAUSE_GRACE": "1",
+    "TORYO_SESSION__CLEANUP_INTERVAL": "1",
+}
+"""Guards and graces that let recoveries take seconds."""
+
+
+class Gate:
+    """Commands stop here until it is opened: `read _ < PATH` in the shell. Whoever comes later passes.
+
+    A named pipe that is held open for writing: readers wait in the kernel. Opening it puts an empty file in its place
+    and closes the pipe, so nobody is forgotten, however many readers were killed before.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        os.mkfifo(path)
+        self._held = os.open(path, os.O_RDWR)
+
+    def __str__(self) -> str:
+        return f"{{ read _ < '{self.path}' || true; }}"
+
+    def open(self) -> None:
+        if self._held < 0:
+            return
+        way = self.path.with_suffix(".open")
+        way.touch()
+        way.replace(self.path)
+        os.close(self._held)
+        self._held = -1
+
+
+class Site:
+    """`with Site(directory) as site:` has a server that answers; Coordinators come with `site.coordinator()`."""
+
+    def __init__(self, directory: Path, *, database: str | None = None, name: str = "", **settings: str) -> None:
+        self.directory = directory
+        self.name = name
+        self.data = directory / f"data{name}"
+        self.environment = {**clean_environment(directory), "TORYO_DATA_DIR": str(self.data)}
+        serving = ["server", "--port", str(free_port()), *(["--database", database] if database else [])]
+        self.server = Program(f"server{name}", serving, {**self.environment, **QUICK, **settings}, directory)
+        self.url = f"http://127.0.0.1:{serving[2]}"
+        self.coordinators: list[Program] = []
+        self._gates: list[Gate] = []
+
+    def __enter__(self) -> Site:
+        self.serve()
+        self.people = Client(self.url, self.token("owner"), patience_seconds=20)
+        self.history = History(self.people)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def token(self, role: str) -> str:
+        return (self.data / f"{role}.token").read_text().strip()
+
+    # --- programs ---------------------------------------------------------------------------------------------------
+
+    def serve(self) -> None:
+        """Starts the server (again); returns when it answers."""
+        self.server.start().says("ready http://")
+
+    def coordinator(self, name: str = "coordinator", **config: Any) -> Program:
+        """A Coordinator that works with the server."""
+        file = self.directory / f"{name}{self.name}.yaml"
+        given = {"polling_interval": 0.5, "max_concurrent": 8, "shutdown_grace_seconds": 3, **config}
+        file.write_text(yaml.safe_dump(given))
+        words = ["coordinator", "-c", str(file), "--server", self.url, "--id", f"{name}{self.name}"]
+        made = Program(f"{name}{self.name}", words, self.environment, self.directory)
+        self.coordinators.append(made)
+        made.start().says("working with")
+        return made
+
+    def agents(self) -> list[Agent]:
+        """The agents' processes that run now."""
+        return programs.agents([self.url])
+
+    def agent_of(self, launch_id: str) -> Agent | None:
+        return next((each for each in self.agents() if each.launch_id == launch_id), None)
+
+    def gate(self, name: str = "gate") -> Gate:
+        self._gates.append(Gate(self.directory / name))
+        return self._gates[-1]
+
+    # --- people -----------------------------------------------------------------------------------------------------
+
+    def project(self, name: str, **settings: Any) -> Path:
+        """Makes a project with a directory of its own, which is answered."""
+        directory = self.directory / "projects" / name
+        directory.mkdir(parents=True)
+        body = {"id": name, "name": name, "working_directory": str(directory), "settings": settings}
+        self.people.rest("POST", "/projects", body)
+        return directory
+
+    def hire(self, name: str, *projects: str, role: str = "worker", provider: str | None = "command", **more: Any) -> str:
+        """Makes an agent, member of these projects."""
+        body = {"id": name, "role": role, "provider": provider, "projects": list(projects), **more}
+        self.people.rest("POST", "/agents", body)
+        return name
+
+    def lead(self, name: str, *projects: str, plans: list[dict[str, Any]], **more: Any) -> str:
+        """Makes a manager that follows a playbook."""
+        options = {"playbook": {"tasks": plans}}
+        return self.hire(name, *projects, role="manager", provider="playbook", provider_options=options, **more)
+
+    def file(self, project: str, title: str, **more: Any) -> str:
+        """Files a task; its id."""
+        return str(self.people.rest("POST", f"/projects/{project}/tasks", {"title": title, **more})["task_id"])
+
+    def move(self, task_id: str, status: str, reason: str | None = None) -> None:
+        body = {"status": status, **({"reason": reason} if reason else {})}
+        self.people.rest("POST", f"/tasks/{task_id}/move", body)
+
+    def look(self, task_id: str) -> dict[str, Any]:
+        task: dict[str, Any] = self.people.rest("GET", f"/tasks/{task_id}")["task"]
+        return task
+
+    def status(self, task_id: str) -> str:
+        return str(self.look(task_id)["status"])
+
+    def tasks(self, project: str) -> dict[str, dict[str, Any]]:
+        """The tasks of a project, by title."""
+        return {each["title"]: each for each in self.people.rest("GET", f"/projects/{project}/tasks")["tasks"]}
+
+    def launches(self, **wanted: str) -> list[dict[str, Any]]:
+        """In the order in which they were ordered."""
+        found = self.people.rest("GET", "/launches", params=wanted)["launches"]
+        return sorted(found, key=lambda each: (each["ordered_at"], each["launch_id"]))
+
+    def sessions(self) -> list[dict[str, Any]]:
+        """Who is signed in."""
+        return list(self.people.rest("GET", "/sessions")["sessions"])
+
+    def log(self, launch_id: str) -> str:
+        return str(self.people.rest("GET", f"/launches/{launch_id}/log")["text"])
+
+    # --- waiting ----------------------------------------------------------------------------------------------------
+
+    def until(self, what: str, condition: Callable[[], T], within: float = WITHIN) -> T:
+        """Waits for a condition, looking whenever something has happened; what it answers. Fails with `what`."""
+        limit = time.monotonic() + within
+        while True:
+            found = condition()
+            if found:
+                return found
+            if time.monotonic() >= limit:
+                raise AssertionError(f"not within {within:g} s: {what}")
+            self.history.read(wait_seconds=1)
+
+    def until_status(self, task_id: str, *statuses: str, within: float = WITHIN) -> None:
+        self.until(f"{task_id} is {' or '.join(statuses)}", lambda: self.status(task_id) in statuses, within)
+
+    def until_printed(self, task_id: str, words: str, *, start: int = 1, within: float = WITHIN) -> str:
+        """The launch (the task's first, second …) whose process has printed these words: it is at work."""
+
+        def printed() -> str | None:
+            signed_in = self.history.starts(task_id=task_id)
+            if len(signed_in) < start:
+                return None
+            launch_id = str(signed_in[start - 1]["launch_id"])
+            return launch_id if self._prints(launch_id, words) else None
+
+        return self.until(f"start {start} of {task_id} prints {words!r}", printed, within)
+
+    def _prints(self, launch_id: str, words: str) -> bool:
+        """Looks at the output, and waits a little for more of it."""
+        so_far = self.people.rest("GET", f"/launches/{launch_id}/log")
+        if words in so_far["text"]:
+            return True
+        more = {"offset": so_far["next_offset"], "wait_seconds": 1}
+        return words in so_far["text"] + self.people.rest("GET", f"/launches/{launch_id}/log", params=more)["text"]
+
+    def until_idle(self, within: float = WITHIN) -> None:
+        """Nobody is signed in, and every process that was started has ended and was reported."""
+        self.until("nobody is at work", lambda: not self.sessions() and not self._unreported(), within)
+
+    def _unreported(self) -> list[str]:
+        reported = {each["launch_id"] for each in self.history.of("launch.process_ended")}
+        return [each["launch_id"] for each in self.history.starts() if each["launch_id"] not in reported]
+
+    # --- the end ----------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Ends everything in order; whatever is left is killed."""
+        for gate in self._gates:
+            gate.open()
+        for each in [*self.coordinators, self.server]:
+            each.end()
+        for pid in programs.everything_of([self.url]):
+            with _gone_already():
+                os.kill(pid, signal.SIGKILL)
+
+    def tell(self) -> str:
+        """All that is known, for a test that has failed: every component's output and the timeline."""
+        parts = [f"{each.name}:\n" + "\n".join(each.lines[-LOG_LINES:]) for each in [self.server, *self.coordinators]]
+        for path in sorted((self.data / "logs").glob("lau_*.log")):
+            lines = path.read_text(errors="replace").splitlines()
+            parts.append(f"{path.name}:\n" + "\n".join(lines[-LOG_LINES:]))
+        return "\n\n".join([*parts, f"timeline{self.name}:", *self._timeline()])
+
+    def _timeline(self) -> list[str]:
+        try:
+            self.history.people.patience_seconds = 0
+            self.history.read()
+        except Exception as problem:  # noqa: BLE001 - what was read before is worth telling in any case
+            return [*self.history.told(), f"(and no more could be read: {problem})"]
+        return self.history.told()
+
+
+@contextmanager
+def _gone_already() -> Iterator[None]:
+    try:
+        yield
+    except ProcessLookupError:
+        pass
+
+
+def clean_environment(home: Path) -> dict[str, str]:
+    """No TORYO_* variable and no home of the machine's decides what scenarios see."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("TORYO_", "XDG_", "PYTEST"))}
+    return {**kept, "HOME": str(home), "COLUMNS": "200", "NO_COLOR": "1"}
+
+
+def free_port() -> int:
+    for _ in range(100):
+        port = random.randint(*_OUTSIDE_EPHEMERAL)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    pytest.fail("no free port")
