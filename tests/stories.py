@@ -163,6 +163,11 @@ class World:
         (launch,) = self.coordinator().claim(agent_ids=[agent_id], free_slots=1)["start"]
         return self.process(launch)
 
+    @property
+    def dialect(self) -> str:
+        name: str = self.database.read(lambda connection: connection.dialect)
+        return name
+
     # --- looking -----------------------------------------------------------------------------------------------------
 
     def show(self, task_id: str) -> Answer:

@@ -1,4 +1,4 @@
-"""Seed 0, MCP Agent Control Analysis: the order of the start decision, the actions, and UC006, which cannot happen here."""
+"""Seed 0, MCP Agent Control Analysis: the order of the start decision, the actions, and UC006."""
 
 # ruff: noqa: N802, PLC2401 - tests bear the names of the sections they hold the code to
 

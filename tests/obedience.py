@@ -1,0 +1,242 @@
+"""Agents that do what they are told: they follow `next` where it rides along, else they ask, until they hear exit.
+
+A worker does its task or its subtasks; a manager assigns what can be started, waits when it may, and gives up a part
+(cancels it) that it cannot get going. `run` answers how many calls it took; `crew_works` lets a Coordinator start
+whoever the server says, until nobody is to be started.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tests.stories import Answer, Coordinator, Process, World
+
+TOO_MANY = 80
+"""Calls of one session: whoever needs more is not led anywhere."""
+
+
+class LedNowhere(AssertionError):
+    """An obedient agent did not come to an end."""
+
+
+@dataclass
+class Obedient:
+    """`subtasks` are the titles it decomposes a task into; `fails` names titles of subtasks that it cannot do."""
+
+    process: Process
+    subtasks: tuple[str, ...] = ("First half", "Second half")
+    fails: frozenset[str] = frozenset()
+    told: list[str] = field(default_factory=list)
+    retried: set[str] = field(default_factory=set)
+    calls: int = 0
+
+    def run(self) -> int:
+        """From authenticate to exit; raises LedNowhere where that takes too many calls."""
+        said = self.ask("authenticate")
+        while said["action"] != "exit":
+            if self.calls > TOO_MANY:
+                raise LedNowhere(f"{self.process.agent_id} after {self.calls} calls: {self.told[-20:]}")
+            self.told.append(said["action"])
+            said = self.do(said)
+        return self.calls
+
+    def do(self, said: Answer) -> Answer:
+        """Carries out one next action; answers the one after it."""
+        act: Callable[[Answer], Answer] = getattr(self, f"do_{said['action']}")
+        return act(said)
+
+    def ask(self, name: str, /, **arguments: object) -> Answer:
+        """Makes the call; answers what comes next: what rode along, what was told, or what is told when asked."""
+        self.calls += 1
+        outcome = self.process.ask(name, **arguments)
+        result = outcome.result
+        assert result is not None
+        if name == "get_next_action":
+            return result
+        if result.get("action") == "exit" and "next" not in result:
+            return result
+        following: Answer | None = result.get("next")
+        if following is None or following["action"] == "get_next_action":
+            return self.ask("get_next_action")
+        return following
+
+    # --- what every agent is told ------------------------------------------------------------------------------------
+
+    def do_report_model(self, _: Answer) -> Answer:
+        return self.ask("report_model", provider="claude", model_id="model-1")
+
+    def do_get_task(self, _: Answer) -> Answer:
+        return self.ask("get_my_task")
+
+    def do_get_notifications(self, _: Answer) -> Answer:
+        return self.ask("get_notifications")
+
+    def do_report_completion(self, _: Answer) -> Answer:
+        return self.ask("report_completed", result="success", summary="all subtasks are done")
+
+    def do_execute_task(self, _: Answer) -> Answer:
+        return self.ask("report_completed", result="success", summary="done")
+
+    def do_wait(self, _: Answer) -> Answer:
+        return self._leave()
+
+    def do_wait_for_others(self, _: Answer) -> Answer:
+        return self._leave()
+
+    def _leave(self) -> Answer:
+        self.calls += 1
+        self.process.call("logout")
+        return {"action": "exit"}
+
+    def do_create_subtasks(self, _: Answer) -> Answer:
+        tasks = [{"local_id": each, "title": each, "description": "x"} for each in self.subtasks]
+        return self.ask("create_tasks_batch", tasks=tasks)
+
+    # --- a worker's ----------------------------------------------------------------------------------------------------
+
+    def do_start_subtask(self, said: Answer) -> Answer:
+        return self.ask("update_task_status", task_id=said["subtask"]["task_id"], status="in_progress")
+
+    def do_execute_subtask(self, said: Answer) -> Answer:
+        subtask = said["subtask"]
+        if subtask["title"] in self.fails:
+            return self.ask("update_task_status", task_id=subtask["task_id"], status="blocked", reason="cannot")
+        return self.ask("update_task_status", task_id=subtask["task_id"], status="completed")
+
+    def do_resolve_dependency_deadlock(self, _: Answer) -> Answer:
+        return self._report_blocked("a deadlock")
+
+    def do_review_and_resolve_blocks(self, said: Answer) -> Answer:
+        """Gives what it may lift one more try, if it has not failed at it itself; else reports blocked."""
+        for each in said["blocked_subtasks"]:
+            if not each["you_may_resolve"] or each["title"] in self.fails or each["task_id"] in self.retried:
+                return self._report_blocked(f"cannot do {each['title']}")
+            self.retried.add(each["task_id"])
+            following = self.ask("update_task_status", task_id=each["task_id"], status="todo")
+        return following
+
+    def _report_blocked(self, why: str) -> Answer:
+        return self.ask("report_completed", result="blocked", summary=why)
+
+
+@dataclass
+class ObedientManager(Obedient):
+    """Starts what is ready, waits where it may, and adjusts where neither is possible."""
+
+    statuses: dict[str, str] = field(default_factory=dict)
+    """Of its subtasks, when it last looked."""
+    hopeless: set[str] = field(default_factory=set)
+    """What it could not get started in this session."""
+    chose_start: bool = False
+    """Whether its last choice was start, and nothing was started since."""
+
+    def do_create_subtasks(self, said: Answer) -> Answer:
+        if "no_available_workers" in said["instruction"]:
+            return self._report_blocked("no_available_workers")
+        workers = self._workers()
+        tasks = [
+            {"local_id": each, "title": each, "description": "x", "assignee_id": workers[number % len(workers)]}
+            for number, each in enumerate(self.subtasks)
+        ]
+        return self.ask("create_tasks_batch", tasks=tasks)
+
+    def do_situational_awareness(self, _: Answer) -> Answer:
+        """Chooses start if something looks ready, else (or if that was void) wait, else (it is refused) adjust."""
+        if not self.chose_start and self._ready():
+            self.chose_start = True
+            return self.ask("select_action", action="start")
+        if not self._try("select_action", action="wait"):
+            self._try("select_action", action="adjust")
+        return self.ask("get_next_action")
+
+    def do_start(self, said: Answer) -> Answer:
+        ready = self._ready()
+        self.chose_start = not ready
+        for task_id in ready:
+            self._start(task_id)
+        return self.ask("get_next_action") if ready else self.do_situational_awareness(said)
+
+    def do_adjust(self, _: Answer) -> Answer:
+        """Nothing can be started and nobody is at work: gives up what is stuck, and does it another way."""
+        self.chose_start = False
+        for each in self._look():
+            open_ = each["status"] not in ("completed", "failed", "cancelled", "in_progress")
+            if open_ and not self._try("cancel_task", task_id=each["task_id"], reason="no way"):
+                return self._report_blocked("stuck for good")
+        return self.ask("get_next_action") if "completed" in self.statuses.values() else self._another_way()
+
+    def do_review_and_resolve_blocks(self, said: Answer) -> Answer:
+        """Gives each stuck part one more try, and cancels what is not its own to lift."""
+        for each in said["blocked_subtasks"]:
+            retried = self._try("update_task_status", task_id=each["task_id"], status="todo")
+            if not retried and not self._try("cancel_task", task_id=each["task_id"], reason="no way"):
+                return self._report_blocked("stuck for good")
+        return self.ask("get_next_action")
+
+    def _try(self, name: str, /, **arguments: object) -> bool:
+        self.calls += 1
+        return not self.process.ask(name, **arguments).refused
+
+    def _look(self) -> list[Answer]:
+        """Its subtasks now."""
+        self.calls += 2
+        main = self.process.call("get_my_task")["task"]["task_id"]
+        tasks: list[Answer] = self.process.call("list_tasks", parent_task_id=main)["tasks"]
+        self.statuses = {each["task_id"]: each["status"] for each in tasks}
+        return tasks
+
+    def _ready(self) -> list[str]:
+        return [each["task_id"] for each in self._look() if self._startable(each)]
+
+    def _startable(self, task: Answer) -> bool:
+        done = all(self.statuses.get(each, "completed") == "completed" for each in task["dependencies"])
+        return (
+            task["status"] == "todo"
+            and done
+            and task["approval"] == "approved"
+            and task["task_id"] not in self.hopeless
+        )
+
+    def _start(self, task_id: str) -> None:
+        """With its assignee, else with each worker in turn."""
+        for assignee in (None, *self._workers()):
+            if assignee is not None and not self._try("assign_task", task_id=task_id, assignee_id=assignee):
+                continue
+            if self._try("update_task_status", task_id=task_id, status="in_progress"):
+                return
+        self.hopeless.add(task_id)
+
+    def _workers(self) -> list[str]:
+        self.calls += 1
+        below = self.process.call("list_subordinates")["subordinates"]
+        return [each["agent_id"] for each in below if each["role"] == "worker" and each["status"] == "active"]
+
+    def _another_way(self) -> Answer:
+        title = f"Another way {len(self.statuses)}"
+        tasks = [{"local_id": "x", "title": title, "description": "x"}]
+        made = self._try("create_tasks_batch", tasks=tasks, intent="new")
+        return self.ask("get_next_action") if made else self._report_blocked("no room")
+
+
+def obedient(world: World, launch: Answer, **more: object) -> Obedient:
+    """The obedient agent for a launch, by its role."""
+    process = world.process(launch)
+    role = world.owner.call("show_agent", agent_id=process.agent_id)["agent"]["role"]
+    kind = ObedientManager if role == "manager" else Obedient
+    return kind(process, **more)  # type: ignore[arg-type]
+
+
+def crew_works(world: World, *agent_ids: str, rounds: int = 40, coordinator: Coordinator | None = None) -> int:
+    """A Coordinator starts whoever is to be started (of these agents, else of all), each does what it is told, until
+    nobody is; answers how many calls they made."""
+    desk = coordinator or world.coordinator()
+    calls = 0
+    for _ in range(rounds):
+        launches = desk.claim(agent_ids=list(agent_ids) or None)["start"]
+        if not launches:
+            return calls
+        for each in launches:
+            calls += obedient(world, each).run()
+            desk.exited(each["launch_id"], exit_code=0)
+    raise LedNowhere(f"the crew was still being started after {rounds} rounds")
