@@ -96,7 +96,7 @@ def get_agent_action(call: Call, wanted: AgentAction) -> dict[str, Any]:
     agent = call.tx.agents.find(wanted.agent_id)
     if agent is None:
         return _held(wanted.agent_id, None, Purpose.TASK, "agent_not_assigned", "agent unknown")
-    projects = [wanted.project_id] if wanted.project_id else call.tx.agents.projects_of(agent.id)
+    projects = [call.project(wanted.project_id).id] if wanted.project_id else call.tx.agents.projects_of(agent.id)
     for each in sorted(projects):
         call.enter(each)
     purposes = [Purpose(wanted.purpose)] if wanted.purpose else list(Purpose)
@@ -227,7 +227,8 @@ def _stop_over(call: Call, launch: Launch) -> list[dict[str, Any]]:
     reason = launch.stop_reason or "launch_over"
     call.tx.launches.save(launch, replace(launch, stop_since=call.now, stop_reason=reason))
     over = (launch.ended_at or call.now) + call.context.limits.stop_grace if reason == "launch_over" else call.now
-    return [_stop(launch.id, reason, max(0, over - call.now) // SECOND)]
+    left = max(0, over - call.now)
+    return [_stop(launch.id, reason, -(-left // SECOND))]  # rounded up: its last second belongs to the process, too
 
 
 def _stop_live(call: Call, launch: Launch) -> list[dict[str, Any]]:
