@@ -12,6 +12,7 @@ import typer
 
 from toryo.cli import (
     agents,
+    bridge,
     database,
     demo,
     doctor,
@@ -37,7 +38,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for group in (demo, running, starting):
+for group in (demo, running, bridge, starting):
     group.add(app)
 for group in (projects, agents, tasks, why, sessions, logs, events, database, doctor):
     group.add(app)

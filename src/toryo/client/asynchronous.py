@@ -12,15 +12,11 @@ from urllib.parse import urlencode
 
 import orjson
 
-from toryo.client import address, wire
+from toryo.client import address, reaching, wire
 from toryo.client.errors import Unreachable
 
 if TYPE_CHECKING:
     import httpx
-
-CONNECT_WITHIN = 10.0
-KEPT = 32
-"""Idle connections that are kept open."""
 
 
 class AsyncClient:
@@ -42,7 +38,7 @@ class AsyncClient:
         self.patience_seconds = patience_seconds
         self._repeat_lost = repeat_lost
         self._numbers = itertools.count(1)
-        self._http = _http(self.address)
+        self._http = reaching.http_client(self.address)
 
     async def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """The result of an MCP tool. Raises RefusalError, Unreachable or ProtocolError."""
@@ -96,31 +92,11 @@ class AsyncClient:
         import httpx
 
         headers = {**wire.headers(self.token, mcp=mcp), "Host": self.address.host_header}
-        limits = httpx.Timeout(timeout, connect=CONNECT_WITHIN, pool=None)
+        limits = httpx.Timeout(timeout, connect=reaching.CONNECT_WITHIN, pool=None)
         try:
             return await self._http.request(
                 method, self.address.root + path, content=body, headers=headers, timeout=limits
             )
         except httpx.HTTPError as problem:
-            sent = not isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout)
-            words = "no answer in time" if isinstance(problem, httpx.TimeoutException) else str(problem)
-            raise Unreachable(f"{self.address}: {words or type(problem).__name__}", sent=sent) from problem
-
-
-def _http(where: address.Address) -> httpx.AsyncClient:
-    """Proxies and certificates of the environment are only for servers elsewhere."""
-    import httpx
-
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=KEPT)
-    if where.local:
-        verify = False if where.scheme == "http" else _certificates()
-        transport = httpx.AsyncHTTPTransport(verify=verify, trust_env=False, limits=limits, uds=where.socket)
-        return httpx.AsyncClient(transport=transport, trust_env=False)
-    return httpx.AsyncClient(verify=_certificates(), limits=limits)
-
-
-def _certificates() -> Any:
-    """The machine's own, as the blocking client uses them."""
-    import ssl
-
-    return ssl.create_default_context()
+            words, sent = reaching.lost(self.address, problem)
+            raise Unreachable(words, sent=sent) from problem

@@ -34,10 +34,10 @@ def find(
     token: str | None = None,
     data_dir: Path | str | None = None,
     *,
-    role: Role = "owner",
+    role: Role | None = "owner",
     environ: Mapping[str, str] | None = None,
 ) -> Found:
-    """The server and this caller's credential; `role` says which token file is read where none is given.
+    """The server and this caller's credential; `role` says which token file is read where none is given (or none is).
 
     Raises Unreachable where no server is named and none has left its address in the data directory.
     """
@@ -52,7 +52,7 @@ def find(
     if credential:
         return Found(url, credential)
     given = token or env.get("TORYO_TOKEN") or None
-    if given or not _ours(named, running, explicit=bool(data_dir or env.get("TORYO_DATA_DIR"))):
+    if given or role is None or not _ours(named, running, explicit=bool(data_dir or env.get("TORYO_DATA_DIR"))):
         return Found(url, given)
     return Found(url, token_of(place, role))
 

@@ -1,0 +1,58 @@
+"""`toryo mcp`: the stdio bridge, for programs that start their MCP servers as commands."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from toryo.cli import output
+from toryo.cli.failures import Misuse
+from toryo.cli.here import Here, command
+
+
+def add(app: typer.Typer) -> None:
+    command(app, "mcp", options=("data_dir", "server", "token"))(mcp)
+
+
+def mcp(here: Here) -> None:
+    """MCP on stdin and stdout, carried to the server; for clients that start commands. It reads no token file."""
+    import asyncio
+    import logging
+
+    if here.server is not None:
+        _refuse_no_address(here.server)
+    if sys.stdin.isatty():
+        output.say("This speaks MCP on stdin and stdout: put `toryo mcp` into the configuration of an MCP client.")
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="toryo mcp: %(message)s")
+    asyncio.run(_carry(here))
+
+
+async def _carry(here: Here) -> None:
+    """Until stdin closes, or nobody reads stdout any more."""
+    import asyncio
+
+    from toryo.client import discovery, pipes
+    from toryo.client.bridge import Bridge
+
+    def find() -> discovery.Found:
+        return discovery.find(here.server, here.token, here.data_dir, role=None)
+
+    out = pipes.Output(sys.stdout.fileno())
+    carrying = asyncio.create_task(Bridge(find, out.write).run(pipes.lines(sys.stdin.fileno())))
+    left = asyncio.create_task(out.broken.wait())
+    await asyncio.wait([carrying, left], return_when=asyncio.FIRST_COMPLETED)
+    for each in (carrying, left):
+        each.cancel()
+    await asyncio.wait([carrying, left])
+    if not carrying.cancelled():
+        carrying.result()
+
+
+def _refuse_no_address(url: str) -> None:
+    from toryo.client import address
+
+    try:
+        address.parse(url)
+    except ValueError as error:
+        raise Misuse(str(error), "See --server and TORYO_SERVER_URL.") from None
