@@ -1,0 +1,199 @@
+"""The words of the tables (*outstanding*, *new*, *able*, *waits*), one by one: what they are made of, and what not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.domain.things import agent, at_work, cancelled, done, failed, ground, project, stuck, task, todo
+from tests.workflow.scenes import JOB, MAIN, case, news, session
+from toryo.domain.agents import Role
+from toryo.domain.ground import Ground
+from toryo.domain.projects import Decomposition
+from toryo.domain.tasks import Approval, Checks, Status
+from toryo.workflow import facts
+
+PART = todo("part", "ann", below=MAIN)
+RUNNING = at_work("running", "ann", below=MAIN)
+AWAY = [agent("ann", active=False, reports_to="boss")]
+BY_HAND = [agent("ann", provider=None, reports_to="boss")]
+
+OUTSTANDING: dict[str, Ground] = {
+    "(a) a main task of an able agent below it is in progress": ground(MAIN, RUNNING),
+    "(a) of an agent that a person has started": ground(MAIN, RUNNING, crew=BY_HAND, signed_in=frozenset({"ann"})),
+    "(a) of a person": ground(MAIN, at_work("t", "paul", below=MAIN)),
+    "(a) deep below": ground(MAIN, PART, at_work("leaf", "bob", below=PART)),
+    "(b) its assignee is at the limit": ground(MAIN, PART, elsewhere={"ann": 1}),
+    "(b) nobody's, and every able worker is at the limit": ground(
+        MAIN, todo("t", below=MAIN), elsewhere={"ann": 1, "bob": 1}
+    ),
+    "(c) it waits for a task of another tree that is at work": ground(
+        MAIN, PART, waits={"part": ["x"]}, outside=[at_work("x", "bob")]
+    ),
+    "(c) what waits is deep below": ground(
+        MAIN,
+        RUNNING,
+        todo("leaf", "ann", below=RUNNING),
+        waits={"leaf": ["x"]},
+        outside=[at_work("x", "paul")],
+        crew=AWAY,
+    ),
+    "(d) an awaited delegation is open": ground(MAIN, open_delegations={"main": 1}),
+    "(e) an approval below it is pending": ground(MAIN, replace(PART, approval=Approval.PENDING)),
+    "(e) of a draft": ground(MAIN, task("t", Status.BACKLOG, "ann", below=MAIN, approval=Approval.PENDING)),
+}
+
+NOT_OUTSTANDING: dict[str, Ground] = {
+    "nothing is below it": ground(MAIN),
+    "a child could be dispatched": ground(MAIN, PART),
+    "who is at work cannot": ground(MAIN, RUNNING, crew=AWAY),
+    "who is at work is not managed and nobody has started it": ground(MAIN, RUNNING, crew=BY_HAND),
+    "only its own child is in progress": ground(MAIN, at_work("own", "boss", below=MAIN)),
+    "only a subtask of a worker is in progress, and not the worker's task": ground(
+        MAIN, stuck("t", "ann", below=MAIN), at_work("leaf", "ann", below=stuck("t", "ann", below=MAIN))
+    ),
+    "its own child is not held back by its own limit": ground(MAIN, todo("own", "boss", below=MAIN)),
+    "nobody is able, so no limit holds anything back": ground(
+        MAIN, todo("t", below=MAIN), crew=[*AWAY, agent("bob", active=False, reports_to="boss")]
+    ),
+    "what it waits for is not at work": ground(MAIN, PART, waits={"part": ["x"]}, outside=[todo("x", "bob")]),
+    "who works on what it waits for cannot": ground(
+        MAIN, PART, waits={"part": ["x"]}, outside=[at_work("x", "bob")], crew=[agent("bob", active=False)]
+    ),
+    "what waits for another tree is blocked itself": ground(
+        MAIN, stuck("t", "ann", below=MAIN), waits={"t": ["x"]}, outside=[at_work("x", "bob")]
+    ),
+    "a delegation of another task is open": ground(MAIN, PART, open_delegations={"part": 1, "main": 0}),
+    "what was not approved is closed": ground(MAIN, cancelled("t", "ann", below=MAIN, approval=Approval.PENDING)),
+    "what was asked for was rejected": ground(MAIN, replace(PART, approval=Approval.REJECTED)),
+    "everything is blocked": ground(MAIN, stuck("t", "ann", below=MAIN)),
+}
+
+
+@pytest.mark.parametrize("what", OUTSTANDING)
+def test_outstanding_is(what: str) -> None:
+    assert facts.outstanding(case(OUTSTANDING[what]))
+
+
+@pytest.mark.parametrize("what", NOT_OUTSTANDING)
+def test_not_outstanding_is(what: str) -> None:
+    assert not facts.outstanding(case(NOT_OUTSTANDING[what]))
+
+
+# --- new -------------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_new_when_nothing_happened_and_everything_dispatchable_was_seen() -> None:
+    assert not facts.something_new(case(ground(MAIN, RUNNING)))
+    seen = replace(MAIN, look_dispatchable=("part", "gone"))
+    assert not facts.something_new(case(ground(seen, PART)))
+
+
+def test_a_child_that_can_be_dispatched_and_could_not_at_the_look_is_new() -> None:
+    assert facts.newly_dispatchable(case(ground(MAIN, PART)))
+    assert facts.plan_changed(case(ground(MAIN, PART)))
+    assert not facts.newly_dispatchable(case(ground(MAIN, PART, elsewhere={"ann": 1})))
+
+
+@pytest.mark.parametrize(
+    ("kind", "wakes"),
+    [("person", "plan_changed"), ("delegation", "plan_changed"), ("blocked", None), ("closed", None)],
+)
+def test_what_happened_is_new_and_some_of_it_changes_the_plan(kind: str, wakes: str | None) -> None:
+    found = case(ground(MAIN, RUNNING), news=news(kind, "running"))
+    assert facts.something_new(found)
+    assert facts.plan_changed(found) is (wakes == "plan_changed")
+    assert not facts.new_block(found)
+
+
+def test_a_new_block_is_one_that_still_is() -> None:
+    down = stuck("down", "ann", below=MAIN)
+    assert facts.new_block(case(ground(MAIN, down), news=news("blocked", "down")))
+    assert not facts.new_block(case(ground(MAIN, down), news=news("blocked", "other")))
+    assert not facts.new_block(case(ground(MAIN, down)))
+    assert facts.block_left_open(case(ground(MAIN, down)))
+
+
+def test_news_of_another_main_task_is_not_news_here() -> None:
+    assert not facts.something_new(case(ground(MAIN, RUNNING), news=news("person", "other", main="other")))
+
+
+# --- done, stuck, startable ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("below", "expected"),
+    [
+        ([done], True),
+        ([done, cancelled], True),
+        ([cancelled], False),
+        ([], False),
+        ([done, failed], False),
+        ([done, todo], False),
+    ],
+)
+def test_all_done_is_completed_or_cancelled_and_at_least_one_completed(below: list, expected: bool) -> None:
+    parts = [make(f"p{place}", "ann", below=MAIN) for place, make in enumerate(below)]
+    assert facts.all_subtasks_done(case(ground(MAIN, *parts))) is expected
+    assert not facts.all_subtasks_done(case(ground(MAIN, *parts, open_delegations={"main": 1})))
+
+
+def test_the_rest_is_stuck_when_all_that_is_left_is_blocked_or_failed() -> None:
+    left = stuck("a", "ann", below=JOB), failed("b", "ann", below=JOB), done("c", "ann", below=JOB)
+    assert facts.rest_is_stuck(case(ground(JOB, *left), "ann"))
+    assert not facts.rest_is_stuck(case(ground(JOB, *left, todo("d", "ann", below=JOB)), "ann"))
+    assert not facts.rest_is_stuck(case(ground(JOB, left[2]), "ann"))
+
+
+def test_a_failed_check_is_refuted_by_the_report_only_until_something_below_changes() -> None:
+    main = replace(MAIN, checks=Checks.FAILED, checked_at=MAIN.moved_at)
+    assert not facts.all_done_and_not_refuted(case(ground(main, done("a", "ann", below=main))))
+    later = done("a", "ann", below=main, moved_at=MAIN.moved_at + 1)
+    assert facts.all_done_and_not_refuted(case(ground(main, later)))
+
+
+def test_may_be_decomposed_asks_for_the_window_even_before_there_is_a_session() -> None:
+    assert facts.may_be_decomposed(case(ground(JOB), "ann"))
+    found = replace(case(ground(JOB), "ann"), fetched=False)
+    assert not facts.may_be_decomposed(found)
+    assert facts.may_be_decomposed(replace(found, session=session("ann", "job")))
+    never = ground(JOB, where=project(decomposition=Decomposition.NEVER))
+    assert not facts.may_be_decomposed(case(never, "ann"))
+
+
+# --- classes of children, each treated as its own --------------------------------------------------------------------
+
+
+def test_nobodys_own_workers_and_foreign_children_are_told_apart() -> None:
+    """One child of each class: nobody's, the manager's own, a worker's, and one of somebody who cannot."""
+    children = [
+        todo("nobodys", below=MAIN),
+        todo("own", "boss", below=MAIN, place=1),
+        todo("workers", "ann", below=MAIN, place=2),
+        todo("foreign", "zoe", below=MAIN, place=3),
+        todo("lost", "gone", below=MAIN, place=4),
+    ]
+    crew: list[Any] = [agent("gone", active=False)]
+
+    def dispatchable(**facts_: Any) -> list[str]:
+        return [each.id for each in case(ground(MAIN, *children, crew=crew, **facts_)).dispatchable]
+
+    assert dispatchable() == ["nobodys", "own", "workers", "foreign", "lost"]
+    assert dispatchable(elsewhere={"ann": 1}) == ["nobodys", "own", "foreign", "lost"]
+    assert dispatchable(elsewhere={"ann": 1, "bob": 1, "zoe": 1}) == ["own"]
+
+
+def test_workers_below_a_subordinate_manager_can_take_what_is_nobodys() -> None:
+    crew = [agent("sub", Role.MANAGER, reports_to="boss"), agent("eve", reports_to="sub")]
+    busy = {"ann": 1, "bob": 1}
+    assert not case(ground(MAIN, todo("t", below=MAIN), elsewhere=busy)).dispatchable
+    assert case(ground(MAIN, todo("t", below=MAIN), elsewhere=busy, crew=crew)).dispatchable
+
+
+def test_a_session_that_has_fetched_is_not_asked_to_again() -> None:
+    found = replace(case(ground(MAIN)), fetched=False)
+    assert facts.task_not_fetched(found)
+    assert facts.task_not_fetched(replace(found, session=session(fetched_at=None)))
+    assert not facts.task_not_fetched(replace(found, session=session()))

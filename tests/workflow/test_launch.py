@@ -1,0 +1,425 @@
+"""Should this agent be running? Every row of the launch tables, each with the smallest facts for which it wins.
+
+Rows 1-7 are about the agent and what runs already, 7a-13 about each main task; chat has a table of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.domain.things import (
+    NOW,
+    agent,
+    at_work,
+    cancelled,
+    done,
+    failed,
+    ground,
+    project,
+    stuck,
+    task,
+    todo,
+)
+from tests.workflow.scenes import (
+    JOB,
+    JUST_NOW,
+    LIMITS,
+    LONG_AGO,
+    MAIN,
+    decided,
+    hold,
+    news,
+    ordered,
+    session,
+    shown,
+    snapshot,
+    start,
+    stop,
+    waiting,
+)
+from toryo.domain.agents import Role
+from toryo.domain.ground import Ground
+from toryo.domain.launches import Purpose, State
+from toryo.domain.projects import Decomposition
+from toryo.domain.projects import Status as ProjectStatus
+from toryo.domain.sessions import Session
+from toryo.domain.tasks import Approval, Status, Task
+from toryo.workflow import launch
+from toryo.workflow.snapshot import Cooldown, News
+
+LIVE = session()
+COOLING = {Purpose.TASK: Cooldown(NOW + 60_000, "crashed", 1)}
+
+
+# --- rows 1-7 --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [ProjectStatus.PAUSED, ProjectStatus.ARCHIVED])
+def test_1_project_paused_or_archived_stops_a_live_session_once_the_pause_grace_is_over(status: ProjectStatus) -> None:
+    def at(since: int) -> Ground:
+        return ground(MAIN, where=replace(project(status), paused_at=since))
+
+    over, within = NOW - LIMITS.pause_grace, NOW - LIMITS.pause_grace + 1
+    assert decided(at(over), live=LIVE) == stop("1", "project_paused")
+    assert decided(at(within), live=LIVE) == hold("1", "project_paused")
+    assert decided(at(over)) == hold("1", "project_paused")
+
+
+def test_1_a_project_that_is_gone_starts_nobody() -> None:
+    assert decided(project=None) == hold("1", "project_paused")
+
+
+def test_2_not_a_member_stops_a_live_session_once_the_grace_is_over() -> None:
+    where = ground(MAIN, strangers=["boss"])
+    assert decided(where, live=LIVE, removed_at=NOW - LIMITS.stop_grace) == stop("2", "agent_not_assigned")
+    assert decided(where, live=LIVE, removed_at=JUST_NOW) == hold("2", "agent_not_assigned")
+    assert decided(where) == hold("2", "agent_not_assigned")
+    assert decided(agent=None) == hold("2", "agent_not_assigned")
+
+
+def test_2_inactive_stops_a_live_session_once_the_grace_is_over() -> None:
+    def since(when: int) -> Ground:
+        return ground(MAIN, crew=[replace(agent("boss", Role.MANAGER, active=False), deactivated_at=when)])
+
+    assert decided(since(NOW - LIMITS.stop_grace), live=LIVE) == stop("2", "agent_inactive")
+    assert decided(since(JUST_NOW), live=LIVE) == hold("2", "agent_inactive")
+    assert decided(since(LONG_AGO)) == hold("2", "agent_inactive")
+
+
+def test_2_not_managed_is_held_and_a_live_session_started_by_hand_goes_on() -> None:
+    where = ground(MAIN, crew=[agent("boss", Role.MANAGER, provider=None)])
+    assert decided(where) == hold("2", "not_managed")
+    assert decided(where, live=LIVE) == hold("6", "already_running")
+    assert decided(ground(at_work("t", "hana")), "hana") == hold("2", "not_managed")
+
+
+OVER = NOW - LIMITS.stop_grace
+ROOT = cancelled("root", "hana", moved_at=OVER)
+WITHDRAWN = {
+    "not in progress": ground(todo("main", "boss", moved_at=OVER)),
+    "blocked": ground(stuck("main", "boss", moved_at=OVER)),
+    "completed": ground(done("main", "boss", moved_at=OVER)),
+    "somebody else's": ground(at_work("main", "ann", moved_at=OVER)),
+    "below a closed task": ground(ROOT, at_work("main", "boss", below=ROOT)),
+}
+
+
+@pytest.mark.parametrize("why", WITHDRAWN)
+def test_3_a_live_session_whose_main_task_is_not_its_own_any_more_is_stopped_once_the_grace_is_over(why: str) -> None:
+    where = WITHDRAWN[why]
+    assert decided(where, live=LIVE) == stop("3", "task_withdrawn")
+    assert decided(where, live=LIVE, now=NOW - 1)[1] == "hold"
+
+
+def test_3_a_session_whose_main_task_is_gone_is_stopped_too() -> None:
+    lost = replace(LIVE, created_at=OVER)
+    assert decided(ground(todo("other", "boss")), live=lost) == stop("3", "task_withdrawn")
+
+
+@pytest.mark.parametrize(
+    ("tripped", "reason"),
+    [
+        ({"runaway": "same_answer"}, "runaway"),
+        ({"created_at": NOW - LIMITS.run_time}, "time_limit"),
+        ({"heard_at": NOW - LIMITS.silence}, "silent"),
+    ],
+)
+def test_4_a_live_session_that_tripped_a_guard_is_stopped(tripped: dict[str, Any], reason: str) -> None:
+    assert decided(live=session(**tripped)) == stop("4", reason)
+    assert decided(live=session(**tripped, model_id=None)) == stop("4", reason)
+
+
+def test_4_a_live_session_is_stopped_when_the_budget_is_used_up() -> None:
+    assert decided(live=LIVE, budget_used_up=True) == stop("4", "budget_exhausted")
+
+
+def test_4_of_several_guards_the_first_is_named() -> None:
+    all_ = session(runaway="calls", created_at=NOW - LIMITS.run_time, heard_at=0)
+    assert decided(live=all_, budget_used_up=True)[2] == "runaway"
+    assert decided(live=replace(all_, runaway=None), budget_used_up=True)[2] == "time_limit"
+    assert decided(live=replace(all_, runaway=None, created_at=NOW), budget_used_up=True)[2] == "budget_exhausted"
+
+
+def test_4_a_longer_patience_of_the_task_is_respected() -> None:
+    quiet = session(heard_at=NOW - LIMITS.silence, patience=LIMITS.silence + 1)
+    assert decided(live=quiet) == hold("6", "already_running")
+
+
+def test_5_blocked_tasks_and_none_in_progress_hold() -> None:
+    where = ground(stuck("main", "boss"))
+    assert decided(where, blocked_tasks=1) == hold("5", "blocked_without_in_progress")
+    both = ground(stuck("other", "boss"))
+    assert decided(grounds=(both, ground(MAIN)), blocked_tasks=1) == start("13", "has_in_progress_task")
+
+
+def test_6_a_live_task_session_is_running_already() -> None:
+    assert decided(live=LIVE) == hold("6", "already_running")
+
+
+def test_6_a_launch_not_yet_signed_in_is_pending_until_its_deadline() -> None:
+    launches = {Purpose.TASK: ordered()}
+    assert decided(launches=launches) == hold("6", "start_pending")
+    assert launch.decide(snapshot(launches=launches)).until == ordered().deadline
+
+
+def test_7_cooling_down_after_failures_holds_until_the_moment_it_names() -> None:
+    assert decided(cooldowns=COOLING) == hold("7", "cooling_down")
+    assert launch.decide(snapshot(cooldowns=COOLING)).until == NOW + 60_000
+    assert decided(cooldowns=COOLING, now=NOW + 60_000) == start("13", "has_in_progress_task")
+
+
+def test_7_the_budget_is_used_up() -> None:
+    assert decided(budget_used_up=True) == hold("7", "budget_exhausted")
+
+
+def test_what_does_not_concern_a_person_does_not_refuse_a_start_by_hand() -> None:
+    def by_hand(**facts: Any) -> tuple[str, str, str]:
+        return shown(launch.decide(snapshot(**facts), by_hand=True))
+
+    unmanaged = ground(MAIN, crew=[agent("boss", Role.MANAGER, provider=None)])
+    assert by_hand(where=unmanaged) == start("13", "has_in_progress_task")
+    assert by_hand(cooldowns=COOLING) == start("13", "has_in_progress_task")
+    assert by_hand(live=LIVE) == hold("6", "already_running")
+    assert by_hand(where=ground(MAIN, strangers=["boss"])) == hold("2", "agent_not_assigned")
+
+
+# --- rows 7a-12: a main task of a manager that waits -----------------------------------------------------------------
+
+WAITING = waiting(look_dispatchable=())
+AT_ANN = at_work("part", "ann", below=WAITING)
+STUCK_AT_ANN = stuck("part", "ann", below=WAITING)
+
+
+def left(*tasks: Task, about: dict[str, tuple[News, ...]] | None = None, main: Task = WAITING, **facts: Any) -> Any:
+    """The decision about a manager that left to wait, with these tasks below its main task."""
+    return decided(ground(main, *tasks, **facts), news=about or {})
+
+
+def test_7a_another_agents_session_still_lives_on_it() -> None:
+    assert decided(others_on={"main": "ann"}) == hold("7a", "handing_over")
+    assert decided(others_on={"other": "ann"}) == start("13", "has_in_progress_task")
+
+
+def test_8_it_waits_and_a_descendant_is_blocked_or_failed_and_that_is_new() -> None:
+    for fell in (stuck, failed):
+        part = fell("part", "ann", below=WAITING)
+        busy = at_work("busy", "bob", below=WAITING)
+        assert left(part, busy, about=news("blocked", "part")) == start("8", "worker_blocked")
+    leaf = stuck("leaf", "ann", below=AT_ANN)
+    assert left(AT_ANN, leaf, about=news("blocked", "leaf")) == start("8", "worker_blocked")
+
+
+def test_8_a_block_that_was_lifted_meanwhile_wakes_nobody() -> None:
+    assert left(AT_ANN, about=news("blocked", "part")) == hold("12", "waiting_for_workers")
+
+
+def test_9_it_waits_and_a_child_is_dispatchable_that_was_not_at_the_look() -> None:
+    free = todo("free", "bob", below=WAITING)
+    assert left(AT_ANN, free) == start("9", "plan_changed")
+    seen = replace(WAITING, look_dispatchable=("free",))
+    assert left(AT_ANN, free, main=seen) == hold("12", "waiting_for_workers")
+
+
+@pytest.mark.parametrize("kind", ["person", "delegation"])
+def test_9_it_waits_and_a_person_changed_the_plan_or_a_delegation_ended(kind: str) -> None:
+    assert left(AT_ANN, about=news(kind, "part")) == start("9", "plan_changed")
+
+
+def test_9_a_child_that_was_closed_wakes_nobody_by_itself() -> None:
+    over = done("over", "bob", below=WAITING)
+    assert left(AT_ANN, over, about=news("closed", "over")) == hold("12", "waiting_for_workers")
+
+
+def test_10_it_waits_and_nothing_is_outstanding() -> None:
+    assert left(done("part", "ann", below=WAITING)) == start("10", "workers_finished")
+    assert left(STUCK_AT_ANN) == start("10", "workers_finished")
+    away = agent("ann", active=False, reports_to="boss")
+    assert left(AT_ANN, crew=[away]) == start("10", "workers_finished")
+
+
+def test_11_it_waits_and_a_seen_block_is_left_open() -> None:
+    assert left(STUCK_AT_ANN, at_work("busy", "bob", below=WAITING)) == hold("11", "handled_blocked")
+
+
+WAITING_FOR = {
+    "waiting_for_workers": ground(WAITING, AT_ANN),
+    "waiting_for_delegation": ground(WAITING, open_delegations={"main": 1}),
+    "waiting_for_approval": ground(WAITING, todo("part", "ann", below=WAITING, approval=Approval.PENDING)),
+    "waiting_for_person": ground(WAITING, at_work("part", "paul", below=WAITING)),
+}
+
+
+@pytest.mark.parametrize("reason", WAITING_FOR)
+def test_12_it_waits_for_what_is_outstanding(reason: str) -> None:
+    assert decided(WAITING_FOR[reason]) == hold("12", reason)
+
+
+def test_12_of_several_the_first_in_this_order_is_named() -> None:
+    for_person = at_work("a", "paul", below=WAITING)
+    for_approval = todo("b", "ann", below=WAITING, approval=Approval.PENDING)
+    assert left(for_person, for_approval) == hold("12", "waiting_for_approval")
+    delegated: dict[str, Any] = {"open_delegations": {"main": 1}}
+    assert left(for_person, for_approval, **delegated) == hold("12", "waiting_for_delegation")
+    assert left(for_person, for_approval, AT_ANN, **delegated) == hold("12", "waiting_for_workers")
+
+
+def test_12_what_the_limit_holds_back_and_what_waits_for_another_tree_are_workers_too() -> None:
+    held = todo("held", "ann", below=WAITING)
+    assert left(held, elsewhere={"ann": 1}) == hold("12", "waiting_for_workers")
+    outside = ground(WAITING, held, waits={"held": ["x"]}, outside=[at_work("x", "bob")])
+    assert decided(outside) == hold("12", "waiting_for_workers")
+
+
+# --- row 12a: a main task of a worker --------------------------------------------------------------------------------
+
+DELEGATED: dict[str, Any] = {"open_delegations": {"job": 1}}
+LEFT = waiting(JOB, "delegation")
+NO_PARTS = project(decomposition=Decomposition.NEVER)
+
+
+def anns(*tasks: Task, main: Task = JOB, **facts: Any) -> tuple[str, str, str]:
+    """The decision about ann and her main task with these tasks below it."""
+    return decided(ground(main, *tasks, **facts), "ann")
+
+
+def test_12a_it_left_to_wait_for_a_delegation_that_is_still_open() -> None:
+    assert anns(main=LEFT, where=NO_PARTS, **DELEGATED) == hold("12a", "waiting_for_delegation")
+    assert anns(main=LEFT, where=NO_PARTS) == start("13", "has_in_progress_task")
+    assert anns(main=JOB, where=NO_PARTS, **DELEGATED) == start("13", "has_in_progress_task")
+
+
+def test_12a_all_it_could_be_told_is_wait_for_delegation() -> None:
+    part = done("part", "ann", below=JOB, by="ann")
+    assert anns(part, **DELEGATED) == hold("12a", "waiting_for_delegation")
+    assert anns(part) == start("13", "has_in_progress_task")
+
+
+def test_12a_what_else_it_could_do_is_a_reason_to_start_even_if_it_left_for_a_delegation() -> None:
+    part = todo("part", "ann", below=LEFT, by="ann")
+    assert anns(part, main=LEFT, **DELEGATED) == start("13", "has_in_progress_task")
+
+
+def test_12a_all_it_could_be_told_is_wait_for_others() -> None:
+    for part in (at_work("part", "bob", below=JOB), at_work("part", "paul", below=JOB)):
+        assert anns(part) == hold("12a", "waiting_for_workers")
+    away = agent("bob", active=False)
+    assert anns(at_work("part", "bob", below=JOB), crew=[away]) == start("13", "has_in_progress_task")
+
+
+def test_13_a_main_task() -> None:
+    assert decided() == start("13", "has_in_progress_task")
+    assert anns() == start("13", "has_in_progress_task")
+    assert launch.decide(snapshot()).task_id == "main"
+
+
+@pytest.mark.parametrize("status", [each for each in Status if each is not Status.IN_PROGRESS])
+def test_15_always(status: Status) -> None:
+    assert decided(ground(task("main", status, "boss"))) == hold("15", "no_in_progress_task")
+
+
+def test_15_subtasks_of_the_same_agent_and_tasks_of_others_are_no_main_tasks() -> None:
+    above = todo("up", "ann")
+    assert anns(above, at_work("own", "ann", below=above), main=todo("job", "ann")) == hold("15", "no_in_progress_task")
+    assert decided(ground(at_work("main", "bob")), "ann") == hold("15", "no_in_progress_task")
+    assert decided(grounds=()) == hold("15", "no_in_progress_task")
+
+
+# --- several main tasks ----------------------------------------------------------------------------------------------
+
+
+def test_of_several_main_tasks_the_first_that_starts_wins_else_the_first_hold() -> None:
+    held, free = ground(WAITING, AT_ANN), ground(at_work("second", "boss"))
+    decision = launch.decide(snapshot(grounds=(held, free)))
+    assert (decision.reason, decision.task_id) == ("has_in_progress_task", "second")
+    delegating = ground(
+        waiting(replace(MAIN, id="later", root_id="later", created_at=NOW)), open_delegations={"later": 1}
+    )
+    for order in ((held, delegating), (delegating, held)):
+        decision = launch.decide(snapshot(grounds=order))
+        assert (decision.reason, decision.task_id) == ("waiting_for_workers", "main")
+
+
+def test_the_most_urgent_main_task_is_started_first_whatever_the_order_they_are_loaded_in() -> None:
+    first, second = ground(at_work("old", "boss", created_at=1)), ground(at_work("new", "boss", created_at=2))
+    for order in ((first, second), (second, first)):
+        assert launch.decide(snapshot(grounds=order)).task_id == "old"
+
+
+# --- what is told with a decision ------------------------------------------------------------------------------------
+
+
+def test_a_decision_names_its_row_and_the_facts_it_read() -> None:
+    told = launch.decide(snapshot(ground(WAITING, AT_ANN)))
+    assert told.words == "it waits: what is outstanding, workers first"
+    assert told.facts == {
+        "main_task": "main",
+        "waits": True,
+        "below": {"in_progress": 1},
+        "outstanding": True,
+        "dispatchable": [],
+        "new": [],
+    }
+    facts = launch.decide(snapshot(ground(todo("main", "boss")), live=LIVE, cooldowns=COOLING)).facts
+    assert facts == {
+        "main_tasks": [],
+        "blocked_tasks": 0,
+        "project_status": "active",
+        "session_id": "ses_boss",
+        "withdrawn": "todo",
+        "cooldown": "crashed",
+    }
+
+
+# --- chat ------------------------------------------------------------------------------------------------------------
+
+
+def chat(
+    who: str = "boss", live: Session | None = None, where: Ground | None = None, **facts: Any
+) -> tuple[str, str, str]:
+    sessions = {} if live is None else {live.purpose: live}
+    return shown(launch.decide_chat(snapshot(where, who, sessions=sessions, **facts)))
+
+
+CHATTING = session(purpose=Purpose.CHAT, task_id=None)
+CHAT_ORDERED = {Purpose.CHAT: ordered(purpose=Purpose.CHAT)}
+
+
+def test_chat_stops_who_is_no_member_or_inactive_only_if_a_chat_session_is_live() -> None:
+    strange = ground(MAIN, strangers=["boss"])
+    idle = ground(MAIN, crew=[agent("boss", Role.MANAGER, active=False)])
+    for where, reason in ((strange, "agent_not_assigned"), (idle, "agent_inactive")):
+        assert chat(where=where, live=CHATTING) == stop("chat", reason)
+        assert chat(where=where) == hold("chat", reason)
+        assert chat(where=where, launches=CHAT_ORDERED) == hold("chat", reason)
+        assert chat(where=where, live=LIVE) == hold("chat", reason)
+    assert chat(agent=None, member=False) == hold("chat", "agent_not_assigned")
+
+
+def test_chat_is_not_started_for_who_is_not_managed_whatever_its_task_session_does() -> None:
+    where = ground(MAIN, crew=[agent("boss", Role.MANAGER, provider=None)])
+    assert chat(where=where) == hold("chat", "not_managed")
+    assert chat(where=where, live=LIVE) == hold("chat", "not_managed")
+    assert chat(where=where, live=CHATTING) == hold("chat", "already_running")
+
+
+def test_a_chat_launch_or_session_is_running_already() -> None:
+    assert chat(live=CHATTING) == hold("chat", "already_running")
+    assert chat(launches=CHAT_ORDERED) == hold("chat", "already_running")
+    signed_in = {Purpose.CHAT: ordered(purpose=Purpose.CHAT, state=State.SIGNED_IN)}
+    assert chat(launches=signed_in) == hold("chat", "already_running")
+
+
+def test_chat_cools_down_by_itself() -> None:
+    assert chat(cooldowns={Purpose.CHAT: Cooldown(NOW + 1, "crashed")}) == hold("chat", "cooling_down")
+    assert chat(cooldowns={Purpose.CHAT: Cooldown(NOW, "crashed")}) == hold("chat", "no_chat_work")
+    assert chat(cooldowns=COOLING) == hold("chat", "no_chat_work")
+
+
+def test_chat_and_task_are_decided_independently() -> None:
+    paused = ground(MAIN, where=project(ProjectStatus.PAUSED))
+    for facts in ({"where": paused}, {"where": ground(stuck("main", "boss")), "blocked_tasks": 1}, {"live": LIVE}):
+        assert chat(**facts) == hold("chat", "no_chat_work")
+    assert decided(live=CHATTING, launches=CHAT_ORDERED) == start("13", "has_in_progress_task")

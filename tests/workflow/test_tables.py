@@ -1,0 +1,154 @@
+"""The tables in the code stand beside the tables in the specification: the same rows, in the same order, same answers.
+
+A changed row is a changed promise: whoever changes one changes it here, too, and runs the models (`test_models_*.py`).
+Rows that belong to chat and queues join with those: task row 14, the queue in row 5, the pending purposes of chat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from toryo.workflow import launch, manager, next_action, worker
+from toryo.workflow.rules import Rule, always, first_match
+
+AGENT = """
+1   stop project_paused               project paused (or archived): stop if a task session is live (pause_grace after the pause)
+1   hold project_paused               project paused (or archived): else hold
+2   stop agent_not_assigned           not a member: stop if a task session is live (stop_grace after the cause)
+2   hold agent_not_assigned           not a member: else hold
+2   stop agent_inactive               inactive: stop if a task session is live (stop_grace after the cause)
+2   hold agent_inactive               inactive: else hold
+2   hold not_managed                  not managed (a live session started by hand goes on)
+3   stop task_withdrawn               live session whose main task is not its own any more, stop_grace after the cause
+4   stop runaway                      tripped the runaway guard
+4   stop time_limit                   its time limit
+4   stop budget_exhausted             or the budget
+4   stop silent                       or is silent
+5   hold blocked_without_in_progress  blocked tasks and none in progress
+6   hold already_running              a live task session
+6   hold start_pending                a launch not yet signed in
+7   hold cooling_down                 cooling down after failures or a quota message
+7   hold budget_exhausted             the budget is used up
+"""  # noqa: E501 - a row is a line
+
+MAIN_TASK = """
+7a  hold handing_over            another agent's session still lives on it (just reassigned)
+8   start worker_blocked         it waits, and a descendant is blocked or failed, and that is new
+9   start plan_changed           it waits, and something new needs it
+10  start workers_finished       it waits, and nothing is outstanding
+11  hold handled_blocked         it waits, and a seen block is left open
+12  hold waiting_for_workers     it waits: what is outstanding, workers first
+12  hold waiting_for_delegation  it waits: then a delegation
+12  hold waiting_for_approval    it waits: then an approval
+12  hold waiting_for_person      it waits: then a person
+12a hold waiting_for_delegation  a worker's: it left to wait for a delegation that is still open, or can only be told to
+12a hold waiting_for_workers     a worker's: all it could be told is wait_for_others
+13  start has_in_progress_task   a main task
+"""
+
+CHAT = """
+chat stop agent_not_assigned  not a member, and a chat session is live
+chat hold agent_not_assigned  not a member
+chat stop agent_inactive      inactive, and a chat session is live
+chat hold agent_inactive      inactive
+chat hold not_managed         not managed
+chat hold already_running     a chat launch or session is live
+chat hold cooling_down        chat is in cooldown after failures
+chat hold no_chat_work        always (no chat work)
+"""
+
+FIRST = """
+1 exit              exit         session over
+2 exit              exit         tripped by a guard of row 4
+3 report_model      needs_model  model not reported in this session
+4 get_notifications interrupted  an undelivered interrupt
+5 exit              exit         agent no longer active here
+6 exit              exit         task sessions: project paused or archived
+7 exit              exit         task sessions: its main task is not its own any more (task_closed if it closed it itself)
+"""  # noqa: E501 - a row is a line
+
+WORKER = """
+1  get_task                    needs_task              task not fetched in this session
+2  create_subtasks             needs_subtask_creation  it never had subtasks and may be decomposed
+3  execute_task                fixing_checks           an acceptance check failed at the last report
+4  wait_for_delegation         waiting_for_delegation  no subtasks but cancelled ones, and a success report was refused only for an open delegation
+5  execute_task                executing_task          no subtasks but cancelled ones
+6  report_completion           needs_completion        every subtask completed or cancelled, at least one completed, no awaited delegation open
+7  execute_subtask             executing_subtask       an own subtask in progress
+8  start_subtask               needs_start             an own startable subtask
+9  wait_for_delegation         waiting_for_delegation  an awaited delegation is open and nothing else can be done
+10 wait_for_others             waiting_for_workers     a subtask of another able agent or a person is in progress, or an approval below it is pending
+11 review_and_resolve_blocks   needs_review            the rest, at least one, are blocked or failed
+12 resolve_dependency_deadlock dependency_deadlock     always (open subtasks, none startable)
+"""  # noqa: E501 - a row is a line
+
+MANAGER = """
+1 get_task                  needs_task             task not fetched in this session
+2 create_subtasks           needs_subtask_creation no subtasks
+3 report_completion         needs_completion       every subtask completed or cancelled, at least one completed, no awaited delegation open, and no acceptance check failed at the last report (or something below it has changed since)
+4 review_and_resolve_blocks needs_review           nothing in progress, nothing dispatchable, nothing outstanding, some blocked or failed
+5 start                     start                  chose start in this session, has not acted on it yet, and something is dispatchable
+6 adjust                    adjust                 chose adjust in this session, and has not acted on it yet
+7 wait                      waiting_for_workers    chose wait in this session, something is outstanding and nothing is new
+8 situational_awareness     situational_awareness  always (any other choice is void)
+"""  # noqa: E501 - a row is a line
+
+
+def written(table: str) -> list[list[str]]:
+    return [line.split(None, 3) for line in table.strip().splitlines()]
+
+
+def launches(rules: Iterable[Rule[Any, launch.Say]]) -> list[list[str]]:
+    return [[each.row, each.then.action.value, each.then.reason, each.words] for each in rules]
+
+
+def steps(rules: Iterable[Rule[Any, Any]]) -> list[list[str]]:
+    return [[each.row.removeprefix("first "), each.then.action, each.then.state, each.words] for each in rules]
+
+
+def test_the_launch_decision_asks_about_the_agent_first() -> None:
+    assert launches(launch.AGENT_ROWS) == written(AGENT)
+
+
+def test_the_launch_decision_then_asks_about_each_main_task() -> None:
+    assert launches(launch.MAIN_TASK_ROWS) == written(MAIN_TASK)
+
+
+def test_the_launch_decision_ends_with_nothing_to_do() -> None:
+    assert launches([launch.NOTHING_TO_DO]) == [["15", "hold", "no_in_progress_task", "always"]]
+
+
+def test_chat_is_decided_by_a_table_of_its_own() -> None:
+    assert launches(launch.CHAT_ROWS) == written(CHAT)
+
+
+def test_every_session_asks_the_first_rows_first() -> None:
+    assert steps(next_action.FIRST_ROWS) == written(FIRST)
+
+
+def test_a_worker_is_told_by_the_workers_table() -> None:
+    assert steps(worker.WORKER_ROWS) == written(WORKER)
+
+
+def test_a_manager_is_told_by_the_managers_table() -> None:
+    assert steps(manager.MANAGER_ROWS) == written(MANAGER)
+
+
+def test_the_last_row_of_every_table_always_holds() -> None:
+    tables: list[Any] = [launch.MAIN_TASK_ROWS, launch.CHAT_ROWS, worker.WORKER_ROWS, manager.MANAGER_ROWS]
+    assert all(table[-1].when is always for table in tables)
+    assert launch.NOTHING_TO_DO.when is always
+    assert always(object())
+
+
+def test_the_first_row_that_holds_wins_and_without_one_nothing_does() -> None:
+    def row(name: str) -> Rule[str, str]:
+        return Rule(name, "", lambda seen: name in seen, name)
+
+    won = [first_match([row("a"), row("b"), row("c")], seen) for seen in ("cb", "a", "abc", "x")]
+    assert [each.row if each else None for each in won] == ["b", "a", "a", None]
+
+
+def test_one_may_choose_under_the_last_four_rows_of_the_managers_table() -> None:
+    assert {each.then.action for each in manager.MANAGER_ROWS[-4:]} == manager.MAY_CHOOSE
