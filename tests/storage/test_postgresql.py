@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from threading import Barrier, Event, Thread
+from threading import Event, Thread
 from typing import Any
 
 import psycopg
@@ -50,25 +50,137 @@ def test_two_servers_share_one_database_and_lose_nothing(
     assert postgres.read(number) == 400
 
 
-def test_works_that_lock_in_opposite_order_are_both_done(postgres: Database, at_once: AtOnce) -> None:
+def test_works_that_lock_in_opposite_order_are_both_done(postgres: Database) -> None:
     postgres.write(lambda c: c.run(NEW_COUNTER, name="other", number=0))
-    both_hold_one = Barrier(2)
+    first_holds_one, second_holds_one = Event(), Event()
 
-    def work(which: int) -> Callable[[Connection], None]:
-        tries = 0
+    def first(connection: Connection) -> None:
+        increment(connection, "all")
+        first_holds_one.set()
+        assert second_holds_one.wait(SECONDS)
+        increment(connection, "other")
 
-        def change_both(connection: Connection) -> None:
-            nonlocal tries
-            tries += 1
-            increment(connection, ("all", "other")[which])
-            if tries == 1:
-                both_hold_one.wait(SECONDS)
-            increment(connection, ("other", "all")[which])
+    def second(connection: Connection) -> None:
+        increment(connection, "other")
+        second_holds_one.set()
+        increment(connection, "all")
 
-        return change_both
-
-    assert at_once(2, lambda which: postgres.write(work(which))) == [None, None]
+    thread = Thread(target=lambda: postgres.write(first))
+    thread.start()
+    assert first_holds_one.wait(SECONDS)
+    postgres.write(second)
+    thread.join(SECONDS)
     assert postgres.read(lambda c: (number(c, "all"), number(c, "other"))) == (2, 2)
+
+
+def together(postgres: Database, works: list[Callable[[Connection], Any]]) -> list[Any]:
+    """What works answer that were waiting when a connection became free: they share a transaction."""
+    running, release = Event(), Event()
+
+    def busy(_: Connection) -> None:
+        running.set()
+        assert release.wait(SECONDS)
+
+    async def ask() -> list[Any]:
+        blocked = asyncio.create_task(postgres.write_async(busy))
+        await asyncio.to_thread(running.wait, SECONDS)
+        tasks = [asyncio.create_task(postgres.write_async(work)) for work in works]
+        await asyncio.sleep(0)
+        release.set()
+        await blocked
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    return asyncio.run(ask())
+
+
+@pytest.fixture
+def one_thread(postgres: Database, postgres_empty: str) -> Iterator[Database]:
+    with Database.open(postgres_empty, threads=1) as opened:
+        yield opened
+
+
+TRANSACTION = Statement(sa.text("SELECT pg_current_xact_id()::text"))
+
+
+def test_works_that_wait_share_a_transaction_and_its_locks(one_thread: Database) -> None:
+    def work(connection: Connection) -> tuple[bool, int, str]:
+        return connection.lock("desk"), increment(connection), connection.value(TRANSACTION)
+
+    outcomes = together(one_thread, [work] * 10)
+    assert [counted for _, counted, _ in outcomes] == list(range(1, 11))
+    assert [locked for locked, _, _ in outcomes] == [True] + [False] * 9
+    assert len({transaction for _, _, transaction in outcomes}) == 1
+
+
+@pytest.fixture
+def desk_is_held(postgres_empty: str) -> Iterator[Event]:
+    """Another server holds the key `desk` until the event is set."""
+    held, release = Event(), Event()
+
+    def hold(connection: Connection) -> None:
+        connection.lock("desk")
+        held.set()
+        assert release.wait(SECONDS)
+
+    with Database.open(postgres_empty) as other:
+        holding = Thread(target=lambda: other.write(hold))
+        holding.start()
+        assert held.wait(SECONDS)
+        yield release
+        release.set()
+        holding.join(SECONDS)
+
+
+def test_a_work_that_would_have_to_wait_lets_those_before_it_go_first(
+    one_thread: Database, desk_is_held: Event
+) -> None:
+    runs: list[str] = []
+
+    def wait(connection: Connection) -> str:
+        runs.append("wait")
+        if len(runs) == 2:
+            desk_is_held.set()
+        connection.lock("desk")
+        return str(connection.value(TRANSACTION))
+
+    def go(connection: Connection) -> str:
+        return str(connection.value(TRANSACTION))
+
+    before, waited, after = together(one_thread, [go, wait, go])
+    assert runs == ["wait", "wait"]
+    assert before != waited
+    assert waited == after
+
+
+def test_works_that_fail_together_are_done_by_themselves(one_thread: Database, desk_is_held: Event) -> None:
+    runs: list[str] = []
+
+    def write_then_wait(connection: Connection) -> int:
+        counted = increment(connection)
+        runs.append("write")
+        if len(runs) == 2:
+            desk_is_held.set()
+        connection.lock("desk")
+        return counted
+
+    assert together(one_thread, [increment, write_then_wait, increment]) == [1, 2, 3]
+    assert runs == ["write", "write"]
+    assert one_thread.read(number) == 3
+
+
+def test_works_whose_common_commit_is_lost_are_all_told_and_never_repeated(wire: Proxy, postgres: Database) -> None:
+    runs: list[int] = []
+
+    def work(connection: Connection) -> int:
+        runs.append(1)
+        wire.cut_after(b"COMMIT")
+        return increment(connection)
+
+    with Database.open(wire.url, threads=1) as behind_wire:
+        outcomes = together(behind_wire, [work] * 3)
+    assert [type(each) for each in outcomes] == [OutcomeUnknown] * 3
+    assert wire.was_cut.wait(SECONDS)
+    assert (len(runs), postgres.read(number)) == (3, 3)
 
 
 def test_a_conflict_is_repeated_even_if_the_work_hides_it(postgres: Database) -> None:

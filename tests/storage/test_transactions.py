@@ -364,26 +364,42 @@ def test_a_key_is_locked_by_one_work_at_a_time(engine: Database) -> None:
 
 
 def test_a_shared_lock_is_shared(engine: Database) -> None:
-    together = Barrier(2 if engine.dialect == "postgresql" else 1)
+    first_has_it, second_has_it = Event(), Event()
 
-    def share(connection: Connection) -> bool:
+    def first(connection: Connection) -> bool:
         locked = connection.lock_shared("desk")
-        together.wait(SECONDS)
-        return locked
+        first_has_it.set()
+        return locked and second_has_it.wait(SECONDS)
 
-    thread = Thread(target=lambda: engine.write(share))
+    def second(connection: Connection) -> None:
+        connection.lock_shared("desk")
+        second_has_it.set()
+
+    def after_first() -> None:
+        first_has_it.wait(SECONDS)
+        engine.write(second)
+
+    thread = Thread(target=after_first)
     thread.start()
-    assert engine.write(share) is (engine.dialect == "postgresql")
+    assert engine.write(first) is (engine.dialect == "postgresql")
     thread.join(SECONDS)
+
+
+def test_a_key_is_locked_once_and_until_the_end(engine: Database) -> None:
+    def lock_again(connection: Connection) -> list[bool]:
+        return [connection.lock("desk"), connection.lock("desk"), connection.lock_shared("desk")]
+
+    needed = engine.dialect == "postgresql"
+    assert [engine.write(lock_again) for _ in range(2)] == [[needed, False, False]] * 2
 
 
 def test_connections_are_kept(engine: Database, monkeypatch: pytest.MonkeyPatch, at_once: AtOnce) -> None:
     opened: list[Any] = []
     connect = type(engine).connect  # type: ignore[attr-defined]
 
-    def counted(self: Database, how: Any) -> Any:
-        opened.append(how)
-        return connect(self, how)
+    def counted(self: Database, *how: Any, **more: Any) -> Any:
+        opened.append(how or more)
+        return connect(self, *how, **more)
 
     monkeypatch.setattr(type(engine), "connect", counted)
 
@@ -413,16 +429,17 @@ def test_a_foreign_key_is_checked(engine: Database) -> None:
 
 async def _busy(engine: Database) -> tuple[Event, Awaitable[list[None]]]:
     """Keeps every writing thread busy until the event is set, so that what comes now waits together."""
-    threads = 8 if engine.dialect == "postgresql" else 1
-    running, release = Barrier(threads + 1), Event()
+    release, blocked = Event(), []
+    for _ in range(8 if engine.dialect == "postgresql" else 1):
+        running = Event()
 
-    def wait(_: Connection) -> None:
-        running.wait(SECONDS)
-        assert release.wait(SECONDS)
+        def wait(_: Connection, running: Event = running) -> None:
+            running.set()
+            assert release.wait(SECONDS)
 
-    blocked = asyncio.gather(*(engine.write_async(wait) for _ in range(threads)))
-    await asyncio.to_thread(running.wait, SECONDS)
-    return release, blocked
+        blocked.append(asyncio.create_task(engine.write_async(wait)))
+        assert await asyncio.to_thread(running.wait, SECONDS)
+    return release, asyncio.gather(*blocked)
 
 
 async def _while_the_writer_is_busy(engine: Database, works: list[Callable[[Connection], Any]]) -> list[Any]:

@@ -1,9 +1,14 @@
-"""PostgreSQL: kept connections, one transaction per work, and another try where PostgreSQL asks for it.
+"""PostgreSQL: kept connections that commit waiting works together, and another try where PostgreSQL asks for it.
 
 Writes run at READ COMMITTED, so a work that decides and then writes locks what it decides about (`with_for_update`,
 `Connection.lock`); reads run on a REPEATABLE READ snapshot. A work is run again after a deadlock or a serialization
 failure, and when its connection breaks before COMMIT was sent; never afterwards. Several servers may share one
 database.
+
+Works that wait together share a transaction: the round trips for BEGIN, COMMIT and the locks that an earlier one took
+are most of what a small work costs. Two rules keep that from making works wait for one another that would not have
+done so: only the first of them waits for a lock, and when one fails after a write, all of it is rolled back and each
+work gets a transaction of its own.
 """
 
 from __future__ import annotations
@@ -34,9 +39,11 @@ from toryo.storage.statements import Compiled, Row, Statement
 from toryo.storage.threads import Call, Crew
 
 _WRITE = b"BEGIN"
+_WRITE_TOGETHER = b"BEGIN; SET LOCAL lock_timeout = 100"  # rows, too, are waited for patiently only by a work alone
 _READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _PAUSES_SECONDS = (0.0, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256)
 _STATEMENTS_KEPT = 500
+_WORKS_TOGETHER = 64
 
 _DONE = {ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK}
 _DRIVER_ERRORS = (psycopg.Error, UnicodeEncodeError)
@@ -51,8 +58,8 @@ class PostgreSQLDatabase(Database):
         super().__init__()
         self._conninfo, self.place = _conninfo(url, patience)
         self._lock_milliseconds = round(patience * 2000)
-        self._writers = Crew("writer", threads, 1, lambda: _Hand(self, _WRITE), self._inside)
-        self._readers = Crew("reader", max(2, threads // 2), 1, lambda: _Hand(self, _READ), self._inside)
+        self._writers = self._crew("writer", threads, reads=False)
+        self._readers = self._crew("reader", max(2, threads // 2), reads=True)
         self._look()
 
     def upgrade(self) -> list[str]:
@@ -62,7 +69,7 @@ class PostgreSQLDatabase(Database):
 
         return self.write(patiently)
 
-    def connect(self, begin: bytes) -> PostgreSQLConnection:
+    def connect(self, *, reads_only: bool) -> PostgreSQLConnection:
         try:
             driver = psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=2)
         except psycopg.Error as error:
@@ -73,11 +80,14 @@ class PostgreSQLDatabase(Database):
         driver.prepared_max = _STATEMENTS_KEPT
         driver.adapters.register_loader("numeric", _PlainNumber)
         driver.adapters.register_dumper(int, Int8Dumper)  # by size there would be a prepared statement for each
-        connection = PostgreSQLConnection(driver, self.place, reads_only=begin is _READ)
+        connection = PostgreSQLConnection(driver, self.place, reads_only=reads_only)
         connection.command(
             f"SET lock_timeout = {self._lock_milliseconds}; SET idle_in_transaction_session_timeout = 60000".encode()
         )
         return connection
+
+    def _crew(self, name: str, threads: int, *, reads: bool) -> Crew:
+        return Crew(name, threads, lambda: _Hand(self, reads=reads), self._inside, most=_WORKS_TOGETHER)
 
     def _look(self) -> None:
         """Fails now rather than at the first call, if the server is away or refuses us."""
@@ -99,6 +109,9 @@ class PostgreSQLConnection(DriverConnection):
         self._place = place
         self._reads_only = reads_only
         self._wrote = False
+        self._locked: set[str] = set()
+        self._shared: set[str] = set()
+        self.waits_for_locks = True
 
     def all(self, statement: Statement, **params: Any) -> list[Row]:
         compiled = statement.postgresql
@@ -130,12 +143,26 @@ class PostgreSQLConnection(DriverConnection):
         self._wrote = self._wrote or self._cursor.rowcount > 0
 
     def lock(self, key: str) -> bool:
-        self.one(_LOCK, key=_number(key))
+        if key in self._locked:
+            return False
+        self._take(key, _LOCK, _TRY_LOCK)
+        self._locked.add(key)
         return True
 
     def lock_shared(self, key: str) -> bool:
-        self.one(_LOCK_SHARED, key=_number(key))
+        if key in self._locked or key in self._shared:
+            return False
+        self._take(key, _LOCK_SHARED, _TRY_LOCK_SHARED)
+        self._shared.add(key)
         return True
+
+    def _take(self, key: str, wait: Statement, attempt: Statement) -> None:
+        number = int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()) >> 1  # locks have 63 bits
+        if self.waits_for_locks:
+            self.one(wait, key=number)
+        elif not self.value(attempt, key=number):
+            self.failure = self.failure or _WouldWait(f"Somebody else holds {key!r}.", "Try again.")
+            raise self.failure
 
     def define(self, change: sa.DDLElement | str) -> None:
         self._wrote = True
@@ -151,6 +178,12 @@ class PostgreSQLConnection(DriverConnection):
     @property
     def broken(self) -> bool:
         return self._driver.pgconn.status != ConnStatus.OK
+
+    def begin(self, text: bytes) -> None:
+        self._locked.clear()
+        self._shared.clear()
+        self.waits_for_locks = True
+        self.command(text)
 
     def command(self, text: bytes) -> None:
         """BEGIN, COMMIT and their like, without the driver's own bookkeeping of transactions."""
@@ -184,62 +217,88 @@ class PostgreSQLConnection(DriverConnection):
 
 
 class _Hand:
-    """The hand of a thread with a connection of its own, for works that all begin alike."""
+    """The hand of a thread with a connection of its own, for works that read or for works that write."""
 
-    def __init__(self, database: PostgreSQLDatabase, begin: bytes) -> None:
+    def __init__(self, database: PostgreSQLDatabase, *, reads: bool) -> None:
         self._database = database
-        self._begin = begin
+        self._reads = reads
         self._connection: PostgreSQLConnection | None = None
+        self._alone = 0
+        """So many of the next calls get a transaction of their own, because together they failed."""
 
-    def carry_out(self, calls: list[Call]) -> None:
-        for call in calls:
-            try:
-                self._carry_out(call)
-            except (DatabaseUnavailable, ConstraintBroken) as error:
-                call.fail(error)
-            if isinstance(call.error, DatabaseUnavailable):
-                self.close()
+    def carry_out(self, calls: list[Call]) -> int:
+        try:
+            self._usable()
+        except DatabaseUnavailable as error:  # away: whoever waits need not find that out one after the other
+            return _refused(calls, error)
+        if len(calls) > 1 and not self._alone:
+            done = self._together(calls)
+            if done:
+                return done
+            self._alone = len(calls)
+        self._alone = max(0, self._alone - 1)
+        return self._by_itself(calls[0])
 
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
         self._connection = None
 
-    def _carry_out(self, call: Call) -> None:
+    def _usable(self) -> PostgreSQLConnection:
+        if self._connection is None or self._connection.broken:
+            self.close()
+            self._connection = self._database.connect(reads_only=self._reads)
+        return self._connection
+
+    def _together(self, calls: list[Call]) -> int:
+        """Runs the works in one transaction, up to one that would have to wait; 0, and nothing kept, if one failed."""
+        connection, done = self._usable(), 0
+        try:
+            connection.begin(_READ if self._reads else _WRITE_TOGETHER)
+            done = _attempted(connection, calls)
+            self._end(connection, keep=done > 0)
+        except OutcomeUnknown as error:
+            return _refused(calls[:done], error)
+        except (DatabaseUnavailable, ConstraintBroken):
+            return 0  # each by itself will show whose trouble it is
+        return done
+
+    def _by_itself(self, call: Call) -> int:
+        try:
+            self._until_nobody_is_in_the_way(call)
+        except (DatabaseUnavailable, ConstraintBroken) as error:
+            call.fail(error)
+        if isinstance(call.error, DatabaseUnavailable):
+            self.close()
+        return 1
+
+    def _until_nobody_is_in_the_way(self, call: Call) -> None:
         for pause in _PAUSES_SECONDS:
             time.sleep(pause)
             try:
-                self._try(call)
+                return self._try(call)
             except _Lost:
                 self.close()
             except _Conflict:
                 self._usable().rollback()
-            else:
-                return
         raise DatabaseUnavailable(
             f"PostgreSQL at {self._database.place} is too busy: other transactions were in the way every time.",
             "Try again.",
         )
 
-    def _usable(self) -> PostgreSQLConnection:
-        if self._connection is None or self._connection.broken:
-            self.close()
-            self._connection = self._database.connect(self._begin)
-        return self._connection
-
     def _try(self, call: Call) -> None:
         """Runs the work in one transaction; raises `_Lost` or `_Conflict`, nothing kept, if that is worth repeating."""
         connection = self._usable()
-        connection.command(self._begin)
+        connection.begin(_READ if self._reads else _WRITE)
         connection.attempt(call)
         if isinstance(connection.failure, _Lost | _Conflict):
             raise connection.failure
-        if call.error is not None or self._begin is _READ:
-            connection.rollback()
-        else:
-            self._commit(connection)
+        self._end(connection, keep=call.error is None)
 
-    def _commit(self, connection: PostgreSQLConnection) -> None:
+    def _end(self, connection: PostgreSQLConnection, *, keep: bool) -> None:
+        if self._reads or not keep:
+            connection.rollback()
+            return
         try:
             connection.command(b"COMMIT")
         except _Lost as error:
@@ -250,12 +309,34 @@ class _Hand:
             ) from error
 
 
+def _attempted(connection: PostgreSQLConnection, calls: list[Call]) -> int:
+    """Runs the works and says how many of them may be kept; those behind one that would wait have to come again."""
+    for position, call in enumerate(calls):
+        connection.attempt(call)
+        if isinstance(connection.failure, _WouldWait) and not connection.wrote:
+            return position
+        if connection.failure is not None or (call.error is not None and connection.wrote):
+            return 0
+        connection.waits_for_locks = False
+    return len(calls)
+
+
+def _refused(calls: list[Call], error: DatabaseUnavailable) -> int:
+    for call in calls:
+        call.fail(error.again())
+    return len(calls)
+
+
 class _Lost(DatabaseUnavailable):
     """The connection is of no more use; with a new one the work may be run again."""
 
 
 class _Conflict(DatabaseUnavailable):
     """Other transactions were in the way; the work may be run again."""
+
+
+class _WouldWait(DatabaseUnavailable):
+    """Waiting for a lock while holding those of other works is how deadlocks begin; alone, the work may wait."""
 
 
 class _PlainNumber(Loader):
@@ -268,11 +349,8 @@ class _PlainNumber(Loader):
 
 _LOCK = Statement(sa.text("SELECT pg_advisory_xact_lock(:key)"))
 _LOCK_SHARED = Statement(sa.text("SELECT pg_advisory_xact_lock_shared(:key)"))
-
-
-def _number(key: str) -> int:
-    """The key as PostgreSQL's advisory locks name things: 63 bits."""
-    return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()) >> 1
+_TRY_LOCK = Statement(sa.text("SELECT pg_try_advisory_xact_lock(:key)"))
+_TRY_LOCK_SHARED = Statement(sa.text("SELECT pg_try_advisory_xact_lock_shared(:key)"))
 
 
 def _conninfo(url: str, patience: float) -> tuple[str, str]:

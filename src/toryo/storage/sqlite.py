@@ -32,7 +32,6 @@ from toryo.storage.threads import Call, Crew, gone
 
 _WORKS_PER_COMMIT = 512
 _WORKS_PER_SNAPSHOT = 16
-_READING_THREADS = 2  # one is fastest, for they take turns anyway; the other keeps a slow read from stopping all
 _STATEMENTS_KEPT = 1024
 
 _DRIVER_ERRORS = (sqlite3.Error, OverflowError, UnicodeEncodeError)
@@ -62,10 +61,8 @@ class SQLiteDatabase(Database):
         self.place = str(self._path)
         _create(self._path)
         self._owner = _claim(self._path) if exclusive else None
-        self._writers = Crew("writer", 1, _WORKS_PER_COMMIT, lambda: _Writer(self), self._inside)
-        self._readers = Crew(
-            "reader", min(threads, _READING_THREADS), _WORKS_PER_SNAPSHOT, lambda: _Reader(self), self._inside
-        )
+        self._writers = Crew("writer", 1, lambda: _Writer(self), self._inside, most=_WORKS_PER_COMMIT)
+        self._readers = Crew("reader", threads, lambda: _Reader(self), self._inside, most=_WORKS_PER_SNAPSHOT)
         self._look()
 
     def read(self, work: Work[T]) -> T:
@@ -242,7 +239,7 @@ class _Reader:
         self._database = database
         self._connection: SQLiteConnection | None = None
 
-    def carry_out(self, calls: list[Call]) -> None:
+    def carry_out(self, calls: list[Call]) -> int:
         try:
             self._connection = self._connection or self._database.connect(_FOR_READERS)
             self._connection.snapshot(calls)
@@ -250,6 +247,7 @@ class _Reader:
             _fail_all(calls, error)
         if _unavailable(calls):
             self.close()
+        return len(calls)
 
     def close(self) -> None:
         if self._connection is not None:
@@ -264,7 +262,7 @@ class _Writer:
         self._database = database
         self._connection: SQLiteConnection | None = None
 
-    def carry_out(self, calls: list[Call]) -> None:
+    def carry_out(self, calls: list[Call]) -> int:
         try:
             self._connection = self._connection or self._opened()
             self._commit_all(self._connection, calls)
@@ -272,6 +270,7 @@ class _Writer:
             _fail_all(calls, error)
         if _unavailable(calls):
             self.close()
+        return len(calls)
 
     def close(self) -> None:
         if self._connection is not None:

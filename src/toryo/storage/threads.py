@@ -17,6 +17,7 @@ from toryo.storage.errors import DatabaseUnavailable, MisusedDatabase
 
 _log = logging.getLogger(__name__)
 _LOOK_AGAIN_SECONDS = 5.0
+_SLOW_SECONDS = 0.01
 
 
 class Call:
@@ -117,8 +118,11 @@ def gone() -> DatabaseUnavailable:
 class Hand(Protocol):
     """What one thread of a crew does. It lives in that thread alone and keeps its connection there."""
 
-    def carry_out(self, calls: list[Call]) -> None:
-        """Runs the works, sets every call's `result` or `error`, and does not answer: the crew does."""
+    def carry_out(self, calls: list[Call]) -> int:
+        """Runs the works of the first so many calls, sets their `result` or `error`, and says how many those were.
+
+        At least one. The crew answers them and comes again with the others.
+        """
 
     def close(self) -> None: ...
 
@@ -137,27 +141,36 @@ class Inside(threading.local):
 
 
 class Crew:
-    """Threads that take calls from one queue: each time their fair share of those that wait, but at most `most`."""
+    """Threads that take calls from one queue, each time what waits there but at most `most`.
 
-    def __init__(self, name: str, threads: int, most: int, hire: Callable[[], Hand], inside: Inside) -> None:
+    The first thread takes everything as long as it keeps up: under one interpreter lock threads only take turns, and
+    works that are carried out together share their transaction. Each other thread joins in while the one before it
+    has been busy with the same calls for more than `_SLOW_SECONDS`, so that a slow work does not stop all the others.
+    """
+
+    def __init__(self, name: str, threads: int, hire: Callable[[], Hand], inside: Inside, *, most: int) -> None:
         self._calls: SimpleQueue[Call | None] = SimpleQueue()
+        self._hire = hire
         self._inside = inside
         self._most = most
-        self._hire = hire
-        self._closing = False
+        self._closing = threading.Event()
         self._left = False
         self._serving = threads
         self._counting = threading.Lock()
+        self._steps = [0] * threads
+        """Of each thread: odd while it carries out calls, and another number with the next ones."""
+        self._watching = [threading.Event() for _ in range(threads)]
+        """Of each thread: whether the one before it is at work, so that it has to be looked after."""
         self._threads = [
-            threading.Thread(target=self._serve, name=f"toryo-{name}-{number}", daemon=True)
-            for number in range(threads)
+            threading.Thread(target=self._serve, args=(rank,), name=f"toryo-{name}-{rank}", daemon=True)
+            for rank in range(threads)
         ]
         for thread in self._threads:
             thread.start()
 
     def submit(self, call: Call) -> None:
         """Queues the call; it will be answered whatever happens. Raises DatabaseUnavailable once closed."""
-        if self._closing:
+        if self._closing.is_set():
             raise gone()
         self._calls.put(call)
         if self._left:  # the last thread may have looked through the queue before this call stood in it
@@ -168,59 +181,96 @@ class Crew:
 
     def close(self) -> None:
         """Carries out what waits already, refuses what comes later, and ends the threads."""
-        self._closing = True
+        self._closing.set()
+        for watching in self._watching:
+            watching.set()
         for _ in self._threads:
             self._calls.put(None)
         for thread in self._threads:
             if thread is not threading.current_thread():
                 thread.join()
 
-    def _serve(self) -> None:
+    def _serve(self, rank: int) -> None:
         self._inside.work = True  # this thread does nothing else
         try:
             hand = self._hire()
-            while self._serve_once(hand):
+            while self._serve_once(hand, rank):
                 pass
             hand.close()
         except BaseException:  # noqa: BLE001 - told here; its callers are told by `_leave`
             _log.exception("a database thread ended")
         finally:
-            self._leave()
+            self._leave(rank)
 
-    def _serve_once(self, hand: Hand) -> bool:
-        calls, more = self._take()
+    def _serve_once(self, hand: Hand, rank: int) -> bool:
+        """Takes calls when it is this thread's turn, carries them out and answers; False when the crew closes."""
+        if rank:
+            self._wait_until_needed(rank)
+        calls, more = self._taken(patiently=rank == 0 or self._closing.is_set())
+        if calls:
+            self._begin(rank)
+            while calls:
+                done = self._carried_out(hand, calls)
+                answer(calls[:done])
+                calls = calls[done:]
+                self._steps[rank] += 2
+            self._steps[rank] += 1
+        return more
+
+    def _begin(self, rank: int) -> None:
+        self._steps[rank] += 1
+        if rank + 1 < len(self._watching) and not self._watching[rank + 1].is_set():
+            self._watching[rank + 1].set()
+
+    def _carried_out(self, hand: Hand, calls: list[Call]) -> int:
         try:
-            if calls:
-                hand.carry_out(calls)
+            return hand.carry_out(calls)
         except BaseException as error:  # noqa: BLE001 - whatever it is, the callers must hear of it
             _log.exception("a database thread failed")
             for call in calls:
                 call.fail(RuntimeError(f"The database thread failed: {error!r}"))
-        answer(calls)
-        return more
+            return len(calls)
 
-    def _take(self) -> tuple[list[Call], bool]:
-        """Waits for one call and takes others that wait with it; False says that the crew is closing."""
+    def _wait_until_needed(self, rank: int) -> None:
+        """Returns when calls wait and the thread before this one is stuck, or when the crew closes."""
+        watching = self._watching[rank]
+        while not self._closing.is_set():
+            watching.wait()
+            before = self._steps[rank - 1]
+            self._closing.wait(_SLOW_SECONDS)
+            stands_still, at_work = self._steps[rank - 1] == before, before % 2
+            if stands_still and at_work and not self._calls.empty():
+                return
+            if stands_still and not at_work:
+                watching.clear()
+                if self._steps[rank - 1] != before or self._closing.is_set():  # it began just before
+                    watching.set()
+
+    def _taken(self, *, patiently: bool) -> tuple[list[Call], bool]:
+        """The calls that wait, at least one if `patiently`; False says that the crew is closing."""
         calls: list[Call] = []
-        call = self._calls.get()
-        share = min(self._most, 1 + self._calls.qsize() // len(self._threads))
-        while call is not None:
-            if not call.abandoned:
-                calls.append(call)
-            if len(calls) >= share:
-                return calls, True
-            try:
+        try:
+            call = self._calls.get(block=patiently)
+            while call is not None:
+                if not call.abandoned:
+                    calls.append(call)
+                if len(calls) >= self._most:
+                    return calls, True
                 call = self._calls.get_nowait()
-            except Empty:
-                return calls, True
+        except Empty:
+            return calls, True
         return calls, False
 
-    def _leave(self) -> None:
+    def _leave(self, rank: int) -> None:
+        self._steps[rank] |= 1  # should it be the only one that ended, then the next stands in for it from now on
+        for watching in self._watching[rank + 1 : rank + 2]:
+            watching.set()
         with self._counting:
             self._serving -= 1
             if self._serving:
                 return
-        self._closing = self._left = True
+        self._left = True
+        self._closing.set()
         self._refuse_waiting()
 
     def _refuse_waiting(self) -> None:
