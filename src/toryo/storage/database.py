@@ -1,7 +1,8 @@
 """The seam between Toryo and its database: `Database.open(url)`, `read(work)`, `write(work)`, a work's `Connection`.
 
 A work is a function of one `Connection`. It may be run more than once (a serialization failure, a neighbour in its
-batch that failed), so it must change nothing but through its connection. All that differs between the two databases
+batch that failed), so it must change nothing but through its connection; and it may share its transaction with others
+that waited with it, so works must not wait for one another. All that differs between the two databases
 stands in `sqlite.py` and `postgresql.py`; what a statement is in `statements.py`; what tables there are in `schema.py`.
 """
 
@@ -55,7 +56,8 @@ class Connection(ABC):
     def lock(self, key: str) -> bool:
         """Waits until no other transaction holds `key`, and holds it until the end of this one.
 
-        True where that was needed (PostgreSQL); False on SQLite, whose writer is alone anyway.
+        True if others could have changed what was read before; False if this transaction held the key already, and
+        on SQLite, whose writer is alone anyway.
         """
 
     @abstractmethod
