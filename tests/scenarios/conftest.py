@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,9 @@ Build = Callable[..., Site]
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[Any]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     if report.failed:
         item.stash[_FAILED] = True
@@ -37,7 +39,7 @@ def build(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Build]:
 
         yield made
         if request.node.stash.get(_FAILED, False):
-            print("\n\n".join(each.tell() for each in sites))  # noqa: T201 - shown by pytest beside the failure
+            print("\n\n".join(each.tell() for each in sites))  # noqa: T201 - shown beside the failure
             return
         for each in sites:
             _take_down_in_order(each)

@@ -50,7 +50,7 @@ class Program:
             text=True,
             errors="replace",
             start_new_session=True,
-            preexec_fn=_dies_with_the_tests,
+            preexec_fn=_dies_with_the_tests,  # noqa: PLW1509 - one system call that takes no lock
         )
         threading.Thread(target=self._listen, args=(self._process,), daemon=True).start()
         return self

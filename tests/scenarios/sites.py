@@ -6,15 +6,15 @@ own file; how processes are held stands in `programs.py`, what events say in `hi
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import pytest
 import yaml
@@ -81,7 +81,7 @@ class Site:
         self.coordinators: list[Program] = []
         self._gates: list[Gate] = []
 
-    def __enter__(self) -> Site:
+    def __enter__(self) -> Self:
         self.serve()
         self.people = Client(self.url, self.token("owner"), patience_seconds=20)
         self.history = History(self.people)
@@ -131,7 +131,9 @@ class Site:
         self.people.rest("POST", "/projects", body)
         return directory
 
-    def hire(self, name: str, *projects: str, role: str = "worker", provider: str | None = "command", **more: Any) -> str:
+    def hire(
+        self, name: str, *projects: str, role: str = "worker", provider: str | None = "command", **more: Any
+    ) -> str:
         """Makes an agent, member of these projects."""
         body = {"id": name, "role": role, "provider": provider, "projects": list(projects), **more}
         self.people.rest("POST", "/agents", body)
@@ -170,12 +172,9 @@ class Site:
         """Who is signed in."""
         return list(self.people.rest("GET", "/sessions")["sessions"])
 
-    def log(self, launch_id: str) -> str:
-        return str(self.people.rest("GET", f"/launches/{launch_id}/log")["text"])
-
     # --- waiting ----------------------------------------------------------------------------------------------------
 
-    def until(self, what: str, condition: Callable[[], T], within: float = WITHIN) -> T:
+    def until(self, what: str, condition: Callable[[], T | None], within: float = WITHIN) -> T:
         """Waits for a condition, looking whenever something has happened; what it answers. Fails with `what`."""
         limit = time.monotonic() + within
         while True:
@@ -200,6 +199,10 @@ class Site:
             return launch_id if self._prints(launch_id, words) else None
 
         return self.until(f"start {start} of {task_id} prints {words!r}", printed, within)
+
+    def until_logged(self, launch_id: str, words: str) -> None:
+        """These words are in the log that people read: it comes a moment after they were printed."""
+        self.until(f"the log of {launch_id} says {words!r}", lambda: self._prints(launch_id, words))
 
     def _prints(self, launch_id: str, words: str) -> bool:
         """Looks at the output, and waits a little for more of it."""
@@ -226,7 +229,7 @@ class Site:
         for each in [*self.coordinators, self.server]:
             each.end()
         for pid in programs.everything_of([self.url]):
-            with _gone_already():
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
     def tell(self) -> str:
@@ -235,7 +238,7 @@ class Site:
         for path in sorted((self.data / "logs").glob("lau_*.log")):
             lines = path.read_text(errors="replace").splitlines()
             parts.append(f"{path.name}:\n" + "\n".join(lines[-LOG_LINES:]))
-        return "\n\n".join([*parts, f"timeline{self.name}:", *self._timeline()])
+        return "\n\n".join([*parts, "\n".join([f"timeline{self.name}:", *self._timeline()])])
 
     def _timeline(self) -> list[str]:
         try:
@@ -244,14 +247,6 @@ class Site:
         except Exception as problem:  # noqa: BLE001 - what was read before is worth telling in any case
             return [*self.history.told(), f"(and no more could be read: {problem})"]
         return self.history.told()
-
-
-@contextmanager
-def _gone_already() -> Iterator[None]:
-    try:
-        yield
-    except ProcessLookupError:
-        pass
 
 
 def clean_environment(home: Path) -> dict[str, str]:

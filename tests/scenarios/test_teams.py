@@ -73,8 +73,7 @@ def test_two_specialists_work_at_the_same_time_and_each_on_its_own(site: Site) -
     site.coordinator()
     main = site.file("words", "Translate hello.txt", assignee_id="lead", status="in_progress")
     for language in ("japanese", "chinese"):
-        site.until(f"{language} has its task", lambda of=language: site.history.starts(agent_id=of))
-        site.until_printed(site.tasks("words")[f"Into {language}"]["task_id"], "at work")
+        site.until_printed(_task_of(site, language), "at work")
     assert site.status(main) == "in_progress"
     both_at_work.open()
     site.until_status(main, "completed")
@@ -140,3 +139,9 @@ def test_what_depends_is_never_in_progress_before_the_other_is_completed(site: S
     assert seed.stat().st_mtime_ns < result.stat().st_mtime_ns
     assert Counter(each["agent_id"] for each in history.starts()) == {"lead": 3, "generator": 1, "calculator": 1}
     assert history.idle_starts() == []
+
+
+def _task_of(site: Site, agent_id: str) -> str:
+    """The task that an agent signed in for first."""
+    started = site.until(f"{agent_id} has a task", lambda: site.history.starts(agent_id=agent_id))
+    return str(started[0]["data"]["task_id"])
