@@ -418,8 +418,10 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> dict[str, Any]:
         launch_id=launch.id,
         data={"exit_code": exit_.exit_code, "signal": exit_.signal, "error": exit_.error},
     )
-    released = [] if launch.refused_at_sign_in else _release(call, recorded, exit_)
-    until = _cooldown(call, launch, exit_)
+    released, until = [], None
+    if not launch.refused_at_sign_in:  # the process that ended is not the one that works
+        released = _release(call, recorded, exit_)
+        until = _cooldown(call, launch, exit_)
     call.tx.hint(WORK, f"launch:{launch.id}")
     return {"success": True, "released": released, "cooling_down_until": iso(until) if until else None}
 
@@ -460,7 +462,7 @@ def _failed(exit_: ProcessExit) -> bool:
 def _cooldown(call: Call, launch: Launch, exit_: ProcessExit) -> Millis | None:
     """A failure cools the agent down; an end that was ordered, or that the agent was told to make, does not."""
     ordered = _class_of(exit_) in NO_FAILURE or (launch.told_to_leave and exit_.quota_reset_seconds is None)
-    never_signed_in = launch.signed_in_at is None and not launch.refused_at_sign_in
+    never_signed_in = launch.signed_in_at is None
     if ordered or not (_failed(exit_) or never_signed_in or exit_.quota_reset_seconds is not None):
         return None
     reason = _class_of(exit_) or ("could_not_connect" if never_signed_in else "crashed")
