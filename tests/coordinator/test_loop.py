@@ -116,8 +116,7 @@ async def coordinating(server: FakeServer, tmp_path: Path, config: Config | None
         client=AsyncClient(server.url, "tct_0123456789abcdefgh"),
         data_dir=tmp_path / "data",
         providers=PROVIDERS,
-        limits=FAST,
-        **{"environ": dict(os.environ), **more},
+        **{"environ": dict(os.environ), "limits": FAST, **more},
     )
     running = asyncio.create_task(coordinator.run())
     try:
@@ -184,22 +183,37 @@ def test_only_the_agents_of_the_file_are_asked_for(server, orders, tmp_path) -> 
     assert claim["coordinator_id"] == "here"
 
 
-def test_an_exit_is_reported_while_a_claim_still_waits_and_the_slot_is_offered_again(
+def test_an_exit_is_reported_while_a_claim_still_waits_and_its_slot_is_offered_again(
     server, orders, project, tmp_path
 ) -> None:
-    """The claim in between is never answered: the report must not wait for it."""
+    """The claim in between offers nothing and is never answered: neither report nor slot may wait for it."""
 
     def tell(_: Coordinator) -> None:
         os.mkfifo(tmp_path / "go")
         orders.give(launch("a", f"read line < {tmp_path}/go", project))
-        server.waiting_for("claim_starts", 2)
-        assert server.seen("claim_starts")[1].arguments["free_slots"] == 2
+        assert server.waiting_for("claim_starts", 2)[1].arguments["free_slots"] == 0
         (tmp_path / "go").write_text("go\n")
         assert exit_of(server, "a")["exit_code"] == 0
         again = server.waiting_for("claim_starts", 3)[2].arguments
-        assert (again["free_slots"], again["running"]) == (3, [])
+        assert (again["free_slots"], again["running"]) == (1, [])
+
+    story(server, tmp_path, tell, limits=replace(FAST, max_concurrent=1))
+
+
+def test_a_claim_that_still_offers_a_slot_is_never_given_up(server, orders, project, tmp_path) -> None:
+    """Its answer may be on the way, and would be lost: exits and starts in between change nothing about that."""
+
+    def tell(_: Coordinator) -> None:
+        orders.give(launch("a", "true", project), launch("b", "true", project))
+        for name in ("a", "b"):
+            exit_of(server, name)
+        orders.give(launch("c", "true", project))
+        exit_of(server, "c")
 
     story(server, tmp_path, tell)
+    first, *rest = server.seen("claim_starts")
+    assert [first.arguments["free_slots"], rest[0].arguments["free_slots"]] == [3, 1]
+    assert len(rest) == 2, "one after each answer, and no other"
 
 
 def test_a_launch_that_is_handed_out_again_does_not_start_twice(server, orders, project, tmp_path) -> None:
@@ -212,9 +226,8 @@ def test_a_launch_that_is_handed_out_again_does_not_start_twice(server, orders, 
         server.waiting_for("claim_starts", 3)
         (tmp_path / "go").write_text("go\n")
         exit_of(server, "a")
-        server.waiting_for("claim_starts", 4)
         orders.give(one)
-        server.waiting_for("claim_starts", 5)
+        server.waiting_for("claim_starts", 4)
         assert (project / "started").read_text() == "x\n"
 
     story(server, tmp_path, tell)
@@ -234,6 +247,7 @@ def test_two_processes_of_one_agent_are_two(server, orders, project, tmp_path) -
         assert sorted(claim["running"]) == ["lau_c", "lau_t"]
         (tmp_path / "t").write_text("go\n")
         exit_of(server, "t")
+        orders.give()
         assert server.waiting_for("claim_starts", 3)[2].arguments["running"] == ["lau_c"]
         (tmp_path / "c").write_text("go\n")
         exit_of(server, "c")

@@ -1,7 +1,7 @@
 """The Coordinator: observe, plan, act, again whenever something happened. It may be killed at any moment.
 
 What to do is decided in `plan.py`; this file only carries it out and waits. One claim waits at the server while exits,
-checks and output are handled beside it; when the number of free slots changes, the claim is asked anew.
+checks and output are handled beside it; when it offers no slot although there is one again, it is asked anew.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ from toryo.coordinator.workspaces import Workspaces
 log = logging.getLogger("toryo.coordinator")
 
 LEFTOVER_LOOK = 0.05
+SETTLE = 0.05
+"""Seconds that an answer on its way may take before its claim is given up."""
 DRAIN_FOR = 3.0
 """Seconds that the last output may take to reach the server when this Coordinator leaves."""
 STARTS_BETWEEN_BREATHS = 16
@@ -79,7 +81,8 @@ class Coordinator:
         self._news = asyncio.Event()
         self._orders: Orders | None = None
         self._claim: asyncio.Task[None] | None = None
-        self._asked: tuple[object, ...] = ()
+        self._asked = (0, 0)
+        self._blind_since: float | None = None
         self._asked_at = 0.0
         self._pace = Pace(config.polling_interval)
         self._leaderless = False
@@ -265,23 +268,36 @@ class Coordinator:
     # --- ask the server -----------------------------------------------------------------------------------------------
 
     def _ask(self, plan: Plan) -> None:
-        """One claim at a time, with what is true now; not before what has ended was reported."""
+        """One claim at a time; not before what has ended was reported."""
         if self._leaving_since is not None:
             self._cancel_claim()
             return
         if self._telling.pending:
             return
-        now_true = (plan.free_slots, plan.free_chat_slots, tuple(sorted(self.running)))
-        if self._claim is not None and self._asked != now_true:
-            self._cancel_claim()
+        self._give_up_blind_claim(plan)
         if self._claim is None and _now() >= self._pace.ask_at:
-            self._asked, self._asked_at = now_true, _now()
-            self._claim = asyncio.create_task(self._claim_starts(plan.free_slots, plan.free_chat_slots))
+            self._asked, self._asked_at = (plan.free_slots, plan.free_chat_slots), _now()
+            self._claim = asyncio.create_task(self._claim_starts(*self._asked))
+
+    def _give_up_blind_claim(self, plan: Plan) -> None:
+        """A claim that offers no slot where there is one now would wait in vain, and is asked anew.
+
+        Any other one is left alone, however much has changed: whatever it brings, the next one says what is true then.
+        An answer that is on its way would be lost with its claim, and the exit just reported may well have caused one:
+        so it is given a moment to arrive.
+        """
+        offers = zip(self._asked, (plan.free_slots, plan.free_chat_slots), strict=True)
+        if self._claim is None or not any(asked == 0 < free for asked, free in offers):
+            self._blind_since = None
+        elif self._blind_since is None:
+            self._blind_since = _now()
+        elif _now() >= self._blind_since + SETTLE:
+            self._cancel_claim()
 
     def _cancel_claim(self) -> None:
         if self._claim is not None:
             self._claim.cancel()
-            self._claim = None
+            self._claim = self._blind_since = None
 
     async def _claim_starts(self, free_slots: int, free_chat_slots: int) -> None:
         try:
@@ -314,6 +330,8 @@ class Coordinator:
         until = [plan.look_again_at] if plan.look_again_at is not None else []
         if self._claim is None and not self._telling.pending and self._leaving_since is None:
             until.append(self._pace.ask_at)
+        if self._blind_since is not None:
+            until.append(self._blind_since + SETTLE)
         if self._leaderless:
             until.append(now + LEFTOVER_LOOK)
         with contextlib.suppress(TimeoutError):
