@@ -418,7 +418,8 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> dict[str, Any]:
         launch_id=launch.id,
         data={"exit_code": exit_.exit_code, "signal": exit_.signal, "error": exit_.error},
     )
-    released, until = [], None
+    released: list[str] = []
+    until: Millis | None = None
     if not launch.refused_at_sign_in:  # the process that ended is not the one that works
         released = _release(call, recorded, exit_)
         until = _cooldown(call, launch, exit_)
