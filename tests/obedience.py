@@ -93,7 +93,7 @@ class Obedient:
         tasks = [{"local_id": each, "title": each, "description": "x"} for each in self.subtasks]
         return self.ask("create_tasks_batch", tasks=tasks)
 
-    # --- a worker's ----------------------------------------------------------------------------------------------------
+    # --- a worker's ------------------------------------------------------------------------------------------------
 
     def do_start_subtask(self, said: Answer) -> Answer:
         return self.ask("update_task_status", task_id=said["subtask"]["task_id"], status="in_progress")
