@@ -34,8 +34,9 @@ def build(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Build]:
     with ExitStack() as standing:
 
         def made(**settings: Any) -> Site:
-            sites.append(Site(tmp_path, name="" if not sites else f"-{len(sites) + 1}", **settings))
-            return standing.enter_context(sites[-1])
+            name = "" if not sites else f"-{len(sites) + 1}"
+            sites.append(standing.enter_context(Site(tmp_path, name=name, **settings)))
+            return sites[-1]
 
         yield made
         if request.node.stash.get(_FAILED, False):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import select
 import signal
 import socket
 import time
@@ -67,6 +68,31 @@ class Gate:
         self._held = -1
 
 
+class Bell:
+    """Commands ring it: `echo NAME > PATH`. Heard whether a server is up or not."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        os.mkfifo(path)
+        self._held = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+        self._heard = ""
+
+    def __str__(self) -> str:
+        return f"'{self.path}'"
+
+    def rung(self, times: int, within: float = 10.0) -> list[str]:
+        """The first so many names; fails where they do not come in time."""
+        limit = time.monotonic() + within
+        while self._heard.count("\n") < times:
+            ready, _, _ = select.select([self._held], [], [], max(0.0, limit - time.monotonic()))
+            assert ready, f"heard {self._heard.split()} within {within:g} s, not {times}"
+            self._heard += os.read(self._held, 65536).decode()
+        return self._heard.split()[:times]
+
+    def close(self) -> None:
+        os.close(self._held)
+
+
 class Site:
     """`with Site(directory) as site:` has a server that answers; Coordinators come with `site.coordinator()`."""
 
@@ -80,9 +106,14 @@ class Site:
         self.url = f"http://127.0.0.1:{serving[2]}"
         self.coordinators: list[Program] = []
         self._gates: list[Gate] = []
+        self._bells: list[Bell] = []
 
     def __enter__(self) -> Self:
-        self.serve()
+        try:
+            self.serve()
+        except BaseException:
+            self.close()
+            raise
         self.people = Client(self.url, self.token("owner"), patience_seconds=20)
         self.history = History(self.people)
         return self
@@ -120,6 +151,10 @@ class Site:
     def gate(self, name: str = "gate") -> Gate:
         self._gates.append(Gate(self.directory / name))
         return self._gates[-1]
+
+    def bell(self, name: str = "bell") -> Bell:
+        self._bells.append(Bell(self.directory / name))
+        return self._bells[-1]
 
     # --- people -----------------------------------------------------------------------------------------------------
 
@@ -226,6 +261,8 @@ class Site:
         """Ends everything in order; whatever is left is killed."""
         for gate in self._gates:
             gate.open()
+        for bell in self._bells:
+            bell.close()
         for each in [*self.coordinators, self.server]:
             each.end()
         for pid in programs.everything_of([self.url]):

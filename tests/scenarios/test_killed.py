@@ -1,0 +1,187 @@
+"""kill -9 in the middle of a story: of a worker, of a manager, of the Coordinator, of the server. Afterwards everything
+is completed, nothing twice, no event is missing, and nobody was started more often than the loss explains.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from tests.scenarios import programs
+from tests.scenarios.conftest import Build
+from tests.scenarios.sites import Gate, Site
+
+pytestmark = pytest.mark.timeout(90, method="signal")
+
+PARTS = 3
+
+
+def test_a_worker_that_is_killed_is_started_again_and_nobody_else(site: Site) -> None:
+    gate = site.gate()
+    main = _story(site, gate)
+    victims = _at_work(site)
+    victim = site.agent_of(victims["worker-1"])
+    assert victim is not None
+    started_by_it = programs.everything_of([site.url], victim.launch_id)
+
+    victim.kill()
+    site.until("the end is reported", lambda: site.history.of("launch.process_ended", launch_id=victim.launch_id))
+    assert all(programs.gone(each, 5) for each in started_by_it)
+    site.until_printed(_part_of(site, "worker-1"), "at work", start=2)
+    gate.open()
+
+    _all_is_well(site, main)
+    (ended,) = site.history.of("launch.process_ended", launch_id=victim.launch_id)
+    assert (ended["data"]["signal"], ended["data"]["error"]) == (9, "killed")
+    assert _starts(site) == {"lead": 2, "worker-1": 2, "worker-2": 1, "worker-3": 1}
+
+
+@pytest.mark.parametrize("moment", ["session.started", "task.created", "task.started"])
+def test_a_manager_that_is_killed_goes_on_where_it_was(site: Site, moment: str) -> None:
+    gate = site.gate()
+    gate.open()
+    main = _story(site, gate)
+    launch_id = site.until("the manager is at it", lambda: _of_lead(site, moment))
+    victim = site.agent_of(launch_id)
+    if victim is not None:
+        victim.kill()
+
+    _all_is_well(site, main)
+    killed = [each for each in site.launches(agent_id="lead") if each["exit_error"] == "killed"]
+    assert len(killed) <= 1
+    assert _starts(site)["lead"] <= 4 + len(killed)
+    assert {agent: many for agent, many in _starts(site).items() if agent != "lead"} == {
+        f"worker-{number}": 1 for number in range(1, PARTS + 1)
+    }
+
+
+def test_a_coordinator_that_is_killed_leaves_its_agents_at_work_for_the_next_one(site: Site) -> None:
+    gate = site.gate()
+    main = _story(site, gate)
+    _at_work(site)
+    (coordinator,) = site.coordinators
+    before = {each.launch_id: each.pid for each in site.agents()}
+    assert len(before) == PARTS
+
+    coordinator.kill()
+    assert {each.launch_id: each.pid for each in site.agents()} == before
+    coordinator.start().says("working with")
+    assert coordinator.said("adopted") == PARTS
+    gate.open()
+
+    _all_is_well(site, main)
+    assert _starts(site) == {"lead": 2, "worker-1": 1, "worker-2": 1, "worker-3": 1}
+    assert site.history.idle_starts() == []
+
+
+def test_work_whose_coordinator_stays_away_is_released_and_done_by_the_next_one(build: Build) -> None:
+    site = build(TORYO_SESSION__LEASE="5")
+    gate = site.gate()
+    main = _story(site, gate)
+    at_work = _at_work(site)
+    (coordinator,) = site.coordinators
+    old = site.agents()
+    coordinator.kill()
+
+    def released() -> bool:
+        return len(site.history.of("session.ended", reason="lease_expired")) == PARTS
+
+    site.until("the leases have run out", released)
+    coordinator.start().says("working with")
+    for number in range(1, PARTS + 1):
+        site.until_printed(_part_of(site, f"worker-{number}"), "at work", start=2)
+    assert [each for each in site.agents() if each.launch_id in at_work.values()] == []
+    assert all(each.gone(1) for each in old)
+    gate.open()
+
+    _all_is_well(site, main)
+    assert _starts(site) == {"lead": 2, "worker-1": 2, "worker-2": 2, "worker-3": 2}
+
+
+def test_a_server_that_is_killed_finds_everything_as_it_was(site: Site) -> None:
+    gate = site.gate()
+    main = _story(site, gate)
+    _at_work(site)
+    before = {each.launch_id: each.pid for each in site.agents()}
+    site.history.read()
+
+    site.server.kill()
+    site.serve()
+    assert {each.launch_id: each.pid for each in site.agents()} == before
+    gate.open()
+
+    _all_is_well(site, main)
+    assert _starts(site) == {"lead": 2, "worker-1": 1, "worker-2": 1, "worker-3": 1}
+    assert site.history.idle_starts() == []
+
+
+def test_reports_to_a_server_that_is_away_are_made_when_it_is_back(site: Site) -> None:
+    """The agents end, and leave, while nobody listens; what they had to say is not lost."""
+    gate, bell = site.gate(), site.bell()
+    main = _story(site, gate, f"echo $AGENT_ID > {bell}")
+    _at_work(site)
+
+    site.server.kill()
+    gate.open()
+    assert sorted(bell.rung(PARTS)) == ["worker-1", "worker-2", "worker-3"]
+    site.serve()
+
+    _all_is_well(site, main)
+    assert _starts(site) == {"lead": 2, "worker-1": 1, "worker-2": 1, "worker-3": 1}
+
+
+def _story(site: Site, gate: Gate, then: str = "true") -> str:
+    """A manager with three workers whose commands stop at the gate; the Coordinator is at work. The main task."""
+    site.project("story", commands_from="managers")
+    parts = [
+        {
+            "id": f"part{number}",
+            "title": f"Part {number}",
+            "assignee": f"worker-{number}",
+            "context": {"command": f"echo at work; {gate}; echo done > part-{number}; {then}"},
+        }
+        for number in range(1, PARTS + 1)
+    ]
+    site.lead("lead", "story", plans=[{"match": "Story", "subtasks": parts}])
+    for number in range(1, PARTS + 1):
+        site.hire(f"worker-{number}", "story", reports_to="lead")
+    site.coordinator()
+    return site.file("story", "Story", assignee_id="lead", status="in_progress")
+
+
+def _at_work(site: Site) -> dict[str, str]:
+    """Waits until every worker's command was seen running and the manager has left; the launches, by agent."""
+    found = {}
+    for number in range(1, PARTS + 1):
+        agent_id = f"worker-{number}"
+        found[agent_id] = site.until_printed(_part_of(site, agent_id), "at work")
+    site.until("the manager has left", lambda: len(site.agents()) == PARTS)
+    return found
+
+
+def _part_of(site: Site, agent_id: str) -> str:
+    """The task that an agent signed in for first."""
+    started = site.until(f"{agent_id} has signed in", lambda: site.history.starts(agent_id=agent_id))
+    return str(started[0]["data"]["task_id"])
+
+
+def _of_lead(site: Site, kind: str) -> str | None:
+    found = [each for each in site.history.of(kind) if each["launch_id"] and each["actor_id"] == "lead"]
+    return str(found[0]["launch_id"]) if found else None
+
+
+def _starts(site: Site) -> Counter[str]:
+    return Counter(each["agent_id"] for each in site.history.starts())
+
+
+def _all_is_well(site: Site, main: str) -> None:
+    """All is completed and each once, nobody works any more, and the log of events is whole."""
+    site.until_status(main, "completed")
+    site.until_idle()
+    assert {each["status"] for each in site.tasks("story").values()} == {"completed"}
+    made = site.directory / "projects" / "story"
+    assert sorted(each.name for each in made.iterdir()) == [f"part-{number}" for number in range(1, PARTS + 1)]
+    assert site.history.completed_twice() == []
+    assert site.history.double_launches() == []
+    assert site.history.once_more() == site.history.events
