@@ -206,11 +206,11 @@ class Call:
             return membership is not None and membership[1] is None
         return True
 
-    def ground(self, task: Task) -> Ground:
-        """The ground of a task's tree, for rules about it."""
+    def ground(self, task: Task, *further: str) -> Ground:
+        """The ground of a task's tree, for rules about it; `further` agents matter although no task names them yet."""
         project = self.tx.projects.find(task.project_id)
         assert project is not None
-        seeds = [self.caller.agent.id] if self.caller.agent is not None else []
+        seeds = [self.caller.agent.id, *further] if self.caller.agent is not None else [*further]
         return snapshots.ground(self.tx, project, task.root_id, *seeds)
 
     def snapshot(self, agent_id: str, project_id: str, asking: Session | None = None) -> Snapshot:

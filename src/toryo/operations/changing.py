@@ -319,7 +319,8 @@ def assign(call: Call, ground: Ground, task: Task, assignee_id: str | None) -> T
         if each.open and not each.delegated and each.assignee_id == task.assignee_id
     ]
     before = {each.id: ground.tree.tasks[each.id] for each in changed}
-    _refuse_running_at_nobody(ground, changed)
+    if task.in_progress and assignee_id is not None:
+        _refuse_running_at_nobody(call.ground(task, assignee_id), changed)
     for each in changed:
         call.tx.tasks.save(before[each.id], each)
         data = {"from": before[each.id].assignee_id, "to": assignee_id}
@@ -333,14 +334,23 @@ def _refuse_running_at_nobody(ground: Ground, changed: Sequence[Task]) -> None:
     """A task in progress goes only to somebody who could start it."""
     becomes = replace(ground, tree=ground.tree.changed(*changed))
     task = changed[0]
-    hindrance = next(becomes.hindrances(task), None) if task.in_progress else None
+    hindrance = next(becomes.hindrances(task), None)
     if hindrance is not None:
         raise moves.refusal_to_start(becomes, task, hindrance)
 
 
 def _assigned(call: Call, task: Task, assignee_id: str | None, maker: str) -> Task:
-    """A subtask that is taken along stays self-made: its maker changes with its assignee."""
-    return replace(task, assignee_id=assignee_id, created_by=maker, wait=None, moved_at=call.now, updated_at=call.now)
+    """A subtask that is taken along stays self-made: its maker changes with its assignee; strikes are an agent's."""
+    return replace(
+        task,
+        assignee_id=assignee_id,
+        created_by=maker,
+        wait=None,
+        unreported_ends=0,
+        idle_launches=0,
+        moved_at=call.now,
+        updated_at=call.now,
+    )
 
 
 def edit(call: Call, task: Task, *, title: str | None = None, priority: Any = None, **details: Any) -> list[str]:

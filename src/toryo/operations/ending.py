@@ -67,8 +67,8 @@ def _leave_task(call: Call, session: Session, why: End, *, counts: bool) -> None
         return
     changes: dict[str, int] = {"left_at": call.now, "left_event": call.tx.events.last()}
     if task.in_progress and task.assignee_id == session.agent_id:
-        if counts:
-            changes["unreported_ends"] = task.unreported_ends + 1
+        if counts or why in _BY_ORDER:  # an end that was told breaks the row
+            changes["unreported_ends"] = task.unreported_ends + 1 if counts else 0
         if why in _NOT_ITS_FAULT:
             changes["idle_launches"] = max(0, task.idle_launches - 1)
     after = call.tx.tasks.save(task, replace(task, **changes))  # type: ignore[arg-type]
