@@ -26,6 +26,8 @@ READS_AND_NOTES = frozenset(
         "save_progress",
     }
 )
+HARMLESS = READS_AND_NOTES | {"report_model"}
+"""What a session may still call whose work was taken away: it is asked for its model before it is told so."""
 ALWAYS = frozenset({"get_next_action", "report_completed", "logout", "help", "health_check", "authenticate"})
 """These answer for themselves whatever has become of the session."""
 
@@ -46,7 +48,8 @@ def refuse(call: Call, operation: Operation) -> None:
             action="exit",
             reason="runaway",
         )
-    if operation.name not in READS_AND_NOTES and session.purpose is Purpose.TASK:
+    if operation.name not in HARMLESS and session.purpose is Purpose.TASK:
+        _refuse_paused(call, session)
         _refuse_withdrawn(call, session)
 
 
@@ -61,6 +64,18 @@ def _refuse_over(call: Call, session: Session, operation: Operation) -> None:
         action="exit",
         reason="session_over",
     )
+
+
+def _refuse_paused(call: Call, session: Session) -> None:
+    project = call.tx.projects.find(session.project_id)
+    if project is None or not project.active:
+        raise Refusal(
+            Code.NOT_NOW,
+            f"The project is {project.status.value if project is not None else 'gone'}; its tasks stay as they are.",
+            "Save a note of where you are (save_progress), call logout and end this process.",
+            action="exit",
+            reason="project_paused",
+        )
 
 
 def _refuse_withdrawn(call: Call, session: Session) -> None:
