@@ -9,8 +9,9 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.ground import Ground
 from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Status, Task
-from toryo.operations import changing, showing
+from toryo.operations import accepting, changing, showing
 from toryo.operations.call import Call
+from toryo.operations.catalogue import Later
 
 
 def refuse_outside(ground: Ground, main: Task, task: Task) -> None:
@@ -53,8 +54,8 @@ def show(call: Call, task: Task) -> dict[str, Any]:
     return showing.full_task(task, call.tx.tasks.details(task.id), call.tx.tasks.tree(task.root_id))
 
 
-def move(call: Call, task_id: str, to: Status, reason: str | None) -> dict[str, Any]:
-    """A move of a task below the caller's main task, answered as seed 3 shows it."""
+def move(call: Call, task_id: str, to: Status, reason: str | None) -> dict[str, Any] | Later:
+    """A move of a task below the caller's main task, answered as seed 3 shows it; completing waits for its checks."""
     session = call.session
     task = call.task(task_id)
     main = call.task(session.task_id or "")
@@ -77,6 +78,11 @@ def move(call: Call, task_id: str, to: Status, reason: str | None) -> dict[str, 
     if task.status is to and task.moved_session == session.id and task.moved_from is not None:
         return _moved(task, task.moved_from, to, reason)
     changing.refuse_restless(call, task)
+    if to is Status.COMPLETED:
+        asked = {"task_id": task.id, "status": to.value}
+        waiting = accepting.awaited(call, ground, ground.tree.tasks[task.id], asked, "update_task_status")
+        if waiting is not None:
+            return waiting
     changing.move(call, ground, ground.tree.tasks[task.id], to, reason)
     if to in (Status.FAILED, Status.COMPLETED):
         call.tx.tasks.save_details(task.id, **({"error": reason} if to is Status.FAILED else {"summary": reason}))

@@ -366,7 +366,7 @@ def edit(call: Call, task: Task, *, title: str | None = None, priority: Any = No
     after = replace(task, title=title.strip() if title else task.title, priority=priority or task.priority)
     wanted = {name: value for name, value in details.items() if value is not None and value != getattr(before, name)}
     if "acceptance" in wanted:
-        after = replace(after, has_acceptance=bool(wanted["acceptance"]))
+        after = replace(after, has_acceptance=bool(wanted["acceptance"]), checks=Checks.NONE, check_id=None)
     changed = [name for name in ("title", "priority") if getattr(after, name) != getattr(task, name)] + list(wanted)
     if not changed:
         return []

@@ -317,7 +317,7 @@ def _checks(call: Call, asked: ClaimStarts) -> list[dict[str, Any]]:
     given = []
     for check in call.tx.launches.checks_waiting():
         launch = call.tx.launches.find(check.launch_id)
-        lost = check.taken_at is not None and call.now - check.taken_at >= ADOPTABLE_AFTER
+        lost = call.now - (check.taken_at or check.created_at) >= ADOPTABLE_AFTER
         if launch is None or (check.taken_at is not None and not lost):
             continue
         if launch.coordinator_id not in (None, asked.coordinator_id) and not lost:

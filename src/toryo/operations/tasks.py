@@ -18,7 +18,7 @@ from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Status, Task, priority_named, status_named
 from toryo.operations import below, changing, showing
 from toryo.operations.call import Call
-from toryo.operations.catalogue import Parameters, operation
+from toryo.operations.catalogue import Later, Parameters, operation
 from toryo.operations.permissions import Grant
 from toryo.operations.results import MoveResult, Result, TaskResult, TasksResult
 
@@ -236,7 +236,9 @@ class UpdateStatus(Parameters):
     reason: str | None = Field(None, max_length=10_000, description="Needed for blocked, failed and cancelled.")
 
 
-@operation("update_task_status", grant=Grant.TASK_SESSION, parameters=UpdateStatus, result=MoveResult, leads=True)
-def update_task_status(call: Call, wanted: UpdateStatus) -> dict[str, Any]:
+@operation(
+    "update_task_status", grant=Grant.TASK_SESSION, parameters=UpdateStatus, result=MoveResult, waits=True, leads=True
+)
+def update_task_status(call: Call, wanted: UpdateStatus) -> dict[str, Any] | Later:
     """Move a subtask: start it (in_progress), finish it (completed, failed), block it, or put it back (todo)."""
     return below.move(call, wanted.task_id, status_named(wanted.status), wanted.reason)

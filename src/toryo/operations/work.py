@@ -16,14 +16,13 @@ from toryo.domain.handover import INTERRUPT, Handoff, Note
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Language
 from toryo.domain.sessions import End
-from toryo.domain.tasks import Approval, Checks, Priority, Status, Task, priority_named
+from toryo.domain.tasks import Approval, Priority, Status, Task, priority_named
 from toryo.domain.times import SECOND, iso, iso_or_none
-from toryo.operations import changing, ending, leading, showing
+from toryo.operations import accepting, changing, ending, leading, showing
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, NoParameters, Parameters, operation
 from toryo.operations.permissions import Grant
 from toryo.operations.results import Next, Result, Said, TaskResult
-from toryo.storage.launches import Check
 from toryo.workflow import launch as launches
 from toryo.workflow.instructions import words
 
@@ -170,15 +169,13 @@ def report_completed(call: Call, report: ReportCompleted) -> dict[str, Any] | La
     if session.runaway is not None and report.result == "success":
         told = words("exit.runaway", language(call), detail=session.runaway)
         raise Refusal(Code.RUNAWAY, "A guard stopped this session.", told)
-    if report.result == "success" and main.has_acceptance:
-        waiting = _check(call, main, report)
-        if waiting is not None:
-            return waiting
-        main = call.task(main.id)
-        ground = call.ground(main)
     because_of = _blocks_below(ground.tree.descendants(main)) if report.result == "blocked" else ()
     reason = None if report.result == "success" else report.summary or "(reported without a reason)"
     try:
+        if report.result == "success":
+            waiting = accepting.awaited(call, ground, main, report.model_dump(), "report_completed")
+            if waiting is not None:
+                return waiting
         after = changing.move(call, ground, main, _STATUS[report.result], reason, because_of=because_of)
     except Refusal as refusal:
         if refusal.code is not Code.DELEGATION_OPEN:
@@ -242,45 +239,6 @@ def _too_late(call: Call, report: ReportCompleted) -> dict[str, Any]:
     call.change_session(report=_remembered(report, answer))
     ending.end_session(call, call.session, End.TOLD_TO_EXIT)
     return answer
-
-
-# --- acceptance checks -----------------------------------------------------------------------------------------------
-
-
-def _check(call: Call, main: Task, report: ReportCompleted) -> dict[str, Any] | Later | None:
-    """Starts the checks of a success report, waits for them, tells what failed; None when they have passed."""
-    if main.checks is Checks.PASSED:
-        return None
-    asked = orjson.dumps({"report": report.model_dump()}).decode()
-    if main.checks is Checks.FAILED and call.session.report == asked:
-        call.change_session(report=None)
-        return _failed_checks(call, main)
-    if main.checks is not Checks.RUNNING:
-        _start_checks(call, main)
-    call.change_session(report=asked)
-    if call.may_wait:
-        return Later(frozenset({f"check:{main.id}"}))
-    return _still_checking(call)
-
-
-def _start_checks(call: Call, main: Task) -> None:
-    check = Check(call.new_id(ids.CHECK), main.id, main.project_id, call.session.launch_id, None, call.now)
-    call.tx.launches.add_check(check)
-    call.tx.tasks.save(main, replace(main, checks=Checks.RUNNING, check_id=check.id))
-    call.event("check.started", task=main, data={"check_id": check.id})
-    call.tx.hint("work", "checks")
-
-
-def _still_checking(call: Call) -> dict[str, Any]:
-    refusal = Refusal(Code.NOT_NOW, "The acceptance checks are still running.", words("checking", language(call)))
-    return refusal.answer()
-
-
-def _failed_checks(call: Call, main: Task) -> dict[str, Any]:
-    failures = list(call.tx.tasks.details(main.id).check_failures)
-    told = "; ".join(f"{each.get('check')}: {each.get('message')}" for each in failures)
-    instruction = words("execute_task.fixing", language(call), failed=told)
-    return Refusal(Code.CHECKS_FAILED, f"Acceptance checks failed: {told}.", instruction, failures=failures).answer()
 
 
 # --- notes and handoffs ----------------------------------------------------------------------------------------------

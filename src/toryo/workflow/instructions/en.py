@@ -77,5 +77,9 @@ TEXTS: dict[str, str] = {
     "chosen": "Action '{action}' was chosen. Call get_next_action for what to do.",
     "updated": "The task was updated.",
     "logged_out": "Goodbye. End your process now.",
-    "checking": "The acceptance checks are running. Call report_completed again in a moment with the same arguments.",
+    "checking": "The acceptance checks are running. Call {tool} again in a moment with the same arguments.",
+    "checks_failed.main": "Acceptance checks failed: {failed}. Mend this, then call "
+    'report_completed(result="success") again; if you cannot, report failed or blocked.',
+    "checks_failed.subtask": "Acceptance checks failed: {failed}. Mend this, then call "
+    'update_task_status(status="completed") again; if you cannot, set it failed or blocked with a reason.',
 }

@@ -72,5 +72,9 @@ TEXTS: dict[str, str] = {
     "chosen": "アクション '{action}' が選択されました。get_next_action を呼び出して詳細指示を取得してください。",
     "updated": "タスクが更新されました",
     "logged_out": "ログアウトしました。プロセスを終了してください。",
-    "checking": "受け入れ確認を実行中です。少し待ってから、同じ引数で report_completed をもう一度呼び出してください。",
+    "checking": "受け入れ確認を実行中です。少し待ってから、同じ引数で {tool} をもう一度呼び出してください。",
+    "checks_failed.main": "受け入れ確認に失敗しました: {failed}。修正してから、もう一度 "
+    'report_completed(result="success") を呼び出してください。できない場合は failed または blocked で報告してください。',
+    "checks_failed.subtask": "受け入れ確認に失敗しました: {failed}。修正してから、もう一度 "
+    'update_task_status(status="completed") を呼び出してください。できない場合は理由を付けて failed または blocked にしてください。',
 }
