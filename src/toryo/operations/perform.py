@@ -25,7 +25,7 @@ from toryo.operations import gate, leading, listing
 from toryo.operations.call import Call, Context
 from toryo.operations.catalogue import Later, Operation, catalogue
 from toryo.operations.identity import digest, identify
-from toryo.operations.permissions import Caller, Credentials, Kind, Login, refuse
+from toryo.operations.permissions import Caller, Credentials, Grant, Kind, Login, refuse
 from toryo.settings import Settings
 from toryo.storage.database import Connection, Database
 from toryo.storage.errors import ConstraintBroken, DatabaseUnavailable, Unstorable
@@ -383,7 +383,8 @@ def _owner(now: Millis) -> Agent:
 def _log(asked: _Asked, done: _Done, seconds: float) -> None:
     """One structured line per tool call; polling and reading at debug, so that an idle hour writes next to nothing."""
     operation, caller, result = asked.operation, done.caller, done.outcome.result or {}
-    idle = operation.reads or (operation.waits and not done.outcome.refused)
+    polls = operation.grant is Grant.COORDINATOR and operation.waits
+    idle = operation.reads or (polls and not done.outcome.refused)
     if idle and not _calls.is_enabled_for(logging.DEBUG):
         return
     write = _calls.debug if idle else _calls.info
