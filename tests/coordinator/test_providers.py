@@ -9,9 +9,9 @@ import pytest
 
 from toryo.coordinator.config import ProviderConfig
 from toryo.coordinator.orders import Launch
-from toryo.coordinator.prompt import FIXED, first_words
 from toryo.coordinator.provider import BadConfig, Exit, Failure, Setting, judge_by_words, judge_runner
 from toryo.coordinator.providers import BUILT_IN, custom
+from toryo.first_words import FIXED, first_words
 
 
 def setting(tmp_path: Path, **more) -> Setting:
@@ -109,7 +109,7 @@ def test_a_model_program_that_failed_is_understood_by_its_last_words(tail, failu
 @pytest.mark.parametrize("language", FIXED)
 def test_the_first_words_are_the_fixed_protocol_and_then_the_projects_own(language) -> None:
     words = first_words("agt_1", language, "Prefer small commits.")
-    assert words.startswith(FIXED[language].format(agent_id="agt_1"))
+    assert words.startswith(first_words("agt_1", language))
     for name in ("authenticate", "system_prompt", "get_next_action", "exit"):
         assert name in words
     assert words.endswith("\nPrefer small commits.\n")

@@ -23,6 +23,12 @@ READS_AND_NOTES = frozenset(
         "list_subordinates",
         "get_subordinate_profile",
         "get_notifications",
+        "read_board",
+        "read_task",
+        "read_inbox",
+        "task_breakdown",
+        "status_report",
+        "handoff",
         "save_progress",
     }
 )

@@ -14,6 +14,8 @@ GROUPS = (
     "administration",
     "filing",
     "overview",
+    "reading",
+    "prompting",
     "former",
 )
 """`former` comes last: its names stand for operations of the others."""

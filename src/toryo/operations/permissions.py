@@ -41,6 +41,8 @@ class Grant(StrEnum):
     """A manager in a task session (and, for the tools that say so, a worker on its own self-made subtasks)."""
     LEADING = "leading"
     """A task session; the operation itself sees to it that workers touch self-made subtasks only."""
+    READER = "reader"
+    """A session or a person: whoever sees a project at all."""
     PERSON = "person"
     WRITER = "writer"
     """A person whose login may change things (not a viewer)."""
@@ -117,6 +119,9 @@ def refuse(operation: Operation, caller: Caller) -> None:
                 "Agents sign in with authenticate and then call get_next_action.",
             )
         return
+    if grant is Grant.READER and caller.kind is not Kind.LAUNCH:
+        _refuse_reader(operation, caller)
+        return
     if grant in (Grant.PERSON, Grant.WRITER, Grant.OWNER):
         _refuse_person(operation, caller)
         return
@@ -141,6 +146,16 @@ def _refuse_person(operation: Operation, caller: Caller) -> None:
             Code.PERMISSION_DENIED,
             "A viewer reads and changes nothing.",
             "Ask an owner of this server for the role member.",
+        )
+
+
+def _refuse_reader(operation: Operation, caller: Caller) -> None:
+    if caller.session is None and not caller.is_person:
+        raise Refusal(
+            Code.AUTHENTICATION_REQUIRED,
+            f"{operation.name} needs to know who reads.",
+            "Connect with Authorization: Bearer and the session_token of authenticate, a launch credential that has "
+            "signed in, or a person's token.",
         )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from toryo.domain.agents import Agent
 from toryo.domain.ground import Tree
+from toryo.domain.handover import INTERRUPT, Notification
 from toryo.domain.launches import Launch
 from toryo.domain.projects import Project
 from toryo.domain.sessions import Session
@@ -136,6 +137,18 @@ def launch(each: Launch) -> dict[str, Any]:
         "exit_code": each.exit_code,
         "exit_signal": each.exit_signal,
         "exit_error": each.exit_error,
+    }
+
+
+def notification(each: Notification) -> dict[str, Any]:
+    return {
+        "notification_id": each.id,
+        "kind": each.kind,
+        "priority": "high" if each.kind == INTERRUPT else "normal",
+        "message": each.message,
+        "task_id": each.task_id,
+        "cause": each.cause,
+        "created_at": iso(each.created_at),
     }
 
 

@@ -12,7 +12,7 @@ from toryo.domain import ids
 from toryo.domain.agents import superiors
 from toryo.domain.creating import Draft
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.handover import INTERRUPT, Handoff, Note
+from toryo.domain.handover import Handoff, Note
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Language
 from toryo.domain.sessions import End
@@ -408,18 +408,7 @@ def get_notifications(call: Call, _: GetNotifications) -> dict[str, Any]:
         call.event("notification.delivered", agent_id=call.agent.id, data={"count": len(waiting), "kinds": kinds})
     return {
         "success": True,
-        "notifications": [
-            {
-                "notification_id": each.id,
-                "kind": each.kind,
-                "priority": "high" if each.kind == INTERRUPT else "normal",
-                "message": each.message,
-                "task_id": each.task_id,
-                "cause": each.cause,
-                "created_at": iso(each.created_at),
-            }
-            for each in waiting
-        ],
+        "notifications": [showing.notification(each) for each in waiting],
         "instruction": words("get_next_action", language(call)),
     }
 

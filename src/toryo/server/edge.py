@@ -54,11 +54,12 @@ class Edge:
         await self._mcp.complete()
 
     def stop_waiting(self) -> None:
-        """Every call that waits answers now, so that connections can be closed."""
+        """Every call that waits answers now, and streams end, so that connections can be closed."""
+        self._mcp.stop()
         self._waiting.stop()
 
     async def close(self) -> None:
-        self._waiting.stop()
+        self.stop_waiting()
         await self._mcp.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

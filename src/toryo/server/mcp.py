@@ -1,7 +1,7 @@
 """`/mcp`: streamable HTTP for agents. Plain tool calls are answered here, everything else by the official SDK.
 
-Both eras of the protocol (with and without handshake) share this one endpoint, and no request depends on an earlier
-one: who calls is proven by the request itself. What a tool does is not here.
+Both eras of the protocol (with and without handshake) share this one endpoint, and no call depends on an earlier one:
+who calls is proven by the request itself. Only streams know sessions (`streams.py`). What a tool does is not here.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import orjson
 from toryo.operations.catalogue import Operation
 from toryo.operations.perform import Outcome
 from toryo.operations.permissions import Credentials
-from toryo.server import bodies, errors, identity, plain, results
+from toryo.server import bodies, errors, identity, plain, results, streams
 from toryo.server.bodies import Leaving, Receive, Scope, Send
+from toryo.server.streams import Streams
 from toryo.server.waiting import Waiting
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class McpEndpoint:
         self._sdk: asyncio.Future[Sdk] | None = None
         self._keeper: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
+        self.stopping = asyncio.Event()
+        self.streams = Streams(self.stopping)
 
     async def start(self) -> None:
         """Begins to load the SDK in the background; plain calls do not wait for it."""
@@ -54,16 +57,22 @@ class McpEndpoint:
         """Returns when the SDK is there; whoever needs it waits for that anyway."""
         await self._loaded()
 
+    def stop(self) -> None:
+        """Streams end, so that connections can be closed."""
+        self.stopping.set()
+        self.streams.stop()
+
     async def close(self) -> None:
+        self.stop()
         self._closing.set()
         if self._keeper is not None:
             await self._keeper
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] != "POST":
-            await _only_post(send)
-            return
         headers = dict(scope["headers"])
+        if scope["method"] != "POST":
+            await self._stream(scope, headers, receive, send)
+            return
         try:
             body = await bodies.read(receive, headers, self._max_body)
         except bodies.Gone:
@@ -73,12 +82,25 @@ class McpEndpoint:
             return
         unique = len(headers) == len(scope["headers"])
         request = plain.recognise(headers, body, self._envelopes) if unique else None
-        if request is None:
+        if request is None and streams.begins(body):
+            credentials = identity.credentials(headers, scope)
+            await self._let_sdk(scope, body, receive, self.streams.beginning(credentials, send))
+        elif request is None:
             await self._let_sdk(scope, body, receive, send)
         elif isinstance(request, plain.Ping):
             await bodies.send_json(send, 200, results.pong(request.id))
         else:
             await self._call(request, identity.credentials(headers, scope), receive, send)
+
+    async def _stream(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, send: Send) -> None:
+        """GET and DELETE are about a session's stream; without a session there is none."""
+        credentials = identity.credentials(headers, scope)
+        if streams.SESSION not in headers or scope["method"] not in ("GET", "DELETE"):
+            await _only_post(send)
+        elif scope["method"] == "GET":
+            await self.streams.open(headers, credentials, receive, send)
+        else:
+            await self.streams.end(headers, credentials, send)
 
     async def answer(self, name: str, arguments: dict[str, Any], credentials: Credentials) -> Outcome:
         return await self._waiting.answer(name, arguments, credentials)
@@ -130,7 +152,7 @@ class McpEndpoint:
 
 
 async def _only_post(send: Send) -> None:
-    """There is no stream to open and no session to end: every answer comes with its request."""
+    """Without a session there is no stream to open and none to end: every answer comes with its request."""
     error = {"code": _INVALID_REQUEST, "message": "Method Not Allowed: send JSON-RPC requests by POST"}
     body = orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error})
     await bodies.send_json(send, 405, body, extra=_ONLY_POST)

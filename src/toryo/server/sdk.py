@@ -6,6 +6,7 @@ validated by the SDK's low-level server: the operations do that, and refuse in w
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
@@ -13,7 +14,6 @@ from urllib.parse import parse_qs
 
 import mcp_types as types
 import orjson
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
@@ -22,8 +22,12 @@ from toryo.domain.errors import Code, Refusal
 from toryo.operations.catalogue import Operation
 from toryo.operations.perform import Outcome
 from toryo.operations.permissions import Credentials
-from toryo.server import identity, results
+from toryo.server import results
 from toryo.server.bodies import Receive, Scope, Send
+from toryo.server.exchange import Context, credentials_of, scope_of
+from toryo.server.prompts import Prompts
+from toryo.server.resources import Resources
+from toryo.server.streams import Streams
 
 INSTRUCTIONS = (
     "Call authenticate first (with a launch credential as bearer token it needs no arguments) and pass the "
@@ -34,11 +38,12 @@ INSTRUCTIONS = (
 # a client that validates would refuse refusals. The OpenAPI document has them.
 _ANY_ANSWER: dict[str, Any] = {"type": "object"}
 
-Context = ServerRequestContext[Any, Any]
-
 
 class Handlers(Protocol):
     """What the SDK asks for; `mcp.py` has it."""
+
+    streams: Streams
+    stopping: asyncio.Event
 
     async def answer(self, name: str, arguments: dict[str, Any], credentials: Credentials) -> Outcome: ...
 
@@ -61,6 +66,8 @@ class Sdk:
             # No parameter of ours travels in a header; saying so spares a tools/list for every call of the new era.
             get_tool_input_schema=lambda _name: None,
         )
+        Resources(handlers, server)
+        Prompts(handlers, server)
         server.middleware.clear()  # spans are made by the operations, for both paths alike
         self.about_server = orjson.dumps({types.SERVER_INFO_META_KEY: server.server_info_stamp})
         self._manager = StreamableHTTPSessionManager(
@@ -76,9 +83,9 @@ class Sdk:
         await self._manager.handle_request(scope, receive, send)
 
     async def _list_tools(self, context: Context, _page: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        scope = _scope(context)
-        toolset = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("toolset", [None])[-1]
-        listed = await self._handlers.list_tools(_credentials(scope), toolset)
+        query = scope_of(context).get("query_string", b"").decode("latin-1")
+        toolset = parse_qs(query).get("toolset", [None])[-1]
+        listed = await self._handlers.list_tools(credentials_of(context), toolset)
         return types.ListToolsResult(tools=[tool(each) for each in listed])
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -88,7 +95,7 @@ class Sdk:
         arguments = params.arguments or {}
         outcome = _unspeakable(arguments)
         if outcome is None:
-            outcome = await self._handlers.answer(params.name, arguments, _credentials(_scope(context)))
+            outcome = await self._handlers.answer(params.name, arguments, credentials_of(context))
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=results.text(outcome).decode())],
             structured_content=outcome.result,
@@ -105,17 +112,6 @@ def tool(operation: Operation) -> types.Tool:
         output_schema=_ANY_ANSWER,
         annotations=types.ToolAnnotations(read_only_hint=True) if operation.reads else None,
     )
-
-
-def _scope(context: Context) -> Scope:
-    if context.request is None:
-        raise RuntimeError("this server speaks HTTP only")
-    scope: Scope = context.request.scope
-    return scope
-
-
-def _credentials(scope: Scope) -> Credentials:
-    return identity.credentials(dict(scope["headers"]), scope)
 
 
 def _unspeakable(arguments: dict[str, Any]) -> Outcome | None:

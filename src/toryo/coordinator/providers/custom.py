@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 
 from toryo.coordinator.config import ProviderConfig
-from toryo.coordinator.prompt import first_words
 from toryo.coordinator.provider import Command, Provider, Setting, judge_by_words
+from toryo.first_words import first_words
 
 MCP_CONFIG = "mcp.json"
 

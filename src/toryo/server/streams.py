@@ -1,0 +1,193 @@
+"""Streams of the era with a handshake: what a client subscribed to is told on the GET that it keeps open.
+
+A session here is nothing but the bond between subscriptions (POSTs) and that stream: no other request needs one, so
+calls go on when a server that was started again knows none. The newer era has `subscriptions/listen` instead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from toryo.operations.permissions import Credentials
+from toryo.server import bodies, following
+from toryo.server.bodies import Leaving, Message, Receive, Send
+from toryo.server.following import Read
+
+SESSION = b"mcp-session-id"
+MOST_SESSIONS = 10_000
+"""Sessions that are remembered; beyond it the oldest without a stream is forgotten."""
+MOST_SUBSCRIPTIONS = 100
+"""Of one session."""
+PING = 15.0
+"""Seconds of silence after which something is sent, so that nobody between takes the connection for dead."""
+
+_HEADERS = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+]
+
+
+@dataclass
+class Subscribed:
+    """A resource that a session follows: how it reads it, and what it was told of last."""
+
+    read: Read
+    etag: str
+
+
+@dataclass
+class Session:
+    bearer: str | None
+    """Who began it; nobody else may use it."""
+    subscriptions: dict[str, Subscribed] = field(default_factory=dict)
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    stream: object | None = None
+    """The stream that is open; the newest one wins, because the older one may be dead."""
+
+
+class Streams:
+    """All sessions of one server. Lives on one event loop."""
+
+    def __init__(self, stopping: asyncio.Event) -> None:
+        self._stopping = stopping
+        self._sessions: dict[str, Session] = {}
+
+    def stop(self) -> None:
+        """Every stream ends; `stopping` has been set."""
+        for each in self._sessions.values():
+            each.news.set()
+
+    # --- sessions -----------------------------------------------------------------------------------------------------
+
+    def beginning(self, credentials: Credentials, send: Send) -> Send:
+        """A `send` that gives the answer to `initialize` a session."""
+
+        async def with_session(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 200:
+                name = self._begin(credentials.bearer)
+                message = {**message, "headers": [*message["headers"], (SESSION, name.encode())]}
+            await send(message)
+
+        return with_session
+
+    def _begin(self, bearer: str | None) -> str:
+        if len(self._sessions) >= MOST_SESSIONS:
+            idle = next((name for name, each in self._sessions.items() if each.stream is None), None)
+            if idle is not None:
+                del self._sessions[idle]
+        name = secrets.token_urlsafe(24)
+        self._sessions[name] = Session(bearer)
+        return name
+
+    def session(self, headers: Mapping[bytes, bytes], credentials: Credentials) -> Session | None:
+        """The session that a request names, if it is this caller's."""
+        found = self._sessions.get(headers.get(SESSION, b"").decode("latin-1"))
+        return found if found is not None and found.bearer == credentials.bearer else None
+
+    # --- GET and DELETE -----------------------------------------------------------------------------------------------
+
+    async def open(
+        self, headers: Mapping[bytes, bytes], credentials: Credentials, receive: Receive, send: Send
+    ) -> None:
+        """Answers a GET: the session's stream, until its client leaves, another one is opened, or the server stops."""
+        session = self.session(headers, credentials)
+        if session is None:
+            await _lost(send)
+            return
+        await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+        async with Leaving(receive):
+            await self._tell(session, _Outlet(send))
+            await send({"type": "http.response.body", "body": b""})
+
+    async def end(self, headers: Mapping[bytes, bytes], credentials: Credentials, send: Send) -> None:
+        """Answers a DELETE: the session is forgotten, and its stream ends."""
+        session = self.session(headers, credentials)
+        if session is None:
+            await _lost(send)
+            return
+        del self._sessions[headers[SESSION].decode("latin-1")]
+        session.stream = None
+        session.news.set()
+        await bodies.send_json(send, 200, b"")
+
+    async def _tell(self, session: Session, outlet: _Outlet) -> None:
+        session.stream = outlet
+        session.news.set()  # an older stream ends
+        followers: dict[str, tuple[Subscribed, asyncio.Task[None]]] = {}
+        try:
+            await outlet.ping()
+            while session.stream is outlet and not self._stopping.is_set():
+                session.news.clear()
+                self._follow(session, followers, outlet)
+                await self._news(session, outlet)
+        finally:
+            for _, task in followers.values():
+                task.cancel()
+            if session.stream is outlet:
+                session.stream = None
+
+    async def _news(self, session: Session, outlet: _Outlet) -> None:
+        try:
+            await asyncio.wait_for(session.news.wait(), PING)
+        except TimeoutError:
+            await outlet.ping()
+
+    def _follow(
+        self, session: Session, followers: dict[str, tuple[Subscribed, asyncio.Task[None]]], outlet: _Outlet
+    ) -> None:
+        """Exactly what is subscribed to is followed."""
+        for uri in [uri for uri, (each, _) in followers.items() if session.subscriptions.get(uri) is not each]:
+            followers.pop(uri)[1].cancel()
+        for uri, each in session.subscriptions.items():
+            if uri not in followers:
+                followers[uri] = each, asyncio.create_task(self._follow_one(uri, each, outlet))
+
+    async def _follow_one(self, uri: str, subscribed: Subscribed, outlet: _Outlet) -> None:
+        async def changed(etag: str) -> None:
+            await outlet.notify("notifications/resources/updated", {"uri": uri})
+            subscribed.etag = etag
+
+        await following.follow(subscribed.read, subscribed.etag, changed, self._stopping)
+
+
+class _Outlet:
+    """The one body that everybody who has something to tell writes to, an event at a time."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._turn = asyncio.Lock()
+
+    async def notify(self, method: str, params: dict[str, Any]) -> None:
+        message = orjson.dumps({"jsonrpc": "2.0", "method": method, "params": params})
+        await self._write(b"event: message\ndata: " + message + b"\n\n")
+
+    async def ping(self) -> None:
+        await self._write(b": ping\n\n")
+
+    async def _write(self, event: bytes) -> None:
+        async with self._turn:
+            await self._send({"type": "http.response.body", "body": event, "more_body": True})
+
+
+def begins(body: bytes) -> bool:
+    """Whether a request is an `initialize`; cheap for all others."""
+    if b'"initialize"' not in body:
+        return False
+    with contextlib.suppress(orjson.JSONDecodeError):
+        message = orjson.loads(body)
+        return isinstance(message, dict) and message.get("method") == "initialize"
+    return False
+
+
+async def _lost(send: Send) -> None:
+    """By the protocol this status makes a client begin anew."""
+    error = {"code": -32001, "message": "Session not found: send initialize again"}
+    await bodies.send_json(send, 404, orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error}))
