@@ -85,16 +85,33 @@ def _paragraph(text: str | None) -> str:
 def tools() -> str:
     """Every operation: what it does, who may call it, its parameters, its route."""
     from toryo.operations.catalogue import catalogue
+    from toryo.operations.prompting import PROMPTS
 
     operations = catalogue().values()
-    parts = ["# Tools and routes\n", NOTE, _TOOLS_INTRODUCTION]
+    parts = ["# Tools and routes\n", NOTE, _TOOLS_INTRODUCTION, _resources()]
     for title, chosen in (
         ("MCP tools", [each for each in operations if each.tool]),
-        ("For people: REST only", [each for each in operations if not each.tool]),
+        ("MCP prompts", [each for each in operations if each.name in PROMPTS]),
+        ("What MCP resources are read with", [each for each in operations if _of_resources(each)]),
+        ("For people: REST only", [each for each in operations if each.route is not None and not each.tool]),
     ):
         parts.append(f"## {title}\n")
         parts += [_operation(each) for each in chosen]
     return "\n".join(parts)
+
+
+def _of_resources(operation: Any) -> bool:
+    from toryo.operations.prompting import PROMPTS
+
+    return not operation.tool and operation.route is None and operation.name not in PROMPTS
+
+
+def _resources() -> str:
+    """The addresses that MCP clients read and follow."""
+    from toryo.server.addresses import KINDS
+
+    rows = [(f"`{each.template}`", each.description, f"`{each.operation}`") for each in KINDS.values()]
+    return f"## MCP resources\n\n{_table(('Address', 'What it is', 'Read with'), rows)}\n"
 
 
 _TOOLS_INTRODUCTION = """\
