@@ -1,4 +1,4 @@
-"""Signing in: a launch is consumed and never guessed again, one session per launch, and every refusal ends the process."""
+"""Signing in: a launch is consumed and never guessed again; one session per launch; a refusal ends the process."""
 
 from __future__ import annotations
 

@@ -1,0 +1,234 @@
+"""Acceptance checks: run by a Coordinator when success is reported, told when they fail, and never taken for granted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.stories import Answer, Process, World
+from toryo.operations.perform import Outcome
+
+FILE = [{"file": "hello.txt"}]
+
+
+@pytest.fixture
+def crew(world: World) -> World:
+    world.crew(workers=2, decomposition="never", commands_from="managers")
+    return world
+
+
+def reporting(worker: Process, *, may_wait: bool = True, **report: Any) -> Outcome:
+    asked: Answer = {"result": "success", "summary": "done", **report}
+    return worker.world.perform("report_completed", asked, worker.credentials, may_wait=may_wait)
+
+
+def checks(world: World, coordinator_id: str = "c1") -> list[Answer]:
+    found: list[Answer] = world.coordinator(coordinator_id).claim(free_slots=0)["checks"]
+    return found
+
+
+def judge(world: World, check: Answer, *failures: tuple[str, str]) -> Answer:
+    told = [{"check": name, "message": message} for name, message in failures]
+    return world.coordinator().call("report_check_result", check_id=check["check_id"], failures=told)
+
+
+def test_success_waits_for_the_checks_and_then_completes(crew: World):
+    task = crew.task("w1", acceptance=[*FILE, {"command": "make test", "timeout_seconds": 60}])
+    worker = crew.start("w1")
+    outcome = reporting(worker)
+    assert outcome.later is not None
+    assert outcome.later.topics == {f"check:{task}"}
+    assert crew.status(task) == "in_progress"
+    (check,) = checks(crew)
+    assert check["checks"] == [{"file": "hello.txt"}, {"command": "make test", "timeout_seconds": 60}]
+    assert (check["agent_id"], check["launch_id"]) == ("w1", worker.launch_id)
+    assert (check["project_id"], check["working_directory"]) == (crew.project_id, "/work/house")
+    crew.hints.clear()
+    judge(crew, check)
+    assert any(f"check:{task}" in each for each in crew.hints)
+    outcome = reporting(worker)
+    assert outcome.result is not None
+    assert (outcome.refused, outcome.result["action"]) == (False, "exit")
+    assert crew.status(task) == "completed"
+
+
+def test_one_who_may_not_wait_longer_is_told_to_come_again(crew: World):
+    crew.task("w1", acceptance=FILE)
+    worker = crew.start("w1")
+    refusal = worker.refused("report_completed", "notNow", result="success", summary="done")
+    assert "report_completed" in refusal["instruction"]
+
+
+def test_what_failed_is_told_mended_and_checked_again(crew: World):
+    task = crew.task("w1", acceptance=FILE)
+    worker = crew.start("w1")
+    reporting(worker)
+    (check,) = checks(crew)
+    judge(crew, check, ("hello.txt", "is not there"))
+    refusal = worker.refused("report_completed", "checksFailed", result="success", summary="done")
+    assert refusal["failures"] == [{"check": "hello.txt", "message": "is not there"}]
+    assert "hello.txt: is not there" in refusal["instruction"]
+    said = worker.next()
+    assert (said["action"], said["state"]) == ("execute_task", "fixing_checks")
+    assert said["failed_checks"] == refusal["failures"]
+    assert "is not there" in said["instruction"]
+    assert reporting(worker).later is not None
+    (second,) = checks(crew)
+    assert second["check_id"] != check["check_id"]
+    judge(crew, second)
+    worker.report()
+    assert crew.status(task) == "completed"
+
+
+def test_a_check_is_handed_out_once_and_to_the_coordinator_of_its_launch(crew: World):
+    crew.task("w1", acceptance=FILE)
+    worker = crew.start("w1")
+    reporting(worker)
+    assert checks(crew, "another") == []
+    assert len(checks(crew)) == 1
+    assert checks(crew) == []
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_a_check_whose_coordinator_died_is_run_by_another_after_a_while(crew: World, taken: bool):
+    crew.task("w1", acceptance=FILE)
+    worker = crew.start("w1")
+    reporting(worker)
+    if taken:
+        checks(crew)
+    crew.advance(80)
+    assert checks(crew, "another") == []
+    crew.advance(11)
+    assert len(checks(crew, "another")) == 1
+
+
+def test_a_result_that_comes_twice_or_too_late_changes_nothing(crew: World):
+    task = crew.task("w1", acceptance=FILE)
+    worker = crew.start("w1")
+    reporting(worker)
+    (check,) = checks(crew)
+    judge(crew, check)
+    judge(crew, check, ("hello.txt", "vanished"))
+    assert crew.show(task)["checks"] == "passed"
+    crew.coordinator().refused("report_check_result", "validationError", check_id="chk_none", failures=[])
+
+
+def test_a_check_of_an_earlier_start_does_not_pass_the_next_one(crew: World):
+    task = crew.task("w1", acceptance=FILE)
+    worker = crew.start("w1")
+    reporting(worker)
+    (check,) = checks(crew)
+    crew.move(task, "todo")
+    crew.move(task, "in_progress")
+    judge(crew, check)
+    assert crew.show(task)["checks"] == "none"
+
+
+def test_blocked_and_failed_need_no_checks(crew: World):
+    task = crew.task("w1", acceptance=FILE)
+    crew.start("w1").report("failed", summary="cannot")
+    assert crew.status(task) == "failed"
+    assert checks(crew) == []
+
+
+def test_without_a_coordinator_a_person_confirms(crew: World):
+    task = crew.task("w1", acceptance=FILE)
+    worker = crew.start("w1")
+    reporting(worker)
+    crew.owner.call("confirm_checks", task_id=task, passed=False, message="not nice")
+    worker.refused("report_completed", "checksFailed", result="success", summary="done")
+    reporting(worker)
+    crew.owner.call("confirm_checks", task_id=task, passed=True)
+    worker.report()
+    assert crew.status(task) == "completed"
+
+
+def test_no_path_completes_a_task_whose_checks_have_not_passed(crew: World):
+    task = crew.task("w1", acceptance=FILE)
+    assert "confirm" in crew.owner.refused("move_task", "notNow", task_id=task, status="completed")["instruction"]
+    crew.owner.call("confirm_checks", task_id=task, passed=True)
+    crew.move(task, "completed")
+
+
+def test_success_with_open_subtasks_is_refused_before_anything_is_checked(crew: World):
+    """A pass that was got before the work was done would be worth nothing."""
+    crew.owner.call("edit_project", project_id=crew.project_id, settings={"decomposition": "required"})
+    task = crew.task("w1", acceptance=FILE)
+    worker = crew.start("w1")
+    worker.batch("One", "Two")
+    worker.refused("report_completed", "subtasksOpen", result="success", summary="done")
+    assert checks(crew) == []
+    assert crew.show(task)["checks"] == "none"
+
+
+def test_checks_that_were_changed_after_they_passed_are_run_anew(crew: World):
+    task = crew.task("w1", acceptance=FILE)
+    crew.owner.call("confirm_checks", task_id=task, passed=True)
+    crew.owner.call("edit_task", task_id=task, acceptance=[{"file": "other.txt"}])
+    worker = crew.start("w1")
+    assert reporting(worker).later is not None
+    assert checks(crew)[0]["checks"] == [{"file": "other.txt"}]
+
+
+def test_a_manager_is_told_what_failed_and_adds_a_task_that_mends_it(crew: World):
+    main = crew.task("boss", acceptance=FILE)
+    boss = crew.start("boss")
+    (part,) = boss.assigned({"Part": "w1"})
+    boss.begin(part)
+    boss.wait()
+    crew.start("w1").report()
+    boss = crew.start("boss")
+    assert boss.action() == "report_completion"
+    reporting(boss)
+    judge(crew, checks(crew)[0], ("hello.txt", "is not there"))
+    boss.refused("report_completed", "checksFailed", result="success", summary="done")
+    said = boss.next()
+    assert (said["action"], said["failed_checks"][0]["check"]) == ("situational_awareness", "hello.txt")
+    (mend,) = boss.assigned({"Mend it": "w2"})
+    boss.begin(mend)
+    boss.wait()
+    crew.start("w2").report()
+    boss = crew.start("boss")
+    assert boss.action() == "report_completion"
+    reporting(boss)
+    judge(crew, checks(crew)[0])
+    boss.report()
+    assert crew.status(main) == "completed"
+
+
+def test_a_subtask_with_checks_is_completed_once_they_pass(crew: World):
+    """A worker's own subtask is finished by update_task_status: success is reported there."""
+    crew.owner.call("edit_project", project_id=crew.project_id, settings={"decomposition": "required"})
+    crew.task("w1")
+    worker = crew.start("w1")
+    task = {"local_id": "a", "title": "Greeting", "description": "x", "acceptance": FILE}
+    one = worker.call("create_tasks_batch", tasks=[task])["local_id_to_real_id"]["a"]
+    worker.set(one, "in_progress")
+    done = {"task_id": one, "status": "completed"}
+    assert crew.perform("update_task_status", done, worker.credentials, may_wait=True).later is not None
+    assert "update_task_status" in worker.refused("update_task_status", "notNow", **done)["instruction"]
+    judge(crew, checks(crew)[0], ("hello.txt", "is not there"))
+    refusal = worker.refused("update_task_status", "checksFailed", **done)
+    assert refusal["failures"][0]["check"] == "hello.txt"
+    assert refusal["next"]["action"] == "execute_subtask"
+    assert crew.perform("update_task_status", done, worker.credentials, may_wait=True).later is not None
+    judge(crew, checks(crew)[0])
+    assert worker.set(one, "completed")["new_status"] == "completed"
+
+
+def test_workers_write_no_commands_and_managers_only_where_the_project_lets_them(world: World):
+    world.crew(workers=1)
+    world.task("boss")
+    boss = world.start("boss")
+    command = {"title": "Build", "description": "x", "acceptance": [{"command": "make"}]}
+    in_context = {"title": "Build", "description": "x", "context": {"command": "make"}}
+    for asked in (command, in_context):
+        assert "commands_from" in boss.refused("create_task", "permissionDenied", **asked)["message"]
+    world.owner.call("edit_project", project_id=world.project_id, settings={"commands_from": "managers"})
+    boss.call("create_task", **command)
+    world.task("w1")
+    worker = world.start("w1")
+    for asked in (command, in_context):
+        worker.refused("create_task", "permissionDenied", **asked)
+    worker.refused("request_task", "permissionDenied", title="x", assignee_id="boss", context={"command": "make"})
