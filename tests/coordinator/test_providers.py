@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,6 +51,16 @@ def test_the_mcp_configuration_carries_the_credential_as_a_header(tmp_path) -> N
         "url": "http://127.0.0.1:8765/mcp",
         "headers": {"Authorization": "Bearer tlc_secret"},
     }
+
+
+def test_where_only_a_unix_socket_leads_to_the_server_the_program_starts_the_bridge(tmp_path) -> None:
+    over_a_socket = replace(setting(tmp_path), server_url="unix:///run/toryo.sock")
+    command = custom.provider("claude", ProviderConfig(cli_command="x")).prepare(over_a_socket)
+    [server] = json.loads(command.files["mcp.json"])["mcpServers"].values()
+    assert (server["command"], server["args"]) == (sys.executable, ["-P", "-m", "toryo", "mcp"])
+    assert server["env"]["TORYO_SERVER_URL"] == "unix:///run/toryo.sock"
+    assert server["env"]["TORYO_LAUNCH_CREDENTIAL"] == "tlc_secret"
+    assert "tlc_secret" not in " ".join(command.argv)
 
 
 def test_the_runners_do_not_let_files_of_the_project_into_themselves(tmp_path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 
 from toryo.coordinator.config import ProviderConfig
+from toryo.coordinator.connection import mcp_server
 from toryo.coordinator.provider import Command, Provider, Setting, judge_by_words
 from toryo.first_words import first_words
 
@@ -55,7 +56,5 @@ def _filled(text: str, values: dict[str, str]) -> str:
 
 
 def _mcp_config(setting: Setting) -> str:
-    """With the launch credential as a bearer header: the file is readable by this user alone and removed at exit."""
-    headers = {"Authorization": f"Bearer {setting.launch.credential}"} if setting.launch.credential else {}
-    server = {"type": "http", "url": f"{setting.server_url.rstrip('/')}/mcp", "headers": headers}
-    return json.dumps({"mcpServers": {"toryo": server}}, indent=2)
+    """With the launch credential in it: the file is readable by this user alone and removed at exit."""
+    return json.dumps({"mcpServers": {"toryo": mcp_server(setting)}}, indent=2)
