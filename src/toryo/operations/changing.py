@@ -19,10 +19,13 @@ from toryo.domain.handover import INTERRUPT, Notification
 from toryo.domain.launches import Purpose
 from toryo.domain.moves import Actor, Change, Order
 from toryo.domain.projects import Approvals, Project
-from toryo.domain.tasks import Approval, Checks, Details, Status, Task
+from toryo.domain.tasks import VERBS, Approval, Checks, Details, Status, Task
 from toryo.operations.call import WORK, Call
 
 _PROGRESS = ("completed",)
+_MOVES = frozenset(
+    f"task.{word}" for word in (*VERBS.values(), "started", "completed", "failed", "blocked", "cancelled")
+)
 
 
 def move(
@@ -43,7 +46,7 @@ def move(
 
 def refuse_restless(call: Call, task: Task) -> None:
     """The guard against moving one task to and fro: trips the runaway guard of the session."""
-    moves_made = call.tx.events.moves_in(task.id, call.session.id)
+    moves_made = call.tx.events.counted(task.id, call.session.id, _MOVES)
     if moves_made >= call.context.limits.moves_of_one_task:
         raise Refusal(
             Code.RUNAWAY,

@@ -250,7 +250,7 @@ def _stop_live(call: Call, launch: Launch) -> list[dict[str, Any]]:
             launch_id=launch.id,
             data={"reason": decision.reason, "row": decision.row},
         )
-    if decision.reason in ("runaway", "silent", "time_limit"):
+    if decision.reason in ("silent", "time_limit"):  # a runaway's session cools down however it ends
         ending.cool(call, launch.agent_id, launch.purpose, decision.reason, None)
     ended = _launch(call, launch.id)
     call.tx.launches.save(ended, replace(ended, stop_since=call.now, stop_reason=decision.reason))

@@ -15,6 +15,7 @@ from toryo.operations.call import WORK, Call
 GUARD = Actor(SYSTEM, everything=True, guard=True)
 
 _BY_ORDER = frozenset({End.REPORTED, End.LEFT_TO_WAIT, End.TOLD_TO_EXIT})
+_WELL = frozenset({End.REPORTED, End.LEFT_TO_WAIT})
 _NOT_ITS_FAULT = frozenset({End.LEASE_EXPIRED, End.ENDED_BY_PERSON})
 
 
@@ -39,7 +40,9 @@ def end_session(call: Call, session: Session, why: End, *, counts: bool = False)
     )
     if session.purpose is Purpose.TASK and session.task_id is not None:
         _leave_task(call, session, why, counts=counts)
-    if why in _BY_ORDER:
+    if session.runaway is not None:
+        cool(call, session.agent_id, session.purpose, "runaway", None)
+    elif why in _WELL:
         call.tx.agents.warm(session.agent_id, session.purpose.value)
     return ended
 

@@ -134,7 +134,7 @@ def touch(call: Call, *, refused: bool) -> None:
         expires_at=max(session.expires_at, call.now + session.lease_seconds * SECOND),
         calls=session.calls + 1,
         idle_calls=0 if changed else session.idle_calls + 1,
-        refusals=session.refusals + 1 if refused else 0 if changed else session.refusals,
+        refusals=(0 if changed else session.refusals) + (1 if refused else 0),
         idle_event=newest,
     )
     call.adopt_counts(_guarded(call, counted))

@@ -40,9 +40,9 @@ _OF_KIND = Statement(
     .order_by(_t.c.sequence.desc())
     .limit(1)
 )
-_MOVES = Statement(
+_COUNT = Statement(
     sa.select(sa.func.count()).where(
-        _t.c.task_id == _p("task_id"), _t.c.session_id == _p("session_id"), sa.literal_column("fact")
+        _t.c.task_id == _p("task_id"), _t.c.session_id == _p("session_id"), in_list(_t.c.kind, "kinds")
     )
 )
 
@@ -91,9 +91,9 @@ class Events:
             (row[0], row[1], row[2], bool(row[3])) for row in self._connection.all(_NEWS, root_id=root_id, after=after)
         ]
 
-    def moves_in(self, task_id: str, session_id: str) -> int:
-        """How often a session has changed a task."""
-        return int(self._connection.value(_MOVES, task_id=task_id, session_id=session_id))
+    def counted(self, task_id: str, session_id: str, kinds: Iterable[str]) -> int:
+        """How many events of these kinds a session has caused about a task."""
+        return int(self._connection.value(_COUNT, task_id=task_id, session_id=session_id, kinds=sorted(kinds)))
 
     def newest_of(self, task_id: str, kinds: Iterable[str]) -> Event | None:
         return ROWS.one(self._connection.one(_OF_KIND, task_id=task_id, kinds=list(kinds)))
