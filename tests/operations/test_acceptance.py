@@ -1,4 +1,4 @@
-"""Acceptance checks: run by a Coordinator when success is reported, told when they fail, and never taken for granted."""
+"""Acceptance checks: run by a Coordinator when success is reported, told when they fail, never taken for granted."""
 
 from __future__ import annotations
 

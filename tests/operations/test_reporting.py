@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.stories import World
@@ -166,7 +168,7 @@ def test_ends_that_are_not_its_own_are_never_counted(crew: World, way: str):
         elif way == "person":
             crew.owner.call("end_session", session_id=crew.sessions()[0]["session_id"])
         else:
-            ends = {
+            ends: dict[str, dict[str, Any]] = {
                 "coordinator": {"error": "coordinator_stopped"},
                 "crash": {"exit_code": 1},
                 "stopped": {"signal": 15, "error": "stopped"},

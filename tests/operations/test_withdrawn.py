@@ -1,4 +1,4 @@
-"""Work that is taken out of somebody's hands: told, read-only, and stopped after its grace time. Pause and reassignment."""
+"""Work taken out of somebody's hands: told, read-only, stopped after its grace time. Pause and reassignment."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def test_other_projects_go_on(crew: World):
     assert crew.coordinator().starts() == ["w2"]
 
 
-# --- members and agents ------------------------------------------------------------------------------------------------
+# --- members and agents ----------------------------------------------------------------------------------------------
 
 
 def test_an_agent_that_was_deactivated_is_told_to_leave_and_stopped_after_the_grace_time(crew: World):
