@@ -1,0 +1,259 @@
+"""Rows 1-7, the first rows of every session, and chat, over every combination of facts about one agent in a project.
+
+Here `workflow.md` 7 is asked of what stands around the main task: agreement between the launch decision, sign-in and
+the first next action; that a stop is only said of what lives; and that whoever is to be stopped is told to leave, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from typing import Any
+
+import pytest
+
+from tests.domain.things import NOW, agent, at_work, cancelled, ground, project, stuck
+from tests.workflow.scenes import JUST_NOW, LIMITS, LONG_AGO, fresh, ordered, session, snapshot
+from tests.workflow.worlds import Seen
+from toryo.domain.agents import Agent, Role
+from toryo.domain.ground import Ground
+from toryo.domain.launches import Purpose
+from toryo.domain.projects import Project, Status
+from toryo.domain.sessions import Session
+from toryo.workflow import launch, next_action
+from toryo.workflow.launch import Action, Decision
+from toryo.workflow.snapshot import Cooldown, Snapshot
+
+pytestmark = pytest.mark.timeout(300)
+"""The first test of a process explores for all of them, some seconds long; on a busy machine longer."""
+
+BOSS = agent("boss", Role.MANAGER)
+AGENTS: dict[str, Agent | None] = {
+    "unknown": None,
+    "managed": BOSS,
+    "not managed": replace(BOSS, provider=None),
+    "just deactivated": replace(agent("boss", Role.MANAGER, active=False), deactivated_at=JUST_NOW),
+    "long inactive": replace(agent("boss", Role.MANAGER, active=False), deactivated_at=LONG_AGO),
+}
+PROJECTS: dict[str, Project | None] = {
+    "gone": None,
+    "active": project(),
+    "just paused": replace(project(Status.PAUSED), paused_at=JUST_NOW),
+    "long paused": replace(project(Status.PAUSED), paused_at=LONG_AGO),
+    "archived": replace(project(Status.ARCHIVED), paused_at=LONG_AGO),
+}
+MEMBERS: dict[str, tuple[bool, int | None]] = {
+    "member": (True, None),
+    "just removed": (False, JUST_NOW),
+    "long removed": (False, LONG_AGO),
+}
+ROOT = cancelled("root", "hana", moved_at=LONG_AGO)
+GROUNDS: dict[str, Ground] = {
+    "at work": ground(at_work("main", "boss")),
+    "just blocked": ground(stuck("main", "boss", moved_at=JUST_NOW)),
+    "long blocked": ground(stuck("main", "boss", moved_at=LONG_AGO)),
+    "long somebody else's": ground(at_work("main", "ann", moved_at=LONG_AGO)),
+    "below a closed task": ground(ROOT, at_work("main", "boss", below=ROOT)),
+}
+SESSIONS: dict[str, Session | None] = {
+    "nobody is signed in": None,
+    "signed in": fresh(),
+    "at it": session(),
+    "runaway": session(runaway="calls"),
+    "too long": session(created_at=NOW - LIMITS.run_time),
+    "silent": session(heard_at=NOW - LIMITS.silence),
+}
+COOLDOWNS = {
+    "warm": None,
+    "cool": Cooldown(NOW + 1, "crashed", 1),
+    "cooled down": Cooldown(NOW, "crashed", 1),
+}
+ORDERED, BUDGET, TAKEN_OVER = (False, True), (False, True), (False, True)
+
+
+def worlds() -> Iterator[tuple[str, Snapshot]]:
+    sizes: Any = product(AGENTS, PROJECTS, MEMBERS, GROUNDS, SESSIONS, COOLDOWNS, ORDERED, BUDGET, TAKEN_OVER)
+    for who, house, member, where, live, cool, is_ordered, spent, taken in sizes:
+        if live != "nobody is signed in" and (is_ordered or taken):
+            continue
+        cooldown = COOLDOWNS[cool]
+        found = snapshot(
+            GROUNDS[where],
+            live=SESSIONS[live],
+            agent=AGENTS[who],
+            project=PROJECTS[house],
+            member=MEMBERS[member][0] and AGENTS[who] is not None,
+            removed_at=MEMBERS[member][1],
+            blocked_tasks=int("blocked" in where),
+            cooldowns={} if cooldown is None else {Purpose.TASK: cooldown},
+            launches={Purpose.TASK: ordered()} if is_ordered else {},
+            budget_used_up=spent,
+            others_on={"main": "ann"} if taken else {},
+        )
+        yield f"{who}, {house}, {member}, {where}, {live}, {cool}, {is_ordered}, {spent}, {taken}", found
+
+
+# --- exploring -------------------------------------------------------------------------------------------------------
+
+
+@cache
+def explored() -> Seen:
+    seen = Seen()
+    for words, found in worlds():
+        seen.worlds += 1
+        decision = launch.decide(found)
+        seen.rows[f"{decision.row}: {decision.words}"] += 1
+        seen.expect("the same facts give the same decision", launch.decide(found) == decision, words)
+        by_hand = launch.decide(found, by_hand=True)
+        for each in (decision, by_hand):
+            if each.action is Action.START:
+                _ask_whether_it_may_work(seen, words, found, each)
+        _ask_by_hand(seen, words, decision, by_hand)
+        live = found.sessions.get(Purpose.TASK)
+        if live is not None:
+            _ask_what_the_session_is_told(seen, words, found, live, decision)
+        else:
+            seen.expect("a stop is said of what lives only", decision.action is not Action.STOP, words)
+    return seen
+
+
+def _ask_whether_it_may_work(seen: Seen, words: str, found: Snapshot, decision: Decision) -> None:
+    """A start, and then sign-in: the session is bound to that main task, and is not told to leave."""
+    nothing_runs = not found.launches and not found.sessions
+    seen.expect("a start is said where nothing runs only", nothing_runs, words)
+    seen.expect("a start names its main task", decision.task_id == "main", words)
+    signed_in = replace(found, sessions={Purpose.TASK: fresh()})
+    first = next_action.decide(signed_in, fresh())
+    seen.expect("whoever is started reports its model first", first.action == "report_model", words, first.action)
+    known = session(fetched_at=None)
+    then = next_action.decide(replace(found, sessions={Purpose.TASK: known}), known)
+    seen.expect("whoever is started is not told to leave", then.action == "get_task", words, then.action)
+    after = launch.decide(signed_in)
+    goes_on = after.reason == "already_running"
+    seen.expect("whoever is started and signed in is left running", goes_on, words, after.reason)
+
+
+def _ask_by_hand(seen: Seen, words: str, decision: Decision, by_hand: Decision) -> None:
+    same = (decision.action, decision.reason, decision.task_id) == (by_hand.action, by_hand.reason, by_hand.task_id)
+    excused = decision.reason in ("not_managed", "cooling_down")
+    seen.expect("a start by hand is refused for the same reasons but two", same or excused, words, by_hand.reason)
+
+
+TOLD = {"agent_not_assigned": "agent_inactive"}
+"""Reasons that a session is told in other words."""
+
+
+def _further_causes(found: Snapshot, live: Session) -> list[str]:
+    """Of several causes the two tables name different ones first."""
+    tripped = launch.tripped(found, live)
+    causes = {"agent_inactive": launch.inactive(found) or launch.not_member(found), tripped or "": tripped is not None}
+    return [cause for cause, holds in causes.items() if holds]
+
+
+def _ask_what_the_session_is_told(seen: Seen, words: str, found: Snapshot, live: Session, decision: Decision) -> None:
+    step = next_action.decide(found, live)
+    seen.rows[f"{step.row}: {step.words}"] += 1
+    seen.expect("who is signed in is not started again", decision.action is not Action.START, words)
+    known = replace(live, model_id="a-model")
+    told = next_action.decide(found, known)
+    if decision.action is Action.STOP and decision.reason != "silent":
+        seen.expect("who is to be stopped is told to leave", told.action == "exit", words, told.action)
+        for_same = told.reason in (TOLD.get(decision.reason, decision.reason), *_further_causes(found, known))
+        seen.expect("and for a cause that is true", for_same, words, decision.reason, told.reason)
+    if decision.reason == "already_running":
+        stays = told.action not in ("exit", "get_notifications")
+        seen.expect("who runs rightly is not told to leave", stays, words, told.reason)
+    interrupted = next_action.decide(replace(found, interrupt_waiting=True), known)
+    seen.rows[f"{interrupted.row}: {interrupted.words}"] += 1
+    over = next_action.decide(found, replace(live, ended_at=NOW))
+    seen.rows[f"{over.row}: {over.words}"] += 1
+    seen.expect("who is over leaves", over.reason == "session_over", words)
+
+
+# --- the promises ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "promise",
+    [
+        "the same facts give the same decision",
+        "a stop is said of what lives only",
+        "a start is said where nothing runs only",
+        "a start names its main task",
+        "whoever is started reports its model first",
+        "whoever is started is not told to leave",
+        "whoever is started and signed in is left running",
+        "a start by hand is refused for the same reasons but two",
+        "who is signed in is not started again",
+        "who is to be stopped is told to leave",
+        "who runs rightly is not told to leave",
+        "and for a cause that is true",
+        "who is over leaves",
+    ],
+)
+def test_in_every_small_world_of_an_agent(promise: str) -> None:
+    assert explored().broken(promise) == []
+
+
+def test_every_row_about_an_agent_is_the_first_match_of_some_world() -> None:
+    rows = [f"{each.row}: {each.words}" for each in (*launch.AGENT_ROWS, launch.NOTHING_TO_DO)]
+    rows += [f"{each.row}: {each.words}" for each in next_action.FIRST_ROWS]
+    rows += [f"{each.row}: {each.words}" for each in launch.MAIN_TASK_ROWS if each.row in ("7a", "13")]
+    assert [each for each in rows if not explored().rows[each]] == []
+
+
+def test_the_exploration_is_as_wide_as_it_says() -> None:
+    assert explored().worlds > 10_000
+
+
+# --- chat ------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def chats() -> Seen:
+    """Every row but the one of pending purposes, which joins with the messages it speaks of."""
+    seen = Seen()
+    live: dict[str, dict[Purpose, Session]] = {
+        "nobody": {},
+        "task": {Purpose.TASK: session()},
+        "chat": {Purpose.CHAT: session(purpose=Purpose.CHAT, task_id=None)},
+    }
+    launches: dict[str, Any] = {"none": {}, "task": {Purpose.TASK: ordered()}, "chat": {Purpose.CHAT: ordered()}}
+    cooldowns: dict[str, Any] = {
+        "warm": {},
+        "task": {Purpose.TASK: Cooldown(NOW + 1, "crashed")},
+        "chat": {Purpose.CHAT: Cooldown(NOW + 1, "crashed")},
+    }
+    for who, house, member, on, order, cool in product(AGENTS, PROJECTS, MEMBERS, live, launches, cooldowns):
+        words = f"{who}, {house}, {member}, {on}, {order}, {cool}"
+        found = snapshot(
+            agent=AGENTS[who],
+            project=PROJECTS[house],
+            member=MEMBERS[member][0] and AGENTS[who] is not None,
+            sessions=live[on],
+            launches=launches[order],
+            cooldowns=cooldowns[cool],
+        )
+        decision = launch.decide_chat(found)
+        seen.rows[f"{decision.row}: {decision.words}"] += 1
+        seen.expect("a stop is said of a live chat only", decision.action is not Action.STOP or on == "chat", words)
+        without = replace(found, grounds=(), project=PROJECTS["active"], blocked_tasks=9)
+        seen.expect("chat looks at no task and no pause", launch.decide_chat(without) == decision, words)
+        bare = replace(found, sessions={p: s for p, s in live[on].items() if p is Purpose.CHAT})
+        seen.expect("chat looks at no task session", launch.decide_chat(bare) == decision, words)
+    return seen
+
+
+@pytest.mark.parametrize(
+    "promise",
+    ["a stop is said of a live chat only", "chat looks at no task and no pause", "chat looks at no task session"],
+)
+def test_in_every_small_world_of_chat(promise: str) -> None:
+    assert chats().broken(promise) == []
+
+
+def test_every_row_of_chat_is_the_first_match_of_some_world() -> None:
+    rows = [f"{each.row}: {each.words}" for each in launch.CHAT_ROWS]
+    assert [each for each in rows if not chats().rows[each]] == []
