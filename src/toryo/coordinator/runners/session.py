@@ -112,12 +112,22 @@ class Session:
 
     def leave(self, note: str | None = None) -> NoReturn:
         """Saves a note, logs out (a report has done so), and ends the session."""
-        if note:
-            say(note)
-            self.try_to("save_progress", progress=note)
+        self._note(note)
         if not self._reported:
             self.try_to("logout")
         raise Over
+
+    def stop(self, note: str) -> None:
+        """Saves a note. A Coordinator then reports the end as what it is: logging out would be leaving unreported."""
+        if self._environ.get("TORYO_LAUNCH_ID"):
+            self._note(note)
+        else:
+            self.leave(note)
+
+    def _note(self, note: str | None) -> None:
+        if note:
+            say(note)
+            self.try_to("save_progress", progress=note)
 
     def hurry(self) -> None:
         """From now on a server that is away is not waited for."""
@@ -186,7 +196,7 @@ def _tidy_up(session: Session) -> int:
     """Told to stop: what was started is ended already; a note is left, then out. A second signal changes nothing."""
     session.hurry()
     try:
-        session.leave("Interrupted: told to stop before the task was done.")
+        session.stop("Interrupted: told to stop before the task was done.")
     except Over:
         pass
     except (Unreachable, ProtocolError, RefusalError) as problem:
