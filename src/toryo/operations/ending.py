@@ -17,6 +17,8 @@ GUARD = Actor(SYSTEM, everything=True, guard=True)
 _BY_ORDER = frozenset({End.REPORTED, End.LEFT_TO_WAIT, End.TOLD_TO_EXIT})
 _WELL = frozenset({End.REPORTED, End.LEFT_TO_WAIT})
 _NOT_ITS_FAULT = frozenset({End.LEASE_EXPIRED, End.ENDED_BY_PERSON})
+_FROM_OUTSIDE = frozenset({"coordinator_stopped", "could_not_connect", "quota", "rate_limited"})
+"""Classes of exits that say nothing about the agent: a launch that ended so is not one without progress."""
 
 
 def end_session(call: Call, session: Session, why: End, *, counts: bool = False) -> Session:
@@ -72,11 +74,18 @@ def _leave_task(call: Call, session: Session, why: End, *, counts: bool) -> None
     if task.in_progress and task.assignee_id == session.agent_id:
         if counts or why in _BY_ORDER:  # an end that was told breaks the row
             changes["unreported_ends"] = task.unreported_ends + 1 if counts else 0
-        if why in _NOT_ITS_FAULT:
+        if why in _NOT_ITS_FAULT or _ended_from_outside(call, session):
             changes["idle_launches"] = max(0, task.idle_launches - 1)
     after = call.tx.tasks.save(task, replace(task, **changes))  # type: ignore[arg-type]
     if counts and after.unreported_ends >= call.context.limits.unreported_ends:
         block_by_guard(call, after, "agent_left_without_reporting")
+
+
+def _ended_from_outside(call: Call, session: Session) -> bool:
+    """Its project rests, or its process ended for what is neither its own doing nor its task's."""
+    project, launch = call.tx.projects.find(session.project_id), call.tx.launches.find(session.launch_id)
+    exit_class = (launch.exit_error or "").split(":", 1)[0].strip() if launch is not None else ""
+    return exit_class in _FROM_OUTSIDE or project is None or not project.active
 
 
 def block_by_guard(call: Call, task: Task, reason: str) -> None:
