@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 ARGS   ?=
 
-# How many processes run the tests; 0 runs them in this one.
+# How many processes run the tests; 0 runs them in this one. They must agree on the order of sets (PYTHONHASHSEED).
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
@@ -37,7 +37,7 @@ fix: $(READY) ## mend what can be mended by machine
 	$(BIN)/ruff format .
 
 test: $(READY) ## run the tests (ARGS="tests/cli -k demo" for some of them)
-	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
 demo: $(READY) ## see a team at work, from nothing: no model, no key
 	$(BIN)/toryo demo $(ARGS)
