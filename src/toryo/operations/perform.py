@@ -383,7 +383,7 @@ def _owner(now: Millis) -> Agent:
 def _log(asked: _Asked, done: _Done, seconds: float) -> None:
     """One structured line per tool call; polling and reading at debug, so that an idle hour writes next to nothing."""
     operation, caller, result = asked.operation, done.caller, done.outcome.result or {}
-    polls = operation.grant is Grant.COORDINATOR and operation.waits
+    polls = operation.grant is Grant.COORDINATOR and (operation.waits or result.get("action") == "hold")
     idle = operation.reads or (polls and not done.outcome.refused)
     if idle and not _calls.is_enabled_for(logging.DEBUG):
         return
@@ -400,7 +400,7 @@ def _log(asked: _Asked, done: _Done, seconds: float) -> None:
             "session": session.id if session is not None else None,
             "purpose": session.purpose.value if session is not None else None,
             "project": caller.project_id if caller is not None else None,
-            "outcome": str(result.get("error")) if done.outcome.refused else "ok",
+            "outcome": str(result.get("code", result.get("error"))) if done.outcome.refused else "ok",
             "arguments": _masked(asked.arguments),
         },
     )
