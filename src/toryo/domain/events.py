@@ -7,6 +7,15 @@ from typing import Any
 
 from toryo.domain.times import Millis
 
+SETUP = "setup"
+"""In place of a tree, for facts about agents and projects: they may change what is decided about any tree."""
+
+_OF_SETUP = ("agent.", "project.")
+
+
+def of_setup(kind: str) -> bool:
+    return kind.startswith(_OF_SETUP)
+
 
 @dataclass(frozen=True, slots=True)
 class Event:

@@ -16,7 +16,7 @@ from toryo.workflow.snapshot import Case
 def notice(call: Call) -> list[str]:
     """The main tasks whose stall was reported now."""
     found: list[str] = []
-    for agent_id, project_id, _ in call.tx.tasks.at_work():
+    for agent_id, project_id in call.tx.tasks.at_work():
         snapshot = call.snapshot(agent_id, project_id)
         if snapshot.agent is None or snapshot.project is None or not snapshot.project.active or snapshot.sessions:
             continue

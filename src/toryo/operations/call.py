@@ -6,19 +6,20 @@ Ids of another project are not found, on every path: whoever looks a thing up do
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toryo.domain import ids
 from toryo.domain.agents import SYSTEM, Agent
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.events import Event
+from toryo.domain.events import SETUP, Event, of_setup
 from toryo.domain.ground import Ground
 from toryo.domain.moves import Actor
 from toryo.domain.projects import Project
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
+from toryo.operations.holds import Holds
 from toryo.operations.permissions import Caller, Kind, Login
 from toryo.settings import Settings
 from toryo.storage import snapshots
@@ -37,6 +38,7 @@ class Context:
     limits: Limits
     entropy: Callable[[int], int]
     """So many random bits."""
+    holds: Holds = field(default_factory=Holds)
 
 
 class Call:
@@ -142,11 +144,11 @@ class Call:
                 actor_id=who.id,
                 by_person=who.person,
                 kind=kind,
-                fact=fact,
+                fact=fact or of_setup(kind),
                 project_id=project_id
                 or (task.project_id if task else None)
                 or (session.project_id if session else None),
-                root_id=task.root_id if task else None,
+                root_id=task.root_id if task else SETUP if of_setup(kind) else None,
                 task_id=task.id if task else None,
                 agent_id=agent_id or (task.assignee_id if task else None),
                 session_id=session_id or (session.id if session else None),

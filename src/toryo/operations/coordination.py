@@ -12,12 +12,14 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.events import SETUP
 from toryo.domain.launches import LIVE, Launch, Purpose, State
 from toryo.domain.sessions import End
 from toryo.domain.times import SECOND, Millis, iso
 from toryo.operations import changing, ending, launching
 from toryo.operations.call import WORK, Call
 from toryo.operations.catalogue import Later, NoParameters, Parameters, operation
+from toryo.operations.holds import Standing
 from toryo.operations.permissions import Grant
 from toryo.operations.results import Result
 from toryo.storage.launches import Check
@@ -263,12 +265,16 @@ def _starts(call: Call, asked: ClaimStarts, running: set[str]) -> list[dict[str,
     for launch in call.tx.launches.ordered_by(asked.coordinator_id):
         if launch.id not in running and len(given) < asked.free_slots and launch.deadline > call.now:
             given.append(launching.shown(call, launch, launching.handed_out_again(call, launch, asked.coordinator_id)))
+    _end_what_ran_out(call)
     candidates = _candidates(call, asked)
-    for project_id in sorted({project_id for _, _, project_id in candidates}):
+    for project_id in sorted({each.project_id for each in candidates}):
         call.enter(project_id)
-    for _, agent_id, project_id in candidates:
-        snapshot, decision = launching.decide(call, agent_id, project_id, Purpose.TASK)
-        if decision.action is not Action.START or len(given) >= asked.free_slots:
+    for each in candidates:
+        if len(given) >= asked.free_slots:
+            break
+        snapshot, decision = launching.decide(call, each.agent_id, each.project_id, Purpose.TASK)
+        call.context.holds.remember(each, decision, call.now)
+        if decision.action is not Action.START:
             continue
         made = launching.order(call, snapshot, decision, Purpose.TASK, asked.coordinator_id)
         if made is not None:
@@ -276,21 +282,39 @@ def _starts(call: Call, asked: ClaimStarts, running: set[str]) -> list[dict[str,
     return given
 
 
-def _candidates(call: Call, asked: ClaimStarts) -> list[tuple[Millis, str, str]]:
-    """Since when, agent and project, of everybody with a task in progress whom this Coordinator may start."""
+def _end_what_ran_out(call: Call) -> None:
+    """Launches past their deadline and leases that are over: somebody waits for what they hold."""
+    over = [each for each in call.tx.launches.live() if each.state is State.ORDERED and each.deadline <= call.now]
+    expired = call.tx.sessions.expired(call.now)
+    projects = {each.project_id for each in over} | {each.project_id for each in expired}
+    for project_id in sorted(projects):
+        call.enter(project_id)
+    for session in expired:
+        ending.lapse(call, None, call.tx.sessions.find(session.id))
+    for launch in over:
+        ending.lapse(call, call.tx.launches.find(launch.id), None)
+
+
+def _candidates(call: Call, asked: ClaimStarts) -> list[Standing]:
+    """Who has a task in progress, may be started here, does not run, and may have a new answer; oldest first."""
     at_work = call.tx.tasks.at_work()
-    agents = {each.id: each for each in call.tx.agents.find_all({agent_id for agent_id, _, _ in at_work})}
+    live = {(each.agent_id, each.project_id) for each in call.tx.launches.live() if each.purpose is Purpose.TASK}
+    facts = call.tx.events.last_facts({SETUP, *(root for _, roots in at_work.values() for root in roots)})
+    providers = call.tx.agents.providers_of({agent_id for agent_id, _ in at_work})
     found = []
-    for agent_id, project_id, since in at_work:
-        agent = agents[agent_id]
-        if not (agent.managed and agent.active):
+    for (agent_id, project_id), (since, roots) in at_work.items():
+        if (agent_id, project_id) in live or not _may_start(agent_id, providers.get(agent_id), asked):
             continue
-        if asked.agent_ids is not None and agent_id not in asked.agent_ids:
-            continue
-        if asked.providers is not None and agent.provider not in asked.providers:
-            continue
-        found.append((since, agent_id, project_id))
+        standing = Standing(since, agent_id, project_id, (facts.get(SETUP, 0), *sorted(facts.get(e, 0) for e in roots)))
+        if not call.context.holds.still(standing, call.now):
+            found.append(standing)
     return sorted(found)
+
+
+def _may_start(agent_id: str, provider: str | None, asked: ClaimStarts) -> bool:
+    """Whether it is an active agent with a provider, among those that this Coordinator starts."""
+    wanted = asked.agent_ids is None or agent_id in asked.agent_ids
+    return provider is not None and wanted and (asked.providers is None or provider in asked.providers)
 
 
 def _next_look(call: Call) -> Millis | None:
@@ -303,8 +327,7 @@ def _next_look(call: Call) -> Millis | None:
         task = call.tx.tasks.find(session.task_id) if session.task_id else None
         if task is not None and (not task.in_progress or task.assignee_id != session.agent_id):
             ends.append(task.moved_at + limits.stop_grace)
-    paused = [each.paused_at for each in call.tx.projects.all()]
-    ends += [each + limits.pause_grace for each in paused if each is not None]
+    ends += [each + limits.pause_grace for each in call.tx.projects.paused()]
     future = [each for each in ends if each is not None and each > call.now]
     return min(future, default=None)
 

@@ -105,7 +105,7 @@ def record_wait(call: Call, task: Task, kind: str) -> None:
 
 def lapse(call: Call, launch: Launch | None, session: Session | None) -> bool:
     """Ends what has run out by now: a launch past its deadline, a session whose lease is over. True if one had."""
-    if session is not None and session.expires_at <= call.now:
+    if session is not None and not session.over and session.expires_at <= call.now:
         end_session(call, session, End.LEASE_EXPIRED)
         return True
     if launch is not None and launch.state is State.ORDERED and launch.deadline <= call.now:

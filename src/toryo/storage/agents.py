@@ -38,6 +38,11 @@ _MANAGED = Statement(
     .where(_t.c.status == "active", _t.c.provider.is_not(None), _t.c.kind == "ai")
     .order_by(_t.c.created_at, _t.c.id)
 )
+_PROVIDERS = Statement(
+    sa.select(_t.c.id, _t.c.provider).where(
+        in_list(_t.c.id, "ids"), _t.c.status == "active", _t.c.provider.is_not(None), _t.c.kind == "ai"
+    )
+)
 _up = sa.select(_t.c.id, _t.c.reports_to).where(in_list(_t.c.id, "ids")).cte("up", recursive=True)
 _up = _up.union(sa.select(_t.c.id, _t.c.reports_to).join(_up, _t.c.id == _up.c.reports_to))
 _UP = Statement(sa.select(*ROWS.columns).where(_t.c.id.in_(sa.select(_up.c.id))))
@@ -105,6 +110,10 @@ class Agents:
     def managed(self) -> list[str]:
         """Ids of the active agents that a Coordinator starts, oldest first."""
         return [row[0] for row in self._connection.all(_MANAGED)]
+
+    def providers_of(self, agent_ids: Iterable[str]) -> dict[str, str]:
+        """The provider of each of these agents that is active and started by a Coordinator."""
+        return {row[0]: row[1] for row in self._connection.all(_PROVIDERS, ids=list(agent_ids))}
 
     def with_superiors(self, agent_ids: Iterable[str]) -> list[Agent]:
         """These agents and everybody above them."""

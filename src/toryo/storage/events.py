@@ -24,6 +24,11 @@ _LAST = Statement(sa.select(sa.func.max(_t.c.sequence)))
 _LAST_FACT = Statement(
     sa.select(sa.func.max(_t.c.sequence)).where(_t.c.root_id == _p("root_id"), sa.literal_column("fact"))
 )
+_LAST_FACTS = Statement(
+    sa.select(_t.c.root_id, sa.func.max(_t.c.sequence))
+    .where(in_list(_t.c.root_id, "roots"), sa.literal_column("fact"))
+    .group_by(_t.c.root_id)
+)
 _FACTS = Statement(
     ROWS.select()
     .where(_t.c.root_id == _p("root_id"), _t.c.sequence > _p("after"), sa.literal_column("fact"))
@@ -81,6 +86,10 @@ class Events:
         if root_id not in self._last_facts:
             self._last_facts[root_id] = int(self._connection.value(_LAST_FACT, root_id=root_id) or 0)
         return self._last_facts[root_id]
+
+    def last_facts(self, root_ids: Iterable[str]) -> dict[str, int]:
+        """The newest stored fact of each of these trees."""
+        return {row[0]: int(row[1]) for row in self._connection.all(_LAST_FACTS, roots=list(root_ids))}
 
     def facts_after(self, root_id: str, after: int) -> list[Event]:
         return ROWS.nouns(self._connection.all(_FACTS, root_id=root_id, after=after))

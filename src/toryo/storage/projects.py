@@ -7,6 +7,7 @@ from functools import lru_cache
 import sqlalchemy as sa
 
 from toryo.domain.projects import Project, Settings, Status
+from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.database import Connection
 from toryo.storage.rows import Rows, enum, from_json, to_json, update_by_id
@@ -28,6 +29,7 @@ ROWS = Rows(
 )
 _ONE = Statement(ROWS.select().where(_t.c.id == sa.bindparam("id")))
 _ALL = Statement(ROWS.select().order_by(_t.c.created_at, _t.c.id))
+_PAUSED = Statement(sa.select(_t.c.paused_at).where(_t.c.paused_at.is_not(None)))
 _ADD = Statement(sa.insert(_t), columns=ROWS.names)
 
 
@@ -40,6 +42,10 @@ class Projects:
 
     def all(self) -> list[Project]:
         return ROWS.nouns(self._connection.all(_ALL))
+
+    def paused(self) -> list[Millis]:
+        """Since when each paused (or archived) project has been so."""
+        return [row[0] for row in self._connection.all(_PAUSED)]
 
     def add(self, project: Project) -> None:
         self._connection.run(_ADD, **ROWS.values(project))

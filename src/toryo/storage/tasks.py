@@ -88,9 +88,9 @@ _BUSY = Statement(
     )
 )
 _AT_WORK = Statement(
-    sa.select(_t.c.assignee_id, _t.c.project_id, sa.func.min(_t.c.moved_at))
-    .where(_t.c.status == "in_progress", _t.c.assignee_id.is_not(None))
-    .group_by(_t.c.assignee_id, _t.c.project_id)
+    sa.select(_t.c.assignee_id, _t.c.project_id, _t.c.root_id, _t.c.moved_at).where(
+        _t.c.status == "in_progress", _t.c.assignee_id.is_not(None)
+    )
 )
 _REQUESTS = Statement(
     sa.select(_t.c.created_at, _t.c.approval, _t.c.status).where(
@@ -147,9 +147,15 @@ class Tasks:
             found.setdefault(agent_id, set()).add(task_id)
         return {agent_id: frozenset(ids) for agent_id, ids in found.items()}
 
-    def at_work(self) -> list[tuple[str, str, Millis]]:
-        """Agent, project, and since when its oldest one has been so, of every agent with a task in progress."""
-        return [(row[0], row[1], row[2]) for row in self._connection.all(_AT_WORK)]
+    def at_work(self) -> dict[tuple[str, str], tuple[Millis, frozenset[str]]]:
+        """By agent and project, of every agent with tasks in progress: since when the oldest, and in which trees."""
+        since: dict[tuple[str, str], Millis] = {}
+        roots: dict[tuple[str, str], set[str]] = {}
+        for agent_id, project_id, root_id, moved_at in self._connection.all(_AT_WORK):
+            pair = (agent_id, project_id)
+            since[pair] = min(since.get(pair, moved_at), moved_at)
+            roots.setdefault(pair, set()).add(root_id)
+        return {pair: (since[pair], frozenset(roots[pair])) for pair in since}
 
     def listed(
         self,

@@ -194,6 +194,16 @@ def waits_for_outside(case: Case) -> bool:
     )
 
 
+def depends_on_elsewhere(case: Case) -> bool:
+    """What happens in other trees may change what is said here: a dependency outside, or an assignee who is busy."""
+    return held_by_limit(case) or any(
+        each.id not in case.tree.tasks
+        for task in case.descendants
+        if task.open
+        for each in case.tree.open_dependencies(task)
+    )
+
+
 def approval_pending(case: Case) -> bool:
     return any(each.open and each.approval is Approval.PENDING for each in case.descendants)
 

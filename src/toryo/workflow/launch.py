@@ -7,7 +7,7 @@ project; chat and task are decided independently. Who asks (Coordinator, sign-in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -39,6 +39,8 @@ class Decision:
     task_id: str | None = None
     until: Millis | None = None
     facts: dict[str, Any] = field(default_factory=dict, hash=False, compare=False)
+    lasting: bool = False
+    """A hold that stays as long as the facts of the agent's own trees, and who is who, do not change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,25 +312,31 @@ NOT_FOR_PEOPLE = frozenset({"not_managed", "cooling_down"})
 _BY_HAND = [each for each in AGENT_ROWS if each.then.reason not in NOT_FOR_PEOPLE]
 
 
+_LASTING = frozenset({"11", "12", "12a"})
+
+
 def decide(s: Snapshot, *, by_hand: bool = False) -> Decision:
     """The launch decision for task work; `by_hand` for a process that a person starts."""
     row = first_match(_BY_HAND if by_hand else AGENT_ROWS, s)
     if row is not None:
         return _decision(row, s)
     held: Decision | None = None
+    all_last = True
     for main, ground in s.main_tasks:
         decision = _judge(s, main, ground)
         if decision.action is Action.START:
             return decision
+        all_last = all_last and decision.lasting
         held = held or decision
-    return held or _decision(NOTHING_TO_DO, s)
+    return replace(held, lasting=all_last) if held is not None else _decision(NOTHING_TO_DO, s)
 
 
 def _judge(s: Snapshot, main: Task, ground: Ground) -> Decision:
     case = Case(s, ground, main)
     row = first_match(MAIN_TASK_ROWS, case)
     assert row is not None, "the last row always holds"
-    return Decision(row.then.action, row.then.reason, row.row, row.words, main.id, None, _facts_of(case))
+    lasting = row.row in _LASTING and not facts.depends_on_elsewhere(case)
+    return Decision(row.then.action, row.then.reason, row.row, row.words, main.id, None, _facts_of(case), lasting)
 
 
 def _decision(row: Rule[Snapshot, Say], s: Snapshot) -> Decision:

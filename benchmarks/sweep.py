@@ -1,0 +1,94 @@
+"""T6: what one look for starts costs while many wait: `claim_starts` over managers that wait for busy workers.
+
+Cold is the first look of a server; warm the looks after it when nothing has changed, or one task has.
+
+    python benchmarks/sweep.py [--managers 500]
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import random
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import structlog
+
+from toryo.domain.tasks import Wait
+from toryo.operations.perform import Office
+from toryo.operations.permissions import Credentials
+from toryo.settings import Settings
+from toryo.storage.database import Connection, Database
+from toryo.storage.transaction import Transaction
+
+OWNER, COORDINATOR = Credentials(bearer="tpt_benchmark"), Credentials(bearer="tct_benchmark")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--managers", type=int, default=500)
+    many = parser.parse_args().managers
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    with tempfile.TemporaryDirectory() as folder, Database.open(f"sqlite:///{Path(folder) / 'toryo.db'}") as database:
+        database.upgrade()
+        office = Office(database, Settings(data_dir=Path(folder)), _now, random.getrandbits, lambda _: None)
+        office.bootstrap("tct_benchmark", "tpt_benchmark")
+        subtasks = [_team(office, database, number) for number in range(many)]
+        print(f"{many} managers wait for {many} people at work")
+        print(f"cold: {_look(office):9.1f} ms")
+        print(f"warm: {statistics.median(_look(office) for _ in range(20)):9.1f} ms (median of 20, nothing changed)")
+        changed = []
+        for subtask in subtasks[:20]:
+            _call(office, "edit_task", OWNER, task_id=subtask, priority="high")
+            changed.append(_look(office))
+        print(f"warm: {statistics.median(changed):9.1f} ms (median of 20, one task has changed before each)")
+
+
+def _now() -> int:
+    return int(time.time() * 1000)
+
+
+def _call(office: Office, name: str, who: Credentials, /, **arguments: object) -> dict:
+    outcome = office.perform(name, dict(arguments), who)
+    assert not outcome.refused, outcome.result
+    assert outcome.result is not None
+    return outcome.result
+
+
+def _look(office: Office) -> float:
+    """Milliseconds of one look by a Coordinator with a free slot."""
+    begun = time.perf_counter()
+    _call(office, "claim_starts", COORDINATOR, coordinator_id="benchmark", free_slots=1)
+    return (time.perf_counter() - begun) * 1000
+
+
+def _team(office: Office, database: Database, number: int) -> str:
+    """A project in which a manager waits for a person below it who is at work; answers the person's task."""
+    project = _call(office, "create_project", OWNER, name=f"P{number}", working_directory="/tmp")["project_id"]
+    manager, person = f"m{number}", f"p{number}"
+    _call(office, "create_agent", OWNER, id=manager, role="manager", provider="none", projects=[project])
+    _call(office, "create_agent", OWNER, id=person, role="worker", kind="human", reports_to=manager, projects=[project])
+    main = _call(office, "file_task", OWNER, project_id=project, title="M", assignee_id=manager, status="in_progress")
+    sub = _call(
+        office, "file_task", OWNER, project_id=project, title="S", assignee_id=person,
+        parent_task_id=main["task_id"], status="in_progress",
+    )  # fmt: skip
+    database.write(lambda connection: _leave_waiting(connection, main["task_id"]))
+    return str(sub["task_id"])
+
+
+def _leave_waiting(connection: Connection, task_id: str) -> None:
+    """As a manager leaves it that has looked, started everything and chosen to wait."""
+    from dataclasses import replace
+
+    tx = Transaction(connection)
+    task = tx.tasks.find(task_id)
+    assert task is not None
+    tx.tasks.save(task, replace(task, wait=Wait("workers", _now(), tx.events.last()), look_event=tx.events.last()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""What a server remembers of holds never keeps anybody from being started: whatever could change the answer is seen."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.stories import Process, World
+from toryo.operations import launching
+
+
+def leave_waiting(world: World, **assigned: str | None) -> list[str]:
+    """`boss` starts what it can of these subtasks and leaves to wait; a Coordinator has seen that it waits."""
+    boss = world.start("boss")
+    ids = boss.assigned(dict(assigned))
+    for each in ids:
+        boss.ask("update_task_status", task_id=each, status="in_progress")
+    boss.wait()
+    world.advance(121)
+    assert "boss" not in world.coordinator().starts()
+    return ids
+
+
+def test_a_claim_decides_anew_only_about_whom_something_has_changed(world: World, monkeypatch: pytest.MonkeyPatch):
+    world.crew(workers=1)
+    world.task("boss")
+    leave_waiting(world, Walls="w1")
+    asked: list[str] = []
+    decide = launching.decide
+
+    def counted(call, agent_id, *args, **more):
+        asked.append(agent_id)
+        return decide(call, agent_id, *args, **more)
+
+    monkeypatch.setattr(launching, "decide", counted)
+    world.coordinator().claim()
+    assert "boss" not in asked
+    world.owner.call(
+        "edit_task",
+        task_id=world.owner.call("list_project_tasks", project_id=world.project_id)["tasks"][0]["id"],
+        title="Other",
+    )
+    world.coordinator().claim()
+    assert "boss" in asked
+
+
+def test_a_finished_worker_wakes_its_manager_through_a_claim(world: World):
+    world.crew(workers=1)
+    world.task("boss")
+    leave_waiting(world, Walls="w1")
+    worker_of(world).report()
+    assert world.coordinator().starts() == ["boss"]
+
+
+def worker_of(world: World) -> Process:
+    """`w1`, signed in for the start that the Coordinator is handed out again."""
+    start = next(each for each in world.coordinator().claim()["start"] if each["agent_id"] == "w1")
+    process = world.process(start)
+    process.sign_in()
+    return process
+
+
+def test_a_dependency_that_is_completed_in_another_tree_wakes_the_manager(world: World):
+    world.crew(workers=2)
+    outside = world.task("w2", title="Wood")
+    world.task("boss")
+    boss = world.start("boss")
+    walls, roof = boss.assigned({"Walls": "w1", "Roof": "w1"})
+    boss.call("update_task_dependencies", task_id=roof, add_dependencies=[outside])
+    boss.begin(walls)
+    worker = world.start("w1")
+    boss.wait()
+    worker.report()
+    world.advance(1)
+    assert "boss" not in world.coordinator().starts()
+    world.owner.call("move_task", task_id=outside, status="completed")
+    assert "boss" in world.coordinator().starts()
+
+
+def test_a_worker_who_is_free_again_wakes_the_manager_that_was_held_by_its_limit(world: World):
+    world.crew(workers=1)
+    elsewhere = world.task("w1", title="Another house")
+    world.task("boss")
+    leave_waiting(world, Walls="w1")
+    world.owner.call("move_task", task_id=elsewhere, status="completed")
+    assert "boss" in world.coordinator().starts()
+
+
+def test_a_worker_who_is_made_inactive_wakes_the_manager(world: World):
+    world.crew(workers=1)
+    world.task("boss")
+    leave_waiting(world, Walls="w1")
+    world.owner.call("deactivate_agent", agent_id="w1")
+    assert "boss" in world.coordinator().starts()
+
+
+def test_a_hold_is_looked_at_again_after_a_minute_whatever_was_remembered(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    world.crew(workers=1)
+    world.task("boss")
+    leave_waiting(world, Walls="w1")
+    asked: list[str] = []
+    decide = launching.decide
+    monkeypatch.setattr(
+        launching, "decide", lambda call, agent, *a, **m: (asked.append(agent), decide(call, agent, *a, **m))[1]
+    )
+    world.advance(61)
+    world.coordinator().claim()
+    assert "boss" in asked
