@@ -267,3 +267,66 @@ def test_a_manager_may_give_the_next_part_while_others_work(world: World):
     assert boss.action() == "situational_awareness"
     boss.begin(two, three)
     assert [world.status(each) for each in (one, two, three)] == ["in_progress"] * 3
+
+
+# --- claims, which ask for everybody at once -------------------------------------------------------------------------
+
+
+def test_a_claim_starts_it_for_every_cause_as_soon_as_there_is_one(world: World):
+    """Claims come again and again; what a server remembers of them never hides a cause."""
+    world.crew(workers=2)
+    world.task("boss")
+    coordinator = world.coordinator()
+    _, (_, roof) = waiting(world, Walls="w1", Roof="w2")
+    causes = [
+        lambda: world.start("w1").report("blocked", summary="no bricks"),
+        lambda: world.owner.call("edit_task", task_id=roof, description="with tiles"),
+        lambda: world.start("w2").report(),
+    ]
+    for number, cause in enumerate(causes):
+        assert [coordinator.starts(agent_ids=["boss"]) for _ in range(3)] == [[], [], []], number
+        cause()
+        assert coordinator.starts(agent_ids=["boss"]) == ["boss"], number
+        world.advance(121)
+        if number < 2:
+            world.start("boss").wait()
+
+
+def test_what_ends_in_another_tree_wakes_who_waits_for_it(world: World):
+    world.crew(workers=2)
+    stone = world.task("w2", title="Stone")
+    world.task("boss")
+    boss = world.start("boss")
+    (walls,) = boss.assigned({"Walls": "w1"})
+    boss.call("update_task_dependencies", task_id=walls, add_dependencies=[stone])
+    boss.wait()
+    coordinator = world.coordinator()
+    digger = world.start("w2")
+    assert [coordinator.starts(agent_ids=["boss"]) for _ in range(3)] == [[], [], []]
+    digger.report()
+    assert coordinator.starts(agent_ids=["boss"]) == ["boss"]
+
+
+def test_a_place_that_becomes_free_in_another_tree_wakes_who_waits_for_it(world: World):
+    """Held back only by the parallel limit of its assignee."""
+    world.crew(workers=1)
+    world.task("w1", title="Something else")
+    world.task("boss")
+    boss = world.start("boss")
+    boss.assigned({"Walls": "w1"})
+    boss.wait()
+    coordinator = world.coordinator()
+    busy = world.start("w1")
+    assert [coordinator.starts(agent_ids=["boss"]) for _ in range(3)] == [[], [], []]
+    busy.report()
+    assert coordinator.starts(agent_ids=["boss"]) == ["boss"]
+
+
+def test_who_is_employed_anew_is_taken_into_account_at_once(world: World):
+    world.crew(workers=1)
+    world.task("boss")
+    waiting(world, Walls="w1")
+    coordinator = world.coordinator()
+    assert coordinator.starts(agent_ids=["boss"]) == []
+    world.owner.call("deactivate_agent", agent_id="w1")
+    assert coordinator.starts(agent_ids=["boss"]) == ["boss"]
