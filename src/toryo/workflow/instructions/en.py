@@ -81,5 +81,5 @@ TEXTS: dict[str, str] = {
     "checks_failed.main": "Acceptance checks failed: {failed}. Mend this, then call "
     'report_completed(result="success") again; if you cannot, report failed or blocked.',
     "checks_failed.subtask": "Acceptance checks failed: {failed}. Mend this, then call "
-    'update_task_status(status="completed") again; if you cannot, set it failed or blocked with a reason.',
+    'update_task_status(task_id, status="completed") again; if you cannot, set it failed or blocked with a reason.',
 }

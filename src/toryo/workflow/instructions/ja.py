@@ -76,5 +76,5 @@ TEXTS: dict[str, str] = {
     "checks_failed.main": "受け入れ確認に失敗しました: {failed}。修正してから、もう一度 "
     'report_completed(result="success") を呼び出してください。できない場合は failed または blocked で報告してください。',
     "checks_failed.subtask": "受け入れ確認に失敗しました: {failed}。修正してから、もう一度 "
-    'update_task_status(status="completed") を呼び出してください。できない場合は理由を付けて failed または blocked にしてください。',
+    'update_task_status(task_id, status="completed") を呼び出してください。できない場合は理由を付けて failed または blocked にしてください。',
 }

@@ -1,0 +1,245 @@
+"""The words that go with each action: every tool they name exists, may be called by who is told, takes what is shown.
+
+Both languages say the same, and say it shortly. What a session may call whose work was taken away stands in
+`operations/gate.py`; that it is led there is asked here, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import chain, combinations
+from statistics import median
+from string import Formatter
+from typing import Any
+
+import pytest
+
+from tests.domain.things import ANN, BOSS
+from tests.workflow.scenes import ordered, session
+from toryo.domain.agents import Role
+from toryo.domain.launches import Purpose
+from toryo.domain.projects import Language
+from toryo.operations import gate, listing, permissions
+from toryo.operations.catalogue import Operation, catalogue, tools
+from toryo.operations.permissions import Caller, Kind
+from toryo.workflow import manager, next_action, worker
+from toryo.workflow.instructions import TOOLS, en, ja, key_of, words
+from toryo.workflow.step import Step
+
+TEXTS = {Language.ENGLISH: en.TEXTS, Language.JAPANESE: ja.TEXTS}
+HOW = ("alone", "optional", "fixing", "window_open", "leave")
+EXITS = ("session_over", "runaway", "time_limit", "budget_exhausted", "agent_inactive", "project_paused")
+WITHDRAWN = ("task_withdrawn", "task_closed")
+
+WORKER = Caller(Kind.SESSION, ANN, session("ann", "job"), ordered("ann"))
+MANAGER = Caller(Kind.SESSION, BOSS, session(), ordered("boss"))
+CHAT = Caller(Kind.SESSION, ANN, session("ann", None, purpose=Purpose.CHAT), ordered("ann", Purpose.CHAT))
+
+
+def steps(role: Role) -> Iterator[Step]:
+    """Whatever the tables can tell an agent of this role, in a task session."""
+    own = manager.MANAGER_ROWS if role is Role.MANAGER else worker.WORKER_ROWS
+    yield from (rule.then for rule in own)
+    yield from (rule.then for rule in next_action.FIRST_ROWS if rule.then.action != "exit")
+    yield from (Step("exit", "exit", reason) for reason in (*EXITS, *WITHDRAWN))
+
+
+@cache
+def keys(role: Role) -> frozenset[str]:
+    """Which words a role can be told: of every step, with whatever differs."""
+    differing = list(chain.from_iterable(combinations(HOW, many) for many in (0, 1)))
+    return frozenset(key_of(step, role, **dict.fromkeys(how, True)) for step in steps(role) for how in differing)
+
+
+CHAT_KEYS = frozenset({"report_model", "get_notifications", "exit", "get_next_action"})
+HEARD: list[tuple[str, Caller]] = [
+    *((key, WORKER) for key in sorted(keys(Role.WORKER))),
+    *((key, MANAGER) for key in sorted(keys(Role.MANAGER))),
+    *((key, CHAT) for key in sorted(CHAT_KEYS)),
+]
+"""Words, and who hears them."""
+
+
+def named(key: str) -> set[str]:
+    """Tools that the words of a key name, in any language, or that go along as `tools`."""
+    found = set(TOOLS.get(key, ()))
+    for texts in TEXTS.values():
+        found |= _named_in(texts[key])
+    return found
+
+
+def _named_in(text: str) -> set[str]:
+    return {each.name for each in tools() if re.search(rf"(?<![A-Za-z_]){each.name}(?![A-Za-z_])", text)}
+
+
+# --- which words there are -------------------------------------------------------------------------------------------
+
+
+def test_every_step_has_words_and_tools_and_no_words_are_left_over() -> None:
+    told = keys(Role.WORKER) | keys(Role.MANAGER)
+    assert told | {"get_next_action"} == set(TOOLS)
+    assert set(TOOLS) <= set(en.TEXTS)
+
+
+def test_every_language_has_the_same_words_with_the_same_places_to_fill() -> None:
+    assert set(TEXTS) == set(Language)
+    for key, text in en.TEXTS.items():
+        for texts in TEXTS.values():
+            assert _places(texts[key]) == _places(text), key
+            assert _named_in(texts[key]) == _named_in(text), key
+    assert all(set(texts) == set(en.TEXTS) for texts in TEXTS.values())
+
+
+def _places(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+
+
+WITHOUT_A_TASK = {"reason", "detail", "provider", "model"}
+WITH_A_TASK = {"cap", "task_id", "title", "done", "total", "ready", "blocked", "waiting", "failed"}
+
+
+def test_the_places_are_those_that_are_filled_and_an_exit_needs_no_task() -> None:
+    for key in TOOLS:
+        assert _places(en.TEXTS[key]) <= WITHOUT_A_TASK | WITH_A_TASK, key
+        if key in CHAT_KEYS or key.startswith("exit"):
+            assert _places(en.TEXTS[key]) <= WITHOUT_A_TASK, key
+
+
+@pytest.mark.parametrize("language", Language)
+def test_what_is_filled_in_stays_as_it_is_whatever_it_contains(language: Language) -> None:
+    title = 'Paint {task_id} "red" {} %s'
+    told = words("start_subtask", language, task_id="tsk_1", title=title)
+    assert title in told
+    assert 'task_id="tsk_1"' in told
+
+
+def test_who_is_told_something_else_gets_other_words() -> None:
+    decompose, start, leave = Step("create_subtasks", ""), Step("start", ""), Step("wait_for_delegation", "")
+    assert key_of(decompose, Role.MANAGER) == "create_subtasks.manager"
+    assert key_of(decompose, Role.MANAGER, alone=True) == "create_subtasks.alone"
+    assert key_of(decompose, Role.WORKER) == "create_subtasks.worker"
+    assert key_of(decompose, Role.WORKER, optional=True) == "create_subtasks.optional"
+    assert key_of(start, Role.MANAGER, alone=True) == "start.alone"
+    assert key_of(leave, Role.WORKER, leave=True) == "wait_for_delegation.leave"
+    assert key_of(Step("exit", "", "runaway"), Role.WORKER) == "exit.runaway"
+    assert key_of(Step("exit", "", "time_limit"), Role.WORKER) == "exit"
+
+
+# --- every instruction is callable -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("key", "caller"), HEARD)
+def test_every_tool_that_is_named_exists_and_is_granted_to_who_is_told(key: str, caller: Caller) -> None:
+    assert named(key), "words that name nothing to call lead nowhere"
+    for name in named(key):
+        operation = catalogue()[name]
+        assert operation.tool
+        assert permissions.allowed(operation, caller), name
+
+
+@pytest.mark.parametrize(("key", "caller"), HEARD)
+def test_every_tool_that_is_named_is_shown_to_who_is_told(key: str, caller: Caller) -> None:
+    """A client of a model calls what `tools/list` has shown it, and nothing else.
+
+    Nobody interrupts a chat session yet: its `get_notifications` joins with the messages.
+    """
+    if caller is not CHAT or key != "get_notifications":
+        assert named(key) <= {each.name for each in listing.tools_for(caller)}
+
+
+def test_words_that_go_with_answers_name_tools_that_task_sessions_may_call() -> None:
+    for key in set(en.TEXTS) - set(TOOLS):
+        for caller in (WORKER, MANAGER):
+            assert all(permissions.allowed(catalogue()[name], caller) for name in named(key)), key
+
+
+@pytest.mark.parametrize(
+    "key", ["exit", "exit.project_paused", "exit.task_withdrawn", "get_notifications", "report_model"]
+)
+def test_what_is_named_to_whom_the_work_was_taken_away_is_let_through(key: str) -> None:
+    assert named(key) <= gate.ALWAYS | gate.HARMLESS
+
+
+def test_what_is_named_after_a_runaway_and_after_the_end_is_let_through() -> None:
+    assert named("exit.runaway") | named("wait") | named("wait_for_others") <= gate.ALWAYS
+    assert named("exit.project_paused") | named("exit.task_withdrawn") <= gate.ALWAYS | gate.READS_AND_NOTES
+
+
+# --- examples --------------------------------------------------------------------------------------------------------
+
+
+def examples() -> Iterator[tuple[str, str, str]]:
+    """Language, tool and arguments of every call that the words spell out."""
+    for language, texts in TEXTS.items():
+        for text in texts.values():
+            for name, arguments in re.findall(r"([a-z_]+)\(([^()]*)\)", text):
+                if name in catalogue():
+                    yield language.value, name, arguments
+
+
+def arguments_of(written: str) -> dict[str, Any]:
+    """`task_id, status="in_progress"`: a name without a value stands for what the agent puts there."""
+    found: dict[str, Any] = {}
+    for each in written.split(", "):
+        name, _, value = each.partition("=")
+        found[name] = re.sub(r"\{\w+\}", "tsk_1", value.strip('"')) or "tsk_1"
+    return found
+
+
+def refused_by(operation: Operation, arguments: dict[str, Any]) -> str | None:
+    try:
+        operation.parameters.model_validate(arguments)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize(("language", "name", "written"), sorted(set(examples())))
+def test_every_call_that_is_spelled_out_is_taken_by_its_tool(language: str, name: str, written: str) -> None:
+    assert refused_by(catalogue()[name], arguments_of(written)) is None
+
+
+def test_the_examples_are_found_and_a_wrong_one_would_not_be_taken() -> None:
+    found = set(examples())
+    assert len({(name, written) for _, name, written in found}) > 8
+    assert {language for language, _, _ in found} == {"en", "ja"}
+    move = catalogue()["update_task_status"]
+    assert refused_by(move, arguments_of('status="in_progress"'))
+    assert refused_by(move, arguments_of('task_id, status="started"'))
+    assert refused_by(move, arguments_of('task_id, status="todo", offset="1"'))
+
+
+@pytest.mark.parametrize("language", Language)
+def test_choices_are_named_as_they_are_taken(language: Language) -> None:
+    choose, add = catalogue()["select_action"], catalogue()["create_tasks_batch"]
+    for each in ("start", "adjust", "wait"):
+        assert each in TEXTS[language]["situational_awareness"]
+        assert refused_by(choose, {"action": each}) is None
+    one = {"local_id": "a", "title": "A", "description": "What exactly."}
+    for intent in re.findall(r'intent "(\w+)"', TEXTS[language]["review_and_resolve_blocks.manager"]):
+        assert refused_by(add, {"tasks": [one], "intent": intent}) is None
+    for result in ("success", "failed", "blocked"):
+        assert result in TEXTS[language]["execute_task"]
+        assert refused_by(catalogue()["report_completed"], {"result": result, "summary": "Done."}) is None
+
+
+# --- short -----------------------------------------------------------------------------------------------------------
+
+
+def tokens(text: str) -> float:
+    """An estimate, for want of a tokenizer: four letters of Latin script a token, one sign of any other."""
+    return sum(1 if ord(sign) > 0x2E80 else 0.25 for sign in text)
+
+
+@pytest.mark.parametrize("language", Language)
+def test_words_cost_at_most_120_tokens_in_the_middle_and_twice_that_at_most(language: Language) -> None:
+    costs = [tokens(TEXTS[language][key]) for key in TOOLS]
+    assert median(costs) <= 120
+    assert max(costs) <= 240
+
+
+def test_a_worker_with_three_subtasks_hears_at_most_500_tokens_of_instructions() -> None:
+    story = ["report_model", "get_task", "create_subtasks.worker", *["start_subtask", "execute_subtask"] * 3]
+    assert sum(tokens(en.TEXTS[key]) for key in [*story, "report_completion"]) <= 500
