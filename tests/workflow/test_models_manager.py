@@ -15,7 +15,7 @@ import pytest
 
 from tests.domain.things import actor, at_work, moves, outcome
 from tests.workflow.scenes import WAITS, session, snapshot
-from tests.workflow.worlds import BELOW_A_MANAGER, SURROUNDINGS, Seen, trees, world
+from tests.workflow.worlds import BELOW_A_MANAGER, SURROUNDINGS, Seen, lasts, trees, world
 from toryo.domain.errors import Refusal
 from toryo.domain.ground import Ground
 from toryo.domain.launches import Purpose
@@ -207,6 +207,8 @@ def _ask_when_it_is_woken(seen: Seen, words: str, where: Ground) -> None:
                 about,
                 decision.row,
             )
+            if decision.lasting and not about:
+                seen.expect("a hold that lasts stays whatever happens elsewhere", lasts(waits, "boss"), words)
 
 
 def _ask_whether_it_can_obey(seen: Seen, words: str, where: Ground, step: Step) -> None:
@@ -302,6 +304,7 @@ def _count(seen: Seen, row: str, words: str) -> None:
         "whoever is started is told to get its task",
         "whoever is started is not told to leave",
         "a manager that waits is started exactly for a cause",
+        "a hold that lasts stays whatever happens elsewhere",
         "wait is accepted where leaving holds",
         "who was told to wait is not started at once",
         "who waits will be woken by somebody",

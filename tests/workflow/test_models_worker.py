@@ -15,7 +15,7 @@ import pytest
 
 from tests.domain.things import NOW, actor, agent, at_work, moves, outcome, project
 from tests.workflow.scenes import session, snapshot
-from tests.workflow.worlds import BELOW_A_WORKER, PLENTY, Around, Part, Seen, trees, world
+from tests.workflow.worlds import BELOW_A_WORKER, PLENTY, Around, Part, Seen, lasts, trees, world
 from toryo.domain.errors import Refusal
 from toryo.domain.ground import Ground
 from toryo.domain.projects import Decomposition
@@ -113,6 +113,8 @@ def _ask_when_it_is_started(seen: Seen, words: str, where: Ground, told: Step) -
         else:
             left = kind == "delegation" and told.action == "execute_task" and where.open_delegations["job"] > 0
             seen.expect("who has something to do is started", idle or left, words, decision.reason)
+            stays = not decision.lasting or lasts(_left(where, kind), "ann")
+            seen.expect("a hold that lasts stays whatever happens elsewhere", stays, words)
     if told.action == "wait_for_others":
         again = _decided(where, "others")
         seen.expect("who was told to wait is not started at once", again.action is Action.HOLD, words, again.row)
@@ -146,9 +148,13 @@ def _wakes(where: Ground) -> bool:
 
 
 def _decided(where: Ground, kind: str | None) -> launch.Decision:
-    main = where.tree.tasks["job"]
-    waits = replace(main, wait=None if kind is None else Wait(kind, NOW - 5, 5))
-    return launch.decide(snapshot(replace(where, tree=where.tree.changed(waits)), "ann"))
+    return launch.decide(snapshot(_left(where, kind), "ann"))
+
+
+def _left(where: Ground, kind: str | None) -> Ground:
+    """Once ann has left to wait for something (or has not)."""
+    wait = None if kind is None else Wait(kind, NOW - 5, 5)
+    return replace(where, tree=where.tree.changed(replace(where.tree.tasks["job"], wait=wait)))
 
 
 def _ask_whether_it_can_obey(seen: Seen, words: str, where: Ground, told: Step) -> None:
@@ -199,6 +205,7 @@ def _told(seen: Seen, where: Ground, asking: Any) -> Step:
         "whoever is started is told to get its task",
         "whoever is started has something to do",
         "who has something to do is started",
+        "a hold that lasts stays whatever happens elsewhere",
         "who was told to wait is not started at once",
         "who waits for others will be started when they are done",
         "who left for a delegation is held while it is open",

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
 from typing import Any
 
-from tests.domain.things import agent, at_work, cancelled, done, failed, ground, stuck, task, todo
+from tests.domain.things import NOW, agent, at_work, cancelled, done, failed, ground, stuck, task, todo
+from tests.workflow.scenes import snapshot
 from toryo.domain.agents import Agent
 from toryo.domain.ground import Ground
 from toryo.domain.tasks import Approval, Status, Task
+from toryo.workflow import launch
 
 
 @dataclass(frozen=True)
@@ -198,6 +200,29 @@ def world(main: Task, parts: Sequence[Part], around: Around, *above: Task, **fac
 def _within_limits(where: Ground) -> bool:
     """Nobody but zoe, who stands for several agents of other trees, has more in progress than the limit."""
     return all(len(ids) <= where.agents[name].max_parallel_tasks for name, ids in where.busy.items() if name != "zoe")
+
+
+def lasts(where: Ground, who: str) -> bool:
+    """Whether the agent is held still, however much has happened elsewhere and however late it is."""
+    decisions = [launch.decide(snapshot(each, who, now=NOW + 10**9)) for each in later(where)]
+    return all(each.action is launch.Action.HOLD for each in decisions)
+
+
+def later(where: Ground) -> list[Ground]:
+    """The same tree after much has happened elsewhere: others signed in or out, got busy or free, other trees done."""
+    tree = where.tree
+    there = {name: replace(each, status=Status.COMPLETED) for name, each in tree.outside.items()}
+    busier = {name: where.busy.get(name, frozenset()) | {"other_1", "other_2", "other_3"} for name in ("ann", "bob")}
+    freer = {name: frozenset(ids & set(tree.tasks)) for name, ids in where.busy.items()}
+    return [
+        replace(where, signed_in=frozenset({"ann", "bob"}), busy=freer),
+        replace(
+            where,
+            signed_in=frozenset(),
+            busy={**where.busy, **busier},
+            tree=type(tree)(tree.tasks, tree.depends_on, there),
+        ),
+    ]
 
 
 @dataclass

@@ -195,12 +195,17 @@ def waits_for_outside(case: Case) -> bool:
 
 
 def depends_on_elsewhere(case: Case) -> bool:
-    """What happens in other trees may change what is said here: a dependency outside, or an assignee who is busy."""
-    return held_by_limit(case) or any(
-        each.id not in case.tree.tasks
-        for task in case.descendants
-        if task.open
-        for each in case.tree.open_dependencies(task)
+    """What happens in other trees may change what is said here: a dependency outside, an assignee who is busy or who
+    is able only while signed in."""
+    return (
+        held_by_limit(case)
+        or any(each.active and not each.managed and not each.human for each in case.ground.agents.values())
+        or any(
+            each.id not in case.tree.tasks
+            for task in case.descendants
+            if task.open
+            for each in case.tree.open_dependencies(task)
+        )
     )
 
 
