@@ -1,4 +1,4 @@
-"""What several pitfalls need beside the story kit: people with a login, a waiting manager, polling, captured log lines."""
+"""What several pitfalls need beside the story kit: people with a login, a waiting manager, polling, log lines."""
 
 from __future__ import annotations
 

@@ -303,9 +303,7 @@ def test_f51_a_working_directory_is_expanded_and_real_and_the_agents_own_comes_f
         assert working_directory(launch, own) == tmp_path / "own"
 
 
-def test_f53_an_idle_hour_of_fifty_agents_writes_next_to_nothing(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_f53_an_idle_hour_of_fifty_agents_writes_next_to_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.crew(workers=50)
     for number in range(1, 51):
         world.task(f"w{number}", status="todo")
