@@ -60,6 +60,7 @@ TOOLS: dict[str, tuple[str, ...]] = {
         "create_tasks_batch",
         "list_tasks",
         "get_task",
+        "select_action",
     ),
     "wait": ("logout",),
     "exit": ("logout",),
