@@ -1,0 +1,179 @@
+"""One suite for every way to the server: TCP, Unix socket, and stdio through the bridge."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from tests.transports.conftest import Connect, Site
+from tests.transports.wires import call, content, request
+
+HUGE = 90_000
+"""Characters of one description; twelve of them are an answer of more than a megabyte."""
+
+
+def test_tools_are_listed_with_their_schemas(connect: Connect) -> None:
+    async def story() -> None:
+        async with connect() as wire:
+            tools = (await wire.ask("tools/list"))["result"]["tools"]
+            assert {"authenticate", "get_next_action", "health_check"} <= {each["name"] for each in tools}
+            assert all(each["inputSchema"]["type"] == "object" for each in tools)
+
+    asyncio.run(story())
+
+
+def test_a_tool_answers_and_a_refusal_says_what_to_do(connect: Connect) -> None:
+    async def story() -> None:
+        async with connect() as wire:
+            assert (await content(wire, "health_check"))["status"] == "ok"
+            refused = await call(wire, "get_my_task")
+            assert refused["isError"]
+            assert refused["structuredContent"]["error"] == "authenticationRequired"
+            assert "authenticate" in refused["structuredContent"]["instruction"]
+
+    asyncio.run(story())
+
+
+def test_an_agent_signs_in_and_is_led_to_its_task(connect: Connect, site: Site) -> None:
+    agent = site.worker()
+
+    async def story() -> None:
+        async with connect() as wire:
+            token = await agent.sign_in(wire)
+            await content(wire, "report_model", session_token=token, provider="command", model_id="m")
+            mine = await content(wire, "get_my_task", session_token=token)
+            assert mine["task"]["task_id"] == agent.task
+
+    asyncio.run(story())
+
+
+def test_the_credential_of_the_connection_is_the_callers(connect: Connect, site: Site) -> None:
+    async def story() -> None:
+        async with connect(site.token("coordinator")) as wire:
+            assert "agents" in await content(wire, "list_managed_agents")
+        async with connect(site.token("owner")) as wire:
+            refused = await call(wire, "list_managed_agents")
+            assert refused["structuredContent"]["error"] == "coordinatorRequired"
+
+    asyncio.run(story())
+
+
+def test_a_waiting_call_holds_up_no_other_and_ends_at_once_when_there_is_work(connect: Connect, site: Site) -> None:
+    """F2, F30."""
+    agent = site.agent(site.project())
+
+    async def story() -> None:
+        async with connect(site.token("coordinator")) as wire:
+            who = {"coordinator_id": f"c-{agent.id}", "agent_ids": [agent.id], "providers": ["command"]}
+            waiting = asyncio.create_task(content(wire, "claim_starts", timeout_seconds=45, free_slots=1, **who))
+            await asyncio.to_thread(site.until_followed, "work")
+            began = time.monotonic()
+            answers = await asyncio.gather(*(content(wire, "health_check") for _ in range(20)))
+            assert all(each["status"] == "ok" for each in answers)
+            assert time.monotonic() - began < 5
+            assert not waiting.done()
+            task = await asyncio.to_thread(
+                site.task, agent.project, assignee_id=agent.id, status="in_progress", context={"command": "true"}
+            )
+            began = time.monotonic()
+            (launch,) = (await waiting)["start"]
+            assert time.monotonic() - began < 1
+            assert launch["agent_id"] == agent.id
+            assert task
+
+    asyncio.run(story())
+
+
+def test_a_hundred_requests_at_once_are_each_answered_with_their_own_answer(connect: Connect) -> None:
+    async def story() -> None:
+        names = ["authenticate", "get_next_action", "health_check", "report_completed"]
+        async with connect() as wire:
+            answers = await asyncio.gather(*(content(wire, "help", tool_name=names[n % 4]) for n in range(100)))
+            assert [each["tools"][0]["name"] for each in answers] == [names[n % 4] for n in range(100)]
+
+    asyncio.run(story())
+
+
+def test_answers_of_a_megabyte_arrive_complete_many_at_a_time(connect: Connect, site: Site) -> None:
+    """F3."""
+    agent = site.worker()
+    for number in range(12):
+        site.task(agent.project, f"large {number}", description=f"{number:02}" + "漢" * HUGE)
+
+    async def story() -> None:
+        async with connect() as wire:
+            token = await agent.sign_in(wire)
+            lists = await asyncio.gather(*(content(wire, "list_tasks", session_token=token) for _ in range(10)))
+            for each in lists:
+                large = [task for task in each["tasks"] if task["title"].startswith("large")]
+                assert sorted(task["description"][:2] for task in large) == [f"{number:02}" for number in range(12)]
+                assert all(len(task["description"]) == HUGE + 2 for task in large)
+
+    asyncio.run(story())
+
+
+def test_a_request_that_is_too_large_is_refused_by_name_and_the_next_one_is_served(connect: Connect) -> None:
+    async def story() -> None:
+        async with connect() as wire:
+            arguments = {"x": "x" * 3_000_000}
+            large = await wire.send(request(7, "tools/call", {"name": "health_check", "arguments": arguments}))
+            assert "2,000,000" in large["error"]["message"]
+            assert (await content(wire, "health_check"))["status"] == "ok"
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"this is no JSON", -32700),
+        (b'{"jsonrpc":"2.0","id":1,"method":', -32700),
+        (b"\xff\xfe", -32700),
+    ],
+)
+def test_what_is_no_json_is_answered_with_a_parse_error_and_the_next_one_is_served(
+    connect: Connect, body: bytes, code: int
+) -> None:
+    async def story() -> None:
+        async with connect() as wire:
+            answer = await wire.send(body)
+            assert (answer["error"]["code"], answer["id"]) == (code, None)
+            assert (await content(wire, "health_check"))["status"] == "ok"
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("body", [b"[]", b"42", b'{"jsonrpc":"2.0"}'])
+def test_json_that_is_no_message_is_answered_with_an_error(connect: Connect, body: bytes) -> None:
+    async def story() -> None:
+        async with connect() as wire:
+            answer = await wire.send(body)
+            assert answer["error"]["code"] in (-32600, -32602)
+            assert (await content(wire, "health_check"))["status"] == "ok"
+
+    asyncio.run(story())
+
+
+def test_an_unknown_method_is_a_protocol_error_with_the_id_it_came_with(connect: Connect) -> None:
+    async def story() -> None:
+        async with connect() as wire:
+            answer = await wire.send(request("a name", "no/such/method"))
+            assert (answer["id"], answer["error"]["code"]) == ("a name", -32601)
+
+    asyncio.run(story())
+
+
+def test_a_server_that_was_started_again_serves_the_same_client(connect_to_own: Connect, own_site: Site) -> None:
+    agent = own_site.worker()
+
+    async def story() -> None:
+        async with connect_to_own() as wire:
+            token = await agent.sign_in(wire)
+            await asyncio.to_thread(own_site.stop)
+            await asyncio.to_thread(own_site.start_again)
+            mine = await content(wire, "get_my_task", session_token=token)
+            assert mine["task"]["task_id"] == agent.task
+
+    asyncio.run(story())
