@@ -17,6 +17,7 @@ from toryo.cli import (
     demo,
     doctor,
     events,
+    exporting,
     failures,
     logs,
     projects,
@@ -40,7 +41,7 @@ app = typer.Typer(
 
 for group in (demo, running, bridge, starting):
     group.add(app)
-for group in (projects, agents, tasks, why, sessions, logs, events, database, doctor):
+for group in (projects, agents, tasks, why, sessions, logs, events, exporting, database, doctor):
     group.add(app)
 
 
