@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 PATIENCE = 10.0
 """Seconds for which a request is tried again where nothing was sent (or it only reads)."""
-LAST_ANSWERS = 2.0
-"""Seconds that requests in hand get when stdin closes."""
-FAREWELL = 1.0
+LAST_ANSWERS = 1.5
+"""Seconds that requests in hand get when stdin closes; clients wait about 2 before they use force."""
+FAREWELL = 0.3
 SILENCE = wire.SERVER_WAITS_AT_MOST + wire.MARGIN
 """Seconds without a byte after which an answer is lost; streams send something every 15 s."""
 
