@@ -88,7 +88,7 @@ _BUSY = Statement(
     )
 )
 _AT_WORK = Statement(
-    sa.select(_t.c.assignee_id, _t.c.project_id, _t.c.root_id, _t.c.moved_at).where(
+    sa.select(_t.c.assignee_id, _t.c.project_id, _t.c.root_id, _t.c.moved_at, _t.c.left_at).where(
         _t.c.status == "in_progress", _t.c.assignee_id.is_not(None)
     )
 )
@@ -148,14 +148,20 @@ class Tasks:
         return {agent_id: frozenset(ids) for agent_id, ids in found.items()}
 
     def at_work(self) -> dict[tuple[str, str], tuple[Millis, frozenset[str]]]:
-        """By agent and project, of every agent with tasks in progress: since when the oldest, and in which trees."""
+        """By agent and project, of every agent with tasks in progress: since when it waits, and in which trees.
+
+        It waits since its oldest task was started or, if it has worked on one of them, since it last left: else whoever
+        came first would be first for ever, and with few slots the others would never get one.
+        """
         since: dict[tuple[str, str], Millis] = {}
+        left: dict[tuple[str, str], Millis] = {}
         roots: dict[tuple[str, str], set[str]] = {}
-        for agent_id, project_id, root_id, moved_at in self._connection.all(_AT_WORK):
+        for agent_id, project_id, root_id, moved_at, left_at in self._connection.all(_AT_WORK):
             pair = (agent_id, project_id)
             since[pair] = min(since.get(pair, moved_at), moved_at)
+            left[pair] = max(left.get(pair, 0), left_at or 0)
             roots.setdefault(pair, set()).add(root_id)
-        return {pair: (since[pair], frozenset(roots[pair])) for pair in since}
+        return {pair: (max(since[pair], left[pair]), frozenset(roots[pair])) for pair in since}
 
     def listed(
         self,
