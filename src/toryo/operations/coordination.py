@@ -14,7 +14,7 @@ from pydantic import Field
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import SETUP
 from toryo.domain.launches import LIVE, Launch, Purpose, State
-from toryo.domain.sessions import End
+from toryo.domain.sessions import End, Session
 from toryo.domain.times import SECOND, Millis, iso
 from toryo.operations import changing, ending, launching
 from toryo.operations.call import WORK, Call
@@ -170,16 +170,31 @@ class Claimed(Result):
 def claim_starts(call: Call, asked: ClaimStarts) -> dict[str, Any] | Later:
     """Everything a Coordinator has to start or stop now; waits until there is something."""
     call.tx.keeping.see_coordinator(asked.coordinator_id, asked.providers or [], len(asked.running), call.now)
+    candidates = _candidates(call, asked)
+    entered = _enter(call, asked, candidates)
     running = {each.id: each for each in call.tx.launches.find_all(asked.running)}
     _renew(call, asked, running.values())
     stop = _stops(call, asked, running)
-    start = _starts(call, asked, set(running))
+    start = _starts(call, asked, set(running), candidates, entered)
     checks = _checks(call, asked)
     at = _next_look(call)
     if not (start or stop or checks) and call.may_wait:
         return Later(frozenset({WORK, "checks"}), at)
     seconds = 10 if at is None else max(1, min(10, (at - call.now) // SECOND + 1))
     return {"success": True, "start": start, "stop": stop, "checks": checks, "next_check_seconds": seconds}
+
+
+def _enter(call: Call, asked: ClaimStarts, candidates: Iterable[Standing]) -> frozenset[str]:
+    """Locks every project that this claim may write in: before its first write, and in one order.
+
+    Whoever works in a project locks it before its rows. A claim that renewed a session first would wait for a project
+    while its holder waits for that session; two claims with projects in different orders would wait for each other.
+    """
+    launches = [*call.tx.launches.find_all(asked.running), *call.tx.launches.ordered_by(asked.coordinator_id)]
+    projects = frozenset(each.project_id for each in (*launches, *_ran_out(call), *candidates))
+    for project_id in sorted(projects):
+        call.enter(project_id)
+    return projects
 
 
 def _renew(call: Call, asked: ClaimStarts, running: Iterable[Launch]) -> None:
@@ -237,7 +252,6 @@ def _stop_live(call: Call, launch: Launch) -> list[dict[str, Any]]:
     """What the launch decision says; a stopped session ends here, its process is ended by the Coordinator."""
     if launch.state is not State.SIGNED_IN:
         return []
-    call.enter(launch.project_id)
     _, decision = launching.decide(call, launch.agent_id, launch.project_id, launch.purpose)
     if decision.action is not Action.STOP:
         return []
@@ -259,16 +273,16 @@ def _stop_live(call: Call, launch: Launch) -> list[dict[str, Any]]:
     return [_stop(launch.id, decision.reason, 0)]
 
 
-def _starts(call: Call, asked: ClaimStarts, running: set[str]) -> list[dict[str, Any]]:
+def _starts(
+    call: Call, asked: ClaimStarts, running: set[str], candidates: list[Standing], entered: frozenset[str]
+) -> list[dict[str, Any]]:
     """Orders whose answer was lost, then new ones, the longest waiting first, as far as slots go."""
     given: list[dict[str, Any]] = []
     for launch in call.tx.launches.ordered_by(asked.coordinator_id):
         if launch.id not in running and len(given) < asked.free_slots and launch.deadline > call.now:
             given.append(launching.shown(call, launch, launching.handed_out_again(call, launch, asked.coordinator_id)))
-    _end_what_ran_out(call)
-    candidates = _candidates(call, asked)
-    for project_id in sorted({each.project_id for each in candidates}):
-        call.enter(project_id)
+    if _end_what_ran_out(call, entered):
+        candidates = [each for each in _candidates(call, asked) if each.project_id in entered]
     for each in candidates:
         if len(given) >= asked.free_slots:
             break
@@ -282,17 +296,21 @@ def _starts(call: Call, asked: ClaimStarts, running: set[str]) -> list[dict[str,
     return given
 
 
-def _end_what_ran_out(call: Call) -> None:
+def _ran_out(call: Call) -> list[Launch | Session]:
     """Launches past their deadline and leases that are over: somebody waits for what they hold."""
     over = [each for each in call.tx.launches.live() if each.state is State.ORDERED and each.deadline <= call.now]
-    expired = call.tx.sessions.expired(call.now)
-    projects = {each.project_id for each in over} | {each.project_id for each in expired}
-    for project_id in sorted(projects):
-        call.enter(project_id)
-    for session in expired:
-        ending.lapse(call, None, call.tx.sessions.find(session.id))
-    for launch in over:
-        ending.lapse(call, call.tx.launches.find(launch.id), None)
+    return [*call.tx.sessions.expired(call.now), *over]
+
+
+def _end_what_ran_out(call: Call, entered: frozenset[str]) -> bool:
+    """Whether there was anything."""
+    found = [each for each in _ran_out(call) if each.project_id in entered]
+    for each in found:
+        if isinstance(each, Session):
+            ending.lapse(call, None, each)
+        else:
+            ending.lapse(call, each, None)
+    return bool(found)
 
 
 def _candidates(call: Call, asked: ClaimStarts) -> list[Standing]:
