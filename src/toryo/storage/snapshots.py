@@ -47,7 +47,7 @@ def load(
         launches=tx.launches.live_of(project_id, agent_id),
         sessions=sessions,
         others_on={task: other for other, task in signed_in if task is not None and other != agent_id},
-        news={task.id: news_of(tx, task, ground) for task, ground in _watched(grounds, agent_id)},
+        news={task.id: news_of(tx, task, ground) for task, ground in _watched(grounds, agent)},
         cooldowns={
             Purpose(purpose): Cooldown(*cooldown) for purpose, cooldown in tx.agents.cooldowns(agent_id).items()
         },
@@ -64,11 +64,12 @@ def ground(tx: Transaction, project: Project, root_id: str, *seeds: str) -> Grou
 
 
 def news_of(tx: Transaction, main: Task, where: Ground) -> tuple[News, ...]:
-    """What happened to a main task and below it after its owner's look, not caused by the owner."""
-    if main.look_event is None:
-        return ()
+    """What happened to a main task and below it after its owner's look, not caused by the owner.
+
+    To who never looked everything is new: a choice to wait without a look would lose what happens meanwhile.
+    """
     found: list[News] = []
-    for kind, task_id, actor_id, by_person in tx.events.news(main.root_id, main.look_event):
+    for kind, task_id, actor_id, by_person in tx.events.news(main.root_id, main.look_event or 0):
         task = where.tree.tasks.get(task_id)
         if task is None or actor_id == main.assignee_id:
             continue
@@ -86,12 +87,15 @@ def _news(kind: str, task: Task, main: Task, tree: Tree, by_person: bool) -> Ite
         yield News("person", task.id)
 
 
-def _watched(grounds: Iterable[Ground], agent_id: str) -> list[tuple[Task, Ground]]:
+def _watched(grounds: Iterable[Ground], agent: Agent) -> list[tuple[Task, Ground]]:
+    """Main tasks of a manager: the only ones in which a decision asks what is new."""
+    if agent.role is not Role.MANAGER:
+        return []
     return [
         (task, each)
         for each in grounds
         for task in each.tree.tasks.values()
-        if task.look_event is not None and task.assignee_id == agent_id
+        if task.in_progress and task.assignee_id == agent.id and each.tree.is_main(task)
     ]
 
 

@@ -1,0 +1,48 @@
+"""Who chooses to wait without ever having looked is made to look first: else what happens meanwhile would be lost.
+
+A story on the whole path, because looks and news are loaded; the tables themselves are tried in `test_manager.py`.
+"""
+
+from __future__ import annotations
+
+from tests.stories import Process, World, fresh, kept_database, kept_url, quiet, world
+
+__all__ = ["fresh", "kept_database", "kept_url", "quiet", "world"]
+
+
+def in_a_hurry(world: World) -> Process:
+    """boss has planned and started two subtasks without asking what comes next, and has chosen to wait."""
+    world.crew(workers=2)
+    world.task("boss")
+    boss = world.start("boss")
+    parts = boss.assigned({"Walls": "w1", "Roof": "w2"})
+    boss.call("select_action", action="start")
+    for each in parts:
+        boss.set(each, "in_progress")
+    boss.call("select_action", action="wait")
+    return boss
+
+
+def test_a_wait_that_was_chosen_without_a_look_is_answered_with_a_look(world: World) -> None:
+    boss = in_a_hurry(world)
+    assert boss.action() == "situational_awareness"
+    boss.call("select_action", action="wait")
+    assert boss.action() == "wait"
+
+
+def test_a_block_wakes_it_after_that(world: World) -> None:
+    boss = in_a_hurry(world)
+    boss.next()
+    boss.call("select_action", action="wait")
+    boss.next()
+    world.start("w1").report("blocked", summary="no bricks")
+    assert world.coordinator().reason("boss") == "start worker_blocked"
+
+
+def test_a_block_before_its_first_look_is_seen_at_it(world: World) -> None:
+    boss = in_a_hurry(world)
+    world.start("w1").report("blocked", summary="no bricks")
+    assert boss.action() == "situational_awareness"
+    boss.call("select_action", action="wait")
+    assert boss.action() == "wait"
+    assert world.coordinator().reason("boss") == "hold handled_blocked"
