@@ -82,10 +82,10 @@ class Site:
         found: str = self.send("/projects", **body)["project"]["id"]
         return found
 
-    def agent(self, project: str, **more: Any) -> Agent:
+    def agent(self, project: str, provider: str = "command") -> Agent:
         """A worker of the project, whom a Coordinator may start."""
         name = f"w{next(_numbers)}"
-        made = self.send("/agents", id=name, role="worker", provider="command", projects=[project], **more)
+        made = self.send("/agents", id=name, role="worker", provider=provider, projects=[project])
         return Agent(name, made["passkey"], project)
 
     def task(self, project: str, title: str = "Build it", **more: Any) -> str:
