@@ -11,8 +11,6 @@ from tests.scenarios.sites import Gate, Site
 
 pytestmark = pytest.mark.timeout(90, method="signal")
 
-AT_ONCE_MS = 5_000
-"""From the start of a Coordinator until an agent signs in; a cooldown of these tests would be longer."""
 RESTARTS = 6
 """More than any guard counts."""
 

@@ -1,0 +1,90 @@
+"""Several Coordinators, on one server and on two servers over one PostgreSQL: they share the work, and everything is
+done exactly once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from tests.databases import postgres_database
+from tests.scenarios.conftest import Build
+from tests.scenarios.sites import Site
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120, method="signal")]
+
+AGENTS = 8
+TASKS_EACH = 8
+DONE_WITHIN = 80.0
+
+
+@pytest.fixture
+def empty_postgres() -> Iterator[str]:
+    """A PostgreSQL database of the test's own."""
+    with postgres_database() as url:
+        yield url
+
+
+def test_two_coordinators_on_one_server_share_the_work(site: Site) -> None:
+    tasks = _file_everything(site)
+    site.coordinator("east", max_concurrent=3)
+    site.coordinator("west", max_concurrent=3)
+    _everything_is_done_once(site, tasks, {"east", "west"})
+
+
+@pytest.mark.postgresql
+def test_two_servers_on_one_postgresql_share_the_work_of_their_coordinators(empty_postgres: str, build: Build) -> None:
+    site, other = build(database=empty_postgres), build(database=empty_postgres)
+    tasks = _file_everything(site)
+    site.coordinator("east", max_concurrent=3)
+    other.coordinator("west", max_concurrent=3)
+    _everything_is_done_once(site, tasks, {"east", "west-2"})
+    assert other.history.once_more() == site.history.events
+    assert _deadlocks(empty_postgres) == 0
+
+
+def _file_everything(site: Site) -> list[str]:
+    """Many quick tasks for several agents, all in progress at once; their ids."""
+    site.project("mill")
+    for number in range(AGENTS):
+        site.hire(f"hand-{number}", "mill", max_parallel_tasks=TASKS_EACH)
+    return [
+        site.file(
+            "mill",
+            f"Saw {number}",
+            assignee_id=f"hand-{number % AGENTS}",
+            status="in_progress",
+            context={"command": f"echo {number} >> done.txt"},
+        )
+        for number in range(AGENTS * TASKS_EACH)
+    ]
+
+
+def _everything_is_done_once(site: Site, tasks: list[str], coordinators: set[str]) -> None:
+    def completed() -> bool:
+        return len(site.history.of("task.completed")) >= len(tasks)
+
+    site.until("all is completed", completed, DONE_WITHIN)
+    site.until_idle()
+    done = (site.directory / "projects" / "mill" / "done.txt").read_text().split()
+    assert sorted(map(int, done)) == list(range(len(tasks)))
+    assert {each["status"] for each in site.tasks("mill").values()} == {"completed"}
+    assert site.history.completed_twice() == []
+    assert Counter(each["data"]["task_id"] for each in site.history.starts()) == dict.fromkeys(tasks, 1)
+    assert site.history.idle_starts() == []
+    assert site.history.double_launches() == []
+    shares = Counter(each["coordinator_id"] for each in site.launches(project_id="mill"))
+    assert set(shares) == coordinators
+    assert min(shares.values()) >= len(tasks) // 5
+
+
+def _deadlocks(url: str) -> int:
+    """How often transactions have waited for each other: each time costs somebody a second or more."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        found = connection.execute("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
+        row = found.fetchone()
+    assert row is not None
+    return int(row[0])
