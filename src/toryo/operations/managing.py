@@ -101,7 +101,7 @@ class Completions(Result):
 def get_recent_completions(call: Call, wanted: RecentCompletions) -> dict[str, Any]:
     """Which direct subtasks have completed or failed since you last looked, with their summaries."""
     ground, main = _main(call)
-    parent = main if wanted.parent_task_id is None else _below(ground, main, wanted.parent_task_id, itself=True)
+    parent = main if wanted.parent_task_id is None else _below(call, ground, main, wanted.parent_task_id, itself=True)
     since = _since(wanted.since) if wanted.since is not None else main.left_at or main.created_at
     ended = [
         each
@@ -206,7 +206,7 @@ class AssignTask(Parameters):
 def assign_task(call: Call, wanted: AssignTask) -> dict[str, Any]:
     """Give a task to a subordinate (or to nobody). Not while it is in progress."""
     ground, main = _main(call)
-    task = _below(ground, main, wanted.task_id)
+    task = _below(call, ground, main, wanted.task_id)
     if wanted.assignee_id is not None:
         creating.refuse_assignee(ground, call.agent, wanted.assignee_id)
     changing.assign(call, ground, task, wanted.assignee_id)
@@ -312,8 +312,9 @@ def _main(call: Call) -> tuple[Ground, Task]:
     return ground, ground.tree.tasks[main.id]
 
 
-def _below(ground: Ground, main: Task, task_id: str, *, itself: bool = False) -> Task:
+def _below(call: Call, ground: Ground, main: Task, task_id: str, *, itself: bool = False) -> Task:
     """A descendant of the main task (or the main task itself, to read). Raises Refusal."""
+    call.task(task_id)  # what another project has is not found, here as everywhere
     task = ground.tree.tasks.get(task_id)
     if task is not None and ((itself and task.id == main.id) or ground.tree.is_below(task, main)):
         return task
@@ -327,9 +328,8 @@ def _below(ground: Ground, main: Task, task_id: str, *, itself: bool = False) ->
 
 def _own(call: Call, task_id: str) -> tuple[Ground, Task]:
     """A manager's descendant, or a worker's own self-made subtask. Raises Refusal."""
-    call.task(task_id)
     ground, main = _main(call)
-    task = _below(ground, main, task_id)
+    task = _below(call, ground, main, task_id)
     if call.agent.role is not Role.MANAGER and not (task.assignee_id == call.agent.id and not task.delegated):
         raise Refusal(
             Code.MANAGER_REQUIRED,
