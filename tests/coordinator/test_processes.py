@@ -160,15 +160,17 @@ def test_children_that_outlive_their_leader_are_seen_and_can_be_ended(tmp_path, 
     asyncio.run(story())
 
 
-def test_what_left_the_group_is_found_by_its_launch(tmp_path, pipe) -> None:
+def test_what_left_the_group_is_found_by_its_launch_and_server(tmp_path, pipe) -> None:
     async def story() -> None:
         script = f"setsid sh -c 'echo $$ > {pipe.path}; exec sleep 300' & wait"
-        argv = ("/bin/sh", "-c", script)
-        async with started(tmp_path, *argv, env={"TORYO_LAUNCH_ID": f"lau_{os.getpid()}"}) as (process, ended, _):
+        mine = {"TORYO_LAUNCH_ID": f"lau_{os.getpid()}", "TORYO_SERVER_URL": "http://mine"}
+        async with started(tmp_path, "/bin/sh", "-c", script, env=mine) as (process, ended, _):
             stray = int(await pipe.line())
             process.signal_group(Stage.KILL)
             await within_bound(ended)
-            processes.end_strays(f"lau_{os.getpid()}")
+            processes.end_strays(f"lau_{os.getpid()}", "http://another")
+            os.kill(stray, 0)
+            processes.end_strays(f"lau_{os.getpid()}", "http://mine")
             await gone(stray)
 
     asyncio.run(story())

@@ -207,7 +207,7 @@ class Coordinator:
         if entry.process is not None:
             entry.process.signal_group(stage)
             if stage is Stage.KILL:
-                processes.end_strays(launch_id)
+                processes.end_strays(launch_id, self._server.url)
 
     def _reap(self, launch_id: str) -> None:
         entry = self._table.remove(launch_id)
@@ -217,7 +217,7 @@ class Coordinator:
         end = Exit(entry.process.exit_code, entry.process.signal, logs.tail(entry.log) if entry.log else "")
         verdict = _judged(entry, end)
         if verdict.failure is not None:
-            processes.end_strays(launch_id)
+            processes.end_strays(launch_id, self._server.url)
         self._starter.clean_up(launch_id)
         log.info("%s has ended: exit code %s, signal %s, %s", launch_id, end.exit_code, end.signal, verdict.failure)
         self._report(

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from toryo.coordinator.environment import LAUNCH_ID
+from toryo.coordinator.environment import LAUNCH_ID, SERVER_URL
 from toryo.coordinator.plan import Stage
 from toryo.coordinator.provider import BadConfig, CommandNotFound
 
@@ -111,10 +111,10 @@ def start(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], output: int
     return Process(child.pid)
 
 
-def end_strays(launch_id: str) -> None:
+def end_strays(launch_id: str, server_url: str) -> None:
     """Kills what belongs to a launch but left its group (a command in a group of its own whose runner was killed)."""
     for pid, environ in environments():
-        if environ.get(LAUNCH_ID) == launch_id:
+        if environ.get(LAUNCH_ID) == launch_id and environ.get(SERVER_URL) == server_url:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
 
