@@ -111,13 +111,13 @@ class Resources:
         read = self._reader(params.uri, credentials)
         assert read is not None
         session.subscriptions[params.uri] = Subscribed(read, result["etag"])
-        session.news.set()
+        session.changed()
         return types.EmptyResult()
 
     async def _unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
         session = self._handlers.streams.session(headers_of(context), credentials_of(context))
         if session is not None and session.subscriptions.pop(params.uri, None) is not None:
-            session.news.set()
+            session.changed()
         return types.EmptyResult()
 
     # --- following, without one ---------------------------------------------------------------------------------------

@@ -48,9 +48,18 @@ class Session:
     bearer: str | None
     """Who began it; nobody else may use it."""
     subscriptions: dict[str, Subscribed] = field(default_factory=dict)
-    news: asyncio.Event = field(default_factory=asyncio.Event)
-    stream: object | None = None
-    """The stream that is open; the newest one wins, because the older one may be dead."""
+    stream: _Outlet | None = None
+    """What is open; the newest one wins, because the older one may be dead."""
+
+    def changed(self) -> None:
+        """Makes an open stream look again: at the subscriptions, and whether it is still wanted."""
+        if self.stream is not None:
+            self.stream.news.set()
+
+    def turn_to(self, stream: _Outlet | None) -> None:
+        """From here on that is the session's stream; the one before ends."""
+        self.changed()
+        self.stream = stream
 
 
 class Streams:
@@ -63,7 +72,7 @@ class Streams:
     def stop(self) -> None:
         """Every stream ends; `stopping` has been set."""
         for each in self._sessions.values():
-            each.news.set()
+            each.changed()
 
     # --- sessions -----------------------------------------------------------------------------------------------------
 
@@ -114,31 +123,23 @@ class Streams:
             await _lost(send)
             return
         del self._sessions[headers[SESSION].decode("latin-1")]
-        session.stream = None
-        session.news.set()
+        session.turn_to(None)
         await bodies.send_json(send, 200, b"")
 
     async def _tell(self, session: Session, outlet: _Outlet) -> None:
-        session.stream = outlet
-        session.news.set()  # an older stream ends
+        session.turn_to(outlet)
         followers: dict[str, tuple[Subscribed, asyncio.Task[None]]] = {}
         try:
             await outlet.ping()
             while session.stream is outlet and not self._stopping.is_set():
-                session.news.clear()
+                outlet.news.clear()
                 self._follow(session, followers, outlet)
-                await self._news(session, outlet)
+                await _pause(outlet)
         finally:
             for _, task in followers.values():
                 task.cancel()
             if session.stream is outlet:
                 session.stream = None
-
-    async def _news(self, session: Session, outlet: _Outlet) -> None:
-        try:
-            await asyncio.wait_for(session.news.wait(), PING)
-        except TimeoutError:
-            await outlet.ping()
 
     def _follow(
         self, session: Session, followers: dict[str, tuple[Subscribed, asyncio.Task[None]]], outlet: _Outlet
@@ -162,6 +163,8 @@ class _Outlet:
     """The one body that everybody who has something to tell writes to, an event at a time."""
 
     def __init__(self, send: Send) -> None:
+        self.news = asyncio.Event()
+        """Set when its session has changed."""
         self._send = send
         self._turn = asyncio.Lock()
 
@@ -175,6 +178,14 @@ class _Outlet:
     async def _write(self, event: bytes) -> None:
         async with self._turn:
             await self._send({"type": "http.response.body", "body": event, "more_body": True})
+
+
+async def _pause(outlet: _Outlet) -> None:
+    """Until there is news; a silence is broken."""
+    try:
+        await asyncio.wait_for(outlet.news.wait(), PING)
+    except TimeoutError:
+        await outlet.ping()
 
 
 def begins(body: bytes) -> bool:
