@@ -262,7 +262,8 @@ def _rows(task: dict[str, Any], tasks: list[dict[str, Any]], depth: int) -> list
 
 
 def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
-    shown = {key.removesuffix("_id"): each for key, each in task.items() if key not in {"id", "status", "version"}}
+    apart = {"id", "status", "version", "subtasks"}
+    shown = {key.removesuffix("_id"): each for key, each in task.items() if key not in apart}
     for key in [key for key in shown if key.endswith("_at")]:
         shown[key] = output.clock(shown[key])
     output.fields({"status": output.status(task["status"]), **shown})
