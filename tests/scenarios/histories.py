@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from toryo.client import Client
@@ -41,11 +42,11 @@ class History:
             if len(found) < 1000:
                 return new
 
-    def once_more(self) -> list[Event]:
-        """All of it, read anew from the beginning."""
+    def lost(self) -> list[Event]:
+        """What was seen once and is not (or not so) in the log when it is read anew from the beginning."""
         fresh = History(self.people)
         fresh.read()
-        return fresh.events
+        return [seen for seen, now in zip_longest(self.events, fresh.events[: len(self.events)]) if seen != now]
 
     def of(self, *kinds: str, **wanted: Any) -> list[Event]:
         """Events of these kinds with these values, in the event itself or its data."""

@@ -83,4 +83,4 @@ def test_a_server_that_leaves_is_waited_for_by_agents_and_coordinator(site: Site
     assert coordinator.alive
     assert coordinator.said("no work with the server") == 1
     assert len(site.history.starts()) == 1
-    assert site.history.once_more() == site.history.events
+    assert site.history.lost() == []
