@@ -278,11 +278,11 @@ def _starts(
 ) -> list[dict[str, Any]]:
     """Orders whose answer was lost, then new ones, the longest waiting first, as far as slots go."""
     given: list[dict[str, Any]] = []
+    if _end_what_ran_out(call, entered):
+        candidates = [each for each in _candidates(call, asked) if each.project_id in entered]
     for launch in call.tx.launches.ordered_by(asked.coordinator_id):
         if launch.id not in running and len(given) < asked.free_slots and _still_wanted(call, launch):
             given.append(launching.shown(call, launch, launching.handed_out_again(call, launch, asked.coordinator_id)))
-    if _end_what_ran_out(call, entered):
-        candidates = [each for each in _candidates(call, asked) if each.project_id in entered]
     for each in candidates:
         if len(given) >= asked.free_slots:
             break
@@ -297,7 +297,7 @@ def _starts(
 
 
 def _still_wanted(call: Call, launch: Launch) -> bool:
-    """Nothing but the order itself holds its agent: no pause, no lost membership, no deadline."""
+    """Nothing but the order itself holds its agent: no pause, no lost membership."""
     _, decision = launching.decide(call, launch.agent_id, launch.project_id, launch.purpose)
     return decision.reason == "start_pending"
 
