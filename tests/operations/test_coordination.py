@@ -111,6 +111,15 @@ def test_an_order_of_one_coordinator_is_not_another_ones(crew: World):
     assert crew.coordinator("b").starts() == ["w1"]
 
 
+def test_an_own_order_that_expired_is_replaced_by_the_same_claim(crew: World):
+    crew.task("w1")
+    coordinator = crew.coordinator()
+    (first,) = coordinator.claim()["start"]
+    crew.advance(121)
+    (second,) = coordinator.claim()["start"]
+    assert second["launch_id"] != first["launch_id"]
+
+
 def test_a_lost_order_of_a_project_that_was_paused_meanwhile_is_not_started(crew: World):
     crew.task("w1")
     coordinator = crew.coordinator()
@@ -410,3 +419,16 @@ def test_the_server_knows_which_coordinators_there_are(crew: World):
     crew.advance(5)
     (known,) = crew.owner.call("server_status")["coordinators"]
     assert (known["coordinator_id"], known["providers"], known["seconds_ago"]) == ("here", ["claude"], 5)
+
+
+def test_a_check_whose_answer_was_lost_is_handed_out_again_at_once(world: World):
+    """Not after 90 s: its Coordinator says which checks it runs, and this is none of them."""
+    world.crew(workers=1)
+    world.task("w1", acceptance=[{"file": "a.txt"}])
+    worker = world.started("w1")
+    worker.ask("report_completed", result="success", summary="done")
+    coordinator = world.coordinator()
+    (first,) = coordinator.claim(checking=[])["checks"]
+    assert coordinator.claim(checking=[first["check_id"]])["checks"] == []
+    assert coordinator.claim()["checks"] == [], "a Coordinator that does not say is asked again after a while only"
+    assert [each["check_id"] for each in coordinator.claim(checking=[])["checks"]] == [first["check_id"]]
