@@ -1,18 +1,18 @@
 """Every setting of the server: name, default, one line of help; from arguments or the environment (`TORYO_…`).
 
-What stands here and nowhere else: names, defaults, limits, and where the data directory is. What a setting does is in
-the part that reads it. Settings of a project are not here: they live in the database (`domain/projects.py`).
+What stands here and nowhere else: names, defaults and limits. What a setting does is in the part that reads it, where
+the data directory is in `directories.py`. Settings of a project live in the database (`domain/projects.py`).
 """
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from toryo.directories import data_dir
 
 Seconds = int
 
@@ -97,21 +97,3 @@ class Settings(BaseSettings):
     def database_url(self) -> str:
         """The database these settings mean: the one given, else `toryo.db` in the data directory."""
         return self.database or f"sqlite:///{self.directory() / 'toryo.db'}"
-
-
-def data_dir(given: Path | str | None = None) -> Path:
-    """`given`, else `TORYO_DATA_DIR`, else `.toryo/` here if it exists, else the user's own data directory."""
-    chosen = given or os.environ.get("TORYO_DATA_DIR")
-    if chosen:
-        return Path(chosen).expanduser().absolute()
-    here = Path(".toryo").absolute()
-    return here if here.is_dir() else _user_data_dir()
-
-
-def _user_data_dir() -> Path:
-    home = Path.home()
-    if sys.platform == "darwin":
-        return home / "Library" / "Application Support" / "toryo"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "toryo"
-    return Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "toryo"

@@ -425,7 +425,7 @@ def test_a_check_whose_answer_was_lost_is_handed_out_again_at_once(world: World)
     """Not after 90 s: its Coordinator says which checks it runs, and this is none of them."""
     world.crew(workers=1)
     world.task("w1", acceptance=[{"file": "a.txt"}])
-    worker = world.started("w1")
+    worker = world.start("w1")
     worker.ask("report_completed", result="success", summary="done")
     coordinator = world.coordinator()
     (first,) = coordinator.claim(checking=[])["checks"]

@@ -52,7 +52,7 @@ def _of_machine(here: Here) -> Iterator[Finding]:
 
 
 def _data_directory(here: Here) -> Finding:
-    from toryo.settings import data_dir
+    from toryo.directories import data_dir
 
     place = data_dir(here.data_dir)
     nearest = next(each for each in (place, *place.parents) if each.exists())

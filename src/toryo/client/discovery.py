@@ -15,6 +15,7 @@ import orjson
 
 from toryo.client import address
 from toryo.client.errors import Unreachable
+from toryo.directories import data_dir as default_directory
 
 Role = Literal["owner", "coordinator"]
 
@@ -63,9 +64,7 @@ def directory(given: Path | str | None = None, environ: Mapping[str, str] | None
     chosen = given or env.get("TORYO_DATA_DIR")
     if chosen:
         return Path(chosen).expanduser().absolute()
-    from toryo.settings import data_dir
-
-    return data_dir()
+    return default_directory()
 
 
 def running_server(place: Path) -> dict[str, Any] | None:

@@ -312,6 +312,7 @@ class Coordinator:
                 free_slots=free_slots,
                 free_chat_slots=free_chat_slots,
                 running=self.running,
+                checking=sorted(self._checking),
             )
         except (Unreachable, ProtocolError, RefusalError) as away:
             self._contact.failed(away)

@@ -45,6 +45,7 @@ class Server:
         free_slots: int,
         free_chat_slots: int,
         running: Sequence[str],
+        checking: Sequence[str],
     ) -> Orders:
         """Waits until there is something to start, stop or check; renews the leases of `running`."""
         answer = await self._client.call(
@@ -54,6 +55,7 @@ class Server:
             free_slots=free_slots,
             free_chat_slots=free_chat_slots,
             running=running,
+            checking=checking,
             timeout_seconds=WAIT,
         )
         return orders.read(answer)

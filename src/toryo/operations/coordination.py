@@ -153,6 +153,9 @@ class ClaimStarts(Parameters):
     running: list[Id] = Field(
         default_factory=list, max_length=20_000, description="Launch ids of its processes, those being started too."
     )
+    checking: list[Id] | None = Field(
+        None, max_length=20_000, description="Ids of the checks it runs now: others that it got are handed out again."
+    )
     agent_ids: list[Id] | None = Field(None, max_length=20_000, description="Only these agents.")
     providers: list[str] | None = Field(None, max_length=100, description="Only agents of these providers.")
     labels: list[str] = Field(default_factory=list, max_length=100, description="What it says of itself.")
@@ -365,7 +368,7 @@ def _checks(call: Call, asked: ClaimStarts) -> list[dict[str, Any]]:
     for check in call.tx.launches.checks_waiting():
         launch = call.tx.launches.find(check.launch_id)
         lost = call.now - (check.taken_at or check.created_at) >= ADOPTABLE_AFTER
-        if launch is None or (check.taken_at is not None and not lost):
+        if launch is None or (check.taken_at is not None and not lost and not _answer_lost(check, asked)):
             continue
         if launch.coordinator_id not in (None, asked.coordinator_id) and not lost:
             continue
@@ -373,6 +376,12 @@ def _checks(call: Call, asked: ClaimStarts) -> list[dict[str, Any]]:
         call.tx.launches.save_check(check, taken)
         given.append(_shown_check(call, check, launch))
     return given
+
+
+def _answer_lost(check: Check, asked: ClaimStarts) -> bool:
+    """It was handed to this Coordinator, which does not know of it: the answer was lost."""
+    mine = check.coordinator_id == asked.coordinator_id
+    return mine and asked.checking is not None and check.id not in asked.checking
 
 
 def _shown_check(call: Call, check: Check, launch: Launch) -> dict[str, Any]:

@@ -164,6 +164,7 @@ def _subordinate(call: Call, agent: Agent) -> dict[str, Any]:
         "role": agent.role.value,
         "kind": agent.kind.value,
         "capabilities": list(agent.capabilities),
+        "max_parallel_tasks": agent.max_parallel_tasks,
         "status": agent.status.value,
         "reports_to": agent.reports_to,
         "running": bool(call.tx.sessions.live_of(project_id, agent.id)),
