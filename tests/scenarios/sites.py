@@ -130,15 +130,15 @@ class Site:
         """Starts the server (again); returns when it answers."""
         self.server.start().says("ready http://")
 
-    def coordinator(self, name: str = "coordinator", **config: Any) -> Program:
-        """A Coordinator that works with the server."""
+    def coordinator(self, name: str = "coordinator", *, says: str = "working with", **config: Any) -> Program:
+        """A Coordinator that works with the server (or says something else about it)."""
         file = self.directory / f"{name}{self.name}.yaml"
         given = {"polling_interval": 0.5, "max_concurrent": 8, "shutdown_grace_seconds": 3, **config}
         file.write_text(yaml.safe_dump(given))
         words = ["coordinator", "-c", str(file), "--server", self.url, "--id", f"{name}{self.name}"]
         made = Program(f"{name}{self.name}", words, self.environment, self.directory)
         self.coordinators.append(made)
-        made.start().says("working with")
+        made.start().says(says)
         return made
 
     def agents(self) -> list[Agent]:
