@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Process, Toryo, clean_environment
+from toryo.cli.demo import showing, verdict, watching
 from toryo.cli.demo.stories import STORIES, Happened
+from toryo.cli.failures import Failure
+from toryo.cli.here import Here
+from toryo.client import Client
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +71,65 @@ def test_kept_up_it_answers_until_interrupted(tmp_path: Path) -> None:
     toryo = Toryo(tmp_path, {**clean_environment(tmp_path), "TORYO_DATA_DIR": str(tmp_path / "crew" / ".toryo")})
     assert len(toryo.json("project", "list")["projects"]) == 3
     assert demo.interrupt() == 130
+
+
+@pytest.mark.timeout(120)
+def test_a_promise_that_is_not_kept_ends_with_1_and_says_which(tmp_path: Path) -> None:
+    """Without `sed` the translators' commands fail; the other stories go on."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("sh", "awk", "sort", "sleep"):
+        (programs / name).symlink_to(shutil.which(name) or "")
+    environment = {**clean_environment(tmp_path), "PATH": str(programs)}
+    ended = Toryo(tmp_path, environment)("demo", "--dir", "crew", "--json")
+    assert ended.code == 1
+    assert {each["project"]: each["ok"] for each in ended.json["stories"]} == {
+        "translation": False, "numbers": True, "timber": True,
+    }  # fmt: skip
+    assert any("sed" in line or "exit code" in line for line in ended.json["stories"][0]["wrong"])
+
+
+def test_when_the_time_is_up_it_is_said_what_is_stuck_and_why(
+    server: Toryo, project: str, agent: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = server.json("task", "add", "Wait", "--project", project, "--assignee", agent, "--status", "in_progress")
+    here = Here(data_dir=Path(server.environment["TORYO_DATA_DIR"]))
+    seen = watching.Seen(time.monotonic(), {project: task["task_id"]}, after=watching.newest_event(here))
+    watching.look(here, seen)
+    watching.until_over(here, seen, limit_seconds=0.1, changed=lambda: None, died=lambda: None)
+    assert not seen.over
+    showing.stuck(here, seen, 0.1)
+    said = capsys.readouterr().err
+    assert "Wait (in_progress" in said
+    assert "not_managed" in said
+
+
+def test_a_process_that_dies_meanwhile_ends_the_demo(server: Toryo, project: str) -> None:
+    task = server.json("task", "add", "Wait", "--project", project)
+    here = Here(data_dir=Path(server.environment["TORYO_DATA_DIR"]))
+    seen = watching.Seen(time.monotonic(), {project: task["task_id"]}, after=watching.newest_event(here))
+    watching.look(here, seen)
+    with pytest.raises(Failure, match="coordinator has ended"):
+        watching.until_over(here, seen, limit_seconds=30, changed=lambda: None, died=lambda: "coordinator")
+
+
+def test_a_start_that_only_looked_counts_as_idle(server: Toryo, project: str, agent: str) -> None:
+    """Signing in, reading the task and leaving change nothing; a report does."""
+    here = Here(data_dir=Path(server.environment["TORYO_DATA_DIR"]))
+    since = watching.newest_event(here)
+    passkey = server.json("agent", "passkey", agent)["passkey"]
+    task = server.json("task", "add", "Try", "--project", project, "--assignee", agent, "--status", "in_progress")
+    seen = watching.Seen(time.monotonic(), {project: task["task_id"]})
+    story = replace(STORIES[0], project=project, promised=(), check=lambda _: [])
+    for steps in (["logout"], ["report_completed"]):
+        with Client(here.client.address.root) as client:
+            token = client.call("authenticate", agent_id=agent, passkey=passkey, project_id=project)["session_token"]
+            client.call("report_model", session_token=token, provider="none", model_id="none")
+            client.call("get_my_task", session_token=token)
+            client.call(steps[0], session_token=token, **({} if steps == ["logout"] else {"result": "success"}))
+        watching.look(here, seen)
+        starts = verdict.judge(here, seen, [story], Path(), since).starts
+        assert [each.idle for each in starts] == [True, False][: len(starts)]
 
 
 def test_a_directory_with_other_things_in_it_is_left_alone(nowhere: Toryo, tmp_path: Path) -> None:

@@ -124,9 +124,15 @@ def judge(here: Here, seen: Seen, stories: Sequence[Story], directory: Path, sin
 def _outcome(story: Story, seen: Seen, directory: Path, launches: list[Task]) -> Outcome:
     tasks = seen.tasks[story.project]
     made = [name for name in story.promised if (directory / name).is_file()]
-    wrong = [f"{each['title']!r} is {each['status']}" for each in tasks if each["status"] != "completed"]
+    wrong = [_not_completed(each) for each in tasks if each["status"] != "completed"]
     wrong += [f"{name} is missing" for name in story.promised if name not in made]
     return Outcome(story, tasks, made, wrong or story.check(Happened(directory, tasks, launches)))
+
+
+def _not_completed(task: Task) -> str:
+    """Which task, where it stands, and the first line of what is said about it."""
+    said = (task.get("blocked_reason") or task.get("error") or task.get("summary") or "").strip()
+    return f"{task['title']!r} is {task['status']}" + (f": {said.splitlines()[0]}" if said else "")
 
 
 def _launches(here: Here, project: str, since: int) -> list[Task]:

@@ -1,0 +1,91 @@
+"""`toryo up` with agents at work: watching, logs, events and sessions of real processes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Process, Toryo, clean_environment
+
+
+@pytest.fixture(scope="module")
+def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toryo]:
+    """A server, a Coordinator and one agent who runs commands in project `yard`."""
+    home = tmp_path_factory.mktemp("yard")
+    environment = {**clean_environment(home), "TORYO_DATA_DIR": str(home / "data")}
+    up = Process("up", "--port", "0", environment=environment, cwd=home)
+    try:
+        up.until("Toryo is up at http://")
+        toryo = Toryo(home, environment)
+        toryo.json("project", "add", "yard", "--id", "yard", "--dir", str(home))
+        toryo.json("agent", "add", "hand", "--role", "worker", "--provider", "command", "--project", "yard")
+        yield toryo
+    finally:
+        up.end()
+
+
+def _order(team: Toryo, title: str, command: str) -> str:
+    context = json.dumps({"command": command})
+    words = ("--project", "yard", "--assignee", "hand", "--status", "in_progress", "--context", context)
+    return str(team.json("task", "add", title, *words)["task_id"])
+
+
+def test_watching_follows_a_task_to_its_end(team: Toryo) -> None:
+    task = _order(team, "Measure", "echo twelve feet; touch measured")
+    watched = team("task", "watch", task)
+    assert (watched.code, watched.err) == (0, "")
+    assert watched.out.splitlines()[-1].split()[1] == "completed"
+    assert (team.home / "measured").exists()
+
+
+def test_watching_a_task_that_fails_ends_with_1_and_its_document(team: Toryo) -> None:
+    task = _order(team, "Break", "echo no wood; exit 3")
+    watched = team("task", "watch", task, "--json")
+    assert watched.code == 1
+    assert (watched.json["success"], watched.json["task"]["status"]) == (False, "failed")
+
+
+def test_logs_show_what_the_process_printed_of_an_agent_and_of_a_launch(team: Toryo) -> None:
+    team("task", "watch", _order(team, "Speak", "echo twelve planks"))
+    shown = team.json("logs", "hand")
+    assert "twelve planks" in shown["text"]
+    assert "twelve planks" in team("logs", shown["launch_id"]).out
+
+
+def test_following_logs_shows_output_as_it_comes_and_ends_with_the_process(team: Toryo) -> None:
+    task = _order(team, "Wait for the word", "echo listening; until [ -e word ]; do sleep 0.1; done; echo heard it")
+    team_events = Process("events", "--follow", "--json", environment=team.environment, cwd=team.home)
+    logs = None
+    try:
+        while json.loads(team_events.until('"session.started"'))["agent_id"] != "hand":
+            pass
+        logs = Process("logs", "hand", "--follow", environment=team.environment, cwd=team.home)
+        logs.until("listening")
+        (team.home / "word").touch()
+        logs.until("heard it")
+        assert logs.process.wait(30) == 0
+        assert team("task", "watch", task).code == 0
+        assert team_events.interrupt() == 130
+    finally:
+        for each in (team_events, logs):
+            if each is not None:
+                each.end()
+
+
+def test_a_session_is_listed_and_ended_by_force(team: Toryo, tmp_path: Path) -> None:
+    events = Process("events", "--follow", "--json", environment=team.environment, cwd=tmp_path)
+    try:
+        task = _order(team, "Sleep", "sleep 600")
+        events.until('"session.model_reported"')
+        session = next(each for each in team.json("sessions")["sessions"] if each["agent_id"] == "hand")
+        assert session["task_id"] == task
+        team.json("task", "cancel", task, "--reason", "enough")
+        ended = team("sessions", "--end", session["session_id"], "--json")
+        assert ended.code == 0
+        events.until('"launch.process_ended"')
+        assert team.json("sessions")["sessions"] == []
+    finally:
+        events.end()
