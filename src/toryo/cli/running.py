@@ -96,8 +96,6 @@ def coordinator(
     """Start and watch the agents' processes on this machine, until ^C. Without a file every agent may be started."""
     if here.followed_by is not None:
         return
-    import logging
-
     from toryo.coordinator import loop
 
     given = {
@@ -106,7 +104,6 @@ def coordinator(
         "server_url": here.server,
         "coordinator_token": here.token,
     }
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     raise typer.Exit(loop.main(_configured(config, given), data_dir=here.data_dir))
 
 
