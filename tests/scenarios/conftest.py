@@ -1,7 +1,11 @@
-"""A site for each test, and everything that is known about it when the test fails."""
+"""A site for each test, and everything that is known about it when the test fails.
+
+Sites have SQLite; with `TORYO_TEST_SCENARIOS_ON=postgresql` each has a PostgreSQL database of its own.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,8 +13,11 @@ from typing import Any
 
 import pytest
 
+from tests.databases import postgres_database
 from tests.scenarios import programs
 from tests.scenarios.sites import Site
+
+ON_POSTGRESQL = os.environ.get("TORYO_TEST_SCENARIOS_ON") == "postgresql"
 
 _FAILED = pytest.StashKey[bool]()
 
@@ -33,9 +40,11 @@ def build(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Build]:
     sites: list[Site] = []
     with ExitStack() as standing:
 
-        def made(**settings: Any) -> Site:
+        def made(*, database: str | None = None, **settings: Any) -> Site:
+            if database is None and ON_POSTGRESQL:
+                database = standing.enter_context(postgres_database())
             name = "" if not sites else f"-{len(sites) + 1}"
-            sites.append(standing.enter_context(Site(tmp_path, name=name, **settings)))
+            sites.append(standing.enter_context(Site(tmp_path, database=database, name=name, **settings)))
             return sites[-1]
 
         yield made

@@ -252,8 +252,9 @@ class Site:
         self.until("nobody is at work", lambda: not self.sessions() and not self._unreported(), within)
 
     def _unreported(self) -> list[str]:
-        reported = {each["launch_id"] for each in self.history.of("launch.process_ended")}
-        return [each["launch_id"] for each in self.history.starts() if each["launch_id"] not in reported]
+        """Launches whose process nobody has seen ending; of a lost one perhaps nobody ever will."""
+        told = {each["launch_id"] for each in self.history.of("launch.process_ended", "launch.lost")}
+        return [each["launch_id"] for each in self.history.starts() if each["launch_id"] not in told]
 
     # --- the end ----------------------------------------------------------------------------------------------------
 

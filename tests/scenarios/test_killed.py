@@ -4,6 +4,8 @@ is completed, nothing twice, no event is missing, and nobody was started more of
 
 from __future__ import annotations
 
+import os
+import signal
 from collections import Counter
 
 import pytest
@@ -128,6 +130,27 @@ def test_reports_to_a_server_that_is_away_are_made_when_it_is_back(site: Site) -
 
     _all_is_well(site, main)
     assert _starts(site) == {"lead": 2, "worker-1": 1, "worker-2": 1, "worker-3": 1}
+
+
+def test_a_machine_that_crashes_goes_on_when_the_leases_of_its_agents_have_run_out(build: Build) -> None:
+    site = build(TORYO_SESSION__LEASE="5")
+    gate = site.gate()
+    main = _story(site, gate)
+    _at_work(site)
+    (coordinator,) = site.coordinators
+
+    site.server.kill()
+    coordinator.kill()
+    for pid in programs.everything_of([site.url]):
+        os.kill(pid, signal.SIGKILL)
+    site.serve()
+    coordinator.start().says("working with")
+    assert coordinator.said("adopted") == 0
+    gate.open()
+
+    _all_is_well(site, main)
+    assert _starts(site) == {"lead": 2, "worker-1": 2, "worker-2": 2, "worker-3": 2}
+    assert len(site.history.of("session.ended", reason="lease_expired")) == PARTS
 
 
 def _story(site: Site, gate: Gate, then: str = "true") -> str:
