@@ -130,8 +130,10 @@ def get_recent_completions(call: Call, wanted: RecentCompletions) -> dict[str, A
 
 def _since(text: str) -> int:
     try:
-        return parse(text)
-    except ValueError:
+        instant = parse(text)
+        iso(instant)  # what is outside the years that can be shown is no time either
+        return instant
+    except (ValueError, OverflowError):
         raise Refusal(
             Code.VALIDATION_ERROR,
             f"since is no ISO 8601 time: {text!r}.",

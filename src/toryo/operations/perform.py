@@ -296,10 +296,23 @@ class _Asked:
 
 def _validated(operation: Operation, arguments: dict[str, Any]) -> BaseModel:
     """The arguments as the declared parameters. Raises Refusal that names each mistake and the nearest valid name."""
+    _refuse_unstorable(operation, arguments)
     try:
         return operation.parameters.model_validate(arguments)
     except ValidationError as invalid:
         raise _invalid(operation, invalid) from None
+
+
+def _refuse_unstorable(operation: Operation, arguments: dict[str, Any]) -> None:
+    """What JSON can hold but no column, log line or answer: seen here once, not where it would break something."""
+    try:
+        orjson.dumps(arguments)
+    except TypeError as error:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            f"{operation.name}: the arguments hold what cannot be stored ({error}).",
+            "Leave out half characters, numbers beyond 64 bits, and JSON nested more than 250 levels deep.",
+        ) from None
 
 
 def _invalid(operation: Operation, invalid: ValidationError) -> Refusal:
@@ -408,4 +421,7 @@ def _log(asked: _Asked, done: _Done, seconds: float) -> None:
 
 def _masked(arguments: dict[str, Any]) -> str:
     shown = {name: "***" if name in _SECRET else value for name, value in arguments.items()}
-    return orjson.dumps(shown, default=str)[:_CUT].decode(errors="ignore")
+    try:
+        return orjson.dumps(shown, default=str)[:_CUT].decode(errors="ignore")
+    except TypeError:  # such arguments were refused; the line is kept all the same
+        return ascii(shown)[:_CUT]

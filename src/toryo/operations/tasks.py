@@ -155,7 +155,7 @@ def create_task(call: Call, wanted: CreateTask) -> dict[str, Any]:
 @operation("create_tasks_batch", grant=Grant.TASK_SESSION, parameters=CreateBatch, result=BatchCreated, leads=True)
 def create_tasks_batch(call: Call, wanted: CreateBatch) -> dict[str, Any]:
     """Create several subtasks at once, all or none; dependencies may name local ids of the same call."""
-    content = hashlib.sha256(orjson.dumps(wanted.model_dump(exclude={"idempotency_key"}))).hexdigest()
+    content = hashlib.sha256(orjson.dumps(wanted.model_dump(exclude={"idempotency_key", "parent_task_id"}))).hexdigest()
     scope = wanted.parent_task_id or call.session.task_id or ""
     if wanted.idempotency_key is not None:
         before = call.tx.keeping.batch(call.agent.id, scope, wanted.idempotency_key)
