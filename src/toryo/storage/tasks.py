@@ -99,6 +99,15 @@ _REQUESTS = Statement(
 )
 
 
+_NOTED = frozenset(
+    {
+        *("wait", "look_event", "look_dispatchable", "left_at", "left_event", "stalled_event"),
+        *("unreported_ends", "idle_launches", "children_ever", "worked_attempt", "moved_session", "moved_from"),
+    }
+)
+"""What the server notes about a task for its own decisions: a person who edits it has not missed anything."""
+
+
 class Tasks:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -198,11 +207,12 @@ class Tasks:
             self._connection.run(_REMOVE_EDGE, task_id=task.id, depends_on=each)
 
     def save(self, before: Task, after: Task) -> Task:
-        """Stores what differs, and counts the version up; answers the task as stored."""
+        """Stores what differs, and counts the version up if anybody is shown it; answers the task as stored."""
         changes = ROWS.changes(before, after)
         if not changes:
             return after
-        stored = replace(after, version=before.version + 1)
+        seen = 0 if _NOTED.issuperset(changes) else 1
+        stored = replace(after, version=before.version + seen)
         changes["version"] = stored.version
         self._connection.run(update_by_id(_t, tuple(changes)), this_id=after.id, **changes)
         return stored
