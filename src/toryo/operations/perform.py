@@ -424,4 +424,4 @@ def _masked(arguments: dict[str, Any]) -> str:
     try:
         return orjson.dumps(shown, default=str)[:_CUT].decode(errors="ignore")
     except TypeError:  # such arguments were refused; the line is kept all the same
-        return ascii(shown)[:_CUT]
+        return "(nothing that can be written down)"
