@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -132,6 +133,14 @@ def story(server: FakeServer, tmp_path: Path, tell: Callable[..., Any], config: 
             await asyncio.to_thread(tell, coordinator)
 
     asyncio.run(go())
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Waits for something that another thread or process does and gives no signal of."""
+    deadline = time.monotonic() + BOUND
+    while not condition():
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.01)
 
 
 def exit_of(server: FakeServer, name: str) -> dict[str, Any]:
@@ -426,11 +435,9 @@ def test_a_server_that_is_away_is_reported_once_and_its_agents_run_on(
         server.waiting_for("claim_starts", 2)
         server.raw = (503, "text/html", b"away")
         orders.give()
-        while caplog.text.count("no work with the server") < 1:
-            threading.Event().wait(0.01)
+        until(lambda: "no work with the server" in caplog.text)
         (tmp_path / "go").write_text("go\n")
-        while not (project / "note").exists():
-            threading.Event().wait(0.01)
+        until((project / "note").exists)
         server.raw = None
         assert exit_of(server, "a")["exit_code"] == 0
         server.waiting_for("claim_starts", len(server.seen("claim_starts")) + 1)

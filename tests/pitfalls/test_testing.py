@@ -1,0 +1,259 @@
+"""Pitfalls F124 to F132: rules for these tests themselves, most of them as lints over every file of the suite."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.obedience import crew_works
+from tests.scenarios.sites import Site, clean_environment
+from tests.stories import World, empty
+from toryo.domain.tasks import CLOSED
+from toryo.operations.catalogue import catalogue
+from toryo.storage.database import Database
+
+SUITE = Path(__file__).parents[1]
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+# --- what stories and scenarios begin with ---------------------------------------------------------------------------
+
+
+def test_f124_no_result_can_be_seeded_because_tasks_are_filed_open_and_closed_by_moves_alone(world: World) -> None:
+    world.crew(workers=1)
+    offered = set(catalogue()["file_task"].input_schema["properties"]["status"]["enum"])
+    assert not offered & {each.value for each in CLOSED}
+    for status in CLOSED:
+        wanted = {"project_id": world.project_id, "title": "x", "status": status.value}
+        world.owner.refused("file_task", "validationError", **wanted)
+    task = world.task("w1")
+    for field in ("result", "summary", "error", "completed_at"):
+        assert world.show(task)[field] is None
+        world.owner.refused("edit_task", "validationError", task_id=task, **{field: "done"})
+
+
+def test_f125_a_second_story_finds_nothing_of_the_first(fresh: Database) -> None:
+    first = World(fresh)
+    before = first.rows()
+    first.crew(workers=1)
+    first.task("w1")
+    first.start("w1").report()
+    assert first.rows() != before
+    empty(fresh)
+    assert World(fresh).rows() == before
+
+
+def test_f130_the_same_story_has_the_same_events_every_time(fresh: Database) -> None:
+    assert len({_told(fresh) for _ in range(4)}) == 1
+
+
+def _told(database: Database) -> str:
+    """Everything that happens while obedient agents do a task of two levels."""
+    empty(database)
+    world = World(database, seed=130)
+    world.crew(workers=2)
+    main = world.task("boss")
+    crew_works(world)
+    assert world.status(main) == "completed"
+    return "\n".join(repr({**each, "sequence": "in order"}) for each in world.events())
+
+
+def test_f132_a_site_has_nothing_of_the_machine_it_runs_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stale lock, another data directory, settings of the shell: none of it decides what a scenario sees."""
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    monkeypatch.setenv("TORYO_DATA_DIR", str(foreign))
+    monkeypatch.setenv("TORYO_TOKEN", "tpt_foreign")
+    monkeypatch.chdir(foreign)
+    found = clean_environment(tmp_path)
+    assert [name for name in found if name.startswith("TORYO_")] == []
+    assert found["HOME"] == str(tmp_path)
+    with Site(tmp_path) as site:
+        assert site.people.rest("GET", "/projects")["projects"] == []
+        assert site.people.rest("GET", "/status")["coordinators"] == []
+        assert site.agents() == []
+        assert list(foreign.iterdir()) == []
+    assert not (site.data / "server.json").exists()
+
+
+# --- lints -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Place:
+    """A node of a test file, and the function it stands in."""
+
+    file: Path
+    node: ast.AST
+    function: str
+
+    def __str__(self) -> str:
+        line = getattr(self.node, "lineno", 0)
+        return f"{self.file.relative_to(SUITE)}:{line} in {self.function}: {ast.unparse(self.node)[:80]}"
+
+
+def places(*kinds: type[ast.AST], under: Path = SUITE) -> Iterator[Place]:
+    """Every node of these kinds in the suite."""
+    for file in sorted(under.rglob("*.py")):
+        yield from _within(file, ast.parse(file.read_text(encoding="utf-8")), "", kinds)
+
+
+def _within(file: Path, node: ast.AST, function: str, kinds: tuple[type[ast.AST], ...]) -> Iterator[Place]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, kinds):
+            yield Place(file, child, function)
+        yield from _within(file, child, child.name if isinstance(child, Function) else function, kinds)
+
+
+def told(found: Iterator[Place]) -> str:
+    return "\n".join(map(str, found))
+
+
+def test_f126_no_assertion_is_always_true() -> None:
+    assert told(each for each in places(ast.Assert) if _always_true(each.node.test)) == ""  # type: ignore[attr-defined]
+
+
+def _always_true(test: ast.expr) -> bool:
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+        return any(_always_true(each) for each in test.values)
+    if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name | ast.Constant):
+        return ast.dump(test.left) == ast.dump(test.comparators[0])
+    return isinstance(test, ast.Constant | ast.Tuple | ast.JoinedStr | ast.Lambda)
+
+
+def test_f126_no_test_is_a_placeholder() -> None:
+    assert told(each for each in _tests() if all(map(_says_nothing, each.node.body))) == ""  # type: ignore[attr-defined]
+
+
+def _tests() -> Iterator[Place]:
+    return (each for each in places(ast.FunctionDef, ast.AsyncFunctionDef) if each.node.name.startswith("test_"))  # type: ignore[attr-defined]
+
+
+def _says_nothing(statement: ast.stmt) -> bool:
+    constant = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return constant or isinstance(statement, ast.Pass)
+
+
+def test_f126_nothing_is_skipped_without_a_reason_and_nothing_is_expected_to_fail() -> None:
+    """With TORYO_TEST_REQUIRE=all, as CI runs it, a skip is a failure."""
+    skips = [each for each in places(ast.Call) if _named(each.node) in ("skip", "skipif", "importorskip")]
+    assert skips, "the one for machines without PostgreSQL is found"
+    assert told(each for each in skips if not _has_reason(each.node)) == ""
+    calls = {id(each.node.func) for each in skips}  # type: ignore[attr-defined]
+    bare = (each for each in places(ast.Attribute) if _mark(each.node) and id(each.node) not in calls)
+    assert told(each for each in bare if "(" not in ast.unparse(each.node)) == ""
+    assert told(each for each in places(ast.Attribute) if each.node.attr == "xfail") == ""  # type: ignore[attr-defined]
+
+
+def _named(call: ast.AST) -> str:
+    assert isinstance(call, ast.Call)
+    name = ast.unparse(call.func)
+    return name.rpartition(".")[2] if name.startswith("pytest.") else ""
+
+
+def _mark(node: ast.AST) -> bool:
+    return ast.unparse(node) == "pytest.mark.skip"
+
+
+def _has_reason(call: ast.AST) -> bool:
+    assert isinstance(call, ast.Call)
+    said = {each.arg: each.value for each in call.keywords}
+    reason = said.get("reason") or (call.args[0] if call.args and _named(call) == "skip" else None)
+    return reason is not None and not (isinstance(reason, ast.Constant) and not str(reason.value).strip())
+
+
+MAY_LOOK_AGAIN = frozenset({"until", "_until"})
+"""Where nothing gives a signal: a helper of this name looks again, with a bound."""
+TIME_IS_THE_POINT = {
+    "test_a_call_that_waits_gets_more_time_than_it_asks_the_server_to_wait": "a server that answers late",
+}
+
+
+def test_f126_no_test_sleeps() -> None:
+    """A test waits for what it is about, with a bound. To let others of the same loop run, `sleep(0)`, is no wait."""
+    pauses = [each for each in places(ast.Call) if _pauses(each.node)]
+    assert told(each for each in pauses if each.function not in {*MAY_LOOK_AGAIN, *TIME_IS_THE_POINT}) == ""
+    unbounded = (each for each in pauses if each.function in MAY_LOOK_AGAIN and not _bounded(each))
+    assert told(unbounded) == ""
+
+
+def _pauses(call: ast.AST) -> bool:
+    assert isinstance(call, ast.Call)
+    name, given = ast.unparse(call.func), [ast.unparse(each) for each in call.args]
+    return (name.endswith("sleep") and given != ["0"]) or name.endswith("Event().wait")
+
+
+def _bounded(place: Place) -> bool:
+    """Whether the function compares with a clock, or stands in a time-out."""
+    for each in places(ast.FunctionDef, ast.AsyncFunctionDef, under=place.file.parent):
+        if each.file == place.file and each.node.name == place.function:  # type: ignore[attr-defined]
+            source = ast.unparse(each.node)
+            return "monotonic" in source or "asyncio.timeout" in source
+    return False
+
+
+AT_WORK = ("until_printed", "_at_work", "site.until(", "until_status", "agents()", "working(")
+"""Ways of these kits to know that somebody works."""
+INTERVENES = ("/pause", ".kill()", ".freeze()", "'blocked'", "'cancelled'", ".leave(")
+"""What is done to the server is not meant: a site begins with one that answers."""
+
+
+def test_f127_a_scenario_interferes_only_with_what_it_has_seen_at_work() -> None:
+    scenarios = [each for each in _tests() if each.file.parent.name == "scenarios"]
+    assert scenarios
+    assert told(each for each in scenarios if _interferes_blindly(each.node)) == ""
+
+
+def _interferes(line: str) -> bool:
+    return any(word in line for word in INTERVENES)
+
+
+def _interferes_blindly(function: ast.AST) -> bool:
+    assert isinstance(function, Function)
+    lines = [ast.unparse(each) for each in function.body]
+    acts = [number for number, line in enumerate(lines) if "server" not in line and _interferes(line)]
+    first = acts[0] if acts else None
+    return first is not None and not any(word in line for line in lines[: first + 1] for word in AT_WORK)
+
+
+def test_f131_no_test_counts_tools_by_hand_and_the_reference_is_generated() -> None:
+    """What a catalogue holds is said by the declarations; `tests/documents` compares the reference with them."""
+    counted = (each for each in places(ast.Compare) if _counts_a_catalogue(each.node))
+    assert told(counted) == ""
+
+
+def _counts_a_catalogue(node: ast.AST) -> bool:
+    assert isinstance(node, ast.Compare)
+    sides = [node.left, *node.comparators]
+    numbers = any(isinstance(each, ast.Constant) and isinstance(each.value, int) and each.value > 1 for each in sides)
+    counts = [each for each in sides if isinstance(each, ast.Call) and ast.unparse(each.func) == "len"]
+    return numbers and any(
+        word in ast.unparse(each) for each in counts for word in ("tools", "catalogue", "operations")
+    )
+
+
+def test_the_lints_find_what_they_are_for(tmp_path: Path) -> None:
+    """Each lint sees its own offence: a rule that finds nothing because it looks past everything proves nothing."""
+    offences = {
+        "assert True": _always_true,
+        "assert x or True": _always_true,
+        "assert 'text'": _always_true,
+        "assert x == x": _always_true,
+    }
+    for source, finds in offences.items():
+        (statement,) = ast.parse(source).body
+        assert isinstance(statement, ast.Assert)
+        assert finds(statement.test), source
+    for source in ("time.sleep(1)", "asyncio.sleep(0.01)", "threading.Event().wait(1)"):
+        assert _pauses(ast.parse(source, mode="eval").body), source
+    for source in ("pytest.skip()", "pytest.mark.skipif(x)", "pytest.skip('')", "pytest.importorskip('x')"):
+        assert not _has_reason(ast.parse(source, mode="eval").body), source
+    assert _counts_a_catalogue(ast.parse("len(listed.tools) == 34", mode="eval").body)
+    (blind,) = ast.parse("def test_x(site):\n    site.people.rest('POST', '/projects/x/pause')").body
+    assert _interferes_blindly(blind)
+    assert Path(__file__).name in {each.file.name for each in places(ast.Assert)}
