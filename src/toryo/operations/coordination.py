@@ -462,11 +462,11 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> dict[str, Any]:
         launch,
         exit_code=exit_.exit_code,
         exit_signal=exit_.signal,
-        exit_error=exit_.error,
+        exit_error=_readable(exit_.error),
         exit_reported_at=call.now,
     )
     call.tx.launches.save(launch, recorded)
-    call.tx.launches.record_exit(launch.id, exit_.usage, exit_.log_tail)
+    call.tx.launches.record_exit(launch.id, exit_.usage, _readable(exit_.log_tail))
     call.event(
         "launch.process_ended",
         project_id=launch.project_id,
@@ -522,7 +522,7 @@ def _cooldown(call: Call, launch: Launch, exit_: ProcessExit) -> Millis | None:
     never_signed_in = launch.signed_in_at is None
     if ordered or not (_failed(exit_) or never_signed_in or exit_.quota_reset_seconds is not None):
         return None
-    reason = _class_of(exit_) or ("could_not_connect" if never_signed_in else "crashed")
+    reason = _readable(_class_of(exit_)) or ("could_not_connect" if never_signed_in else "crashed")
     if exit_.quota_reset_seconds is not None and reason not in ("rate_limited", "quota"):
         reason = "quota"
     return ending.cool(call, launch.agent_id, launch.purpose, reason, exit_.quota_reset_seconds)
@@ -533,6 +533,11 @@ def _heard(call: Call, launch: Launch) -> None:
     session = call.tx.sessions.of_launch(launch.id)
     if session is not None and not session.over:
         call.tx.sessions.save(session, replace(session, heard_at=call.now))
+
+
+def _readable(printed: str | None) -> str | None:
+    """What a program printed, character by character, with a sign for NUL: no column takes that one."""
+    return None if printed is None else printed.replace("\0", "\u2400")
 
 
 class AppendLog(Parameters):
@@ -552,7 +557,7 @@ def append_log(call: Call, more: AppendLog) -> dict[str, Any]:
     end = call.tx.launches.log_end(launch.id)
     new = more.text[end - more.offset :] if more.offset <= end else ""
     if new and end < LOG_CAP:
-        new = new[: LOG_CAP - end]
+        new = _readable(new[: LOG_CAP - end]) or ""
         call.tx.launches.append_log(launch.id, end, new)
         call.tx.hint(f"log:{launch.id}")
         _heard(call, launch)

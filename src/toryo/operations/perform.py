@@ -306,13 +306,28 @@ def _validated(operation: Operation, arguments: dict[str, Any]) -> BaseModel:
 def _refuse_unstorable(operation: Operation, arguments: dict[str, Any]) -> None:
     """What JSON can hold but no column, log line or answer: seen here once, not where it would break something."""
     try:
-        orjson.dumps(arguments)
+        dumped = orjson.dumps(arguments)
     except TypeError as error:
         raise Refusal(
             Code.VALIDATION_ERROR,
             f"{operation.name}: the arguments hold what cannot be stored ({error}).",
             "Leave out half characters, numbers beyond 64 bits, and JSON nested more than 250 levels deep.",
         ) from None
+    # what programs print is a Coordinator's to report as it is; those operations make it readable themselves
+    if b"\\u0000" in dumped and operation.grant is not Grant.COORDINATOR and _has_nul(arguments):
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            f"{operation.name}: a text holds a NUL character, which cannot be stored.",
+            "Leave NUL characters out, and call it again.",
+        )
+
+
+def _has_nul(value: Any) -> bool:
+    if isinstance(value, str):
+        return "\0" in value
+    if isinstance(value, dict):
+        return any(_has_nul(each) for pair in value.items() for each in pair)
+    return isinstance(value, list) and any(_has_nul(each) for each in value)
 
 
 def _invalid(operation: Operation, invalid: ValidationError) -> Refusal:
