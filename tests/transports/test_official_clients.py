@@ -8,6 +8,7 @@ import pytest
 
 from tests.transports.conftest import Site
 from tests.transports.official import ERAS, WAYS, client
+from tests.transports.wires import LIMIT
 
 everywhere = pytest.mark.parametrize(("way", "mode"), [(way, mode) for way in WAYS for mode in ERAS])
 where_closing_cancels = pytest.mark.parametrize(
@@ -65,5 +66,30 @@ def test_a_call_that_is_given_up_leaves_nobody_waiting_at_the_server(site: Site,
             waiting.cancel()
             await asyncio.to_thread(site.until_followed, "work", 0)
             assert not (await connected.call_tool("health_check", {})).is_error
+
+    asyncio.run(story())
+
+
+@where_closing_cancels
+def test_who_asks_hears_that_a_call_still_waits(
+    site: Site, way: str, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toryo.server.progress.EVERY", 0.05)
+    agent = site.agent(site.project())
+    heard: asyncio.Queue[float] = asyncio.Queue()
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.put_nowait(progress)
+
+    async def story() -> None:
+        async with client(site, way, mode, site.token("coordinator")) as connected:
+            await connected.call_tool("health_check", {})
+            who = {"coordinator_id": f"c-{agent.id}", "agent_ids": [agent.id], "providers": ["command"]}
+            claim = {**who, "free_slots": 1, "timeout_seconds": 45}
+            waiting = asyncio.create_task(connected.call_tool("claim_starts", claim, progress_callback=hear))
+            told = [await asyncio.wait_for(heard.get(), LIMIT) for _ in range(3)]
+            assert told == sorted(set(told))
+            await asyncio.to_thread(site.task, agent.project, assignee_id=agent.id, status="in_progress")
+            assert (await waiting).structured_content["start"][0]["agent_id"] == agent.id
 
     asyncio.run(story())

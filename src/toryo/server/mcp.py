@@ -15,7 +15,7 @@ import orjson
 from toryo.operations.catalogue import Operation
 from toryo.operations.perform import Outcome
 from toryo.operations.permissions import Credentials
-from toryo.server import bodies, errors, identity, plain, results, streams
+from toryo.server import bodies, errors, identity, plain, progress, results, streams
 from toryo.server.bodies import Leaving, Receive, Scope, Send
 from toryo.server.streams import Streams
 from toryo.server.waiting import Waiting
@@ -112,15 +112,18 @@ class McpEndpoint:
         self._envelopes.accept(meta)
 
     async def _call(self, call: results.Call, credentials: Credentials, receive: Receive, send: Send) -> None:
-        if self._waiting.may_take_long(call.name):
-            async with Leaving(receive):
-                await self._answer(call, credentials, send)
-        else:
-            await self._answer(call, credentials, send)
+        if not self._waiting.may_take_long(call.name):
+            await bodies.send_json(send, 200, await self._respond(call, credentials))
+            return
+        async with Leaving(receive):
+            if call.progress is None:
+                await bodies.send_json(send, 200, await self._respond(call, credentials))
+            else:
+                await progress.answer(self._respond(call, credentials), call.progress, send)
 
-    async def _answer(self, call: results.Call, credentials: Credentials, send: Send) -> None:
+    async def _respond(self, call: results.Call, credentials: Credentials) -> bytes:
         outcome = await self._waiting.answer(call.name, call.arguments, credentials)
-        await bodies.send_json(send, 200, results.response(call, outcome, self._about_server))
+        return results.response(call, outcome, self._about_server)
 
     async def _let_sdk(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         sdk = await self._loaded()

@@ -65,7 +65,9 @@ def recognise(headers: Mapping[bytes, bytes], body: bytes, envelopes: Envelopes)
         return None
     method = message["method"]
     if method == "tools/call":
-        return _call(message, headers, envelopes) if modern else _handshake_call(message)
+        call = _call(message, headers, envelopes) if modern else _handshake_call(message)
+        token = _progress(message, headers) if call is not None else None
+        return call if call is None or token is None else call._replace(progress=token)
     if method == "ping" and not modern and message.get("params", _NO_ARGUMENTS) == {}:
         return Ping(orjson.dumps(message["id"]))
     return None
@@ -135,6 +137,18 @@ def _has_plain_params(params: Any) -> TypeGuard[dict[str, Any]]:
 
 def _has_plain_token(meta: Mapping[str, Any]) -> bool:
     return type(meta.get("progressToken", "")) in (int, str)
+
+
+def _progress(message: dict[str, Any], headers: Mapping[bytes, bytes]) -> bytes | None:
+    meta = message["params"].get("_meta")
+    if meta is None or "progressToken" not in meta or not accepts_events(headers.get(b"accept", b"")):
+        return None
+    return orjson.dumps(meta["progressToken"])
+
+
+@lru_cache(256)
+def accepts_events(accept: bytes) -> bool:
+    return b"text/event-stream" in accept.lower()
 
 
 def _client(meta: Mapping[str, Any]) -> bytes:

@@ -14,12 +14,16 @@ PROTOCOL = "2026-07-28"
 
 
 class Call(NamedTuple):
-    """A `tools/call` in plain form: `id` is the request's id as JSON, `modern` the era of its protocol version."""
+    """A `tools/call` in plain form: `id` is the request's id as JSON, `modern` the era of its protocol version.
+
+    `progress` is the token (as JSON) of a client that wants to hear of progress and takes an event stream.
+    """
 
     id: bytes
     name: str
     arguments: dict[str, Any]
     modern: bool
+    progress: bytes | None = None
 
 
 def text(outcome: Outcome) -> bytes:

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from toryo.operations.permissions import Credentials
-from toryo.server import bodies, following
+from toryo.server import bodies, events, following
 from toryo.server.bodies import Leaving, Message, Receive, Send
 from toryo.server.following import Read
 
@@ -27,12 +27,6 @@ MOST_SUBSCRIPTIONS = 100
 """Of one session."""
 PING = 15.0
 """Seconds of silence after which something is sent, so that nobody between takes the connection for dead."""
-
-_HEADERS = [
-    (b"content-type", b"text/event-stream"),
-    (b"cache-control", b"no-cache, no-transform"),
-    (b"x-accel-buffering", b"no"),
-]
 
 
 @dataclass
@@ -111,10 +105,10 @@ class Streams:
         if session is None:
             await _lost(send)
             return
-        await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+        await events.begin(send)
         async with Leaving(receive):
             await self._tell(session, _Outlet(send))
-            await send({"type": "http.response.body", "body": b""})
+            await events.end(send)
 
     async def end(self, headers: Mapping[bytes, bytes], credentials: Credentials, send: Send) -> None:
         """Answers a DELETE: the session is forgotten, and its stream ends."""
@@ -170,14 +164,14 @@ class _Outlet:
 
     async def notify(self, method: str, params: dict[str, Any]) -> None:
         message = orjson.dumps({"jsonrpc": "2.0", "method": method, "params": params})
-        await self._write(b"event: message\ndata: " + message + b"\n\n")
+        await self._write(events.event(message))
 
     async def ping(self) -> None:
-        await self._write(b": ping\n\n")
+        await self._write(events.PING)
 
     async def _write(self, event: bytes) -> None:
         async with self._turn:
-            await self._send({"type": "http.response.body", "body": event, "more_body": True})
+            await events.write(self._send, event)
 
 
 async def _pause(outlet: _Outlet) -> None:
