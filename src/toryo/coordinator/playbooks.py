@@ -11,7 +11,14 @@ tasks:
         capability: japanese                  # or assignee: worker-a; neither: whoever has least to do
         context: {command: "…", outputs: ["{{target}}"]}
       - {id: check, title: "Check {{target}}", depends_on: [translate], run: "test -s {{target}}"}
+      - id: mend
+        title: "Mend {{target}}"
+        when: {subtask: check, status: failed}  # left out if that does not hold; a list: all of them must hold
+        assignee: editor
 ```
+
+A condition speaks of how another subtask ended (`status`, `result`, `summary_matches`) or of a variable (`equals`,
+`not_equals`, `matches`). What follows from it stands in `runners/conditions.py`.
 
 `{{…}}` names: `title`, `description`, `task_id`, `context.KEY` of the task at hand, groups of the pattern, `variables`.
 How a plan is chosen and filled in stands in `runners/plays.py`.
@@ -20,11 +27,12 @@ How a plan is chosen and filled in stands in `runners/plays.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from toryo.coordinator import documents
 from toryo.coordinator.documents import Document, Mistake, Mistakes
@@ -37,6 +45,61 @@ SOURCE = "provider_options.playbook"
 
 class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Ending = Literal["completed", "failed", "cancelled", "closed"]
+
+
+class Condition(Section):
+    """One of two kinds: about a `subtask`, or about a `variable`."""
+
+    subtask: str | None = Field(None, description="The id of another subtask: it ends before this is decided.")
+    status: list[Ending] | None = Field(None, min_length=1, description="How it must have ended; closed: in any way.")
+    result: Literal["success", "failed"] | None = Field(None, description="The same, in the words of reports.")
+    summary_matches: str | None = Field(None, description="A regular expression, found in what it reported.")
+    variable: Any = Field(None, description='As in "{{context.kind}}".')
+    equals: Any = None
+    not_equals: Any = None
+    matches: str | None = Field(None, description="A regular expression, found in the variable.")
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> Condition:
+        of_subtask = [self.status, self.result, self.summary_matches]
+        of_variable = [self.equals, self.not_equals, self.matches]
+        if (self.subtask is None) == (self.variable is None):
+            raise ValueError("a condition is about either a subtask or a variable: give one of the two")
+        if self.subtask is None and not (_any(of_variable) and not _any(of_subtask)):
+            raise ValueError("say what of the variable: equals, not_equals or matches")
+        if self.variable is None and not (_any(of_subtask) and not _any(of_variable)):
+            raise ValueError("say what of the subtask: status, result or summary_matches")
+        if self.status is not None and self.result is not None:
+            raise ValueError("status and result are both given: one of them says how it ended")
+        return self
+
+    @field_validator("status", mode="before")
+    @classmethod
+    def _as_list(cls, status: Any) -> Any:
+        return [status] if isinstance(status, str) else status
+
+    @field_validator("variable", "equals", "not_equals")
+    @classmethod
+    def _is_one_value(cls, value: Any) -> Any:
+        if isinstance(value, (list, dict)):
+            raise ValueError("this is to be a text, a number, true or false")
+        return value
+
+    @field_validator("summary_matches", "matches")
+    @classmethod
+    def _is_a_pattern(cls, pattern: str | None) -> str | None:
+        try:
+            re.compile(VARIABLE.sub("", pattern or ""))
+        except re.error as wrong:
+            raise ValueError(f"this is no regular expression: {wrong}") from None
+        return pattern
+
+
+def _any(values: list[Any]) -> bool:
+    return any(each is not None for each in values)
 
 
 class Subtask(Section):
@@ -52,6 +115,7 @@ class Subtask(Section):
     run: str | list[str] | None = Field(None, description="What a worker's own runner executes for this subtask.")
     timeout_seconds: float | None = Field(None, gt=0, description="For run.")
     retry: int | None = Field(None, ge=0, description="In place of the plan's.")
+    when: list[Condition] = Field([], description="It is left out unless all of these hold; one needs no list.")
 
     @model_validator(mode="after")
     def _one_way_to_assign(self) -> Subtask:
@@ -77,7 +141,7 @@ def given(value: Any, project_directory: Path) -> dict[str, Any]:
     Raises Mistakes.
     """
     if isinstance(value, Mapping):
-        return parse(Document(dict(value), SOURCE))
+        return parse(Document(deepcopy(dict(value)), SOURCE))
     if not isinstance(value, str) or not value.strip():
         words = "is missing: give the plan as YAML, or the path of a file in the project directory"
         raise Mistakes(SOURCE, [Mistake(words)])
@@ -88,6 +152,7 @@ def given(value: Any, project_directory: Path) -> dict[str, Any]:
 
 def parse(document: Document) -> dict[str, Any]:
     """The playbook as plain data with every default filled in; raises Mistakes."""
+    _list_conditions(document)
     playbook = documents.checked(document, Playbook)
     for number, plan in enumerate(playbook.tasks):
         _check_plan(document, plan, ("tasks", number))
@@ -115,10 +180,42 @@ def _check_plan(document: Document, plan: Plan, path: documents.Path) -> None:
             if other not in ids:
                 found = f"there is no subtask {other!r}; {documents.nearest(other, ids)}"
                 document.mistake((*where, "depends_on"), documents.place((*where, "depends_on")) + found)
-    circle = _circle({each.id: each.depends_on for each in plan.subtasks})
+        for number, condition in enumerate(each.when):
+            if condition.subtask is not None and condition.subtask not in ids:
+                found = f"there is no subtask {condition.subtask!r}; {documents.nearest(condition.subtask, ids)}"
+                path_of = (*where, "when", number, "subtask")
+                document.mistake(path_of, documents.place(path_of) + found)
+    circle = _circle({each.id: [*each.depends_on, *_named(each)] for each in plan.subtasks})
     if circle:
         document.mistake(path, f"{documents.place(path)}these subtasks wait for each other: {' -> '.join(circle)}")
     _check_variables(document, plan, path)
+
+
+def _named(subtask: Subtask) -> list[str]:
+    return [each.subtask for each in subtask.when if each.subtask is not None]
+
+
+def _list_conditions(document: Document) -> None:
+    """A condition alone becomes a list of one, in the data and in what is known of lines."""
+    for path, subtask in _subtasks_of(document.data):
+        alone = subtask.get("when")
+        if not isinstance(alone, Mapping):
+            continue
+        subtask["when"] = [dict(alone)]
+        before = (*path, "when")
+        for each, line in list(document.lines.items()):
+            if each[: len(before)] == before and len(each) > len(before):
+                document.lines[(*before, 0, *each[len(before) :])] = line
+
+
+def _subtasks_of(data: Any) -> Iterator[tuple[documents.Path, dict[str, Any]]]:
+    """Wherever a playbook that may be wrong in any way has something like subtasks."""
+    plans = data.get("tasks") if isinstance(data, Mapping) else None
+    for number, plan in enumerate(plans if isinstance(plans, list) else ()):
+        subtasks = plan.get("subtasks") if isinstance(plan, Mapping) else None
+        for place, each in enumerate(subtasks if isinstance(subtasks, list) else ()):
+            if isinstance(each, dict):
+                yield ("tasks", number, "subtasks", place), each
 
 
 def _said_twice(steps: Iterable[tuple[documents.Path, Subtask]], name: str) -> Iterable[tuple[documents.Path, str]]:

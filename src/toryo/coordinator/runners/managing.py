@@ -46,6 +46,8 @@ class Manager(Planned):
         subtasks, people = self.subtasks(), self._people()
         for each in self._session.try_to("get_recent_completions").get("completions") or ():
             say(f"{each.get('result')}: {each.get('title')} ({each.get('assignee_id')})")
+        if settled := self.settle(subtasks):
+            return settled
         if not [each for each in subtasks if each["status"] not in ("completed", "cancelled")]:
             return self._nothing_left(step, subtasks)
         if self.to_try_again(subtasks):
@@ -70,12 +72,17 @@ class Manager(Planned):
         subtasks = self.subtasks()
         return self.try_again(self.to_try_again(subtasks)) or self._choose_again(subtasks)
 
-    def review(self, _: Answer) -> Answer:
-        subtasks = self.subtasks()
-        again = self.to_try_again(subtasks)
+    def review(self, step: Answer) -> Answer:
+        """Tries again; else does what the plan has for failures; else reports."""
+        again = self.to_try_again(self.subtasks())
         if again and (answer := self.try_again(again)).get("success"):
             return answer
-        return self.report_stuck(self.subtasks())
+        subtasks = self.subtasks()
+        if settled := self.settle(subtasks):
+            return settled
+        if self.unmended(subtasks):
+            return self.report_stuck(subtasks)
+        return self._refuted(step) or self.report_done(step)
 
     # --- who does what ------------------------------------------------------------------------------------------------
 
@@ -85,11 +92,14 @@ class Manager(Planned):
     def _ready(self, subtasks: Sequence[Answer], people: Sequence[Answer]) -> list[tuple[Answer, str]]:
         """What can be started now, each with who does it; nobody is given more than there is room for."""
         unfinished = {each["task_id"] for each in subtasks if each["status"] != "completed"}
+        to_settle = {each.id for each in self.situation(subtasks).decisions()}
         busy = Counter(each["assignee_id"] for each in subtasks if each["status"] == "in_progress")
         found = []
         for each in subtasks:
             waits = unfinished & set(each.get("dependencies") or ())
             if each["status"] != "todo" or each["task_id"] in self._refused or waits:
+                continue
+            if (step := self.step_of(each)) is not None and step.id in to_settle:
                 continue
             assignee = self._assignee(each, people, busy)
             if assignee is not None and each.get("approval", "approved") == "approved":
@@ -149,10 +159,16 @@ class Manager(Planned):
 
     def _nothing_left(self, step: Answer, subtasks: Sequence[Answer]) -> Answer:
         """All done, and still not good: an acceptance check failed, and the plan has nothing that would mend it."""
-        failed = [f"{each.get('check')}: {each.get('message')}" for each in step.get("failed_checks") or ()]
-        if failed:
-            return self._session.report("failed", "All subtasks are done, but: " + "; ".join(failed))
+        if refuted := self._refuted(step):
+            return refuted
+        situation = self.situation(subtasks)
+        if all((one := self.step_of(each)) is not None and situation.left_out(one.id) for each in subtasks):
+            return self.report_done(step)
         return self._wait(subtasks)
+
+    def _refuted(self, step: Answer) -> Answer:
+        failed = [f"{each.get('check')}: {each.get('message')}" for each in step.get("failed_checks") or ()]
+        return self._session.report("failed", "All subtasks are done, but: " + "; ".join(failed)) if failed else {}
 
 
 def _active(people: Sequence[Answer]) -> list[Answer]:

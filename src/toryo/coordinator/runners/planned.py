@@ -1,11 +1,14 @@
-"""What a manager and a worker with a playbook share: the plan for the task, its subtasks, trying again, the report."""
+"""What a manager and a worker with a playbook share: the plan for the task, its subtasks, carrying out what conditions
+decide, trying again, the report.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toryo.coordinator.runners import plays
+from toryo.coordinator.runners import conditions, plays
+from toryo.coordinator.runners.conditions import Decision, LeaveOut, Situation, Standing
 from toryo.coordinator.runners.plays import NoPlan, Step
 from toryo.coordinator.runners.session import Answer, Session, say
 
@@ -21,6 +24,8 @@ class Planned:
         self._playbook = playbook
         self._hopeless: dict[str, str] = {}
         """Subtasks that may not be tried again, and why."""
+        self._refused_decisions: set[Decision] = set()
+        """What conditions decided, and the server refused: it is not asked again."""
 
     # --- the plan -----------------------------------------------------------------------------------------------------
 
@@ -32,12 +37,15 @@ class Planned:
         """Raises NoPlan."""
         return plays.plan_for(self._playbook, self._session.task)
 
+    def _steps_if_any(self) -> tuple[Step, ...]:
+        try:
+            return self.steps()
+        except NoPlan:
+            return ()
+
     def step_of(self, subtask: Mapping[str, Any]) -> Step | None:
         """The step that a subtask was made from, found by its title (a restarted runner knows no ids)."""
-        try:
-            return next((each for each in self.steps() if each.title == subtask.get("title")), None)
-        except NoPlan:
-            return None
+        return next((each for each in self._steps_if_any() if each.title == subtask.get("title")), None)
 
     def create(self, *, assign: bool) -> Answer:
         """All subtasks of the plan in one call; the same call again creates nothing more."""
@@ -88,16 +96,79 @@ class Planned:
         used = int(subtask.get("attempt") or 1) - 1
         return step is not None and subtask["task_id"] not in self._hopeless and used < step.retry
 
+    # --- conditions ---------------------------------------------------------------------------------------------------
+
+    def situation(self, subtasks: Sequence[Answer]) -> Situation:
+        """How the steps of the plan stand."""
+        steps = {each["task_id"]: step.id for each in subtasks if (step := self.step_of(each)) is not None}
+        standings = {
+            steps[each["task_id"]]: self._standing(each, steps) for each in subtasks if each["task_id"] in steps
+        }
+        return Situation(self._steps_if_any(), standings)
+
+    def settle(self, subtasks: Sequence[Answer]) -> Answer:
+        """Leaves out what is not needed and lets go on what is, until nothing more follows. Answers the last answer;
+        nothing where nothing was to be settled."""
+        last: Answer = {}
+        while todo := [each for each in self.situation(subtasks).decisions() if each not in self._refused_decisions]:
+            last = self._settle_one(todo[0], subtasks) or last
+            subtasks = self.subtasks()
+        return last
+
+    def _settle_one(self, decision: Decision, subtasks: Sequence[Answer]) -> Answer:
+        tasks = {step.id: each for each in subtasks if (step := self.step_of(each)) is not None}
+        task_id, title = tasks[decision.id]["task_id"], tasks[decision.id]["title"]
+        if isinstance(decision, LeaveOut):
+            say(f"left out: {title}: {decision.reason}")
+            answer = self._session.try_to("cancel_task", task_id=task_id, reason=f"Left out: {decision.reason}.")
+        else:
+            without = [tasks[each]["task_id"] for each in decision.without]
+            answer = self._session.try_to("update_task_dependencies", task_id=task_id, remove_dependencies=without)
+        if not answer.get("success"):
+            self._refused_decisions.add(decision)
+            return {}
+        return answer
+
+    def unmended(self, subtasks: Sequence[Answer]) -> list[Answer]:
+        """What has not ended well, without the failures that the plan provides for."""
+        situation = self.situation(subtasks)
+        return [
+            each
+            for each in subtasks
+            if each["status"] not in CLOSED_WELL
+            and not ((step := self.step_of(each)) is not None and situation.provided_for(step.id))
+        ]
+
+    def _standing(self, subtask: Answer, steps: Mapping[str, str]) -> Standing:
+        status = str(subtask["status"])
+        known = (subtask.get(name) for name in ("summary", "error"))
+        return Standing(
+            title=str(subtask.get("title")),
+            status=status,
+            over=status in CLOSED_WELL or (status == "failed" and not self._tries_left(subtask)),
+            summary=next((str(each) for each in known if each), ""),
+            waits_for=frozenset(steps[each] for each in subtask.get("dependencies") or () if each in steps),
+        )
+
     # --- the report ---------------------------------------------------------------------------------------------------
 
     def report_done(self, _: Answer) -> Answer:
         subtasks = self.subtasks()
-        lines = [f"- {each['title']}{_outcome(each)}" for each in subtasks if each["status"] in CLOSED_WELL]
+        situation = self.situation(subtasks)
+        lines = [f"- {each['title']}{self._ending(each, situation)}" for each in subtasks]
         return self._session.report("success", "\n".join([f"{len(lines)} subtasks:", *lines]))
+
+    def _ending(self, subtask: Answer, situation: Situation) -> str:
+        step = self.step_of(subtask)
+        if step is not None and subtask["status"] == "cancelled":
+            why = situation.left_out(step.id) or situation.in_vain(step.id)
+            return f" was left out: {why}" if why else " was cancelled"
+        failed = " failed, as the plan provides for" if subtask["status"] == "failed" else ""
+        return failed + _outcome(subtask)
 
     def report_stuck(self, subtasks: Sequence[Answer], why: str = "") -> Answer:
         """Failed if anything failed for good, else blocked; each open end with its reason."""
-        ends = [each for each in subtasks if each["status"] not in CLOSED_WELL]
+        ends = self.unmended(subtasks)
         lines = [f"- {each['title']} is {each['status']}{_outcome(each)}" for each in ends]
         result = "failed" if any(each["status"] == "failed" for each in ends) else "blocked"
         return self._session.report(result, "\n".join([why or "These subtasks cannot go on:", *lines]))
@@ -109,7 +180,7 @@ def _task(step: Step, *, assign: bool) -> Answer:
         "title": step.title,
         "description": step.description or step.title,
         "priority": step.priority,
-        "dependencies": list(step.depends_on),
+        "dependencies": list(conditions.comes_after(step)),
     }
     if assign and step.assignee:
         found["assignee_id"] = step.assignee

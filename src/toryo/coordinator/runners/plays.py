@@ -8,6 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from toryo.coordinator.runners import conditions
+from toryo.coordinator.runners.conditions import Condition
+
 VARIABLE = re.compile(r"\{\{\s*([A-Za-z0-9_][\w.-]*)\s*\}\}")
 FACTS = ("title", "description", "task_id")
 """What is known of every task; beside them `context.KEY`."""
@@ -29,6 +32,7 @@ class Step:
     acceptance: Sequence[Mapping[str, Any]] = ()
     run: str | list[str] | None = None
     timeout_seconds: float | None = None
+    when: tuple[Condition, ...] = ()
 
 
 class NoPlan(Exception):
@@ -44,6 +48,15 @@ def plan_for(playbook: Mapping[str, Any], task: Mapping[str, Any]) -> tuple[Step
             return _steps(plan, _variables(plan, task, groups))
     patterns = ", ".join(repr(each["match"]) for each in playbook["tasks"])
     raise NoPlan(f"The playbook has no plan for the title {title!r}; it has plans for {patterns}.")
+
+
+def in_order(steps: Sequence[Step]) -> list[Step]:
+    """Each after what must have ended before it; else as written (a checked playbook has no circles)."""
+    done: dict[str, Step] = {}
+    while len(done) < len(steps):
+        ready = [each for each in steps if each.id not in done and set(conditions.comes_after(each)) <= set(done)]
+        done.update({each.id: each for each in ready or steps})
+    return list(done.values())
 
 
 def fits(pattern: str, title: str) -> dict[str, str] | None:
@@ -94,7 +107,7 @@ def _steps(plan: Mapping[str, Any], variables: Mapping[str, Any]) -> tuple[Step,
 
 
 def _step(raw: Mapping[str, Any], retry: int, variables: Mapping[str, Any]) -> Step:
-    each = filled({name: value for name, value in raw.items() if name not in ("id", "depends_on")}, variables)
+    each = filled({name: value for name, value in raw.items() if name not in ("id", "depends_on", "when")}, variables)
     texts = {name: str(each[name]) for name in ("title", "description", "priority")}
     return Step(
         id=raw["id"],
@@ -106,8 +119,14 @@ def _step(raw: Mapping[str, Any], retry: int, variables: Mapping[str, Any]) -> S
         acceptance=tuple(each["acceptance"]),
         run=each["run"],
         timeout_seconds=each["timeout_seconds"],
+        when=tuple(_condition(one, variables) for one in raw.get("when") or ()),
         **texts,
     )
+
+
+def _condition(raw: Mapping[str, Any], variables: Mapping[str, Any]) -> Condition:
+    literal = {name: raw.get(name) for name in ("subtask", "status", "result")}
+    return conditions.made({**filled(raw, variables), **literal}, str(raw.get("variable")))
 
 
 def _value(name: str, variables: Mapping[str, Any]) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from toryo.coordinator.runners import shell
-from toryo.coordinator.runners.planned import Planned
+from toryo.coordinator.runners import conditions, plays, shell
+from toryo.coordinator.runners.conditions import LeaveOut, Situation, Standing
+from toryo.coordinator.runners.planned import CLOSED_WELL, Planned
 from toryo.coordinator.runners.plays import NoPlan, Step
 from toryo.coordinator.runners.session import Answer, Handler, Session, command_environment, say, working_directory
 
@@ -26,7 +28,7 @@ class Worker(Planned):
             "execute_task": self.execute_whole,
             "report_completion": self.report_done,
             "review_and_resolve_blocks": self.review,
-            "resolve_dependency_deadlock": self.give_up,
+            "resolve_dependency_deadlock": self.free,
         }
 
     def divide(self, step: Answer) -> Answer:
@@ -35,38 +37,47 @@ class Worker(Planned):
         return self.execute_whole(step) if answer.get("error") in refused_here else answer
 
     def start(self, step: Answer) -> Answer:
+        if settled := self.settle(self.subtasks()):
+            return settled
         subtask = step.get("subtask") or {}
         return self._session.try_to("update_task_status", task_id=subtask.get("task_id"), status="in_progress")
 
     def execute(self, step: Answer) -> Answer:
         subtask = step.get("subtask") or {}
         ran = self._run(self.step_of(subtask), str(subtask.get("title")))
-        how: Answer = {"status": "completed"} if ran.ok else {"status": "failed", "reason": ran.words()}
-        return self._session.try_to("update_task_status", task_id=subtask.get("task_id"), **how)
+        status = "completed" if ran.ok else "failed"
+        said = {"reason": ran.words()} if ran.words() else {}
+        return self._session.try_to("update_task_status", task_id=subtask.get("task_id"), status=status, **said)
 
     def execute_whole(self, step: Answer) -> Answer:
-        """Without subtasks: every step in the order of the plan, one after the other, until one fails."""
+        """Without subtasks: every step of the plan here, one after the other, as far as they can be done."""
         if self._whole_runs > 1:
             return self._session.report("failed", f"Done twice, and still: {step.get('instruction')}")
         self._whole_runs += 1
         try:
-            ordered = in_order(self.steps())
+            ordered = plays.in_order(self.steps())
         except NoPlan as none:
             return self._session.report("blocked", str(none))
-        for each in ordered:
-            ran = self._run(each, each.title)
-            if not ran.ok:
-                return self._session.report("failed", f"{each.title}: {ran.words()}")
-        return self._session.report("success", "\n".join(f"- {each.title}: completed" for each in ordered))
+        whole = Whole(ordered, lambda each: self._run(each, each.title))
+        return self._session.report(*whole.done())
 
-    def review(self, _: Answer) -> Answer:
+    def review(self, step: Answer) -> Answer:
+        """Tries again; else does what the plan has for failures; else reports."""
         again = self.to_try_again(self.subtasks())
         if again and (answer := self.try_again(again)).get("success"):
             return answer
-        return self.report_stuck(self.subtasks())
+        subtasks = self.subtasks()
+        if settled := self.settle(subtasks):
+            return settled
+        return self.report_stuck(subtasks) if self.unmended(subtasks) else self.report_done(step)
 
-    def give_up(self, _: Answer) -> Answer:
-        return self.report_stuck(self.subtasks(), "These subtasks wait for each other:")
+    def free(self, _: Answer) -> Answer:
+        """What waits for a failure goes on after another try, or as its condition says, or not at all."""
+        again = self.to_try_again(self.subtasks())
+        if again and (answer := self.try_again(again)).get("success"):
+            return answer
+        subtasks = self.subtasks()
+        return self.settle(subtasks) or self.report_stuck(subtasks, "These subtasks wait for each other:")
 
     def _run(self, step: Step | None, title: str) -> shell.Ran:
         command = step.run or (step.context or {}).get("command") if step is not None else None
@@ -79,13 +90,58 @@ class Worker(Planned):
         return _with_outputs(ran, step, directory)
 
 
-def in_order(steps: tuple[Step, ...]) -> list[Step]:
-    """Each after what it depends on; else as written (a checked playbook has no circles)."""
-    done: dict[str, Step] = {}
-    while len(done) < len(steps):
-        ready = [each for each in steps if each.id not in done and set(each.depends_on) <= set(done)]
-        done.update({each.id: each for each in ready or steps})
-    return list(done.values())
+class Whole:
+    """A plan carried out within one task: the same conditions and tries, kept in mind instead of on the board."""
+
+    def __init__(self, steps: Sequence[Step], run: Callable[[Step], shell.Ran]) -> None:
+        self._steps = steps
+        self._run = run
+        self._standings = {
+            each.id: Standing(each.title, "todo", waits_for=frozenset(conditions.comes_after(each))) for each in steps
+        }
+        self._endings: dict[str, str] = {}
+
+    def done(self) -> tuple[str, str]:
+        """Does all that can be done; the result and the summary to report."""
+        while (step := self._next()) is not None:
+            ran = self._tried(step)
+            status = "completed" if ran.ok else "failed"
+            self._endings[step.id] = status if ran.ok else f"failed: {ran.words()}"
+            self._change(step.id, status=status, over=True, summary=ran.words())
+        situation = Situation(self._steps, self._standings)
+        mended = [each.id for each in self._steps if self._ended_well(each) or situation.provided_for(each.id)]
+        lines = [f"- {each.title}: {self._endings.get(each.id, 'not done')}" for each in self._steps]
+        return "success" if len(mended) == len(self._steps) else "failed", "\n".join(lines)
+
+    def _next(self) -> Step | None:
+        """The first that waits for nothing any more, once what conditions say has been done."""
+        while (decision := next(Situation(self._steps, self._standings).decisions(), None)) is not None:
+            if isinstance(decision, LeaveOut):
+                say(f"left out: {self._standings[decision.id].title}: {decision.reason}")
+                self._endings[decision.id] = f"left out: {decision.reason}"
+                self._change(decision.id, status="cancelled", over=True)
+            else:
+                self._change(decision.id, waits_for=self._standings[decision.id].waits_for - set(decision.without))
+        return next((each for each in self._steps if self._ready(self._standings[each.id])), None)
+
+    def _ready(self, it: Standing) -> bool:
+        waits = [each for each in it.waits_for if self._standings[each].status != "completed"]
+        return it.status == "todo" and not waits
+
+    def _tried(self, step: Step) -> shell.Ran:
+        ran = self._run(step)
+        for _ in range(step.retry):
+            if ran.ok:
+                break
+            say(f"trying again: {step.title}")
+            ran = self._run(step)
+        return ran
+
+    def _ended_well(self, step: Step) -> bool:
+        return self._standings[step.id].status in CLOSED_WELL
+
+    def _change(self, step_id: str, **changes: Any) -> None:
+        self._standings[step_id] = replace(self._standings[step_id], **changes)
 
 
 def _with_outputs(ran: shell.Ran, step: Step, directory: Path) -> shell.Ran:

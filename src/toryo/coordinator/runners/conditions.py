@@ -1,0 +1,227 @@
+"""What `when:` of a subtask means: whether it holds, and what follows from that for the others. Pure.
+
+A subtask that is named in a condition comes first, as if it stood in `depends_on`, but it need not succeed. When it
+has come to its end, the condition holds (the subtask goes on) or it does not (the subtask is left out, and whoever
+depends on it goes on without it). A failure that a subtask was planned for (`status: failed`) is provided for: it does
+not fail the plan, and what needs the failed one is left out. Carrying that out is the business of `planned.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+CLOSED = ("completed", "failed", "cancelled")
+RESULTS = {"success": "completed", "failed": "failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a subtask stands. `over`: it has ended, and nobody will try it again."""
+
+    title: str
+    status: str
+    over: bool = False
+    summary: str = ""
+    waits_for: frozenset[str] = frozenset()
+
+
+Standings = Mapping[str, Standing]
+"""By the id that the plan gives each subtask."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfSubtask:
+    """How another subtask ended."""
+
+    subtask: str
+    statuses: tuple[str, ...] = CLOSED
+    summary_matches: str | None = None
+
+    def against(self, standings: Standings) -> str | None:
+        """Why it does not hold; None if it does. To be asked when that subtask is over."""
+        other = standings[self.subtask]
+        if other.status not in self.statuses:
+            return f"“{other.title}” is {other.status}, not {' or '.join(self.statuses)}"
+        if self.summary_matches is not None and not re.search(self.summary_matches, other.summary):
+            return f"the summary of “{other.title}” does not match /{self.summary_matches}/"
+        return None
+
+    def words(self) -> str:
+        said = [] if self.statuses == CLOSED else [f"is {' or '.join(self.statuses)}"]
+        if self.summary_matches is not None:
+            said.append(f"has a summary like /{self.summary_matches}/")
+        return f"{self.subtask} {' and '.join(said) or 'has ended'}"
+
+    @property
+    def provides(self) -> bool:
+        """It was planned for a failure: it would not hold after a success."""
+        return "failed" in self.statuses and "completed" not in self.statuses
+
+
+@dataclass(frozen=True, slots=True)
+class OfVariable:
+    """What a variable is for this task. `named` is how the plan writes it."""
+
+    named: str
+    value: str
+    equals: str | None = None
+    not_equals: str | None = None
+    matches: str | None = None
+
+    def against(self, _: Standings) -> str | None:
+        if self.equals is not None and self.value != self.equals:
+            return f"{self.named} is {self.value!r}, not {self.equals!r}"
+        if self.not_equals is not None and self.value == self.not_equals:
+            return f"{self.named} is {self.value!r}"
+        if self.matches is not None and not re.search(self.matches, self.value):
+            return f"{self.named} is {self.value!r}, which does not match /{self.matches}/"
+        return None
+
+    def words(self) -> str:
+        wanted = [f"is {self.equals!r}"] if self.equals is not None else []
+        wanted += [f"is not {self.not_equals!r}"] if self.not_equals is not None else []
+        wanted += [f"matches /{self.matches}/"] if self.matches is not None else []
+        return f"{self.named} ({self.value!r}) {' and '.join(wanted)}"
+
+
+Condition = OfSubtask | OfVariable
+
+
+class Conditional(Protocol):
+    """What is asked about a step here."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def depends_on(self) -> tuple[str, ...]: ...
+    @property
+    def when(self) -> tuple[Condition, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveOut:
+    """Cancel it, with the reason."""
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GoOn:
+    """It waits no more for these."""
+
+    id: str
+    without: tuple[str, ...]
+
+
+Decision = LeaveOut | GoOn
+
+
+def made(raw: Mapping[str, Any], named: str) -> Condition:
+    """A condition of a checked plan, its variables filled in; `named` is its variable as it was written."""
+    if raw.get("variable") is not None:
+        how = {name: None if raw[name] is None else text(raw[name]) for name in ("equals", "not_equals", "matches")}
+        return OfVariable(named, text(raw["variable"]), **how)
+    statuses: tuple[str, ...] = CLOSED
+    if raw.get("result"):
+        statuses = (RESULTS[raw["result"]],)
+    elif raw.get("status"):
+        statuses = CLOSED if "closed" in raw["status"] else tuple(raw["status"])
+    return OfSubtask(raw["subtask"], statuses, raw.get("summary_matches"))
+
+
+def text(value: Any) -> str:
+    """As it would be written in YAML: conditions compare words."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value)
+
+
+def named_in(step: Conditional) -> tuple[str, ...]:
+    """The subtasks that its conditions are about."""
+    return tuple(dict.fromkeys(each.subtask for each in step.when if isinstance(each, OfSubtask)))
+
+
+def comes_after(step: Conditional) -> tuple[str, ...]:
+    """All that must have ended before it: what it depends on, and what its conditions name."""
+    return tuple(dict.fromkeys((*step.depends_on, *named_in(step))))
+
+
+def in_words(step: Conditional) -> str:
+    return " and ".join(each.words() for each in step.when)
+
+
+@dataclass
+class Situation:
+    """The steps of a plan and how each stands."""
+
+    steps: Sequence[Conditional]
+    standings: Standings
+    _by_id: dict[str, Conditional] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._by_id = {each.id: each for each in self.steps}
+
+    def decided(self, step: Conditional) -> bool:
+        """Everything that its conditions name has come to its end."""
+        return all(each in self.standings and self.standings[each].over for each in named_in(step))
+
+    def against(self, step: Conditional) -> str | None:
+        """Why it is not needed; None if it is, or if that is not known yet."""
+        if not self.decided(step):
+            return None
+        return next((why for each in step.when if (why := each.against(self.standings)) is not None), None)
+
+    def holds(self, step: Conditional) -> bool:
+        return self.decided(step) and self.against(step) is None
+
+    def provided_for(self, step_id: str) -> bool:
+        """It failed for good, and the plan has a subtask for just that, which is not left out."""
+        it = self.standings.get(step_id)
+        return it is not None and it.status == "failed" and it.over and any(self._taken_care_of_by(step_id))
+
+    def left_out(self, step_id: str) -> str | None:
+        """Why its condition left a cancelled subtask out; None if it did not (somebody else cancelled it)."""
+        step, it = self._by_id.get(step_id), self.standings.get(step_id)
+        return self.against(step) if step is not None and it is not None and it.status == "cancelled" else None
+
+    def in_vain(self, step_id: str) -> str | None:
+        """Why a subtask cannot be done though the plan goes on: what it needs failed, and that was provided for."""
+        step = self._by_id.get(step_id)
+        if step is None:
+            return None
+        for each in step.depends_on:
+            if each in named_in(step) or each not in self.standings:
+                continue
+            if self.provided_for(each):
+                return f"it needs “{self.standings[each].title}”, which failed"
+            if self.standings[each].status == "cancelled" and not self.left_out(each) and self.in_vain(each):
+                return f"it needs “{self.standings[each].title}”, which was left out"
+        return None
+
+    def decisions(self) -> Iterator[Decision]:
+        """What follows now for those that have not begun; nothing once all of it was carried out."""
+        for step in self.steps:
+            it = self.standings.get(step.id)
+            if it is None or it.status != "todo":
+                continue
+            why = self.against(step) or self.in_vain(step.id)
+            if why is not None:
+                yield LeaveOut(step.id, why)
+            elif without := tuple(each for each in sorted(it.waits_for) if self._may_be_missing(step, each)):
+                yield GoOn(step.id, without)
+
+    def _taken_care_of_by(self, step_id: str) -> Iterator[bool]:
+        for step in self.steps:
+            it = self.standings.get(step.id)
+            planned = [each for each in step.when if isinstance(each, OfSubtask) and each.subtask == step_id]
+            if it is not None and it.status != "cancelled" and any(each.provides for each in planned):
+                yield self.holds(step)
+
+    def _may_be_missing(self, step: Conditional, other: str) -> bool:
+        if other in named_in(step):
+            return self.holds(step) and self.standings[other].status != "completed"
+        return self.left_out(other) is not None
