@@ -7,7 +7,6 @@ template, each stopped at a gate. Which test proves which pitfall: `table.py`.
 from __future__ import annotations
 
 import json
-import signal
 import sys
 import threading
 import time
@@ -350,23 +349,6 @@ def test_f129_one_directory_has_every_components_log_the_database_and_a_timeline
 
 
 # --- Coordinators and servers that come and go -----------------------------------------------------------------------
-
-
-def test_f11_after_a_coordinator_was_stopped_its_agent_runs_again_with_the_next_one(site: Site) -> None:
-    """After SIGTERM; what follows SIGKILL is told in tests/scenarios."""
-    site.project("yard")
-    site.hire("one", "yard")
-    gate = site.gate()
-    task = site.file("yard", "Task", assignee_id="one", status="in_progress",
-                     context={"command": f"echo at work; {gate}"})  # fmt: skip
-    first = site.coordinator()
-    site.until_printed(task, "at work")
-    assert first.leave(signal.SIGTERM) == 0
-    assert (site.agents(), site.sessions()) == ([], [])
-    first.start().says("working with")
-    site.until_printed(task, "at work", start=2)
-    gate.open()
-    site.until_status(task, "completed")
 
 
 def test_f42_f43_a_coordinator_elsewhere_needs_an_address_and_a_token_and_its_logs_are_read_here(site: Site) -> None:

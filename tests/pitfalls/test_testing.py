@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,12 @@ class Place:
 def places(*kinds: type[ast.AST], under: Path = SUITE) -> Iterator[Place]:
     """Every node of these kinds in the suite."""
     for file in sorted(under.rglob("*.py")):
-        yield from _within(file, ast.parse(file.read_text(encoding="utf-8")), "", kinds)
+        yield from _within(file, _parsed(file), "", kinds)
+
+
+@cache
+def _parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
 
 
 def _within(file: Path, node: ast.AST, function: str, kinds: tuple[type[ast.AST], ...]) -> Iterator[Place]:
