@@ -60,6 +60,7 @@ class Bridge:
         self._carrying: set[asyncio.Task[None]] = set()
         self._requests: dict[messages.Id, asyncio.Task[None]] = {}
         self._session = HandshakeSession()
+        self._handshake: asyncio.Task[None] | None = None
         self._hearing: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
 
@@ -83,11 +84,10 @@ class Bridge:
             return
         if message.method == messages.CANCELLED and self._cancel(message):
             return
-        task = asyncio.create_task(self._carry(message))
+        task = asyncio.create_task(self._carry(message, self._handshake))
         self._keep(task, message)
         if message.method == messages.INITIALIZE:
-            # What follows needs the version and the session that the handshake agrees on.
-            await asyncio.wait([task])
+            self._handshake = task
 
     def _keep(self, task: asyncio.Task[None], message: Message) -> None:
         self._carrying.add(task)
@@ -113,7 +113,10 @@ class Bridge:
 
     # --- one message --------------------------------------------------------------------------------------------------
 
-    async def _carry(self, message: Message) -> None:
+    async def _carry(self, message: Message, handshake: asyncio.Task[None] | None) -> None:
+        """Once the handshake before it has ended: that agrees on the version and the session."""
+        if handshake is not None and not handshake.done():
+            await asyncio.wait([handshake])
         try:
             await self._patiently(message)
         except Unreachable as away:
