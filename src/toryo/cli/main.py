@@ -20,6 +20,7 @@ from toryo.cli import (
     exporting,
     failures,
     logs,
+    playbooks,
     projects,
     running,
     sessions,
@@ -41,7 +42,7 @@ app = typer.Typer(
 
 for group in (demo, running, bridge, starting):
     group.add(app)
-for group in (projects, agents, tasks, why, sessions, logs, events, exporting, database, doctor):
+for group in (projects, agents, tasks, playbooks, why, sessions, logs, events, exporting, database, doctor):
     group.add(app)
 
 

@@ -17,6 +17,9 @@ tasks:
         assignee: editor
 ```
 
+`for_each: "{{context.files}}"` (or a list) makes a subtask for each thing of a list, which is `{{item}}` in it; two
+subtasks for the same list depend on each other thing by thing, others on all of them.
+
 A condition speaks of how another subtask ended (`status`, `result`, `summary_matches`) or of a variable (`equals`,
 `not_equals`, `matches`). What follows from it stands in `runners/conditions.py`.
 
@@ -40,6 +43,7 @@ from toryo.coordinator.runners.plays import FACTS, VARIABLE, compiled
 
 __all__ = ["Mistakes", "Playbook", "given", "parse"]
 
+_ITEM = re.compile(r"\{\{\s*item\b")
 SOURCE = "provider_options.playbook"
 
 
@@ -115,6 +119,9 @@ class Subtask(Section):
     run: str | list[str] | None = Field(None, description="What a worker's own runner executes for this subtask.")
     timeout_seconds: float | None = Field(None, gt=0, description="For run.")
     retry: int | None = Field(None, ge=0, description="In place of the plan's.")
+    for_each: list[Any] | str | None = Field(
+        None, description="A list, or a variable that is one: once for each {{item}}."
+    )
     when: list[Condition] = Field([], description="It is left out unless all of these hold; one needs no list.")
 
     @model_validator(mode="after")
@@ -185,10 +192,31 @@ def _check_plan(document: Document, plan: Plan, path: documents.Path) -> None:
                 found = f"there is no subtask {condition.subtask!r}; {documents.nearest(condition.subtask, ids)}"
                 path_of = (*where, "when", number, "subtask")
                 document.mistake(path_of, documents.place(path_of) + found)
+        _check_list(document, plan, each, where)
     circle = _circle({each.id: [*each.depends_on, *_named(each)] for each in plan.subtasks})
     if circle:
         document.mistake(path, f"{documents.place(path)}these subtasks wait for each other: {' -> '.join(circle)}")
     _check_variables(document, plan, path)
+
+
+def _check_list(document: Document, plan: Plan, subtask: Subtask, where: documents.Path) -> None:
+    """What a subtask that is made for each thing of a list needs, and who may ask how such a one ended."""
+    lists = {each.id: each.for_each for each in plan.subtasks}
+    if subtask.for_each is not None and not _ITEM.search(subtask.title):
+        path = (*where, "title")
+        document.mistake(
+            path, f"{documents.place(path)}is the same for each thing of the list: put {{{{item}}}} into it"
+        )
+    if isinstance(subtask.for_each, str) and not VARIABLE.fullmatch(subtask.for_each.strip()):
+        path = (*where, "for_each")
+        document.mistake(
+            path, f'{documents.place(path)}is to be a list, or a variable that is one: "{{{{context.files}}}}"'
+        )
+    for other in _named(subtask):
+        if lists.get(other) is not None and lists[other] != subtask.for_each:
+            path = (*where, "when")
+            found = f"{other} is made for each thing of a list; only a subtask for the same list can ask how it ended"
+            document.mistake(path, documents.place(path) + found)
 
 
 def _named(subtask: Subtask) -> list[str]:
@@ -252,6 +280,14 @@ def _check_variables(document: Document, plan: Plan, path: documents.Path) -> No
     known = [*FACTS, *groups, *plan.variables]
     for where, text in documents.every_text(plan.model_dump(exclude={"match"}), path):
         for name in VARIABLE.findall(text):
-            if name not in known and not re.match(r"context\.", name):
+            if name not in known and not re.match(r"context\.", name) and not _is_item(name, plan, where):
                 found = f"there is no variable {name!r}; {documents.nearest(name, known)}"
                 document.mistake(where, f"{documents.place(where)}{found}")
+
+
+def _is_item(name: str, plan: Plan, where: documents.Path) -> bool:
+    """`item` means something in a subtask that is made for each thing of a list."""
+    number = where[3] if len(where) > 3 and where[2] == "subtasks" else None
+    return (
+        bool(re.match(r"item(\.|$)", name)) and isinstance(number, int) and plan.subtasks[number].for_each is not None
+    )

@@ -103,15 +103,52 @@ def _variables(plan: Mapping[str, Any], task: Mapping[str, Any], groups: Mapping
 
 
 def _steps(plan: Mapping[str, Any], variables: Mapping[str, Any]) -> tuple[Step, ...]:
-    return tuple(_step(each, plan["retry"], variables) for each in plan["subtasks"])
+    lists = {each["id"]: _items(each, variables) for each in plan["subtasks"]}
+    made = _Made({each["id"]: each.get("for_each") for each in plan["subtasks"]}, lists)
+    steps = [
+        _step(raw, plan["retry"], {**variables, "item": item}, made, number)
+        for raw in plan["subtasks"]
+        for number, item in enumerate(lists[raw["id"]], 1)
+    ]
+    if not steps:
+        raise NoPlan("The plan makes no subtask of this task: its lists are empty.")
+    return tuple(steps)
 
 
-def _step(raw: Mapping[str, Any], retry: int, variables: Mapping[str, Any]) -> Step:
-    each = filled({name: value for name, value in raw.items() if name not in ("id", "depends_on", "when")}, variables)
+def _items(raw: Mapping[str, Any], variables: Mapping[str, Any]) -> list[Any]:
+    """What a subtask is made for, each thing once; nothing but one None without `for_each`."""
+    if raw.get("for_each") is None:
+        return [None]
+    found = filled(raw["for_each"], variables)
+    if not isinstance(found, list):
+        raise NoPlan(f"for_each of {raw['id']} needs a list, and this task gives it {found!r}.")
+    return [each for number, each in enumerate(found) if each not in found[:number]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """Which subtasks are made for the things of a list, and the ids that they get."""
+
+    written: Mapping[str, Any]
+    lists: Mapping[str, list[Any]]
+
+    def id(self, name: str, number: int) -> str:
+        return name if self.written.get(name) is None else f"{name}-{number}"
+
+    def ids(self, name: str, asker: str, number: int) -> list[str]:
+        """Those a subtask means by a name: the one for the same thing, where both are made for the same list."""
+        if self.written.get(name) == self.written[asker]:
+            return [self.id(name, number)]
+        return [self.id(name, each) for each in range(1, len(self.lists[name]) + 1)]
+
+
+def _step(raw: Mapping[str, Any], retry: int, variables: Mapping[str, Any], made: _Made, number: int) -> Step:
+    apart = ("id", "depends_on", "when", "for_each")
+    each = filled({name: value for name, value in raw.items() if name not in apart}, variables)
     texts = {name: str(each[name]) for name in ("title", "description", "priority")}
     return Step(
-        id=raw["id"],
-        depends_on=tuple(raw["depends_on"]),
+        id=made.id(raw["id"], number),
+        depends_on=tuple(other for name in raw["depends_on"] for other in made.ids(name, raw["id"], number)),
         retry=retry if raw["retry"] is None else raw["retry"],
         assignee=each["assignee"] or None,
         capability=each["capability"] or None,
@@ -119,14 +156,15 @@ def _step(raw: Mapping[str, Any], retry: int, variables: Mapping[str, Any]) -> S
         acceptance=tuple(each["acceptance"]),
         run=each["run"],
         timeout_seconds=each["timeout_seconds"],
-        when=tuple(_condition(one, variables) for one in raw.get("when") or ()),
+        when=tuple(_condition(one, variables, made, number) for one in raw.get("when") or ()),
         **texts,
     )
 
 
-def _condition(raw: Mapping[str, Any], variables: Mapping[str, Any]) -> Condition:
-    literal = {name: raw.get(name) for name in ("subtask", "status", "result")}
-    return conditions.made({**filled(raw, variables), **literal}, str(raw.get("variable")))
+def _condition(raw: Mapping[str, Any], variables: Mapping[str, Any], made: _Made, number: int) -> Condition:
+    literal = {name: raw.get(name) for name in ("status", "result")}
+    subtask = made.id(raw["subtask"], number) if raw.get("subtask") is not None else None
+    return conditions.made({**filled(raw, variables), **literal, "subtask": subtask}, str(raw.get("variable")))
 
 
 def _value(name: str, variables: Mapping[str, Any]) -> Any:

@@ -1,0 +1,150 @@
+"""`toryo playbook check`: is a plan right, and what would it make of a task? No server is asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from toryo.cli import output
+from toryo.cli.failures import Failure, Misuse
+from toryo.cli.here import Here, command
+
+group = typer.Typer(help="Playbooks: try a plan without a server.", no_args_is_help=True, rich_markup_mode=None)
+
+
+def add(app: typer.Typer) -> None:
+    app.add_typer(group, name="playbook")
+
+
+@command(group, "check", options=("json",))
+def check(
+    here: Here,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A playbook, or a toryo.yaml with playbooks in it.")],
+    title: Annotated[
+        str | None, typer.Option("--title", metavar="TITLE", help="Show what a task with this title would become.")
+    ] = None,
+    context: Annotated[
+        str | None, typer.Option("--context", metavar="JSON", help="That task's context, for {{context.…}}.")
+    ] = None,
+    agent: Annotated[
+        str | None, typer.Option("--agent", metavar="AGENT", help="In a toryo.yaml: only this agent's playbook.")
+    ] = None,
+) -> None:
+    """Check a playbook, and show what it would make of a task. Mistakes are named with their lines."""
+    found = _playbooks(file, agent)
+    if title is None:
+        plans = [_plan(who, each) for who, playbook in found.items() for each in playbook["tasks"]]
+        here.answer({"success": True, "plans": plans}, lambda: _show_plans(plans))
+        return
+    subtasks = _subtasks(list(found.values()), {"title": title, "context": _context(context)})
+    here.answer({"success": True, "title": title, "subtasks": subtasks}, lambda: _show_subtasks(subtasks))
+
+
+def _playbooks(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
+    """The checked playbooks of a file, by agent; a playbook of its own stands under its file's name."""
+    from toryo.coordinator import documents, playbooks
+
+    if not file.is_file():
+        raise Misuse(f"{file} is not there.", "Name a playbook, or a toryo.yaml.")
+    try:
+        document = documents.read(file.read_text(encoding="utf-8"), str(file))
+        if not (isinstance(document.data, dict) and "agents" in document.data):
+            return {file.name: playbooks.parse(document)}
+        return _of_team(file, agent)
+    except documents.Mistakes as mistakes:
+        raise Misuse(str(mistakes)) from None
+
+
+def _of_team(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
+    from toryo.cli import manifest
+    from toryo.coordinator import playbooks
+
+    team = manifest.read(file)
+    directories = {name: each.directory for each in team.projects for name in (each.id, each.name)}
+    planned = [each for each in team.agents if each.provider == "playbook" and agent in (None, each.id)]
+    if not planned:
+        raise Misuse(f"{file} has no agent {agent or ''} with the provider playbook.".replace("  ", " "))
+    return {
+        each.id: playbooks.given(
+            each.provider_options.get("playbook"),
+            next((directories[name] for name in each.projects if name in directories), file.resolve().parent),
+        )
+        for each in planned
+    }
+
+
+def _context(given: str | None) -> dict[str, Any]:
+    try:
+        found = json.loads(given or "{}")
+    except ValueError as wrong:
+        raise Misuse(f"--context is no JSON: {wrong}", 'For example: --context \'{"kind": "minor"}\'') from None
+    if not isinstance(found, dict):
+        raise Misuse("--context is to be a JSON object.", 'For example: --context \'{"kind": "minor"}\'')
+    return found
+
+
+def _plan(who: str, plan: dict[str, Any]) -> dict[str, Any]:
+    return {"playbook": who, "match": plan["match"], "subtasks": [each["id"] for each in plan["subtasks"]]}
+
+
+def _subtasks(found: list[dict[str, Any]], task: dict[str, Any]) -> list[dict[str, Any]]:
+    """Of the first plan that fits; raises Failure where none does, or one needs what the task does not have."""
+    from toryo.coordinator.runners import plays
+
+    everything = {"tasks": [plan for playbook in found for plan in playbook["tasks"]]}
+    try:
+        return [_subtask(each) for each in plays.in_order(plays.plan_for(everything, {"task_id": "tsk_0", **task}))]
+    except plays.NoPlan as none:
+        raise Failure(str(none), "A task like this would be reported blocked, with these words.") from None
+
+
+def _subtask(step: Any) -> dict[str, Any]:
+    from toryo.coordinator.runners import conditions
+
+    known = {
+        "id": step.id,
+        "title": step.title,
+        "description": step.description,
+        "assignee": step.assignee,
+        "capability": step.capability,
+        "depends_on": list(step.depends_on),
+        "when": conditions.in_words(step),
+        "left_out": conditions.Situation([step], {}).against(step),
+        "priority": step.priority,
+        "retry": step.retry,
+        "context": step.context,
+        "acceptance": list(step.acceptance),
+        "run": step.run,
+        "timeout_seconds": step.timeout_seconds,
+    }
+    return {name: each for name, each in known.items() if each not in (None, "", [], {})}
+
+
+def _show_plans(plans: list[dict[str, Any]]) -> None:
+    rows = [(each["playbook"], each["match"], ", ".join(each["subtasks"])) for each in plans]
+    output.table(("PLAYBOOK", "FOR TITLES LIKE", "SUBTASKS"), rows, empty="There is no plan.")
+
+
+def _show_subtasks(subtasks: list[dict[str, Any]]) -> None:
+    rows = [
+        (each["id"], each["title"], _who(each), ", ".join(each.get("depends_on", ())), _how(each)) for each in subtasks
+    ]
+    output.table(("ID", "TITLE", "WHO", "AFTER", "HOW"), rows, empty="There is no subtask.")
+
+
+def _who(subtask: dict[str, Any]) -> str:
+    able = f"able: {subtask['capability']}" if "capability" in subtask else "whoever is free"
+    return str(subtask.get("assignee") or able)
+
+
+def _how(subtask: dict[str, Any]) -> str:
+    command = subtask.get("run") or subtask.get("context", {}).get("command", "")
+    words = [command if isinstance(command, str) else " ".join(map(str, command))]
+    if "left_out" in subtask:
+        return f"left out: {subtask['left_out']}"
+    words += [f"(when {subtask['when']})"] if "when" in subtask else []
+    words += [f"(tried again up to {subtask['retry']} times)"] if subtask.get("retry") else []
+    return " ".join(each for each in words if each)
