@@ -194,10 +194,14 @@ def test_the_newest_stream_of_a_session_wins_and_ending_the_session_ends_it() ->
         reader.change("e1")
         assert await second.hear() == updated("a")
         delete = Get()
+        assert not desk.streams.has_ended({SESSION: desk.name})
         await desk.streams.end({SESSION: desk.name}, ANN, delete.send)
         assert await delete.status() == 200
         await opened
         assert desk.streams.session({SESSION: desk.name}, ANN) is None
+        assert desk.streams.has_ended({SESSION: desk.name})
+        assert not desk.streams.has_ended({SESSION: b"of a server before this one"})
+        assert not desk.streams.has_ended({})
 
     at_a_desk(story)
 

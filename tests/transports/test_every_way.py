@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 
+import httpx
 import pytest
 
 from tests.transports.conftest import Connect, Site
-from tests.transports.wires import call, content, request
+from tests.transports.wires import CLIENT, HEADERS, LIMIT, call, content, request
 
 HUGE = 90_000
 """Characters of one description; twelve of them are an answer of more than a megabyte."""
@@ -177,3 +178,17 @@ def test_a_server_that_was_started_again_serves_the_same_client(connect_to_own: 
             assert mine["task"]["task_id"] == agent.task
 
     asyncio.run(story())
+
+
+def test_sessions_are_for_streams_alone_and_one_that_was_ended_is_refused(site: Site) -> None:
+    shake_hands = request(0, "initialize", CLIENT)
+    with httpx.Client(base_url=site.url, headers=HEADERS, timeout=LIMIT) as http:
+        session = {"Mcp-Session-Id": http.post("/mcp", content=shake_hands).headers["Mcp-Session-Id"]}
+        assert http.get("/mcp").status_code == 405
+        assert http.get("/mcp", headers={"Mcp-Session-Id": "of a server before this one"}).status_code == 404
+        ping = request(1, "ping")
+        for headers in (session, {"Mcp-Session-Id": "of a server before this one"}, {}):
+            assert http.post("/mcp", content=ping, headers=headers).status_code == 200
+        assert http.delete("/mcp", headers=session).status_code == 200
+        assert http.post("/mcp", content=ping, headers=session).status_code == 404
+        assert http.get("/mcp", headers=session).status_code == 404

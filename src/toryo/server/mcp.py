@@ -73,6 +73,9 @@ class McpEndpoint:
         if scope["method"] != "POST":
             await self._stream(scope, headers, receive, send)
             return
+        if self.streams.has_ended(headers):
+            await streams.refuse(send)
+            return
         try:
             body = await bodies.read(receive, headers, self._max_body)
         except bodies.Gone:

@@ -62,6 +62,7 @@ class Streams:
     def __init__(self, stopping: asyncio.Event) -> None:
         self._stopping = stopping
         self._sessions: dict[str, Session] = {}
+        self._ended: dict[bytes, None] = {}
 
     def stop(self) -> None:
         """Every stream ends; `stopping` has been set."""
@@ -95,6 +96,16 @@ class Streams:
         found = self._sessions.get(headers.get(SESSION, b"").decode("latin-1"))
         return found if found is not None and found.bearer == credentials.bearer else None
 
+    def has_ended(self, headers: Mapping[bytes, bytes]) -> bool:
+        """Whether a request names a session that its client has ended. One that is merely unknown has not: calls go
+        on when the server was started again."""
+        return headers.get(SESSION) in self._ended
+
+    def _remember_end(self, name: bytes) -> None:
+        if len(self._ended) >= MOST_SESSIONS:
+            del self._ended[next(iter(self._ended))]
+        self._ended[name] = None
+
     # --- GET and DELETE -----------------------------------------------------------------------------------------------
 
     async def open(
@@ -103,7 +114,7 @@ class Streams:
         """Answers a GET: the session's stream, until its client leaves, another one is opened, or the server stops."""
         session = self.session(headers, credentials)
         if session is None:
-            await _lost(send)
+            await refuse(send)
             return
         await events.begin(send)
         async with Leaving(receive):
@@ -114,9 +125,10 @@ class Streams:
         """Answers a DELETE: the session is forgotten, and its stream ends."""
         session = self.session(headers, credentials)
         if session is None:
-            await _lost(send)
+            await refuse(send)
             return
         del self._sessions[headers[SESSION].decode("latin-1")]
+        self._remember_end(headers[SESSION])
         session.turn_to(None)
         await bodies.send_json(send, 200, b"")
 
@@ -192,7 +204,7 @@ def begins(body: bytes) -> bool:
     return False
 
 
-async def _lost(send: Send) -> None:
+async def refuse(send: Send) -> None:
     """By the protocol this status makes a client begin anew."""
     error = {"code": -32001, "message": "Session not found: send initialize again"}
     await bodies.send_json(send, 404, orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error}))
