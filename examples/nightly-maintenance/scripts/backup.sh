@@ -1,0 +1,10 @@
+# The first try of a night finds the backup disk asleep, as real ones do.
+set -eu
+if ! test -e out/awake; then
+    touch out/awake
+    echo "the backup disk does not answer"
+    exit 1
+fi
+rm out/awake
+tar -cf out/backup.tar -C out data
+echo "backed up $(tar -tf out/backup.tar | grep -c -v '/$') files"

@@ -1,0 +1,2 @@
+# The program that is released.
+echo "Hello, ${1:-world}!"

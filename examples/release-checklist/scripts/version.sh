@@ -1,0 +1,4 @@
+set -eu
+mkdir -p out
+echo "$1" > out/VERSION
+echo "out/VERSION says $1"

@@ -1,0 +1,7 @@
+# translate.sh LANGUAGE FILE: word by word, from a list. It stands for a translator who understands what it reads.
+set -eu
+mkdir -p "out/$1"
+awk 'NR == FNR { word[$1] = $2; next }
+     { for (i = 1; i <= NF; i++) { if (!($i in word)) { print "no word for " $i > "/dev/stderr"; exit 1 } $i = word[$i] } print }' \
+    "words/$1.txt" "texts/$2" > "out/$1/$2"
+cat "out/$1/$2"
