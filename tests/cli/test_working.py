@@ -50,9 +50,10 @@ def test_watching_a_task_that_fails_ends_with_1_and_its_document(team: Toryo) ->
 
 def test_logs_show_what_the_process_printed_of_an_agent_and_of_a_launch(team: Toryo) -> None:
     team("task", "watch", _order(team, "Speak", "echo twelve planks"))
+    assert "twelve planks" in team("logs", "hand", "--follow").out
     shown = team.json("logs", "hand")
     assert "twelve planks" in shown["text"]
-    assert "twelve planks" in team("logs", shown["launch_id"]).out
+    assert team("logs", shown["launch_id"]).out == shown["text"]
 
 
 def test_following_logs_shows_output_as_it_comes_and_ends_with_the_process(team: Toryo) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import Annotated
 
 import typer
@@ -13,6 +14,8 @@ from toryo.cli.here import Here, command
 LAUNCH = "lau_"
 WAIT_SECONDS = 20
 """How long one look waits at the server while following."""
+LAST_OUTPUT_SECONDS = 1.0
+"""How long the last output may take to reach the server."""
 
 
 def add(app: typer.Typer) -> None:
@@ -34,9 +37,22 @@ def logs(
         return
     text, offset, ended = _rest(here, launch, 0)
     _print(text)
-    while follow and not ended:
+    if follow and not ended:
+        _follow(here, launch, offset)
+
+
+def _follow(here: Here, launch: str, offset: int) -> None:
+    """Until the process has ended and nothing more comes: its last output may arrive after the news of its end."""
+    ended = False
+    while not ended:
         text, offset, ended = _rest(here, launch, offset, wait_seconds=WAIT_SECONDS)
         _print(text)
+    quiet = False
+    while not quiet:
+        time.sleep(LAST_OUTPUT_SECONDS)
+        text, offset, _ = _rest(here, launch, offset)
+        _print(text)
+        quiet = not text
 
 
 def _newest(here: Here, agent: str) -> str:
