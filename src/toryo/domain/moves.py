@@ -235,7 +235,9 @@ class _Moving:
         """Gives the task its new status and forgets what ends with the old one."""
         now = self.order.now
         if task.status is Status.IN_PROGRESS:
-            fields = {"wait": None, "unreported_ends": 0, "idle_launches": 0, **fields}
+            fields = {"wait": None, "unreported_ends": 0, **fields}
+        if self.order.actor.person:  # a new cause; what agents block and unblock among themselves is none
+            fields.setdefault("idle_launches", 0)
         if task.status is Status.BLOCKED and to is not Status.BLOCKED:
             fields = {**_UNBLOCKED, **fields}
         fields.setdefault("moved_session", self.order.actor.session_id)
@@ -358,7 +360,13 @@ def _to_todo(moving: _Moving) -> None:
 
 def _retry(moving: _Moving, task: Task) -> None:
     after = moving.change(
-        task, Status.TODO, attempt=task.attempt + 1, completed_at=None, checks=Checks.NONE, check_id=None
+        task,
+        Status.TODO,
+        attempt=task.attempt + 1,
+        completed_at=None,
+        checks=Checks.NONE,
+        check_id=None,
+        idle_launches=0,
     )
     moving.restore_below(after)
 
