@@ -13,7 +13,8 @@ GENERATED = {"cli.md", "tools.md", "tables.md", "settings.md", "manifest.md"}
 
 def pages() -> list[Path]:
     """Every Markdown page of the project."""
-    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+    below = [each for folder in ("docs", "examples") for each in sorted((ROOT / folder).rglob("*.md"))]
+    return [*sorted(ROOT.glob("*.md")), *below]
 
 
 def written() -> list[Path]:

@@ -83,6 +83,12 @@ def test_every_yaml_example_is_valid(page: Path, tmp_path: Path) -> None:
         if "ai_providers" in block.text:
             config.parse(block.text, page.name, {})
             continue
+        if "subtasks:" in block.text and "agents:" not in block.text:
+            playbooks.given(block.text, tmp_path)
+            continue
+        if re.match(r"tasks:\n\s+- match:", block.text):
+            playbooks.given(block.text, tmp_path)
+            continue
         file = tmp_path / f"{number}.yaml"
         file.write_text(block.text, encoding="utf-8")
         for agent in manifest.read(file).agents:
