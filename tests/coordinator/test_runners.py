@@ -346,3 +346,90 @@ def test_a_playbook_with_a_mistake_starts_nothing_and_says_where_it_is(team, coo
     path = f"/launches/{launch['launch_id']}/log"
     text = team.until(lambda: team.client.rest("GET", path)["text"], bool)
     assert "provider_options.playbook:4: tasks[0].retrie: there is no such key; did you mean retry?" in text
+
+
+# --- conditions ------------------------------------------------------------------------------------------------------
+
+CHECKED = """
+tasks:
+  - match: Keep (?P<what>.+)
+    subtasks:
+      - {id: check, title: "Check the {{what}}", run: "echo damp; test {{what}} = dry", retry: 1}
+      - {id: mend, title: "Mend the {{what}}", when: {subtask: check, status: failed}, run: "echo mended > mended.txt"}
+      - {id: use, title: "Use the {{what}}", depends_on: [check], run: "echo used > used.txt"}
+      - id: end
+        title: Tidy up
+        depends_on: [mend]
+        when: {subtask: check, status: closed, summary_matches: damp}
+        run: echo tidy > tidy.txt
+"""
+
+
+def _statuses(team: Team, task_id: str) -> list[str]:
+    below = team.below(task_id)
+    names = ("Check", "Mend", "Use", "Tidy")
+    return [next(each["status"] for title, each in below.items() if title.startswith(name)) for name in names]
+
+
+def test_a_worker_mends_what_failed_and_leaves_out_what_needed_it(team, coordinator) -> None:
+    worker = team.hire("w", "playbook", provider_options={"playbook": CHECKED})
+    task_id = team.file("Keep wet", worker)
+    task = team.closed(task_id)
+    assert task["status"] == "completed", task
+    assert _statuses(team, task_id) == ["failed", "completed", "cancelled", "completed"]
+    assert team.below(task_id)["Check the wet"]["attempt"] == 2
+    assert "Use the wet was left out: it needs “Check the wet”, which failed" in task["summary"]
+    assert (team.directory / "tidy.txt").exists()
+    assert len(team.launches(worker)) == 1
+
+
+def test_a_worker_leaves_out_what_is_for_a_failure_that_did_not_come(team, coordinator) -> None:
+    worker = team.hire("w", "playbook", provider_options={"playbook": CHECKED})
+    task_id = team.file("Keep dry", worker)
+    assert team.closed(task_id)["status"] == "completed"
+    assert _statuses(team, task_id) == ["completed", "cancelled", "completed", "completed"]
+    assert not (team.directory / "mended.txt").exists()
+
+
+def test_a_failure_that_a_manager_has_a_plan_for_does_not_fail_its_task(team, coordinator) -> None:
+    boss = crew(
+        team,
+        step("check", "echo cracked; false"),
+        step("mend", "touch mended", when={"subtask": "check", "status": "failed"}),
+        step("use", "touch used", depends_on=["check"]),
+        step("end", "touch end", depends_on=["mend"]),
+    )
+    task_id = team.file("Do it", boss)
+    task = team.closed(task_id)
+    assert task["status"] == "completed", task
+    statuses = {title: each["status"] for title, each in team.below(task_id).items()}
+    assert statuses == {
+        "Step check": "failed",
+        "Step mend": "completed",
+        "Step use": "cancelled",
+        "Step end": "completed",
+    }
+    assert not (team.directory / "used").exists()
+
+
+def test_a_mending_that_fails_too_fails_the_task(team, coordinator) -> None:
+    boss = crew(team, step("check", "false"), step("mend", "false", when={"subtask": "check", "status": "failed"}))
+    task = team.closed(team.file("Do it", boss))
+    assert task["status"] == "failed"
+    assert "Step mend is failed" in task["summary"]
+
+
+@pytest.mark.parametrize("provider", ["manager", "worker"])
+def test_a_plan_of_which_nothing_is_needed_is_done(team, coordinator, provider) -> None:
+    condition = {"variable": "{{context.kind}}", "equals": "minor"}
+    only = {"id": "one", "title": "Step one", "run": "touch one", "when": condition}
+    if provider == "manager":
+        who = crew(team, only)
+    else:
+        who = team.hire("w", "playbook", provider_options={"playbook": {"tasks": [{"subtasks": [only]}]}})
+    task_id = team.file("Do it", who, context={"kind": "patch"})
+    task = team.closed(task_id)
+    assert task["status"] == "completed", task
+    assert "left out: {{context.kind}} is 'patch', not 'minor'" in task["summary"]
+    assert team.below(task_id)["Step one"]["status"] == "cancelled"
+    assert len(team.launches(who)) == 1
