@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 import socket
 import sqlite3
@@ -224,9 +225,12 @@ def test_a_signal_ends_it_in_order_while_a_call_is_held(
     started, url = process
     answers: list[int] = []
     poll = f"{url}/api/v1/events?wait_seconds=40&after=1000000"
-    holder = threading.Thread(
-        target=lambda: answers.append(httpx.get(poll, headers=token(tmp_path), timeout=LIMIT).status_code)
-    )
+
+    def hold() -> None:
+        with contextlib.suppress(httpx.TransportError):  # on a busy machine it comes when the doors are closed
+            answers.append(httpx.get(poll, headers=token(tmp_path), timeout=LIMIT).status_code)
+
+    holder = threading.Thread(target=hold)
     holder.start()
     with httpx.Client(base_url=url) as http:
         assert http.get("/health").status_code == 200
