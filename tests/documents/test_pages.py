@@ -83,9 +83,6 @@ def test_every_yaml_example_is_valid(page: Path, tmp_path: Path) -> None:
         if "ai_providers" in block.text:
             config.parse(block.text, page.name, {})
             continue
-        if "subtasks:" in block.text and "agents:" not in block.text:
-            playbooks.given(block.text, tmp_path)
-            continue
         if re.match(r"tasks:\n\s+- match:", block.text):
             playbooks.given(block.text, tmp_path)
             continue
