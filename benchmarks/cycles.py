@@ -46,9 +46,7 @@ def main() -> None:
                 rate = _median(
                     options.rounds, lambda many=callers: _product(office, project_id, agent_id, many, options.seconds)
                 )
-                print(
-                    f"product, {callers:2d} callers:             {rate:8.0f} cycles/s, {rate / floor:5.2f} x the bare one"
-                )
+                print(f"product, {callers:2d} callers: {rate:20.0f} cycles/s, {rate / floor:5.2f} x the bare one")
 
 
 def _options() -> argparse.Namespace:

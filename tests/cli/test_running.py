@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -111,3 +112,14 @@ def test_coordinator_check_names_a_missing_program(nowhere: Toryo, tmp_path: Pat
 def test_a_coordinator_without_a_server_to_be_found_ends_with_3(nowhere: Toryo) -> None:
     ended = nowhere("coordinator")
     assert ended.code == 3
+
+
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+def test_a_coordinator_that_a_person_interrupts_says_so_in_its_exit_code(
+    start: Start, how: signal.Signals, code: int
+) -> None:
+    start("server", "--port", "0").until("ready http://")
+    coordinator = start("coordinator")
+    coordinator.until("working with http://")
+    coordinator.process.send_signal(how)
+    assert coordinator.process.wait(30) == code

@@ -20,10 +20,8 @@ def leave_waiting(world: World, **assigned: str | None) -> list[str]:
     return ids
 
 
-def test_a_claim_decides_anew_only_about_whom_something_has_changed(world: World, monkeypatch: pytest.MonkeyPatch):
-    world.crew(workers=1)
-    world.task("boss")
-    leave_waiting(world, Walls="w1")
+def watched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The agents about whom a decision is made from here on."""
     asked: list[str] = []
     decide = launching.decide
 
@@ -32,6 +30,14 @@ def test_a_claim_decides_anew_only_about_whom_something_has_changed(world: World
         return decide(call, agent_id, *args, **more)
 
     monkeypatch.setattr(launching, "decide", counted)
+    return asked
+
+
+def test_a_claim_decides_anew_only_about_whom_something_has_changed(world: World, monkeypatch: pytest.MonkeyPatch):
+    world.crew(workers=1)
+    world.task("boss")
+    leave_waiting(world, Walls="w1")
+    asked = watched(monkeypatch)
     world.coordinator().claim()
     assert "boss" not in asked
     world.owner.call(
@@ -99,11 +105,7 @@ def test_a_hold_is_looked_at_again_after_a_minute_whatever_was_remembered(
     world.crew(workers=1)
     world.task("boss")
     leave_waiting(world, Walls="w1")
-    asked: list[str] = []
-    decide = launching.decide
-    monkeypatch.setattr(
-        launching, "decide", lambda call, agent, *a, **m: (asked.append(agent), decide(call, agent, *a, **m))[1]
-    )
+    asked = watched(monkeypatch)
     world.advance(61)
     world.coordinator().claim()
     assert "boss" in asked

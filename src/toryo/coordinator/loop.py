@@ -46,6 +46,7 @@ DRAIN_FOR = 3.0
 STARTS_BETWEEN_BREATHS = 16
 A_WEEK = 604_800
 WRONG_CONFIGURATION = 2
+INTERRUPTED = 130
 
 
 class Coordinator:
@@ -355,21 +356,29 @@ def main(config: Config, *, data_dir: Path | None = None) -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
     try:
-        asyncio.run(_main(config, data_dir))
+        interrupted = asyncio.run(_main(config, data_dir))
     except BadConfig as wrong:
         log.error("%s", wrong)
         return WRONG_CONFIGURATION
-    return 0
+    return INTERRUPTED if interrupted else 0
 
 
-async def _main(config: Config, data_dir: Path | None) -> None:
+async def _main(config: Config, data_dir: Path | None) -> bool:
+    """Whether it was a person's ^C that ended it."""
     coordinator = Coordinator(config, data_dir=data_dir)
     loop = asyncio.get_running_loop()
+    signals: list[signal.Signals] = []
+
+    def stop(number: signal.Signals) -> None:
+        signals.append(number)
+        coordinator.stop()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, coordinator.stop)
+        loop.add_signal_handler(number, stop, number)
     if config.error_protection is not None:
         log.warning("error_protection is decided by the server: this section of the file changes nothing here")
     await coordinator.run()
+    return signals[:1] == [signal.SIGINT]
 
 
 def _client(config: Config, data_dir: Path | None) -> AsyncClient:
