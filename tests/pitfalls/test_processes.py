@@ -181,11 +181,12 @@ token = config["headers"]["Authorization"].removeprefix("Bearer ")
 server = Client(config["url"].removesuffix("/mcp"), token)
 server.call("authenticate")
 server.call("get_my_task")
+print("my secret is", token)
 print("at work", flush=True)
 open(sys.argv[sys.argv.index("--gate") + 1]).readline()
 server.call("report_completed", result="success", summary="done")
 """
-"""A program that a template starts: writes down how it was started, waits, and reports over MCP."""
+"""A program that a template starts: writes down how it was started, betrays itself, waits, and reports over MCP."""
 
 
 @dataclass
@@ -312,14 +313,17 @@ def test_f116_what_stands_in_an_agents_environment_and_files_is_worth_that_agent
 
 
 def test_f120_no_secret_is_in_database_logs_or_arguments(at_work: AtWork) -> None:
+    """An agent that prints its own credential has it in its own output, a file for this user alone, and only there."""
     site = at_work.site
     credentials = [at_work.environment(name)[environment.CREDENTIAL] for name in at_work.agents]
-    secrets = [*at_work.passkeys.values(), *credentials, site.token("coordinator"), site.token("owner")]
+    secrets = [*at_work.passkeys.values(), site.token("coordinator"), site.token("owner")]
     places = {each: each.read_bytes() for each in _kept(site)}
     places |= {each: each.read_bytes() for each in Path("/proc").glob("[0-9]*/cmdline") if _readable(each)}
-    assert any(each.name == "server.log" for each in places)
-    assert any(each.name == "toryo.db" for each in places)
-    assert [(each, secret[:4]) for each, text in places.items() for secret in secrets if secret.encode() in text] == []
+    assert {"server.log", "toryo.db", "coordinator.out", "cmdline"} <= {each.name for each in places}
+    assert b"my secret is ********" in b"".join(text for each, text in places.items() if "toryo.db" in each.name)
+    for path, text in places.items():
+        own = path.name.startswith("lau_")
+        assert [each[:4] for each in [*secrets, *([] if own else credentials)] if each.encode() in text] == [], path
 
 
 def _kept(site: Site) -> Iterator[Path]:

@@ -117,6 +117,7 @@ def test_f15_a_session_that_calls_every_ten_minutes_lives_for_hours_and_a_silent
     agent = Caller(crew, None, token)
     for _ in range(30):
         crew.advance(600)
+        assert crew.why("w1") == "hold already_running"
         assert agent.call("get_my_task")["has_task"]
     crew.advance(3601)
     assert crew.coordinator().reason("w1") == "start has_in_progress_task"
