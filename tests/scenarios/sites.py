@@ -273,7 +273,7 @@ class Site:
     def tell(self) -> str:
         """All that is known, for a test that has failed: every component's output and the timeline."""
         parts = [f"{each.name}:\n" + "\n".join(each.lines[-LOG_LINES:]) for each in [self.server, *self.coordinators]]
-        for path in sorted((self.data / "logs").glob("lau_*.log")):
+        for path in sorted((self.data / "logs").glob("*.log")):
             lines = path.read_text(errors="replace").splitlines()
             parts.append(f"{path.name}:\n" + "\n".join(lines[-LOG_LINES:]))
         return "\n\n".join([*parts, "\n".join([f"timeline{self.name}:", *self._timeline()])])

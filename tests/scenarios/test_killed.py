@@ -76,6 +76,7 @@ def test_a_coordinator_that_is_killed_leaves_its_agents_at_work_for_the_next_one
     assert site.history.idle_starts() == []
 
 
+@pytest.mark.slow
 def test_work_whose_coordinator_stays_away_is_released_and_done_by_the_next_one(build: Build) -> None:
     site = build(TORYO_SESSION__LEASE="5")
     gate = site.gate()
@@ -132,6 +133,7 @@ def test_reports_to_a_server_that_is_away_are_made_when_it_is_back(site: Site) -
     assert _starts(site) == {"lead": 2, "worker-1": 1, "worker-2": 1, "worker-3": 1}
 
 
+@pytest.mark.slow
 def test_a_machine_that_crashes_goes_on_when_the_leases_of_its_agents_have_run_out(build: Build) -> None:
     site = build(TORYO_SESSION__LEASE="5")
     gate = site.gate()
