@@ -218,6 +218,25 @@ def test_five_launches_without_progress_block_the_task_and_tell_a_person(crew: W
     assert coordinator.reason("w1") == "start has_in_progress_task"
 
 
+def test_a_worker_that_blocks_and_a_manager_that_unblocks_do_not_go_on_for_ever(crew: World):
+    """Each starts the other; nothing is done; after five such launches a person has to look."""
+    crew.task("boss")
+    boss = crew.start("boss")
+    (part,) = boss.assigned({"Part": "w1"})
+    boss.begin(part)
+    for _ in range(5):
+        boss.wait()
+        crew.start("w1").report("blocked", summary="I do not understand it")
+        boss = crew.start("boss")
+        assert boss.action() == "review_and_resolve_blocks"
+        boss.set(part, "todo")
+        boss.begin(part)
+    boss.wait()
+    assert crew.coordinator().starts(agent_ids=["w1"]) == []
+    assert crew.show(part)["blocked_reason"] == "no_progress"
+    assert crew.coordinator().starts() == ["boss"]
+
+
 def test_progress_of_its_tree_lets_it_be_started_again(crew: World):
     """A child was created for the first time, or a task was completed."""
     coordinator = crew.coordinator()
