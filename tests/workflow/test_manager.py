@@ -57,6 +57,8 @@ def test_3_every_subtask_completed_or_cancelled_and_at_least_one_completed_and_n
 def test_3_not_while_an_acceptance_check_failed_and_nothing_below_has_changed_since() -> None:
     refuted = replace(MAIN, checks=Checks.FAILED, checked_at=NOW - 500)
     assert boss_is_told(*ALL_DONE, main=refuted) == ("manager 8", "situational_awareness")
+    for checks in (Checks.NONE, Checks.RUNNING, Checks.PASSED):
+        assert boss_is_told(*ALL_DONE, main=replace(refuted, checks=checks)) == ("manager 3", "report_completion")
     mended = done("c", "ann", below=MAIN, moved_at=NOW - 499)
     assert boss_is_told(*ALL_DONE, mended, main=refuted) == ("manager 3", "report_completion")
 

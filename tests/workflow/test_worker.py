@@ -36,6 +36,7 @@ def test_1_task_not_fetched_in_this_session() -> None:
 
 def test_2_it_never_had_subtasks_and_may_be_decomposed() -> None:
     assert ann_is_told() == ("worker 2", "create_subtasks")
+    assert ann_is_told(main=at_work("job", "ann", by="boss", below=todo("up", "boss")))[1] == "create_subtasks"
     assert ann_is_told(main=at_work("job", "ann", by="ann")) == ("worker 2", "create_subtasks")
     assert ann_is_told(where=project(decomposition=Decomposition.OPTIONAL)) == ("worker 2", "create_subtasks")
 
