@@ -42,6 +42,7 @@ SERVER_URL = "TORYO_SERVER_URL"
 PURPOSE = "TORYO_PURPOSE"
 COORDINATOR_ID = "TORYO_COORDINATOR_ID"
 COORDINATOR_PID = "TORYO_COORDINATOR_PID"
+CHECK_ID = "TORYO_CHECK_ID"
 """By these a later Coordinator on this machine recognises what its predecessor left behind."""
 
 

@@ -237,6 +237,7 @@ class Coordinator:
         self._report(launch_id, error=why.value, log_tail="It was never started: no slot in time, or told to stop.")
 
     def _adopt_orphans(self) -> None:
+        orphans.end_checks(self._instance.id)
         for orphan in orphans.find(self._server.url, self._instance.id):
             entry = self._table.add(Entry(orphan.launch, _now(), log=self._log_of(orphan.launch)))
             entry.stop = Stop(_now(), 0.0, "its server has moved") if orphan.lost else None
@@ -261,7 +262,7 @@ class Coordinator:
 
     async def _run_check(self, order: CheckOrder) -> None:
         directory = self.config.agent(order.agent_id).working_directory or order.working_directory
-        env = self._starter.check_environment(order.agent_id, order.project_id)
+        env = self._starter.check_environment(order)
         failures = await checks.failed(order.checks, Path(directory), env)
         log.info("checked %s: %d of %d failed", order.check_id, len(failures), len(order.checks))
         await self._telling.until_told(order.check_id, lambda: self._server.report_check(order.check_id, failures))

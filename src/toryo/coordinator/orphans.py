@@ -4,11 +4,14 @@ An orphan is the leader of a launch's process group whose Coordinator is gone (s
 taken over: reported as running, stopped when the server says so, reported when it ends. One of this very Coordinator
 whose server has moved meanwhile can reach nobody: it is ended. What agents start themselves
 does not carry the Coordinator's process id (our own runners see to that) or leads no group, and is left to them.
+Acceptance checks are not taken over but ended: nobody would learn their outcome, and they are run anew.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 from dataclasses import dataclass
 
 from toryo.coordinator import environment, processes
@@ -32,6 +35,14 @@ def find(server_url: str, coordinator_id: str) -> list[Orphan]:
         if (here or own) and _left_behind(pid, environ):
             found.append(Orphan(pid, _launch(environ), lost=not here))
     return found
+
+
+def end_checks(coordinator_id: str) -> None:
+    """Kills what is left of the acceptance checks that a predecessor of this Coordinator was running."""
+    for pid, environ in processes.environments(environment.CHECK_ID):
+        if environ.get(environment.COORDINATOR_ID) == coordinator_id:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def _left_behind(pid: int, environ: dict[str, str]) -> bool:

@@ -119,9 +119,12 @@ def end_strays(launch_id: str, server_url: str) -> None:
                 os.kill(pid, signal.SIGKILL)
 
 
-def environments() -> Iterator[tuple[int, dict[str, str]]]:
-    """Every process of this user that was started for a launch, with its environment. Linux only; else nothing."""
-    marker = f"{LAUNCH_ID}=".encode()
+def environments(mark: str = LAUNCH_ID) -> Iterator[tuple[int, dict[str, str]]]:
+    """Every process of this user that was started for a launch, with its environment. Linux only; else nothing.
+
+    `mark` is the variable by which it is recognised.
+    """
+    marker = f"{mark}=".encode()
     for entry in _numbered():
         with contextlib.suppress(OSError):
             data = (entry / "environ").read_bytes()

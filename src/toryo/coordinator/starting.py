@@ -12,7 +12,7 @@ from pathlib import Path
 
 from toryo.coordinator import environment, logs, processes
 from toryo.coordinator.config import Config
-from toryo.coordinator.orders import Launch
+from toryo.coordinator.orders import CheckOrder, Launch
 from toryo.coordinator.processes import Process
 from toryo.coordinator.provider import BadConfig, Provider, Setting
 from toryo.coordinator.secrets import Mask
@@ -72,9 +72,15 @@ class Starter:
         passkey = self._config.agent(launch.agent_id).passkey
         return Mask([launch.credential, self._config.coordinator_token, passkey, *trusted, *given])
 
-    def check_environment(self, agent_id: str, project_id: str) -> dict[str, str]:
+    def check_environment(self, order: CheckOrder) -> dict[str, str]:
         """For acceptance checks: the agent's, without what would let a command act as the agent."""
-        return environment.allowed(self._inherited) | {"AGENT_ID": agent_id, "PROJECT_ID": project_id}
+        return {
+            **environment.allowed(self._inherited),
+            environment.CHECK_ID: order.check_id,
+            environment.COORDINATOR_ID: self._coordinator_id,
+            "AGENT_ID": order.agent_id,
+            "PROJECT_ID": order.project_id,
+        }
 
     def _provider(self, launch: Launch) -> Provider:
         provider = self.providers.get(launch.ai_type)
