@@ -101,7 +101,7 @@ class World:
 
     def project(self, *, name: str = "House", project_id: str | None = None, **settings: Any) -> str:
         """A project of that name; the world's own one is the first."""
-        asked: Answer = {"name": name, "working_directory": "/work/house", "settings": settings}
+        asked: Answer = {"name": name, "working_directory": "/srv/house", "settings": settings}
         if project_id is not None:
             asked["id"] = project_id
         made: str = self.owner.call("create_project", **asked)["project_id"]

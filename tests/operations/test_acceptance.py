@@ -43,7 +43,7 @@ def test_success_waits_for_the_checks_and_then_completes(crew: World):
     (check,) = checks(crew)
     assert check["checks"] == [{"file": "hello.txt"}, {"command": "make test", "timeout_seconds": 60}]
     assert (check["agent_id"], check["launch_id"]) == ("w1", worker.launch_id)
-    assert (check["project_id"], check["working_directory"]) == (crew.project_id, "/work/house")
+    assert (check["project_id"], check["working_directory"]) == (crew.project_id, "/srv/house")
     crew.hints.clear()
     judge(crew, check)
     assert any(f"check:{task}" in each for each in crew.hints)

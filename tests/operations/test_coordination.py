@@ -26,7 +26,7 @@ def test_a_launch_says_how_to_start_and_nothing_about_the_task(crew: World):
         "credential", "deadline", "reason", "takes_slot", "provider_options", "language",
     }  # fmt: skip
     assert (launch["ai_type"], launch["model"], launch["purpose"]) == ("claude", "sonnet", "task")
-    assert (launch["working_directory"], launch["language"]) == ("/work/house", "en")
+    assert (launch["working_directory"], launch["language"]) == ("/srv/house", "en")
     assert launch["provider_options"] == {"max_turns": 5}
     assert parse(launch["deadline"]) - crew.now == 120_000
     assert "secret" not in str(launch)
@@ -34,10 +34,10 @@ def test_a_launch_says_how_to_start_and_nothing_about_the_task(crew: World):
 
 def test_an_agents_own_directory_goes_before_the_projects(crew: World):
     """F51."""
-    crew.owner.call("edit_agent", agent_id="w1", provider_options={"working_directory": "/work/own"})
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"working_directory": "/srv/own"})
     crew.task("w1")
-    assert crew.coordinator().claim()["start"][0]["working_directory"] == "/work/own"
-    assert crew.start("w1").call("get_my_task")["task"]["working_directory"] == "/work/own"
+    assert crew.coordinator().claim()["start"][0]["working_directory"] == "/srv/own"
+    assert crew.start("w1").call("get_my_task")["task"]["working_directory"] == "/srv/own"
 
 
 def test_a_claim_starts_no_more_than_it_has_slots_for(crew: World):

@@ -119,7 +119,7 @@ def test_get_my_task(crew: World):
     shown = answer["task"]
     assert (shown["task_id"], shown["title"]) == (task, "機能実装")
     assert shown["description"] == "ログイン画面のUIを実装する"
-    assert shown["working_directory"] == "/work/house"
+    assert shown["working_directory"] == "/srv/house"
     assert (shown["context"]["色"], shown["context"]["previous"]["progress"]) == ("青", "半分")
     assert shown["handoff"]["summary"] == "あとは色だけ"
     assert "タスクを完了したら report_completed を呼び出してください" in answer["instruction"]
