@@ -262,8 +262,9 @@ def test_a_tree_has_its_tasks_their_order_and_the_dependencies_that_lead_out_of_
     early = task("tsk_early", root)
     urgent = task("tsk_urgent", root, priority=Priority.CRITICAL, created_at=NOW + 5)
     store.add_tasks(root, elsewhere, late, early, urgent)
-    store.write(
-        lambda tx: (tx.tasks.connect(late, ["tsk_else", "tsk_early"]), tx.tasks.connect(elsewhere, ["tsk_root"]))
+    store.each(
+        lambda tx: tx.tasks.connect(late, ["tsk_else", "tsk_early"]),
+        lambda tx: tx.tasks.connect(elsewhere, ["tsk_root"]),
     )
     tree = store.read(lambda tx: tx.tasks.tree("tsk_root"))
     assert [each.id for each in tree.children(root)] == ["tsk_urgent", "tsk_early", "tsk_late"]
@@ -294,7 +295,7 @@ def test_a_dependency_on_what_is_not_there_cannot_be_stored(store: Store):
     one = task("tsk_1")
     store.add_tasks(one)
     with pytest.raises(ConstraintBroken):
-        store.write(lambda tx: tx.tasks.connect(one, ["tsk_none"]))
+        store.each(lambda tx: tx.tasks.connect(one, ["tsk_none"]))
 
 
 def test_who_is_busy_with_main_tasks_and_subtasks_do_not_count(store: Store):
