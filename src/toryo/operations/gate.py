@@ -30,11 +30,18 @@ READS_AND_NOTES = frozenset(
         "status_report",
         "handoff",
         "save_progress",
+        "get_pending_tasks",
+        "report_execution_start",
     }
 )
 HARMLESS = READS_AND_NOTES | {"report_model"}
 """What a session may still call whose work was taken away: it is asked for its model before it is told so."""
-ALWAYS = frozenset({"get_next_action", "report_completed", "logout", "help", "health_check", "authenticate"})
+ALWAYS = frozenset(
+    {
+        *("get_next_action", "report_completed", "logout", "help", "health_check", "authenticate"),
+        "report_execution_complete",
+    }
+)
 """These answer for themselves whatever has become of the session."""
 
 
