@@ -314,4 +314,6 @@ def test_非推奨となるAPI(crew: World):
     assert "get_my_task" in process.call("report_execution_start", task_id=task)["deprecated"]
     done = process.call("report_execution_complete", result="success", summary="x")
     assert "report_completed" in done["deprecated"]
+    assert process.call("report_execution_complete", result="success", summary="x") == done
+    assert process.call("get_pending_tasks")["task"]["task_id"] == task
     assert crew.status(task) == "completed"
