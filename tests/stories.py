@@ -24,12 +24,14 @@ from toryo.domain.times import SECOND, iso
 from toryo.housekeeping.runner import CHORES
 from toryo.operations import perform
 from toryo.operations.catalogue import Operation, catalogue
+from toryo.operations.identity import digest
 from toryo.operations.perform import Office, Outcome
 from toryo.operations.permissions import Credentials
 from toryo.settings import Settings
 from toryo.storage import schema
 from toryo.storage.database import Connection, Database
 from toryo.storage.statements import Statement
+from toryo.storage.transaction import Transaction
 
 Answer = dict[str, Any]
 
@@ -129,6 +131,18 @@ class World:
         self.manager()
         for number in range(1, workers + 1):
             self.worker(f"w{number}", "boss")
+
+    def member(self, agent_id: str) -> Caller:
+        """A person whose login role is member, of no project yet."""
+        self.owner.call("create_agent", id=agent_id, role="worker", kind="human")
+        token = f"tpt_{agent_id}"
+
+        def work(connection: Connection) -> None:
+            keeping = Transaction(connection).keeping
+            keeping.add_token(digest(token), "person", agent_id, self.now, agent_id=agent_id, login="member")
+
+        self.database.write(work)
+        return Caller(self, token)
 
     def task(self, assignee_id: str | None = None, *, status: str = "in_progress", **more: Any) -> str:
         asked: Answer = {"project_id": self.project_id, "title": "Build the house", "status": status, **more}

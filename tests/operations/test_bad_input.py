@@ -266,7 +266,7 @@ def test_an_id_of_another_project_is_not_found_by_a_session(there: Cast, foreign
 
 
 def test_a_person_who_is_no_member_finds_nothing_of_the_project(there: Cast, foreign: dict[str, str]):
-    member = a_member(there.world, "lena")
+    member = there.world.member("lena")
     for operation in all_operations():
         if operation.grant not in (Grant.PERSON, Grant.WRITER, Grant.READER) or operation.name in ("why", "show_agent"):
             continue
@@ -281,22 +281,6 @@ def test_a_person_who_is_no_member_finds_nothing_of_the_project(there: Cast, for
 
 def _all_foreign(operation: Operation, foreign: dict[str, str]) -> Answer:
     return {name: foreign[name] for name in identifiers(operation) if name in foreign}
-
-
-def a_member(world: World, agent_id: str) -> Caller:
-    """A person whose login role is member, of no project."""
-    from toryo.operations.identity import digest
-    from toryo.storage.transaction import Transaction
-
-    asked = {"id": agent_id, "role": "worker", "kind": "human"}
-    world.owner.call("create_agent", **asked)
-    token = f"tpt_{agent_id}"
-    world.database.write(
-        lambda connection: Transaction(connection).keeping.add_token(
-            digest(token), "person", agent_id, world.now, agent_id=agent_id, login="member"
-        )
-    )
-    return Caller(world, token)
 
 
 # --- callers ---------------------------------------------------------------------------------------------------------
