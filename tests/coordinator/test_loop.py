@@ -18,6 +18,7 @@ import pytest
 
 from tests.client.fake_server import BOUND, Call, FakeServer, Refused
 from toryo.client import AsyncClient
+from toryo.coordinator import instance
 from toryo.coordinator.config import AgentConfig, Config
 from toryo.coordinator.loop import Coordinator
 from toryo.coordinator.plan import Limits
@@ -335,7 +336,7 @@ def test_the_environment_is_an_allow_list_and_who_the_agent_is(server, orders, p
             "TORYO_LAUNCH_ID": "lau_a",
             "TORYO_LAUNCH_CREDENTIAL": "tlc_a_0123456789abcdef",
             "TORYO_PURPOSE": "task",
-            "TORYO_COORDINATOR_ID": "me",
+            "TORYO_COORDINATOR_ID": instance.mark("me", tmp_path / "data"),
             "TORYO_COORDINATOR_PID": str(os.getpid()),
             "AGENT_ID": "agent-a",
             "PROJECT_ID": "prj",
@@ -554,9 +555,8 @@ def test_what_it_left_running_itself_with_a_server_that_moved_is_ended(server, o
     def tell(_: Coordinator) -> None:
         assert exit_of(server, "o")["error"] == "stopped"
 
-    me = f"me-{os.getpid()}"
-    predecessor(project, "http://127.0.0.1:9", me)
-    story(server, tmp_path, tell, Config(coordinator_id=me))
+    predecessor(project, "http://127.0.0.1:9", instance.mark("me", tmp_path / "data"))
+    story(server, tmp_path, tell, Config(coordinator_id="me"))
 
 
 def test_what_another_coordinator_left_with_another_server_is_none_of_its_business(
@@ -566,5 +566,5 @@ def test_what_another_coordinator_left_with_another_server_is_none_of_its_busine
         assert server.waiting_for("claim_starts")[0].arguments["running"] == []
         (project / "go").write_text("go\n")
 
-    predecessor(project, "http://127.0.0.1:9", "another")
-    story(server, tmp_path, tell)
+    predecessor(project, "http://127.0.0.1:9", instance.mark("me", tmp_path / "elsewhere"))
+    story(server, tmp_path, tell, Config(coordinator_id="me"))

@@ -155,6 +155,28 @@ def test_a_machine_that_crashes_goes_on_when_the_leases_of_its_agents_have_run_o
     assert len(site.history.of("session.ended", reason="lease_expired")) == PARTS
 
 
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_check_whose_coordinator_ends_is_run_by_the_next_one(site: Site, how: signal.Signals) -> None:
+    gate, bell = site.gate(), site.bell()
+    site.project("shop")
+    site.hire("joiner", "shop")
+    command = f"echo $$ > {bell}; {gate}; grep joint joint.txt"
+    task = site.file("shop", "Join", assignee_id="joiner", context={"command": "echo joint > joint.txt"},
+                     acceptance=[{"command": command}])  # fmt: skip
+    coordinator = site.coordinator()
+    site.move(task, "in_progress")
+    (first,) = bell.rung(1)
+
+    coordinator.leave(how)
+    coordinator.start().says("working with")
+    _, second = bell.rung(2)
+    assert programs.gone(int(first), 5), "two checks at once would tread on each other's files"
+    assert not programs.gone(int(second), 0)
+    gate.open()
+    site.until_status(task, "completed")
+    assert len(site.history.starts()) == (1 if how is signal.SIGKILL else 2)
+
+
 def _story(site: Site, gate: Gate, then: str = "true") -> str:
     """A manager with three workers whose commands stop at the gate; the Coordinator is at work. The main task."""
     site.project("story", commands_from="managers")
@@ -209,25 +231,3 @@ def _all_is_well(site: Site, main: str) -> None:
     assert site.history.completed_twice() == []
     assert site.history.double_launches() == []
     assert site.history.lost() == []
-
-
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
-def test_a_check_whose_coordinator_ends_is_run_by_the_next_one(site: Site, how: signal.Signals) -> None:
-    gate, bell = site.gate(), site.bell()
-    site.project("shop")
-    site.hire("joiner", "shop")
-    command = f"echo $$ > {bell}; {gate}; grep joint joint.txt"
-    task = site.file("shop", "Join", assignee_id="joiner", context={"command": "echo joint > joint.txt"},
-                     acceptance=[{"command": command}])  # fmt: skip
-    coordinator = site.coordinator()
-    site.move(task, "in_progress")
-    (first,) = bell.rung(1)
-
-    coordinator.leave(how)
-    coordinator.start().says("working with")
-    _, second = bell.rung(2)
-    assert programs.gone(int(first), 5), "two checks at once would tread on each other's files"
-    assert not programs.gone(int(second), 0)
-    gate.open()
-    site.until_status(task, "completed")
-    assert len(site.history.starts()) == (1 if how is signal.SIGKILL else 2)

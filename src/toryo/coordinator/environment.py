@@ -53,14 +53,14 @@ def allowed(inherited: Mapping[str, str], more: Iterable[str] = ()) -> dict[str,
 
 
 def identity(
-    launch: Launch, server_url: str, coordinator_id: str, coordinator_pid: int, passkey: str | None = None
+    launch: Launch, server_url: str, mark: str, coordinator_pid: int, passkey: str | None = None
 ) -> dict[str, str]:
     """Who the process is and how it signs in. A passkey only helps where the server hands out no credential."""
     found = {
         SERVER_URL: server_url,
         LAUNCH_ID: launch.launch_id,
         PURPOSE: launch.purpose,
-        COORDINATOR_ID: coordinator_id,
+        COORDINATOR_ID: mark,
         COORDINATOR_PID: str(coordinator_pid),
         "AGENT_ID": launch.agent_id,
         "PROJECT_ID": launch.project_id,

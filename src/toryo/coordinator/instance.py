@@ -19,8 +19,9 @@ LONGEST_HOST = 48
 
 
 class Instance:
-    def __init__(self, coordinator_id: str, descriptor: int) -> None:
+    def __init__(self, coordinator_id: str, directory: Path, descriptor: int) -> None:
         self.id = coordinator_id
+        self.mark = mark(coordinator_id, directory)
         self._descriptor = descriptor
 
     def release(self) -> None:
@@ -36,15 +37,23 @@ def hold(directory: Path, wanted: str | None) -> Instance:
         name = own if number == 1 else f"{own}-{number}"
         descriptor = _locked(locks / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.lock")
         if descriptor is not None:
-            return Instance(name, descriptor)
+            return Instance(name, directory, descriptor)
         if wanted:
             break
     raise BadConfig(f"A Coordinator called {own} is running from {directory} already: give this one another --id.")
 
 
+def mark(coordinator_id: str, directory: Path) -> str:
+    """By which its processes know it. With the place: an id is held within a data directory, not on the machine."""
+    return f"{coordinator_id}@{_place(directory)}"
+
+
 def _own(directory: Path) -> str:
-    place = hashlib.sha256(str(directory.resolve()).encode()).hexdigest()[:6]
-    return f"{(socket.gethostname() or 'coordinator')[:LONGEST_HOST]}-{place}"
+    return f"{(socket.gethostname() or 'coordinator')[:LONGEST_HOST]}-{_place(directory)}"
+
+
+def _place(directory: Path) -> str:
+    return hashlib.sha256(str(directory.resolve()).encode()).hexdigest()[:6]
 
 
 def _locked(path: Path) -> int | None:

@@ -75,7 +75,7 @@ class Coordinator:
         workspaces = Workspaces(config.workspace_directory or place / "workspaces")
         found = configured(config.ai_providers) if providers is None else providers
         self._starter = Starter(
-            config, found, self._server.url, self._instance.id, self._logs_in, workspaces, self._inherited
+            config, found, self._server.url, self._instance.mark, self._logs_in, workspaces, self._inherited
         )
         self._shipping = Shipping(self._server.append_log)
         self._table = Table()
@@ -237,8 +237,8 @@ class Coordinator:
         self._report(launch_id, error=why.value, log_tail="It was never started: no slot in time, or told to stop.")
 
     def _adopt_orphans(self) -> None:
-        orphans.end_checks(self._instance.id)
-        for orphan in orphans.find(self._server.url, self._instance.id):
+        orphans.end_checks(self._instance.mark)
+        for orphan in orphans.find(self._server.url, self._instance.mark):
             entry = self._table.add(Entry(orphan.launch, _now(), log=self._log_of(orphan.launch)))
             entry.stop = Stop(_now(), 0.0, "its server has moved") if orphan.lost else None
             entry.mask = self._starter.mask(orphan.launch)

@@ -26,21 +26,21 @@ class Orphan:
     """It looks for its server where none is any more."""
 
 
-def find(server_url: str, coordinator_id: str) -> list[Orphan]:
+def find(server_url: str, mark: str) -> list[Orphan]:
     """Those of this server or this Coordinator; nothing where the machine cannot be looked at (no `/proc`)."""
     found = []
     for pid, environ in processes.environments():
         here = environ.get(environment.SERVER_URL) == server_url
-        own = environ.get(environment.COORDINATOR_ID) == coordinator_id
+        own = environ.get(environment.COORDINATOR_ID) == mark
         if (here or own) and _left_behind(pid, environ):
             found.append(Orphan(pid, _launch(environ), lost=not here))
     return found
 
 
-def end_checks(coordinator_id: str) -> None:
-    """Kills what is left of the acceptance checks that a predecessor of this Coordinator was running."""
+def end_checks(mark: str) -> None:
+    """Kills the acceptance checks that a predecessor of this Coordinator was running."""
     for pid, environ in processes.environments(environment.CHECK_ID):
-        if environ.get(environment.COORDINATOR_ID) == coordinator_id:
+        if environ.get(environment.COORDINATOR_ID) == mark:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
 

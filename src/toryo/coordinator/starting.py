@@ -34,7 +34,7 @@ class Starter:
         config: Config,
         providers: Mapping[str, Provider],
         server_url: str,
-        coordinator_id: str,
+        mark: str,
         logs_in: Path,
         workspaces: Workspaces,
         inherited: Mapping[str, str],
@@ -43,7 +43,7 @@ class Starter:
         self.logs_in = logs_in
         self._config = config
         self._server_url = server_url
-        self._coordinator_id = coordinator_id
+        self._mark = mark
         self._workspaces = workspaces
         self._inherited = inherited
 
@@ -77,7 +77,7 @@ class Starter:
         return {
             **environment.allowed(self._inherited),
             environment.CHECK_ID: order.check_id,
-            environment.COORDINATOR_ID: self._coordinator_id,
+            environment.COORDINATOR_ID: self._mark,
             "AGENT_ID": order.agent_id,
             "PROJECT_ID": order.project_id,
         }
@@ -97,7 +97,7 @@ class Starter:
         return {
             **environment.allowed(self._inherited, provider.env),
             **provider.settings,
-            **environment.identity(launch, self._server_url, self._coordinator_id, os.getpid(), passkey),
+            **environment.identity(launch, self._server_url, self._mark, os.getpid(), passkey),
         }
 
     def _execute(self, launch: Launch, argv: tuple[str, ...], directory: Path, env: Mapping[str, str]) -> Process:
