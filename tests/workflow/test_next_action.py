@@ -91,6 +91,8 @@ def test_7_a_session_that_closed_its_task_itself_is_told_so() -> None:
     for closed in (done, cancelled):
         own = ground(closed("main", "boss", moved_session="ses_boss"))
         assert first(own) == ("first 7", "exit", "task_closed")
+    paused = ground(done("main", "boss", moved_session="ses_boss"), where=project(ProjectStatus.PAUSED))
+    assert first(paused) == ("first 6", "exit", "project_paused")
     back = ground(todo("main", "boss", moved_session="ses_boss"))
     assert first(back) == ("first 7", "exit", "task_withdrawn")
 
