@@ -323,14 +323,22 @@ def logout(call: Call, _: NoParameters) -> dict[str, Any]:
     snapshot = call.own_snapshot()
     language = snapshot.project.settings.language if snapshot.project else Language.ENGLISH
     if not session.over:
-        counts = _leaves_without_reporting(call, snapshot)
-        ending.end_session(call, session, End.LOGGED_OUT if counts else End.TOLD_TO_EXIT, counts=counts)
+        _leave(call, snapshot)
     return {"success": True, "instruction": words("logged_out", language)}
 
 
-def _leaves_without_reporting(call: Call, snapshot: Snapshot) -> bool:
-    """Whether a task session leaves though nobody would tell it to."""
+_WAITS = {"wait": "workers", "wait_for_others": "others"}
+
+
+def _leave(call: Call, snapshot: Snapshot) -> None:
+    """Whoever would be told to wait leaves to wait; whoever would be told to go on has left without reporting."""
     session = call.session
-    if session.purpose is not Purpose.TASK or session.runaway is not None:
-        return False
-    return next_action.decide(snapshot, session).action not in next_action.ENDS_SESSION
+    by_rule = session.purpose is Purpose.TASK and session.runaway is None
+    action = next_action.decide(snapshot, session).action if by_rule else "exit"
+    if action in _WAITS:
+        ending.record_wait(call, call.task(session.task_id or ""), _WAITS[action])
+        ending.end_session(call, session, End.LEFT_TO_WAIT)
+    elif action in next_action.ENDS_SESSION:
+        ending.end_session(call, session, End.TOLD_TO_EXIT)
+    else:
+        ending.end_session(call, session, End.LOGGED_OUT, counts=True)
