@@ -233,6 +233,34 @@ def test_wait_ends_the_session_in_the_same_act_and_logout_still_succeeds(world: 
     assert boss.action() == "exit"
 
 
+def test_one_that_chose_to_wait_and_leaves_without_asking_once_more_waits_all_the_same(world: World):
+    """Models do that; it was started again at once, and blocked for it after five times."""
+    world.crew(workers=1)
+    world.task("boss")
+    boss = world.start("boss")
+    (walls,) = boss.assigned({"Walls": "w1"})
+    boss.begin(walls)
+    boss.next()
+    boss.call("select_action", action="wait")
+    boss.call("logout")
+    assert world.coordinator().reason("boss") == "hold waiting_for_workers"
+    world.start("w1").report("blocked", summary="no bricks")
+    assert world.coordinator().reason("boss") == "start worker_blocked"
+
+
+def test_one_that_chose_to_wait_and_leaves_although_something_is_new_has_not_waited(world: World):
+    world.crew(workers=2)
+    world.task("boss")
+    boss = world.start("boss")
+    walls, roof = boss.assigned({"Walls": "w1", "Roof": "w2"})
+    boss.begin(walls, roof)
+    boss.next()
+    boss.call("select_action", action="wait")
+    world.start("w1").report("blocked", summary="no bricks")
+    boss.call("logout")
+    assert world.coordinator().reason("boss") == "start has_in_progress_task"
+
+
 def test_a_wait_outlives_an_order_that_nobody_signed_in_for(world: World):
     """The record ends when its owner signs in for it, not when the launch is ordered."""
     world.crew(workers=1)
