@@ -280,8 +280,10 @@ def test_what_was_planned_anew_by_itself_does_not_wake_it(world: World):
     boss = world.start("boss")
     walls, roof = boss.assigned({"Walls": "w1", "Roof": "w2"})
     boss.begin(walls, roof)
+    assert boss.action() == "situational_awareness"
     boss.call("block_task", task_id=roof, reason="later")
-    boss.wait()
+    boss.call("select_action", action="wait")
+    assert boss.action() == "wait"
     assert starts_within(world, "boss", 60) == 0
 
 
