@@ -8,6 +8,7 @@ answers the operation's output schema, a refusal has its four keys. What agents 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -379,6 +380,7 @@ def _hold_refusal(name: str, result: Answer) -> None:
     assert result.get("code", result["error"]) in _CODES, result
     assert result["message"].strip() and result["instruction"].strip(), result
     assert "{" not in result["instruction"].split("(")[0], f"words left unfilled: {result}"
+    _hold_calls(result["instruction"])
     if name == "authenticate":
         assert result["action"] == "exit", result
     if "next" in result:
@@ -391,6 +393,22 @@ def _hold_next(said: Answer) -> None:
     assert said["instruction"].strip(), said
     unknown = [each for each in said["tools"] if each not in catalogue()]
     assert not unknown, said
+    _hold_calls(said["instruction"])
+
+
+_CALL = re.compile(r"\b([a-z_]+)\(([^()]*)\)")
+
+
+def _hold_calls(instruction: str) -> None:
+    """Calls that are written out in an instruction name parameters and choices that exist."""
+    for name, arguments in _CALL.findall(instruction):
+        if name not in catalogue():
+            continue
+        properties = catalogue()[name].input_schema.get("properties", {})
+        for parameter, value in re.findall(r"([a-z_]+)\s*=\s*\"([^\"]*)\"", arguments):
+            assert parameter in properties, instruction
+            choices = properties[parameter].get("enum")
+            assert choices is None or value in choices, instruction
 
 
 @lru_cache(maxsize=256)
