@@ -14,11 +14,11 @@ from tests.databases import postgres_database
 from tests.scenarios.conftest import Build
 from tests.scenarios.sites import Site
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120, method="signal")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(200, method="signal")]
 
-AGENTS = 8
-TASKS_EACH = 8
-DONE_WITHIN = 80.0
+AGENTS = 10
+TASKS_EACH = 10
+DONE_WITHIN = 150.0
 
 
 @pytest.fixture
