@@ -100,6 +100,12 @@ def test_blocked_failed_and_cancelled_need_a_reason(to: Status, reason: str | No
     assert statuses(move(below_boss(IN_PROGRESS), "t", to, OWNER, reason))["t"] == to.value
 
 
+def test_every_other_move_needs_no_reason() -> None:
+    for before, to in EDGES:
+        if to not in (BLOCKED, FAILED, CANCELLED) and (before, to) != (BACKLOG, IN_PROGRESS):
+            assert statuses(move(below_boss(before), "t", to, BOSS, None))["t"] == to.value
+
+
 # --- who may ---------------------------------------------------------------------------------------------------------
 
 ASSIGNEE_MAY = {
@@ -406,6 +412,12 @@ def test_what_a_cascade_blocked_is_unblocked_at_its_cause() -> None:
     assert statuses(move(held, "part", CANCELLED, BOSS))["own"] == "cancelled"
 
 
+def test_an_owner_may_free_one_part_before_its_cause_is_lifted_and_the_undoing_leaves_it_alone() -> None:
+    freed = move(move(house(), "left", BLOCKED, BOSS), "next", TODO, OWNER)
+    assert statuses(freed)["next"] == "todo"
+    assert statuses(move(move(freed, "next", IN_PROGRESS, OWNER), "left", TODO, BOSS))["next"] == "in_progress"
+
+
 def test_each_block_is_undone_at_its_own_level_only() -> None:
     inner = move(house(), "part", BLOCKED, BOSS)
     outer = move(inner, "root", BLOCKED, HANA)
@@ -524,6 +536,7 @@ def test_agents_try_again_up_to_the_retry_policy_and_people_as_often_as_they_lik
     assert refused_move(Code.ATTEMPTS_EXHAUSTED, third, "t", TODO, BOSS).details["attempt"] == 3
     assert move(third, "t", TODO, HANA).tree.tasks["t"].attempt == 4
     assert move(third, "t", TODO, OWNER).tree.tasks["t"].attempt == 4
+    assert move(third, "t", TODO, GUARD).tree.tasks["t"].attempt == 4
 
 
 def test_the_retry_policy_is_the_projects() -> None:
@@ -598,3 +611,9 @@ def test_closing_the_window_is_no_change_of_status() -> None:
     changes = moves(ground(main, todo("t", "ann", below=main)), "t", IN_PROGRESS, ANN)
     assert [(each.after.id, each.verb) for each in changes] == [("t", "started"), ("main", "")]
     assert changes[1].after.moved_at == main.moved_at
+
+
+def test_a_window_is_closed_once() -> None:
+    main = at_work("main", "ann", worked_attempt=1)
+    changes = moves(ground(main, todo("t", "ann", below=main)), "t", IN_PROGRESS, ANN)
+    assert [each.after.id for each in changes] == ["t"]

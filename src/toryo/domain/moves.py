@@ -406,7 +406,6 @@ def _complete(moving: _Moving) -> None:
     if task.has_acceptance and task.checks is not Checks.PASSED:
         raise _unchecked(task)
     after = moving.change(task, Status.COMPLETED, completed_at=moving.order.now)
-    moving.close_window(after)
     for below in list(tree.descendants(after)):
         current = moving.current(below)
         if current.open:
@@ -431,7 +430,6 @@ def _unchecked(task: Task) -> Refusal:
 
 def _fail(moving: _Moving) -> None:
     after = moving.change(moving.own(), Status.FAILED, completed_at=moving.order.now)
-    moving.close_window(after)
     moving.cascade_block(after)
 
 
