@@ -111,7 +111,7 @@ def test_the_providers_that_need_no_program_are_always_there_and_may_be_given_li
     assert set(BUILT_IN) == WITHOUT_PROGRAM
     text = "ai_providers:\n  command: {time_limit: 5, env: [PATH, FOO]}\n  mine: {cli_command: mine, env: {A: b}}\n"
     found = configured(parse(text, "file", {}).ai_providers)
-    assert set(found) == {"command", "playbook", "mine"}
+    assert set(found) == {"command", "playbook", "script", "mine"}
     assert found["command"].time_limit == 5
     assert found["command"].env == {"PATH", "FOO"}
     assert found["mine"].settings == {"A": "b"}

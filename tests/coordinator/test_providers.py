@@ -77,6 +77,16 @@ def test_a_playbook_is_checked_before_anything_starts(tmp_path) -> None:
         BUILT_IN["playbook"].prepare(setting(tmp_path))
 
 
+def test_a_script_is_checked_before_anything_starts(tmp_path) -> None:
+    good = {"script": {"answers": [{"when": "name", "answer": "{{agent_name}}"}]}}
+    command = BUILT_IN["script"].prepare(setting(tmp_path, provider_options=good))
+    assert json.loads(command.files["script.json"])["answers"][0]["answer"] == "{{agent_name}}"
+    assert command.argv[1:-1] == ("-P", "-u", "-m", "toryo.coordinator.runners.script", "--file")
+    bad = {"script": "answers:\n  - {when: name, anser: x}\n"}
+    with pytest.raises(BadConfig, match=r"script of agent agt_1 has mistakes:\n.*script:2: .*did you mean answer\?"):
+        BUILT_IN["script"].prepare(setting(tmp_path, provider_options=bad))
+
+
 @pytest.mark.parametrize(
     ("exit_code", "signal", "failure"),
     [

@@ -20,7 +20,7 @@ from toryo.coordinator.documents import Mistakes
 __all__ = ["AgentConfig", "Config", "ErrorProtection", "Mistakes", "ProviderConfig", "load", "parse"]
 
 
-WITHOUT_PROGRAM = frozenset({"command", "playbook"})
+WITHOUT_PROGRAM = frozenset({"command", "playbook", "script"})
 """Providers that are part of Toryo and need no `cli_command`."""
 
 

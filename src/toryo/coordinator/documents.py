@@ -1,11 +1,12 @@
 """YAML that people write, checked so that each mistake names its line and the nearest valid key.
 
-Used for the Coordinator's file and for playbooks. What is valid is said by pydantic models there.
+Used for the Coordinator's file, for playbooks and for scripts. What is valid is said by pydantic models there.
 """
 
 from __future__ import annotations
 
 import difflib
+import pathlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 Path = tuple[str | int, ...]
 Model = TypeVar("Model", bound=BaseModel)
-_UNION_MARK = re.compile(r"[\[\]()]|^(str|list|dict)$")
+_UNION_MARK = re.compile(r"[\[\]()]|^(str|int|list|dict)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,17 @@ def read(text: str, source: str) -> Document:
     if root is not None:
         _note_lines(document, root, ())
     return document
+
+
+def text_of(name: str, directory: pathlib.Path) -> str:
+    """The text of a file in that directory; raises Mistakes where it lies outside or cannot be read."""
+    path = (directory / name).resolve()
+    if not path.is_relative_to(directory.resolve()):
+        raise Mistakes(name, [Mistake("lies outside the project directory")])
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as problem:
+        raise Mistakes(name, [Mistake(f"{problem.strerror} (looked in {directory})")]) from problem
 
 
 def checked(document: Document, model: type[Model]) -> Model:

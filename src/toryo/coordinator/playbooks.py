@@ -154,7 +154,7 @@ def given(value: Any, project_directory: Path) -> dict[str, Any]:
         raise Mistakes(SOURCE, [Mistake(words)])
     if "\n" in value.strip() or value.lstrip().startswith(("tasks:", "{")):
         return parse(documents.read(value, SOURCE))
-    return parse(documents.read(_text_of(value.strip(), project_directory), value.strip()))
+    return parse(documents.read(documents.text_of(value.strip(), project_directory), value.strip()))
 
 
 def parse(document: Document) -> dict[str, Any]:
@@ -165,16 +165,6 @@ def parse(document: Document) -> dict[str, Any]:
         _check_plan(document, plan, ("tasks", number))
     document.fail_if_mistaken()
     return playbook.model_dump(mode="json")
-
-
-def _text_of(name: str, project_directory: Path) -> str:
-    path = (project_directory / name).resolve()
-    if not path.is_relative_to(project_directory.resolve()):
-        raise Mistakes(name, [Mistake("lies outside the project directory")])
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as problem:
-        raise Mistakes(name, [Mistake(f"{problem.strerror} (looked in {project_directory})")]) from problem
 
 
 def _check_plan(document: Document, plan: Plan, path: documents.Path) -> None:

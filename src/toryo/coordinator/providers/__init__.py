@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from toryo.coordinator.config import ProviderConfig
 from toryo.coordinator.provider import Provider
-from toryo.coordinator.providers import command, custom, playbook
+from toryo.coordinator.providers import command, custom, playbook, script
 
-BUILT_IN: Mapping[str, Provider] = {each.name: each for each in (command.PROVIDER, playbook.PROVIDER)}
+BUILT_IN: Mapping[str, Provider] = {each.name: each for each in (command.PROVIDER, playbook.PROVIDER, script.PROVIDER)}
 
 
 def configured(sections: Mapping[str, ProviderConfig]) -> dict[str, Provider]:

@@ -1,18 +1,23 @@
 """The agent without a model: runs `context.command` of its task and reports how that went.
 
-Exit 0 is success (and every path of `context.outputs` must exist then); the end of the output is the summary.
+Exit 0 is success (and every path of `context.outputs` must exist then); the end of the output is the summary. What
+`context.delegate` wants said to others is delegated before, and the command finds the results in its environment;
+without a command they are the summary.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toryo.coordinator.runners import shell
+from toryo.coordinator.runners import delegating, manners, shell
+from toryo.coordinator.runners.delegating import Delegating
 from toryo.coordinator.runners.session import (
     Answer,
+    Handler,
     Session,
     command_environment,
     common,
@@ -21,35 +26,76 @@ from toryo.coordinator.runners.session import (
     say,
     working_directory,
 )
+from toryo.coordinator.runners.talking import Talk
 
 RUNS_AT_MOST = 2
 """Once, and once more where an acceptance check failed: the same command again rarely mends more than that."""
+
+
+OTHERWISE = (
+    "I am {{agent_name}}, an agent without a model: I run the command of a task that I am given, and cannot talk. Give"
+    " me a task with a context.command."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What there is to do for a task: what others are to be told, and a command; one of the two may be missing."""
+
+    command: Any
+    context: Mapping[str, Any]
+    wanted: Sequence[Mapping[str, Any]]
 
 
 class CommandRunner:
     def __init__(self, session: Session, environ: Mapping[str, str]) -> None:
         self._session = session
         self._environ = environ
+        self._delegating = Delegating(session)
         self._runs = 0
 
     def work(self) -> None:
+        follow(self._session, self.handlers(), self.chat)
+
+    def handlers(self) -> dict[str, Handler]:
         doing = dict.fromkeys(("execute_task", "create_subtasks", "start_subtask", "execute_subtask"), self.execute)
         stuck = dict.fromkeys(("review_and_resolve_blocks", "resolve_dependency_deadlock"), self.give_up)
-        follow(self._session, {**common(self._session), **doing, **stuck, "report_completion": self.complete})
+        return {**common(self._session), **doing, **stuck, "report_completion": self.complete}
+
+    def chat(self) -> dict[str, Handler]:
+        return Talk(self._session, manners.plain(OTHERWISE)).handlers()
+
+    def job(self) -> Job:
+        context = self._session.task.get("context")
+        context = context if isinstance(context, Mapping) else {}
+        return Job(context.get("command"), context, delegating.wanted_by(context))
 
     def execute(self, step: Answer) -> Answer:
-        task = self._session.task
-        context = task.get("context") or {}
-        command = context.get("command") if isinstance(context, Mapping) else None
-        if not command:
-            return self._session.report(
-                "blocked", "This task has no context.command, and nothing else can be run here."
-            )
+        job = self.job()
+        if refused := self._delegating.ask(job.wanted):
+            return self._session.report("blocked", f"This could not be delegated: {refused.get('message')}")
+        if job.command:
+            return self._execute_command(job, step)
+        if job.wanted:
+            return self._report_answers(job)
+        return self._session.report("blocked", "This task has no context.command, and nothing else can be run here.")
+
+    def _execute_command(self, job: Job, step: Answer) -> Answer:
         if self._runs >= RUNS_AT_MOST:
             return self._session.report("failed", f"The command succeeds, but {_failed_checks(step)}")
+        if not self._delegating.come_soon(job.wanted):
+            # refused while a result is awaited, and from then on get_next_action waits for it
+            return self._session.report("success", "What was delegated has come to its end.")
         self._runs += 1
-        result, summary = self._run(command, context, working_directory(task, self._environ))
-        return self._session.report(result, summary)
+        directory = working_directory(self._session.task, self._environ)
+        return self._session.report(*self._run(job.command, job.context, directory))
+
+    def _report_answers(self, job: Job) -> Answer:
+        """Refused while one is awaited: then get_next_action waits for it, and all of this is done again."""
+        self._delegating.awaited(job.wanted)
+        failed = self._delegating.failed(job.wanted)
+        summary = self._delegating.summary() or "Delegated, and not waited for."
+        return self._session.report("failed" if failed else "success", summary)
 
     def complete(self, _: Answer) -> Answer:
         return self._session.report("success", "All subtasks are completed.")
@@ -62,7 +108,8 @@ class CommandRunner:
             return "blocked", f"The working directory {directory} does not exist on this machine."
         say(f"$ {command if isinstance(command, str) else ' '.join(map(str, command))}")
         limit = context.get("timeout_seconds")
-        ran = shell.run(command, directory, command_environment(self._environ), float(limit) if limit else None)
+        env = {**command_environment(self._environ), **self._delegating.environment()}
+        ran = shell.run(command, directory, env, float(limit) if limit else None)
         missing = [str(each) for each in context.get("outputs") or () if not (directory / str(each)).exists()]
         if ran.ok and missing:
             ran = shell.Ran(ran.tail, f"The command succeeded, but did not make {', '.join(missing)}.")

@@ -6,30 +6,18 @@ in `working.py`.
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from toryo.coordinator.runners import manners
 from toryo.coordinator.runners.managing import Manager
-from toryo.coordinator.runners.session import Answer, Handler, Session, common, follow, main, say
+from toryo.coordinator.runners.session import Answer, Handler, Session, common, follow, main
+from toryo.coordinator.runners.talking import Talk
 from toryo.coordinator.runners.working import Worker
+from toryo.coordinator.runners.written import given
 
-WRONG_CONFIGURATION = 78
-
-
-def read(path: Path) -> dict[str, Any]:
-    """The checked form that a Coordinator writes (JSON), or the YAML that a person wrote, checked here."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".json":
-        found: dict[str, Any] = json.loads(text)
-        return found
-    from toryo.coordinator import documents, playbooks
-
-    return playbooks.parse(documents.read(text, str(path)))
+OTHERWISE = "I am {{agent_name}}, an agent without a model: I follow a written plan, and cannot talk. Give me a task."
 
 
 def work(session: Session, playbook: Mapping[str, Any], environ: Mapping[str, str]) -> None:
@@ -45,22 +33,16 @@ def work(session: Session, playbook: Mapping[str, Any], environ: Mapping[str, st
         return answer
 
     handlers["get_task"] = fetch_task
-    follow(session, handlers)
+    follow(session, handlers, Talk(session, manners.plain(OTHERWISE)).handlers)
 
 
-def _main() -> None:
-    arguments = argparse.ArgumentParser(prog="toryo.coordinator.runners.playbook", description=__doc__)
-    arguments.add_argument("--file", type=Path, required=True, help="the playbook: YAML, or JSON as checked before")
-    path = arguments.parse_args().file
-    try:
-        playbook = read(path)
-    except Exception as wrong:
-        if type(wrong).__name__ not in ("Mistakes", "JSONDecodeError") and not isinstance(wrong, OSError):
-            raise
-        say(f"error: {wrong}")
-        sys.exit(WRONG_CONFIGURATION)
-    main("playbook", lambda session: work(session, playbook, os.environ))
+def _checked(text: str, source: str) -> dict[str, Any]:
+    """Imported only for what a person wrote: checking costs more than all the rest of a start."""
+    from toryo.coordinator import documents, playbooks
+
+    return playbooks.parse(documents.read(text, source))
 
 
 if __name__ == "__main__":
-    _main()
+    playbook = given("playbook", _checked)
+    main("playbook", lambda session: work(session, playbook, os.environ))

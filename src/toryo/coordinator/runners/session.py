@@ -28,6 +28,8 @@ PATIENCE = 60.0
 """Seconds a server may be away before a runner gives up; its session lives longer than that."""
 TOLD = frozenset({"summary", "reason", "progress"})
 """Arguments that repeat what some program printed."""
+ONCE = frozenset({"get_pending_messages", "respond_chat", "send_message", "request_task"})
+"""Tools that are not called again when an answer was lost: the messages would be said, or taken as read, twice."""
 SAME_AT_MOST = 3
 """So often a runner follows the same advice without anything changing, then it leaves."""
 REPORTS_AT_MOST = 15
@@ -45,16 +47,31 @@ class Over(Exception):
 class Session:
     """Signed in with the launch credential of this process (or, where there is none, by id and passkey)."""
 
-    def __init__(self, client: Client, environ: Mapping[str, str], provider: str) -> None:
+    def __init__(self, client: Client, environ: Mapping[str, str], provider: str, once: Client | None = None) -> None:
         self._client = client
+        self._once = once or client
         self._environ = environ
         self._provider = provider
         self._mask = Mask([environ.get(CREDENTIAL), environ.get(PASSKEY)])
         self._token: str | None = None
         self._reported = False
         self.task: Answer = {}
+        self.purpose = "task"
+        self.agent_id = environ.get("AGENT_ID", "")
+        self.agent_name = ""
+        self.project_id = environ.get("PROJECT_ID", "")
+        self.progress = 0
+        """How much has been dealt with; the guard against repeats sees by it that a chat gets on."""
 
     def sign_in(self) -> Answer:
+        answer = self._authenticate()
+        self.purpose = str(answer.get("purpose") or self.purpose)
+        self.agent_id = str(answer.get("agent_id") or self.agent_id)
+        self.agent_name = str(answer.get("agent_name") or self.agent_id)
+        self.project_id = str(answer.get("project_id") or self.project_id)
+        return answer
+
+    def _authenticate(self) -> Answer:
         if self._environ.get(CREDENTIAL):
             return self._client.call("authenticate")
         answer = self._client.call(
@@ -66,12 +83,16 @@ class Session:
         self._token = answer.get("session_token")
         return answer
 
+    def progressed(self) -> None:
+        self.progress += 1
+
     def call(self, tool: str, **arguments: Any) -> Answer:
         """Raises RefusalError; everything else that goes wrong ends the runner. What others read holds no secret."""
         arguments = {name: self._mask(each) if name in TOLD else each for name, each in arguments.items()}
         if self._token:
             arguments["session_token"] = self._token
-        return self._client.call(tool, **arguments)
+        client = self._once if tool in ONCE else self._client
+        return client.call(tool, **arguments)
 
     def try_to(self, tool: str, **arguments: Any) -> Answer:
         """As `call`, but a refusal is printed and is an answer like any other (`success` is false)."""
@@ -87,6 +108,8 @@ class Session:
     def fetch_task(self, _: Answer) -> Answer:
         answer = self.try_to("get_my_task")
         self.task = answer.get("task") or self.task
+        if answer.get("delegations") is not None:
+            self.task = {**self.task, "delegations": answer["delegations"]}
         if self.task.get("resumed"):
             say(f"resuming {self.task.get('title')}")
         return answer
@@ -96,6 +119,10 @@ class Session:
         for each in answer.get("notifications") or ():
             say(f"notice: {each.get('message')}")
         return answer
+
+    def wait(self, _: Answer) -> Answer:
+        """Asks what is next; the server waits until there is something."""
+        return self.try_to("get_next_action", timeout_seconds=45)
 
     def report(self, result: str, summary: str) -> Answer:
         """Reports the main task; waits as long as its acceptance checks run."""
@@ -118,8 +145,13 @@ class Session:
         raise Over
 
     def stop(self, note: str) -> None:
-        """Saves a note. A Coordinator then reports the end as what it is: logging out would be leaving unreported."""
-        if self._environ.get("TORYO_LAUNCH_ID"):
+        """Saves a note. A Coordinator then reports the end as what it is: logging out would be leaving unreported.
+
+        A chat has nothing to report: it logs out, so that what it has in hand is kept for the next one at once.
+        """
+        if self.purpose == "chat":
+            self.leave()
+        elif self._environ.get("TORYO_LAUNCH_ID"):
             self._note(note)
         else:
             self.leave(note)
@@ -131,24 +163,29 @@ class Session:
 
     def hurry(self) -> None:
         """From now on a server that is away is not waited for."""
-        self._client.patience_seconds = 0.0
+        self._client.patience_seconds = self._once.patience_seconds = 0.0
 
 
-def follow(session: Session, handlers: Mapping[str, Handler]) -> None:
-    """The loop: do what is said, until it says that the session is over. Raises Over."""
+def follow(session: Session, handlers: Mapping[str, Handler], chat: Callable[[], Mapping[str, Handler]]) -> None:
+    """The loop: do what is said, until it says that the session is over. Raises Over.
+
+    Which of the two tables counts is known once it has signed in: `chat` is asked for in a chat session.
+    """
     same = _Repeats()
     answer = session.sign_in()
+    if session.purpose == "chat":
+        handlers = chat()
     while True:
         step = _step(session, answer)
         action = str(step.get("action"))
         if action in ("exit", "logout", "wait", "wait_for_others"):
             session.leave()
-        if same.often(action, step.get("state_version")):
+        if same.often(action, step.get("state_version"), session.progress):
             session.leave(f"The server says {action} again and again, and nothing changes: leaving.")
         handler = handlers.get(action)
         if handler is None and action != "get_next_action":
             say(f"this runner does not know the action {action}")
-        answer = handler(step) if handler is not None else session.try_to("get_next_action", timeout_seconds=45)
+        answer = handler(step) if handler is not None else session.wait(step)
 
 
 def common(session: Session) -> dict[str, Handler]:
@@ -157,6 +194,8 @@ def common(session: Session) -> dict[str, Handler]:
         "report_model": session.report_model,
         "get_task": session.fetch_task,
         "get_notifications": session.notifications,
+        "wait_for_messages": session.wait,
+        "wait_for_delegation": session.wait,
     }
 
 
@@ -164,13 +203,14 @@ def main(provider: str, work: Callable[[Session], None]) -> NoReturn:
     """A runner's whole life: signals, server, work, and the exit code that says how it went."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _told)
-    client = Client(
-        os.environ.get("TORYO_SERVER_URL") or "http://127.0.0.1:8765",
-        os.environ.get(CREDENTIAL),
-        patience_seconds=PATIENCE,
-        repeat_lost=True,  # every tool a runner uses answers a repeated call as it answered the first
-    )
-    sys.exit(_live(Session(client, os.environ, provider), work))
+    # but for the tools of ONCE, every tool a runner uses answers a repeated call as it answered the first
+    client, once = (_client(repeat_lost=each) for each in (True, False))
+    sys.exit(_live(Session(client, os.environ, provider, once), work))
+
+
+def _client(*, repeat_lost: bool) -> Client:
+    url = os.environ.get("TORYO_SERVER_URL") or "http://127.0.0.1:8765"
+    return Client(url, os.environ.get(CREDENTIAL), patience_seconds=PATIENCE, repeat_lost=repeat_lost)
 
 
 def _live(session: Session, work: Callable[[Session], None]) -> int:
@@ -223,16 +263,19 @@ def _step(session: Session, answer: Answer) -> Answer:
 
 
 class _Repeats:
-    """Counts how often the same is said while nothing changes (`state_version` stands still)."""
+    """Counts how often the same is said while nothing changes (`state_version` stands still, and so does progress).
+
+    In a chat one thing after the other is dealt with, and the state of the tasks may stand still all the while.
+    """
 
     def __init__(self) -> None:
-        self._version: object = None
+        self._before: tuple[object, int] = (None, 0)
         self._said: Counter[str] = Counter()
 
-    def often(self, action: str, version: object) -> bool:
-        if version != self._version or (version is None and action not in self._said):
+    def often(self, action: str, version: object, progress: int) -> bool:
+        if (version, progress) != self._before or (version is None and action not in self._said):
             self._said.clear()
-        self._version = version
+        self._before = (version, progress)
         self._said[action] += 1
         return self._said[action] > SAME_AT_MOST and not action.startswith("wait_for")
 

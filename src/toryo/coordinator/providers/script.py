@@ -1,0 +1,28 @@
+"""No model: an agent that talks by written rules, `provider_options.script` of the agent.
+
+The rules are checked here, before anything starts, and handed to the runner in their checked form.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from toryo.coordinator import scripts
+from toryo.coordinator.environment import own_python_path
+from toryo.coordinator.provider import BadConfig, Command, Provider, Setting, judge_runner
+
+FILE = "script.json"
+
+
+def _prepare(setting: Setting) -> Command:
+    try:
+        script = scripts.given(setting.options.get("script"), setting.working_directory)
+    except scripts.Mistakes as wrong:
+        raise BadConfig(f"The script of agent {setting.launch.agent_id} has mistakes:\n{wrong}") from wrong
+    runner = (sys.executable, "-P", "-u", "-m", "toryo.coordinator.runners.script")
+    argv = (*runner, "--file", str(setting.workspace / FILE))
+    return Command(argv, own_python_path(), {FILE: json.dumps(script, ensure_ascii=False)})
+
+
+PROVIDER = Provider("script", _prepare, judge_runner)

@@ -1,0 +1,103 @@
+"""What a task session wants said to others: asked of the agent's own chat session, once for each task.
+
+What is to be said stands in the task (`context.delegate`) or in a script. The server remembers what was delegated: a
+session that is started again asks for nothing twice, and finds the results.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from toryo.coordinator.runners.session import Answer, Session, say
+
+OPEN = frozenset({"pending", "processing"})
+PATIENCE = 60.0
+"""Seconds for which a result is looked for here; then the server is asked to wait, which may end this process."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.25, 5.0
+RESULTS, RESULT = "TORYO_DELEGATION_RESULTS", "TORYO_DELEGATION_RESULT"
+
+
+class Delegating:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def ask(self, wanted: Sequence[Mapping[str, Any]]) -> Answer:
+        """Delegates what has not been delegated yet; the refusal, if there is one, else nothing."""
+        known = {_key(each) for each in self.all()}
+        for each in wanted:
+            if _key(each) not in known:
+                answer = self._session.try_to("delegate_to_chat_session", **_arguments(each))
+                if not answer.get("success"):
+                    return answer
+                known.add(_key(each))
+                say(f"delegated: {each['purpose']} ({each['target_agent_id']})")
+        return {}
+
+    def all(self) -> list[Answer]:
+        return list(self._session.task.get("delegations") or ())
+
+    def awaited(self, wanted: Iterable[Mapping[str, Any]]) -> bool:
+        """Whether the result of one that is awaited is still open, as of now."""
+        keys = {_key(each) for each in wanted if each.get("await_result", True)}
+        if not keys:
+            return False
+        self._session.fetch_task({})
+        return any(_key(each) in keys and each.get("status") in OPEN for each in self.all())
+
+    def failed(self, wanted: Iterable[Mapping[str, Any]]) -> bool:
+        """Whether one that is awaited has failed."""
+        keys = {_key(each) for each in wanted if each.get("await_result", True)}
+        return any(_key(each) in keys and each.get("status") == "failed" for each in self.all())
+
+    def come_soon(self, wanted: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether every awaited result is there, if need be after a while."""
+        give_up, pause = time.monotonic() + PATIENCE, FIRST_PAUSE
+        while self.awaited(wanted):
+            if time.monotonic() >= give_up:
+                return False
+            time.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE)
+        return True
+
+    def environment(self) -> dict[str, str]:
+        """The results, for a command."""
+        known = self.all()
+        if not known:
+            return {}
+        names = ("delegation_id", "target_agent_id", "purpose", "status", "result")
+        shown = [{name: each.get(name) for name in names} for each in known]
+        return {RESULTS: json.dumps(shown, ensure_ascii=False), RESULT: _text(known[0].get("result"))}
+
+    def summary(self) -> str:
+        """The results in words."""
+        return "\n".join(f"{each.get('target_agent_id')}: {_outcome(each)}" for each in self.all())
+
+
+def wanted_by(context: object) -> list[Mapping[str, Any]]:
+    """`delegate` of a task's context: one, or a list; what is no delegation is passed over."""
+    given = context.get("delegate") if isinstance(context, Mapping) else None
+    each = [given] if isinstance(given, Mapping) else given if isinstance(given, list) else []
+    return [one for one in each if isinstance(one, Mapping) and one.get("target_agent_id") and one.get("purpose")]
+
+
+def _key(delegation: Mapping[str, Any]) -> tuple[str, str]:
+    return str(delegation.get("target_agent_id")), str(delegation.get("purpose"))
+
+
+def _arguments(wanted: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("target_agent_id", "purpose", "context", "await_result")
+    return {name: wanted[name] for name in names if wanted.get(name) is not None}
+
+
+def _outcome(delegation: Mapping[str, Any]) -> str:
+    result = _text(delegation.get("result"))
+    if delegation.get("status") == "completed":
+        return result or "done"
+    return f"{delegation.get('status')}{': ' if result else ''}{result}"
+
+
+def _text(result: object) -> str:
+    return result if isinstance(result, str) else "" if result is None else json.dumps(result, ensure_ascii=False)

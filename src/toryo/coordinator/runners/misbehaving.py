@@ -1,0 +1,91 @@
+"""An agent that talks as it should not: what tests and demonstrations need to see that it does no harm.
+
+| `behave` | What it does |
+|---|---|
+| `silent` | fetches what there is, and never answers |
+| `endless` | never ends a conversation, and always has something to say |
+| `rude` | speaks again at once, out of turn, writes to agents without a conversation, and cares for no refusal |
+| `ignores_turns` | speaks in every open conversation whenever it looks, whoever's turn it is |
+| `floods` | says everything 40 times |
+| `crash_after: N` | kills itself when it gets its Nth message (counted by process; what comes again does not count) |
+| `exit_after: N` | logs out in place of answering its Nth message |
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from toryo.coordinator.runners.manners import Move
+from toryo.coordinator.runners.session import Answer, Session, say
+from toryo.coordinator.runners.talking import Talk
+
+FLOOD = 40
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 60.0
+
+
+class Misbehaving(Talk):
+    def __init__(self, session: Session, script: Mapping[str, Any]) -> None:
+        super().__init__(session, script)
+        self._behave: Mapping[str, Any] = script["behave"]
+        self._received = 0
+        self._pause = FIRST_PAUSE
+
+    def look(self, step: Answer) -> Answer:
+        answer = super().look(step)
+        if self._behave["silent"]:
+            self._doze()
+        return answer
+
+    def deal_with(self, given: Answer) -> None:
+        self._received += sum(not each.get("redelivered") for each in given.get("pending_messages") or ())
+        self._leave_at_the_wrong_time()
+        if self._behave["silent"]:
+            return
+        if self._behave["ignores_turns"]:
+            given = {**given, "conversations": [{**each, "your_turn": True} for each in given["conversations"]]}
+        super().deal_with(given)
+
+    def move(self, conversation: Answer) -> Move:
+        move = super().move(conversation)
+        if self._behave["endless"]:
+            return replace(move, text=move.text or "And what else?", ends=False)
+        return move
+
+    def speak(self, conversation_id: str, text: str) -> Answer:
+        answer = super().speak(conversation_id, text)
+        for _ in range(self._times() - 1):
+            answer = super().speak(conversation_id, text)
+        if self._behave["rude"]:
+            super().speak(conversation_id, "And another thing!")
+            partner = (self._conversations.get(conversation_id) or {}).get("with_agent_id")
+            self._session.try_to("send_message", target_agent_id=partner, content="Did you hear me?")
+        return answer
+
+    def _respond(self, message: Answer, text: str) -> Answer:
+        answer = super()._respond(message, text)
+        for _ in range(self._times() - 1):
+            answer = super()._respond(message, text)
+        return answer
+
+    def _times(self) -> int:
+        return FLOOD if self._behave["floods"] else 1
+
+    def _leave_at_the_wrong_time(self) -> None:
+        crash, leave = self._behave["crash_after"], self._behave["exit_after"]
+        if crash is not None and self._received >= crash:
+            say("crashing, as the script wants it")
+            os.kill(os.getpid(), signal.SIGKILL)
+        if leave is not None and self._received >= leave:
+            say("leaving, as the script wants it")
+            self._session.leave()
+
+    def _doze(self) -> None:
+        """It is told the same again at once; so it looks ever more rarely."""
+        self._session.progressed()
+        time.sleep(self._pause)
+        self._pause = min(self._pause * 2, LONGEST_PAUSE)

@@ -1,0 +1,61 @@
+"""The agent that talks by a script: in chats it answers, converses and reports as its rules say; a task it has said to
+others what its rules (or the task) want, and then does as the command agent does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from toryo.coordinator.runners import manners, plays
+from toryo.coordinator.runners.command import CommandRunner, Job
+from toryo.coordinator.runners.misbehaving import Misbehaving
+from toryo.coordinator.runners.session import Handler, Session, main
+from toryo.coordinator.runners.written import given
+
+
+class ScriptRunner(CommandRunner):
+    def __init__(self, session: Session, script: Mapping[str, Any], environ: Mapping[str, str]) -> None:
+        super().__init__(session, environ)
+        self._script = script
+
+    def chat(self) -> dict[str, Handler]:
+        return Misbehaving(self._session, self._script).handlers()
+
+    def job(self) -> Job:
+        """The task's own wishes, and those of the first rule that fits its title."""
+        job, task = super().job(), self._session.task
+        title = str(task.get("title") or "")
+        for rule in self._script["tasks"]:
+            groups = plays.fits(rule["match"], title)
+            if groups is not None:
+                known = {name: task.get(name) for name in plays.FACTS} | {"context": job.context} | self._who()
+                wanted = [_filled(each, {**known, **groups}) for each in rule["delegate"]]
+                command = _filled(rule["run"], {**known, **groups}) or job.command
+                return Job(command, job.context, [*job.wanted, *wanted])
+        return job
+
+    def _who(self) -> dict[str, Any]:
+        known = self._session
+        return {"agent_id": known.agent_id, "agent_name": known.agent_name, "project_id": known.project_id}
+
+
+def _filled(value: Any, facts: Mapping[str, Any]) -> Any:
+    if isinstance(value, str):
+        return manners.said(value, facts)
+    if isinstance(value, Mapping):
+        return {key: _filled(each, facts) for key, each in value.items()}
+    return [_filled(each, facts) for each in value] if isinstance(value, list) else value
+
+
+def _checked(text: str, source: str) -> dict[str, Any]:
+    """Imported only for what a person wrote: checking costs more than all the rest of a start."""
+    from toryo.coordinator import documents, scripts
+
+    return scripts.parse(documents.read(text, source))
+
+
+if __name__ == "__main__":
+    script = given("script", _checked)
+    main("script", lambda session: ScriptRunner(session, script, os.environ).work())

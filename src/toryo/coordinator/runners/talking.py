@@ -1,0 +1,343 @@
+"""A chat session of an agent without a model: fetches what there is for it, and deals with each thing as it should.
+
+A person gets an answer; a delegation is said to a person, or begins a conversation with an agent; a turn is taken; the
+end of a conversation is told to whoever waits for it. What is said stands in `manners.py`. What must survive this
+process is read from the server's answers again; what is kept here only spares repeating.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toryo.coordinator.runners import manners
+from toryo.coordinator.runners.manners import Facts, Move, Rule, Standing
+from toryo.coordinator.runners.session import Answer, Handler, Session, common, say
+
+CAME_TO_NOTHING = frozenset({"nobody_came", "idle"})
+"""Reasons of an end after which a delegation has failed."""
+LONGEST = 4_000
+"""Characters of a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A person waits for the end of a conversation, to be told in these words."""
+
+    person_id: str
+    report: str | None
+    facts: Facts
+
+
+class Talk:
+    def __init__(self, session: Session, script: Rule) -> None:
+        self._session = session
+        self.script = script
+        self._conversations: dict[str, Answer] = {}
+        """All that was said of each."""
+        self._heard: dict[str, str] = {}
+        """What the partner said last, by conversation."""
+        self._asked: dict[str, Asked] = {}
+        self._postponed: dict[str, list[Answer]] = {}
+        """Delegations that wait until the open conversation with their target is over."""
+        self._awaited: dict[str, Answer] = {}
+        """Delegations that wait for a person's answer, by person."""
+        self._reported: set[str] = set()
+        self._results: set[str] = set()
+        """Messages that were the answer to a delegation."""
+
+    def handlers(self) -> dict[str, Handler]:
+        return {**common(self._session), "get_pending_messages": self.look}
+
+    def look(self, _: Answer) -> Answer:
+        given = self._session.try_to("get_pending_messages")
+        if not given.get("success"):
+            return given
+        self.deal_with(given)
+        return {}
+
+    def deal_with(self, given: Answer) -> None:
+        """Everything that was handed out. Delegations come first: a person's message may be the answer to one."""
+        self._note(given)
+        for delegation in given.get("pending_delegations") or ():
+            self._session.progressed()
+            self.take_on(delegation, given)
+        for message in given.get("pending_messages") or ():
+            self.hear(message)
+        for conversation in given.get("conversations") or ():
+            if conversation.get("your_turn"):
+                self.take_turn(conversation)
+        for ended in given.get("ended_conversations") or ():
+            self._session.progressed()
+            self.close(ended)
+
+    def _note(self, given: Answer) -> None:
+        for message in (*(given.get("context_messages") or ()), *(given.get("pending_messages") or ())):
+            if message.get("conversation_id") and message.get("from_agent_id") != self._session.agent_id:
+                self._heard[message["conversation_id"]] = str(message.get("content") or "")
+        for name in ("ended_conversations", "invitations", "conversations"):
+            for each in given.get(name) or ():
+                known = self._conversations.setdefault(each["conversation_id"], {})
+                known.update({key: value for key, value in each.items() if value is not None})
+
+    # --- messages -----------------------------------------------------------------------------------------------------
+
+    def hear(self, message: Answer) -> None:
+        self._session.progressed()
+        say(f"{message.get('from_name') or message.get('from_agent_id')}: {message.get('content')}")
+        if message.get("conversation_id"):
+            self.pass_on(message)
+        elif message.get("from_kind") != "ai":
+            self.answer(message)
+
+    def answer(self, message: Answer) -> None:
+        """To a person. What answers a delegation needs no further answer, unless the script has one."""
+        awaited = self._awaited.pop(message["from_agent_id"], None)
+        if awaited is not None:
+            self._report(awaited["delegation_id"], str(message.get("content")))
+        is_result = awaited is not None or message["message_id"] in self._results
+        found = manners.rule_for(self.script["answers"], "when", str(message.get("content") or ""))
+        facts = self._facts_of(message)
+        if found is not None:
+            self._follow(found[0], message, {**facts, **found[1]})
+        elif not is_result and self.script.get("otherwise"):
+            self._respond(message, manners.said(self.script["otherwise"], facts))
+
+    def _follow(self, rule: Rule, message: Answer, facts: Facts) -> None:
+        """All that a rule says is to be done, in the order in which a person would want to hear of it."""
+        if rule.get("answer"):
+            self._respond(message, manners.said(rule["answer"], facts))
+        if rule.get("request"):
+            self._request(rule["request"], message, facts)
+        if rule.get("tell"):
+            self._tell(rule["tell"], facts)
+        if rule.get("notify"):
+            self._session.try_to("notify_task_session", message=manners.said(rule["notify"], facts))
+        if rule.get("start"):
+            self._begin_for(rule["start"], message, facts)
+
+    def _request(self, rule: Rule, message: Answer, facts: Facts) -> None:
+        names = ("title", "description", "assignee_id", "priority")
+        asked = {name: manners.said(rule[name], facts) for name in names}
+        made = self._session.try_to("request_task", **asked, message_id=message["message_id"])
+        task = made.get("task") or made
+        outcome = {
+            "task_id": task.get("task_id"),
+            "approval": str(task.get("approval") or "requested").replace("_", " "),
+            "problem": made.get("message"),
+        }
+        words = rule.get("answer" if made.get("success") else "refused")
+        if words:
+            self._respond(message, manners.said(words, {**facts, **outcome}))
+
+    def pass_on(self, message: Answer) -> None:
+        """What a partner said, where the script says that somebody else is to hear it."""
+        conversation = self._conversations.get(message["conversation_id"]) or {}
+        found = manners.rule_for(self.script["conversations"], "about", str(conversation.get("purpose") or ""))
+        if found is not None and found[0].get("tell"):
+            self._tell(found[0]["tell"], {**self._facts_in(conversation), **self._facts_of(message), **found[1]})
+
+    def _tell(self, rule: Rule, facts: Facts) -> None:
+        target = manners.said(rule["target_agent_id"], facts)
+        self._session.try_to("send_message", target_agent_id=target, content=_cut(manners.said(rule["text"], facts)))
+
+    def _respond(self, message: Answer, text: str) -> Answer:
+        return self._session.try_to("respond_chat", message_id=message["message_id"], content=_cut(text))
+
+    # --- delegations --------------------------------------------------------------------------------------------------
+
+    def take_on(self, delegation: Answer, given: Answer) -> None:
+        purpose = str(delegation.get("purpose") or "")
+        found = manners.rule_for(self.script["delegations"], "about", purpose)
+        rule, groups = found or ({}, {})
+        facts = {**self._facts_for(delegation), **groups}
+        if rule.get("fail"):
+            self._report(delegation["delegation_id"], manners.said(rule["fail"], facts), success=False)
+        elif delegation.get("target_kind") == "human":
+            text = manners.said(rule["say"], facts) if rule else purpose
+            self._say_to_person(delegation, _cut(text), given, wait=bool(rule.get("await_answer")))
+        elif not delegation.get("conversation_id"):
+            text = manners.said(rule["say"], facts) if rule else purpose
+            self._begin_for_task(delegation, manners.opening(self.script, purpose, facts) if text == purpose else text)
+
+    def _say_to_person(self, delegation: Answer, text: str, given: Answer, *, wait: bool) -> None:
+        """Once: a delegation that is handed out again may have been said already."""
+        target, delegation_id = delegation["target_agent_id"], delegation["delegation_id"]
+        if text not in self._said_to(target, given):
+            answer = self._session.try_to("send_message", target_agent_id=target, content=text)
+            if not answer.get("success"):
+                self._report(delegation_id, str(answer.get("message")), success=False)
+                return
+        elif wait and (answered := [each for each in _people(given) if each["from_agent_id"] == target]):
+            self._results |= {each["message_id"] for each in answered}
+            self._report(delegation_id, str(answered[-1].get("content")))
+            return
+        if wait:
+            self._awaited[target] = delegation
+        else:
+            self._report(delegation_id, f"delivered to {target}")
+
+    def _said_to(self, person_id: str, given: Answer) -> list[str]:
+        before = given.get("context_messages") or ()
+        mine = [each for each in before if each.get("from_agent_id") == self._session.agent_id]
+        return [str(each.get("content")) for each in mine if each.get("to_agent_id") == person_id]
+
+    def _begin_for_task(self, delegation: Answer, text: str) -> None:
+        purpose = str(delegation.get("purpose") or "")
+        answer = self._begin(
+            delegation["target_agent_id"],
+            text,
+            purpose,
+            manners.turns_for(self.script, purpose, self._facts_for(delegation)),
+            delegation_id=delegation["delegation_id"],
+        )
+        if answer.get("success") and answer.get("created") is False:
+            self._postponed.setdefault(answer["conversation_id"], []).append(delegation)
+        elif not answer.get("success"):
+            self._report(delegation["delegation_id"], str(answer.get("message")), success=False)
+
+    def _report(self, delegation_id: str, result: str, *, success: bool = True) -> None:
+        if delegation_id in self._reported:
+            return
+        self._reported.add(delegation_id)
+        self._session.try_to("report_delegation_completed", delegation_id=delegation_id, result=result, success=success)
+
+    # --- conversations ------------------------------------------------------------------------------------------------
+
+    def _begin(self, target: str, text: str, purpose: str, turns: int, **more: Any) -> Answer:
+        return self._session.try_to(
+            "start_conversation",
+            target_agent_id=target,
+            initial_message=_cut(text),
+            purpose=purpose,
+            max_turns=turns,
+            **more,
+        )
+
+    def _begin_for(self, rule: Rule, message: Answer, facts: Facts) -> None:
+        """A conversation that a person wants; at its end that person is told."""
+        about = manners.said(rule["about"], facts)
+        text = manners.said(rule["opening"], facts) if rule.get("opening") else ""
+        answer = self._begin(
+            manners.said(rule["target_agent_id"], facts),
+            text or manners.opening(self.script, about, facts),
+            manners.asked_for_by(about, message["from_agent_id"]),
+            manners.turns_for(self.script, about, facts, rule.get("rounds")),
+        )
+        if not answer.get("success"):
+            self._respond(message, f"I could not begin that conversation: {answer.get('message')}")
+        elif answer.get("created") is False:
+            self._respond(message, "I am in another conversation with that agent; ask me again when it is over.")
+        else:
+            self._asked[answer["conversation_id"]] = Asked(message["from_agent_id"], rule.get("report"), facts)
+
+    def take_turn(self, conversation: Answer) -> None:
+        conversation_id = conversation["conversation_id"]
+        move = self.move(conversation)
+        if move.text is not None:
+            self._session.progressed()
+            self.speak(conversation_id, move.text)
+        if move.ends:
+            self.end(conversation_id, move)
+
+    def move(self, conversation: Answer) -> Move:
+        heard = self._heard.get(conversation["conversation_id"], "")
+        standing = Standing(str(conversation.get("purpose") or ""), int(conversation.get("turns") or 0), heard)
+        return manners.move(self.script, standing, self._facts_in(conversation))
+
+    def speak(self, conversation_id: str, text: str) -> Answer:
+        say(f"-> {text}")
+        return self._session.try_to("send_conversation_message", conversation_id=conversation_id, content=_cut(text))
+
+    def end(self, conversation_id: str, move: Move) -> None:
+        said = {"final_message": move.final, "summary": move.summary}
+        self._session.progressed()
+        self._session.try_to(
+            "end_conversation",
+            conversation_id=conversation_id,
+            **{name: _cut(text) for name, text in said.items() if text},
+        )
+
+    def close(self, ended: Answer) -> None:
+        """Tells whoever waits for the end of a conversation."""
+        conversation_id = ended["conversation_id"]
+        known = self._conversations.pop(conversation_id, ended)
+        outcome = self._outcome(known)
+        say(f"conversation {conversation_id} has ended: {known.get('reason')}")
+        if known.get("delegation_id"):
+            self._report_end(known, outcome)
+        elif (asked := self._who_asked(known)) is not None and asked.report:
+            text = manners.said(asked.report, {**asked.facts, **outcome})
+            self._session.try_to("send_message", target_agent_id=asked.person_id, content=_cut(text))
+        for delegation in self._postponed.pop(conversation_id, ()):
+            self.take_on(delegation, {})
+
+    def _report_end(self, known: Answer, outcome: Facts) -> None:
+        found = manners.rule_for(self.script["delegations"], "about", str(known.get("purpose") or ""))
+        words = manners.said(found[0]["result"], {**outcome, **found[1]}) if found else str(outcome["last"])
+        nothing_said = f"The conversation with {outcome['partner']} has ended: {outcome['reason']}."
+        success = outcome["reason"] not in CAME_TO_NOTHING
+        self._report(known["delegation_id"], words or str(outcome["summary"]) or nothing_said, success=success)
+
+    def _who_asked(self, known: Answer) -> Asked | None:
+        """As this process remembers it; one started anew finds the person in the purpose."""
+        asked = self._asked.pop(known["conversation_id"], None)
+        person_id = manners.who_asked(str(known.get("purpose") or ""))
+        if asked is not None or person_id is None:
+            return asked
+        started = [each["start"] for each in self.script["answers"] if each.get("start")]
+        return Asked(person_id, started[0].get("report"), {}) if started else None
+
+    # --- what is known ------------------------------------------------------------------------------------------------
+
+    def _facts(self) -> dict[str, Any]:
+        known = self._session
+        return {"agent_id": known.agent_id, "agent_name": known.agent_name, "project_id": known.project_id}
+
+    def _facts_of(self, message: Answer) -> dict[str, Any]:
+        sender = message.get("from_agent_id")
+        return {
+            **self._facts(),
+            "text": message.get("content"),
+            "from": message.get("from_name") or sender,
+            "from_id": sender,
+        }
+
+    def _facts_in(self, conversation: Answer) -> dict[str, Any]:
+        partner = conversation.get("with_agent_id")
+        return {
+            **self._facts(),
+            "text": self._heard.get(str(conversation.get("conversation_id")), ""),
+            "from": partner,
+            "from_id": partner,
+            "partner": partner,
+            "about": conversation.get("purpose"),
+            "turns": conversation.get("turns"),
+        }
+
+    def _facts_for(self, delegation: Answer) -> dict[str, Any]:
+        known = {name: delegation.get(name) for name in ("purpose", "context")}
+        return {**self._facts(), **known, "partner": delegation.get("target_agent_id")}
+
+    def _outcome(self, known: Answer) -> dict[str, Any]:
+        last = self._heard.pop(known["conversation_id"], "")
+        return {
+            "partner": known.get("with_agent_id"),
+            "about": known.get("purpose"),
+            "purpose": known.get("purpose"),
+            "last": last,
+            "summary": known.get("summary") or "",
+            "reason": known.get("reason"),
+        }
+
+
+def _people(given: Mapping[str, Any]) -> Iterator[Answer]:
+    """The messages of people among what was handed out."""
+    for each in given.get("pending_messages") or ():
+        if not each.get("conversation_id") and each.get("from_kind") != "ai":
+            yield each
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

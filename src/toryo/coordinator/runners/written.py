@@ -1,0 +1,36 @@
+"""What a runner is started with: a document that a Coordinator has checked, or one that a person wrote."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from toryo.coordinator.runners.session import say
+
+WRONG_CONFIGURATION = 78
+
+
+def given(kind: str, parse: Callable[[str, str], dict[str, Any]]) -> dict[str, Any]:
+    """The document of `--file`; ends the process where it has mistakes, before it has signed in."""
+    arguments = argparse.ArgumentParser(prog=f"toryo.coordinator.runners.{kind}")
+    arguments.add_argument("--file", type=Path, required=True, help=f"the {kind}: YAML, or JSON as checked before")
+    try:
+        return _read(arguments.parse_args().file, parse)
+    except Exception as wrong:
+        if type(wrong).__name__ not in ("Mistakes", "JSONDecodeError") and not isinstance(wrong, OSError):
+            raise
+        say(f"error: {wrong}")
+        sys.exit(WRONG_CONFIGURATION)
+
+
+def _read(path: Path, parse: Callable[[str, str], dict[str, Any]]) -> dict[str, Any]:
+    """JSON is the checked form that a Coordinator writes; YAML, as people write it, is checked here."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".json":
+        found: dict[str, Any] = json.loads(text)
+        return found
+    return parse(text, str(path))

@@ -1,0 +1,171 @@
+"""A task that wants something said to others: delegated once, waited for, and its result put to use."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.client.fake_server import Call, FakeServer, Refused
+from tests.coordinator.test_session import COMMAND, run
+from tests.coordinator.test_talking import SCRIPT
+from toryo.client import Client
+from toryo.coordinator import documents, scripts
+from toryo.coordinator.runners import delegating
+from toryo.coordinator.runners.command import CommandRunner
+from toryo.coordinator.runners.session import Over, Session
+
+ASK = {"target_agent_id": "bob", "purpose": "Ask Bob"}
+
+
+class Task:
+    """One task at a server that remembers what was delegated; `answers` are the results, one for each look at it."""
+
+    def __init__(self, server: FakeServer, context: dict[str, Any] | None = None, title: str = "Do it") -> None:
+        self._server = server
+        self.task = {"task_id": "tsk_1", "title": title, "context": context or {}}
+        self.delegations: list[dict[str, Any]] = []
+        self.looks_until_answered = 1
+        self.refused = 0
+        server.on("authenticate", {"purpose": "task", "agent_id": "me", "next": {"action": "get_task"}})
+        server.on("get_my_task", lambda _: self._look())
+        server.on("get_next_action", lambda call: {"success": True, **self._next(call)})
+        server.on("delegate_to_chat_session", self._delegate)
+        server.on("report_completed", self._report)
+        server.on("logout", {})
+
+    def _look(self) -> dict[str, Any]:
+        self.looks_until_answered -= 1
+        if self.looks_until_answered < 0:
+            self.answer()
+        return {"success": True, "task": self.task, "delegations": [dict(each) for each in self.delegations]}
+
+    def answer(self) -> None:
+        for each in self.delegations:
+            each.update(status="completed", result="42")
+
+    def _next(self, call: Call) -> dict[str, Any]:
+        if self.refused and any(each["status"] == "pending" for each in self.delegations):
+            self.answer()
+            return {"action": "wait_for_delegation"}
+        return {"action": "execute_task"}
+
+    def _delegate(self, call: Call) -> dict[str, Any]:
+        known = {name: call.arguments[name] for name in ("target_agent_id", "purpose")}
+        made = {"delegation_id": f"dlg_{len(self.delegations) + 1}", "status": "pending", "result": None, **known}
+        self.delegations.append(made)
+        return {"success": True, "delegation_id": made["delegation_id"], "message": "soon"}
+
+    def _report(self, call: Call) -> dict[str, Any]:
+        if call.arguments["result"] == "success" and any(each["status"] == "pending" for each in self.delegations):
+            self.refused += 1
+            raise Refused("delegationOpen", next={"action": "get_next_action"})
+        return {"success": True, "action": "exit"}
+
+    @property
+    def reported(self) -> dict[str, Any]:
+        return self._server.seen("report_completed")[-1].arguments
+
+    def delegated(self) -> list[dict[str, Any]]:
+        return [each.arguments for each in self._server.seen("delegate_to_chat_session")]
+
+
+def test_a_command_finds_what_others_have_answered_in_its_environment(server, tmp_path) -> None:
+    task = Task(server, {"delegate": ASK, "command": 'echo "$TORYO_DELEGATION_RESULT; $TORYO_DELEGATION_RESULTS"'})
+    assert run(server.url).returncode == 0
+    assert task.delegated() == [ASK]
+    first, _, everything = task.reported["summary"].partition("; ")
+    assert first == "42"
+    assert json.loads(everything) == [{"delegation_id": "dlg_1", "status": "completed", "result": "42", **ASK}]
+    assert task.reported["result"] == "success"
+
+
+def test_a_command_without_delegations_finds_nothing_of_the_kind(server) -> None:
+    task = Task(server, {"command": "env | grep -c TORYO_DELEGATION; true"})
+    run(server.url)
+    assert task.reported["summary"] == "0"
+
+
+def test_without_a_command_the_answers_are_the_summary_as_soon_as_they_are_there(server) -> None:
+    """A success is refused while one is awaited; then the server waits, and it is tried again."""
+    task = Task(server, {"delegate": [ASK, {**ASK, "target_agent_id": "cid", "context": "c", "await_result": True}]})
+    task.looks_until_answered = 3
+    assert run(server.url).returncode == 0
+    assert task.refused == 1
+    assert task.reported == {"result": "success", "summary": "bob: 42\ncid: 42"}
+    assert len(task.delegated()) == 2
+
+
+def test_what_was_delegated_before_a_restart_is_not_delegated_again(server) -> None:
+    task = Task(server, {"delegate": ASK})
+    task.delegations = [{"delegation_id": "dlg_1", "status": "pending", "result": None, **ASK}]
+    run(server.url)
+    assert not task.delegated()
+    assert task.reported["summary"] == "bob: 42"
+
+
+def test_what_is_not_awaited_is_not_waited_for(server) -> None:
+    task = Task(server, {"delegate": {**ASK, "await_result": False}, "command": "echo done"})
+    task.looks_until_answered = 99
+    server.on("report_completed", {"action": "exit"})
+    run(server.url)
+    assert task.reported == {"result": "success", "summary": "done"}
+    assert len(server.seen("get_my_task")) == 1
+
+
+def test_what_may_not_be_delegated_blocks_the_task_with_the_reason(server) -> None:
+    def no(_: Call) -> dict[str, Any]:
+        raise Refused("agentNotFound", "There is no agent bob.")
+
+    task = Task(server, {"delegate": ASK})
+    server.on("delegate_to_chat_session", no)
+    run(server.url)
+    assert task.reported == {"result": "blocked", "summary": "This could not be delegated: There is no agent bob."}
+
+
+def test_an_awaited_delegation_that_failed_fails_a_task_that_is_nothing_else(server) -> None:
+    task = Task(server, {"delegate": ASK})
+    task.delegations = [{"delegation_id": "dlg_1", "status": "failed", "result": "nobody_came", **ASK}]
+    task.answer = lambda: None  # type: ignore[method-assign]
+    run(server.url)
+    assert task.reported == {"result": "failed", "summary": "bob: failed: nobody_came"}
+
+
+@pytest.mark.parametrize("context", [{}, {"command": "echo the task's"}])
+def test_a_script_delegates_and_runs_by_the_title_of_the_task(server: FakeServer, tmp_path: Path, context) -> None:
+    task = Task(server, context, title="Play with bob")
+    script = """
+tasks:
+  - match: Play with (?P<who>.+)
+    delegate: {target_agent_id: "{{who}}", purpose: "shiritori for {{task_id}}"}
+    run: echo "{{who}} says $TORYO_DELEGATION_RESULT"
+"""
+    (tmp_path / "s.json").write_text(json.dumps(scripts.parse(documents.read(script, "s"))))
+    run(server.url, module=SCRIPT, arguments=("--file", str(tmp_path / "s.json")))
+    assert [(each["target_agent_id"], each["purpose"]) for each in task.delegated()] == [("bob", "shiritori for tsk_1")]
+    assert task.reported["summary"] == "bob says 42"
+
+
+def test_an_agent_with_a_script_does_other_tasks_as_the_command_agent_does(server, tmp_path) -> None:
+    for module in (COMMAND, SCRIPT):
+        task = Task(server, {"command": "echo hi"})
+        (tmp_path / "s.json").write_text(json.dumps(scripts.parse(documents.read("{}", "s"))))
+        arguments = ("--file", str(tmp_path / "s.json")) if module == SCRIPT else ()
+        run(server.url, module=module, arguments=arguments)
+        assert task.reported == {"result": "success", "summary": "hi"}
+
+
+def test_a_command_whose_answer_takes_long_is_run_when_the_server_says_that_it_is_there(server, monkeypatch) -> None:
+    """The server may end this process while it waits; so it is told before the command has run."""
+    monkeypatch.setattr(delegating, "PATIENCE", 0.0)
+    task = Task(server, {"delegate": ASK, "command": "echo $TORYO_DELEGATION_RESULT"})
+    task.looks_until_answered = 99
+    session = Session(Client(server.url, "tlc_1"), {"TORYO_LAUNCH_CREDENTIAL": "tlc_1"}, "command")
+    with pytest.raises(Over):
+        CommandRunner(session, dict(os.environ)).work()
+    assert task.refused == 1
+    assert [each.tool for each in server.calls].count("report_completed") == 2
+    assert task.reported["summary"] == "42"
