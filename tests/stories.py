@@ -178,6 +178,42 @@ class World:
         (launch,) = self.coordinator().claim(agent_ids=[agent_id], free_slots=1)["start"]
         return self.process(launch)
 
+    def say(self, agent_id: str, content: str, **more: Any) -> str:
+        """The owner (or `as_person`) writes to an agent; answers the message's id."""
+        asked = {"project_id": self.project_id, "agent_id": agent_id, "content": content, **more}
+        message_id: str = self.owner.call("send_chat_message", **asked)["message"]["message_id"]
+        return message_id
+
+    def open_chat(self, agent_id: str, **more: Any) -> Answer:
+        """The owner opens an agent's chat (or keeps it open)."""
+        return self.owner.call("open_chat", project_id=self.project_id, agent_id=agent_id, **more)
+
+    def thread(self, agent_id: str, **more: Any) -> list[Answer]:
+        """What the owner and an agent have said to each other."""
+        found: list[Answer] = self.owner.call(
+            "read_chat", project_id=self.project_id, agent_id=agent_id, limit=200, **more
+        )["messages"]
+        return found
+
+    def person(self, agent_id: str, reports_to: str | None = None, role: str = "worker", **more: Any) -> str:
+        """A person, a member of the world's project."""
+        return self.agent(agent_id, role, reports_to, kind="human", provider=None, **more)
+
+    def start_chat(self, agent_id: str) -> Process:
+        """Starts the agent's chat by a Coordinator; the process has signed in and reported its model."""
+        (launch,) = self.coordinator().claim(agent_ids=[agent_id], free_slots=0, free_chat_slots=1)["start"]
+        assert launch["purpose"] == "chat", launch
+        process = self.process(launch)
+        process.sign_in()
+        process.call("report_model", provider="claude", model_id="model-1")
+        return process
+
+    def why_chat(self, agent_id: str) -> str:
+        """The chat decision about an agent now, as `action reason`."""
+        decisions = self.owner.call("why", agent_id=agent_id)["decisions"]
+        (chat,) = [each for each in decisions if each["purpose"] == "chat" and each["project_id"] == self.project_id]
+        return f"{chat['action']} {chat['reason']}"
+
     @property
     def dialect(self) -> str:
         name: str = self.database.read(lambda connection: connection.dialect)
@@ -346,6 +382,13 @@ class Process(Caller):
         told = self.next()
         assert told["action"] == "wait", told
         return told
+
+    def fetch(self) -> Answer:
+        """As a chat session: everything that is there."""
+        return self.call("get_pending_messages")
+
+    def turn(self, conversation_id: str, content: str) -> Answer:
+        return self.call("respond_conversation_message", conversation_id=conversation_id, content=content)
 
     def report(self, result: str = "success", summary: str = "done", **more: Any) -> Answer:
         return self.call("report_completed", result=result, summary=summary, **more)

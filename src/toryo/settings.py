@@ -49,6 +49,23 @@ class GuardSettings(BaseModel):
     quota_margin_percent: int = Field(10, ge=0, description="Added to the time that a quota message names.")
 
 
+class ChatSettings(BaseModel):
+    """How long talk waits, and how much of it there may be (`TORYO_CHAT__IDLE_TIMEOUT`). Times are seconds."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    start_timeout: Seconds = Field(300, ge=1, description="Seconds after which a writer is told that nobody came.")
+    idle_timeout: Seconds = Field(600, ge=1, description="Seconds a chat session stays with nothing to do.")
+    invitation: Seconds = Field(300, ge=1, description="Seconds an invited agent has to join a conversation.")
+    silence: Seconds = Field(600, ge=1, description="Seconds of silence that end a conversation.")
+    ending: Seconds = Field(600, ge=1, description="Seconds until a conversation that is over counts as ended.")
+    delegation_timeout: Seconds = Field(86_400, ge=1, description="Seconds until an open delegation has failed.")
+    delegation_attempts: int = Field(3, ge=1, description="Chat sessions that may lose one delegation.")
+    viewer_lease: Seconds = Field(45, ge=1, description="Seconds until an open panel that is not heard of is closed.")
+    messages_per_minute: int = Field(30, ge=1, description="Messages a minute from one sender to one receiver.")
+    conversations_per_hour: int = Field(6, ge=1, description="Conversations an hour between the same two agents.")
+
+
 class Settings(BaseSettings):
     """The server's settings. Unknown arguments are refused; an empty environment variable counts as not set."""
 
@@ -82,6 +99,7 @@ class Settings(BaseSettings):
     )
     session: SessionSettings = Field(default_factory=SessionSettings, description="Life times of sessions.")
 
+    chat: ChatSettings = Field(default_factory=ChatSettings, description="Messages, conversations, delegations.")
     guards: GuardSettings = Field(default_factory=GuardSettings, description="Guards and graces.")
 
     @field_validator("allowed_hosts", mode="before")

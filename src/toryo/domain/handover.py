@@ -61,3 +61,19 @@ class Notification:
 
 
 INTERRUPT = "interrupt"
+
+
+def address_of_task(task_id: str) -> str:
+    """Where a notification waits for the next session that works on a task."""
+    return f"task:{task_id}"
+
+
+def address_of_agent(project_id: str, agent_id: str) -> str:
+    """Where one waits for an agent's next task session, whatever its task."""
+    return f"agent:{project_id}:{agent_id}"
+
+
+def addresses(project_id: str, agent_id: str, task_id: str | None) -> tuple[str, ...]:
+    """Every address at which something may wait for a new task session."""
+    own = (address_of_agent(project_id, agent_id),)
+    return own if task_id is None else (address_of_task(task_id), *own)

@@ -64,6 +64,8 @@ class Launch:
     """Somebody signed in for it with a passkey: its credential opens nothing."""
     seen_at: Millis | None = None
     """When its Coordinator last reported its process as running."""
+    takes_slot: bool = True
+    """Whether it counts against its Coordinator's slots: a chat that another's turn depends on does not."""
 
     @property
     def live(self) -> bool:

@@ -8,6 +8,8 @@ Millis = int
 """An instant: milliseconds since 1970-01-01T00:00:00Z."""
 
 SECOND: Millis = 1000
+MINUTE: Millis = 60 * SECOND
+HOUR: Millis = 60 * MINUTE
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

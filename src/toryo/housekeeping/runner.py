@@ -8,13 +8,17 @@ from typing import Any
 
 import structlog
 
-from toryo.housekeeping import stalls, sweeping
+from toryo.housekeeping import stalls, sweeping, talk
 from toryo.operations.call import Call
 from toryo.operations.perform import Office
 
 _log = structlog.get_logger("toryo.housekeeping")
 
-CHORES: tuple[tuple[str, Callable[[Call], Any]], ...] = (("sweep", sweeping.sweep), ("stalls", stalls.notice))
+CHORES: tuple[tuple[str, Callable[[Call], Any]], ...] = (
+    ("sweep", sweeping.sweep),
+    ("stalls", stalls.notice),
+    ("talk", talk.tidy),
+)
 LOOKS_EVERY = 30.0
 """Seconds between rounds, at most: stalls are to be seen within the stall time, not a sweep later."""
 

@@ -14,9 +14,10 @@ from toryo.domain import ids, projects
 from toryo.domain.agents import Agent, Kind, Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import INTERRUPT, Notification
+from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project, Settings
 from toryo.domain.sessions import End
-from toryo.operations import ending, showing
+from toryo.operations import changing, ending, showing
 from toryo.operations.call import WORK, Call
 from toryo.operations.catalogue import NoParameters, Parameters, Route, operation
 from toryo.operations.identity import digest
@@ -248,6 +249,11 @@ def resume_project(call: Call, wanted: OneProject) -> dict[str, Any]:
     for agent_id, _ in call.tx.sessions.signed_in(project.id):
         for session in call.tx.sessions.live_of(project.id, agent_id).values():
             call.tx.handovers.drop_interrupts(session.id)
+            if session.purpose is Purpose.TASK and session.task_id is not None:
+                task = call.tx.tasks.find(session.task_id)
+                assert task is not None
+                told = "The project goes on: you may go on with your task. Call get_next_action."
+                changing.notify(call, task, session.agent_id, session.id, "status_change", told)
     resumed = replace(project, status=projects.Status.ACTIVE, paused_at=None)
     return _save_project(call, project, resumed, "project.resumed")
 

@@ -9,11 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from toryo.domain import ids
+from toryo.domain import chat, ids
 from toryo.domain.agents import SYSTEM, Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import SETUP, Event, of_setup
 from toryo.domain.ground import Ground
+from toryo.domain.launches import Purpose
 from toryo.domain.moves import Actor
 from toryo.domain.projects import Project
 from toryo.domain.sessions import Session
@@ -39,6 +40,7 @@ class Context:
     entropy: Callable[[int], int]
     """So many random bits."""
     holds: Holds = field(default_factory=Holds)
+    talk: chat.Limits = field(default_factory=chat.Limits)
 
 
 class Call:
@@ -218,7 +220,14 @@ class Call:
     def snapshot(self, agent_id: str, project_id: str, asking: Session | None = None) -> Snapshot:
         return snapshots.load(self.tx, agent_id, project_id, self.now, self.context.limits, asking)
 
+    def chat_snapshot(self, agent_id: str, project_id: str, asking: Session | None = None) -> Snapshot:
+        """What decisions about chat look at."""
+        return snapshots.load_chat(
+            self.tx, agent_id, project_id, self.now, self.context.limits, self.context.talk, asking
+        )
+
     def own_snapshot(self) -> Snapshot:
         """The snapshot of the caller's session."""
         session = self.session
-        return self.snapshot(session.agent_id, session.project_id, session)
+        load = self.chat_snapshot if session.purpose is Purpose.CHAT else self.snapshot
+        return load(session.agent_id, session.project_id, session)

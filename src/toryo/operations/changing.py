@@ -9,17 +9,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from toryo.domain import chat, ids, moves
 from toryo.domain import dependencies as graph
-from toryo.domain import ids, moves
 from toryo.domain.agents import SYSTEM
 from toryo.domain.creating import Draft, in_order
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.ground import Ground
-from toryo.domain.handover import INTERRUPT, Notification
+from toryo.domain.handover import INTERRUPT, Notification, address_of_task
 from toryo.domain.launches import Purpose
 from toryo.domain.moves import Actor, Change, Order
 from toryo.domain.projects import Approvals, Project
+from toryo.domain.sessions import Session
 from toryo.domain.tasks import VERBS, Approval, Checks, Details, Status, Task
+from toryo.operations import talking
 from toryo.operations.call import WORK, Call
 
 _PROGRESS = ("completed",)
@@ -70,6 +72,13 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
             _tell(call, change, actor, reason)
     _note_progress(call, changes)
     _notify_sessions(call, first, last, actor, reason)
+    if changes and actor.person and changes[0].verb:
+        task = changes[0].after
+        why = f" Reason: {reason}" if reason else ""
+        tell_above(call, task, "status_change", f"{actor.id} has moved “{task.title}” to {task.status.value}.{why}")
+    for each in last.values():
+        if each.status in (Status.FAILED, Status.CANCELLED) and first[each.id].open:
+            _drop_delegations(call, each)
     hint(call, last.values())
 
 
@@ -152,12 +161,61 @@ def notify(
 
 
 def notify_worker(call: Call, task: Task, kind: str, message: str) -> None:
-    """Tells the running session of a task's assignee that somebody else changed something about it."""
-    if task.assignee_id is None or task.assignee_id == call.actor.id:
-        return
-    session = call.tx.sessions.live_of(task.project_id, task.assignee_id).get(Purpose.TASK)
-    if session is not None and session.task_id == task.id:
-        notify(call, task, task.assignee_id, session.id, kind, message)
+    """Tells whoever works on a task that somebody else changed something about it; what a person did, those above."""
+    session = _session_on(call, task)
+    if session is not None and session.agent_id != call.actor.id:
+        notify(call, task, session.agent_id, session.id, kind, message)
+    if call.actor.person:
+        tell_above(call, task, kind, message)
+
+
+def _session_on(call: Call, task: Task) -> Session | None:
+    """The running task session whose main task this is."""
+    session = call.tx.sessions.live_of(task.project_id, task.assignee_id or "").get(Purpose.TASK)
+    return session if session is not None and session.task_id == task.id else None
+
+
+def tell_above(call: Call, task: Task, kind: str, message: str) -> None:
+    """Tells the running sessions whose main task this one is a part of."""
+    above = call.tx.tasks.find(task.parent_id) if task.parent_id else None
+    while above is not None:
+        session = _session_on(call, above)
+        if session is not None and session.agent_id != call.actor.id:
+            notify(call, task, session.agent_id, session.id, kind, message)
+        above = call.tx.tasks.find(above.parent_id) if above.parent_id else None
+
+
+def tell_judged(call: Call, task: Task, verdict: str, reason: str | None) -> None:
+    """A person has approved or rejected a task: who asked for it, and who works above it, hear of it."""
+    message = f"“{task.title}” ({task.id}) was {verdict}." + (f" Reason: {reason}" if reason else "")
+    tell_above(call, task, "status_change", message)
+    asker = call.tx.sessions.live_of(task.project_id, task.requested_by or "").get(Purpose.TASK)
+    if asker is not None and asker.agent_id != call.actor.id:
+        notify(call, task, asker.agent_id, asker.id, "status_change", message)
+
+
+def steer(call: Call, task: Task, message: str) -> str | None:
+    """Tells whoever works on a task, else whoever works above it; else it waits for the next one (None)."""
+    at: Task | None = task
+    while at is not None:
+        session = _session_on(call, at)
+        if session is not None:
+            notify(call, task, session.agent_id, session.id, "message", message)
+            return session.agent_id
+        at = call.tx.tasks.find(at.parent_id) if at.parent_id else None
+    notify(call, task, task.assignee_id or call.actor.id, address_of_task(task.id), "message", message)
+    return None
+
+
+def _drop_delegations(call: Call, task: Task) -> None:
+    """Nobody waits any more for what this task wanted said; what was only to be told is still told."""
+    for each in call.tx.chat.delegations_of_task(task.id):
+        if each.open and each.await_result:
+            call.tx.chat.save_delegation(each, chat.failed(each, f"its task was {task.status.value}", call.now))
+            data = {"delegation_id": each.id, "reason": f"task_{task.status.value}"}
+            call.event("delegation.failed", task=task, agent_id=each.agent_id, fact=True, data=data)
+            talking.touch(call, each.project_id, each.agent_id)
+            talking.wake(call, each.project_id, each.agent_id)
 
 
 # --- creating --------------------------------------------------------------------------------------------------------
@@ -415,6 +473,7 @@ def depend(call: Call, task: Task, add: Sequence[str], remove: Sequence[str]) ->
     if added or removed:
         call.tx.tasks.save(task, replace(task, updated_at=call.now))
         call.event("task.dependencies_changed", task=task, fact=True, data={"added": added, "removed": removed})
+        notify_worker(call, task, "plan_change", f"What “{task.title}” waits for has changed.")
         hint(call, [task])
     now = [each for each in present if each not in removed] + added
     return {"dependencies": now, "added": added, "removed": removed}

@@ -6,7 +6,7 @@ A Coordinator learns how to start an agent and nothing about tasks.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
@@ -173,12 +173,13 @@ class Claimed(Result):
 def claim_starts(call: Call, asked: ClaimStarts) -> dict[str, Any] | Later:
     """Everything a Coordinator has to start or stop now; waits until there is something."""
     call.tx.keeping.see_coordinator(asked.coordinator_id, asked.providers or [], len(asked.running), call.now)
-    candidates = _candidates(call, asked)
-    entered = _enter(call, asked, candidates)
+    candidates, talkers = _candidates(call, asked), _talkers(call, asked)
+    entered = _enter(call, asked, [*candidates, *talkers])
     running = {each.id: each for each in call.tx.launches.find_all(asked.running)}
     _renew(call, asked, running.values())
     stop = _stops(call, asked, running)
     start = _starts(call, asked, set(running), candidates, entered)
+    start += _chats(call, asked, set(running), [each for each in talkers if each.project_id in entered])
     checks = _checks(call, asked)
     at = _next_look(call)
     if not (start or stop or checks) and call.may_wait:
@@ -187,7 +188,7 @@ def claim_starts(call: Call, asked: ClaimStarts) -> dict[str, Any] | Later:
     return {"success": True, "start": start, "stop": stop, "checks": checks, "next_check_seconds": seconds}
 
 
-def _enter(call: Call, asked: ClaimStarts, candidates: Iterable[Standing]) -> frozenset[str]:
+def _enter(call: Call, asked: ClaimStarts, candidates: Iterable[Standing | Talker]) -> frozenset[str]:
     """Locks every project that this claim may write in: before its first write, and in one order.
 
     Whoever works in a project locks it before its rows. A claim that renewed a session first would wait for a project
@@ -284,6 +285,8 @@ def _starts(
     if _end_what_ran_out(call, entered):
         candidates = [each for each in _candidates(call, asked) if each.project_id in entered]
     for launch in call.tx.launches.ordered_by(asked.coordinator_id):
+        if launch.purpose is Purpose.CHAT:
+            continue
         if launch.id not in running and len(given) < asked.free_slots and _still_wanted(call, launch):
             given.append(launching.shown(call, launch, launching.handed_out_again(call, launch, asked.coordinator_id)))
     for each in candidates:
@@ -302,7 +305,51 @@ def _starts(
 def _still_wanted(call: Call, launch: Launch) -> bool:
     """Nothing but the order itself holds its agent: no pause, no lost membership."""
     _, decision = launching.decide(call, launch.agent_id, launch.project_id, launch.purpose)
-    return decision.reason == "start_pending"
+    return decision.reason == ("start_pending" if launch.purpose is Purpose.TASK else "already_running")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Talker:
+    """An agent whose chat has something to do, since when."""
+
+    since: Millis
+    agent_id: str
+    project_id: str
+
+
+def _talkers(call: Call, asked: ClaimStarts) -> list[Talker]:
+    """Whose chat has something to do, may be started here, and does not run; longest waiting first."""
+    found = [Talker(*each) for each in call.tx.chat.wanted(call.now - call.context.talk.viewer_lease)]
+    if not found:
+        return []
+    live = {(each.agent_id, each.project_id) for each in call.tx.launches.live() if each.purpose is Purpose.CHAT}
+    providers = call.tx.agents.providers_of({each.agent_id for each in found})
+    return [
+        each
+        for each in found
+        if (each.agent_id, each.project_id) not in live
+        and _may_start(each.agent_id, providers.get(each.agent_id), asked)
+    ]
+
+
+def _chats(call: Call, asked: ClaimStarts, running: set[str], talkers: list[Talker]) -> list[dict[str, Any]]:
+    """Chat processes have slots of their own; one that another's turn depends on takes none."""
+    free = asked.free_chat_slots
+    given: list[dict[str, Any]] = []
+    for launch in call.tx.launches.ordered_by(asked.coordinator_id):
+        again = launch.purpose is Purpose.CHAT and launch.id not in running
+        if again and (free > 0 or not launch.takes_slot) and _still_wanted(call, launch):
+            given.append(launching.shown(call, launch, launching.handed_out_again(call, launch, asked.coordinator_id)))
+            free -= launch.takes_slot
+    for each in talkers:
+        snapshot, decision = launching.decide(call, each.agent_id, each.project_id, Purpose.CHAT)
+        if decision.action is not Action.START or (free <= 0 and not snapshot.talk.answers_somebody):
+            continue
+        made = launching.order(call, snapshot, decision, Purpose.CHAT, asked.coordinator_id)
+        if made is not None:
+            given.append(launching.shown(call, *made))
+            free -= made[0].takes_slot
+    return given
 
 
 def _ran_out(call: Call) -> list[Launch | Session]:

@@ -9,7 +9,7 @@ from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.moves import Actor
 from toryo.domain.sessions import End, Session
 from toryo.domain.tasks import Status, Task, Wait
-from toryo.operations import changing
+from toryo.operations import changing, conversing
 from toryo.operations.call import WORK, Call
 
 GUARD = Actor(SYSTEM, everything=True, guard=True)
@@ -32,6 +32,7 @@ def end_session(call: Call, session: Session, why: End, *, counts: bool = False)
     if launch is not None and launch.live:
         state = State.LOST if why is End.LEASE_EXPIRED else State.EXITED
         end_launch(call, launch, state, why.value, told=why in _BY_ORDER)
+    call.tx.hint(f"session:{session.id}")
     call.event(
         "session.ended",
         project_id=session.project_id,
@@ -42,9 +43,11 @@ def end_session(call: Call, session: Session, why: End, *, counts: bool = False)
     )
     if session.purpose is Purpose.TASK and session.task_id is not None:
         _leave_task(call, session, why, counts=counts)
+    if session.purpose is Purpose.CHAT:
+        _leave_chat(call, ended, why, counts=counts)
     if session.runaway is not None:
         cool(call, session.agent_id, session.purpose, "runaway", None)
-    elif why in _WELL:
+    elif why in _WELL or (session.purpose is Purpose.CHAT and why is End.TOLD_TO_EXIT):
         call.tx.agents.warm(session.agent_id, session.purpose.value)
     return ended
 
@@ -64,6 +67,16 @@ def end_launch(call: Call, launch: Launch, state: State, reason: str, *, told: b
     )
     call.tx.hint(WORK, f"project:{launch.project_id}", f"launch:{launch.id}")
     return ended
+
+
+def _leave_chat(call: Call, session: Session, why: End, *, counts: bool) -> None:
+    """One that left of its own accord, with work in hand and nothing done, is not started again at once."""
+    box = call.tx.chat.mailbox(session.project_id, session.agent_id)
+    did_nothing = box.version == (session.fetched_event or 0)
+    conversing.leave(call, session, why)
+    wanted = call.chat_snapshot(session.agent_id, session.project_id).talk.wanted
+    if counts and did_nothing and wanted and session.runaway is None:
+        cool(call, session.agent_id, Purpose.CHAT, "left_without_answering", None)
 
 
 def _leave_task(call: Call, session: Session, why: End, *, counts: bool) -> None:

@@ -333,8 +333,42 @@ def _judged(call: Call, wanted: Judge, to: Approval, kind: str) -> dict[str, Any
     judged = replace(task, approval=to, approved_by=by, updated_at=call.now)
     call.tx.tasks.save(task, judged)
     call.event(kind, task=judged, fact=True, data={"reason": wanted.reason})
+    changing.tell_judged(call, judged, kind.removeprefix("task."), wanted.reason)
     changing.hint(call, [judged])
     return _shown(call, task.id)
+
+
+class SteerTask(OneTask):
+    text: str = Field(min_length=1, max_length=10_000, pattern=r"\S", description="What the agent shall know or do.")
+
+
+class Steered(TaskResult):
+    delivered_to: str
+
+
+@operation(
+    "steer_task",
+    grant=Grant.WRITER,
+    parameters=SteerTask,
+    result=Steered,
+    route=Route("POST", "/tasks/{task_id}/steer"),
+    tool=False,
+)
+def steer_task(call: Call, wanted: SteerTask) -> dict[str, Any]:
+    """Tell the agent that works on a task something; if none does now, the next one is told."""
+    task = _entered(call, wanted.task_id)
+    _refuse_stranger(call, task)
+    if task.closed:
+        raise Refusal(
+            Code.INVALID_TRANSITION,
+            f"Task {task.id} is {task.status.value}: nobody works on it any more.",
+            "File a new task.",
+            task_id=task.id,
+        )
+    reached = changing.steer(call, task, f"{call.agent.name} says about “{task.title}”: {wanted.text}")
+    call.event("task.steered", task=task, fact=True, data={"text": wanted.text[:500], "delivered_to": reached})
+    changing.hint(call, [task])
+    return {**_shown(call, task.id), "delivered_to": reached or "the next session of this task"}
 
 
 class ConfirmChecks(OneTask):

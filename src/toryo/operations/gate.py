@@ -32,6 +32,7 @@ READS_AND_NOTES = frozenset(
         "save_progress",
         "get_pending_tasks",
         "report_execution_start",
+        "get_task_conversations",
     }
 )
 HARMLESS = READS_AND_NOTES | {"report_model"}
@@ -130,10 +131,9 @@ def touch(call: Call, *, refused: bool) -> None:
     session = call.session
     if session.over:
         return
-    newest = call.tx.events.last_fact(session.root_id) if session.root_id else 0
-    changed = newest > session.idle_event or any(
-        each.fact and each.root_id == session.root_id for each in call.tx.events.collected
-    )
+    newest = _facts(call, session)
+    own = (each for each in call.tx.events.collected if each.root_id is not None and each.root_id == session.root_id)
+    changed = newest > session.idle_event or any(each.fact for each in own)
     counted = replace(
         session,
         last_call_at=call.now,
@@ -147,24 +147,30 @@ def touch(call: Call, *, refused: bool) -> None:
     call.adopt_counts(_guarded(call, counted))
 
 
+def _facts(call: Call, session: Session) -> int:
+    """A number that grows whenever the facts change that this session lives by: of its tree, or of its talk."""
+    if session.purpose is Purpose.CHAT:
+        return call.tx.chat.mailbox(session.project_id, session.agent_id).version
+    return call.tx.events.last_fact(session.root_id) if session.root_id else 0
+
+
 def _guarded(call: Call, session: Session) -> Session:
     """Trips the guard whose limit is reached (`workflow.md` 5), once."""
     limits = call.context.limits
-    if session.runaway is not None or session.purpose is not Purpose.TASK:
+    if session.runaway is not None:
         return session
-    tripped = next(
-        (
-            name
-            for name, count, limit in (
-                ("same_answer", session.told_times, limits.same_answers),
-                ("refused_calls", session.refusals, limits.refusals),
-                ("calls_without_change", session.idle_calls, limits.idle_calls),
-                ("too_many_calls", session.calls, limits.calls),
-            )
-            if count >= limit
-        ),
-        None,
-    )
+    counts = [
+        ("same_answer", session.told_times, limits.same_answers),
+        ("refused_calls", session.refusals, limits.refusals),
+    ]
+    if session.purpose is Purpose.TASK:
+        counts += [
+            ("calls_without_change", session.idle_calls, limits.idle_calls),
+            ("too_many_calls", session.calls, limits.calls),
+        ]
+    else:  # a chat may be long: only calls that change nothing count
+        counts += [("too_many_calls", session.idle_calls, limits.calls)]
+    tripped = next((name for name, count, limit in counts if count >= limit), None)
     return session if tripped is None else trip(call, session, tripped)
 
 

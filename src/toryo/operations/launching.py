@@ -8,7 +8,7 @@ from typing import Any
 from toryo.domain import ids
 from toryo.domain.launches import SIGN_IN_WITHIN, Launch, Purpose, State
 from toryo.domain.times import iso
-from toryo.operations import ending
+from toryo.operations import conversing, ending
 from toryo.operations.call import Call
 from toryo.operations.identity import LAUNCH, digest
 from toryo.workflow import launch as table
@@ -20,11 +20,12 @@ def decide(
     call: Call, agent_id: str, project_id: str, purpose: Purpose, *, by_hand: bool = False, changes: bool = True
 ) -> tuple[Snapshot, Decision]:
     """The decision from facts now. With `changes`, what has run out is ended first, and a new answer is recorded."""
-    snapshot = call.snapshot(agent_id, project_id)
+    look = call.chat_snapshot if purpose is Purpose.CHAT else call.snapshot
+    snapshot = look(agent_id, project_id)
     if not changes:
         snapshot = _without_lapsed(snapshot)
     elif _lapse(call, snapshot):
-        snapshot = call.snapshot(agent_id, project_id)
+        snapshot = look(agent_id, project_id)
     decision = _decided(snapshot, purpose, by_hand)
     if changes and decision.action is Action.START and _without_progress(call, snapshot, decision):
         snapshot = call.snapshot(agent_id, project_id)
@@ -36,13 +37,18 @@ def decide(
 
 def _decided(snapshot: Snapshot, purpose: Purpose, by_hand: bool) -> Decision:
     if purpose is Purpose.CHAT:
-        return table.decide_chat(snapshot)
+        return table.decide_chat(snapshot, by_hand=by_hand)
     return table.decide(snapshot, by_hand=by_hand)
 
 
 def _lapse(call: Call, snapshot: Snapshot) -> bool:
-    ended = [ending.lapse(call, snapshot.launches.get(purpose), snapshot.sessions.get(purpose)) for purpose in Purpose]
+    talk = snapshot.talk.in_conversation and conversing.lapse(call, snapshot.project_id, snapshot.agent_id)
+    ended = [talk, *_lapsed(call, snapshot)]
     return any(ended)
+
+
+def _lapsed(call: Call, snapshot: Snapshot) -> list[bool]:
+    return [ending.lapse(call, snapshot.launches.get(purpose), snapshot.sessions.get(purpose)) for purpose in Purpose]
 
 
 def _without_lapsed(snapshot: Snapshot) -> Snapshot:
@@ -111,6 +117,7 @@ def order(
         coordinator_id=coordinator_id,
         ordered_at=call.now,
         deadline=call.now + SIGN_IN_WITHIN,
+        takes_slot=not (purpose is Purpose.CHAT and snapshot.talk.answers_somebody),
     )
     credential = call.new_token(LAUNCH)
     if not call.tx.launches.add(launch, digest(credential)):
@@ -149,7 +156,7 @@ def shown(call: Call, launch: Launch, credential: str) -> dict[str, Any]:
         "workspace": {"isolation": project.settings.isolation.value},
         "credential": credential,
         "deadline": iso(launch.deadline),
-        "takes_slot": True,
+        "takes_slot": launch.takes_slot,
         "provider_options": agent.provider_options,
         "language": project.settings.language.value,
     }

@@ -10,18 +10,22 @@ from dataclasses import replace
 from typing import Any
 
 from toryo.domain.agents import Role
+from toryo.domain.launches import Purpose
 from toryo.domain.projects import Decomposition, Language
 from toryo.domain.sessions import End, Session
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import iso_or_none
-from toryo.operations import ending, showing
+from toryo.operations import conversing, ending, showing, talking
 from toryo.operations.call import Call
+from toryo.operations.catalogue import Later
 from toryo.workflow import facts, launch, manager, next_action
 from toryo.workflow.instructions import TOOLS, key_of, words
 from toryo.workflow.snapshot import Case, Snapshot
 from toryo.workflow.step import Step
 
 _MANY = 10
+_DELEGATION_WAITS = 3
+"""Answers that waited for a delegation in one session; the last says that it shall leave."""
 
 
 def riding(call: Call) -> dict[str, Any]:
@@ -38,19 +42,41 @@ def riding(call: Call) -> dict[str, Any]:
     return answer(call, snapshot, step)
 
 
-def told(call: Call) -> dict[str, Any]:
-    """The next action, told: records that it was, and what its telling does."""
+def told(call: Call, *, patient: bool = False) -> dict[str, Any] | Later:
+    """The next action, told: records that it was, and what its telling does.
+
+    `patient` callers wait where there is nothing to say but that one waits.
+    """
     session = call.session
+    if session.purpose is Purpose.CHAT and not session.over:
+        conversing.lapse(call, session.project_id, session.agent_id)
     snapshot = call.own_snapshot()
     step = next_action.decide(snapshot, session)
+    waits = step.action in next_action.WAITS and not _leaves(session, step)
+    if waits and patient and call.may_wait:
+        return Later(_topics(session), snapshot.talk.changes_at)
     said = answer(call, snapshot, step)
-    _remember(call, step)
+    if not (waits and patient):
+        _remember(call, step, said["state_version"])
     case = next_action.case_of(snapshot, session)
     if case is not None:
         _take_effect(call, case, step)
-    if step.action == "exit" and not session.over:
+    if step.action in ("exit", "logout") and not session.over:
         ending.end_session(call, call.session, End.TOLD_TO_EXIT)
     return said
+
+
+def _leaves(session: Session, step: Step) -> bool:
+    """It has waited often enough for its delegation: now it is told to leave."""
+    return step.action == "wait_for_delegation" and session.delegation_waits >= _DELEGATION_WAITS - 1
+
+
+def _topics(session: Session) -> frozenset[str]:
+    """What ends a wait of `get_next_action`."""
+    own = f"session:{session.id}"
+    if session.purpose is Purpose.CHAT:
+        return frozenset({own, talking.topic(session.project_id, session.agent_id)})
+    return frozenset({own, f"task:{session.root_id}", f"project:{session.project_id}"})
 
 
 def answer(call: Call, snapshot: Snapshot, step: Step) -> dict[str, Any]:
@@ -65,11 +91,17 @@ def answer(call: Call, snapshot: Snapshot, step: Step) -> dict[str, Any]:
         "instruction": words(key, _language(snapshot), **_words_of(call, snapshot, case, step)),
         "tools": list(TOOLS[key]),
         "reason": step.reason,
-        "state_version": call.tx.events.last_fact(session.root_id or ""),
+        "state_version": _version(call, snapshot),
     }
     if case is not None:
         said.update(_belongings(call, case, step))
     return said
+
+
+def _version(call: Call, snapshot: Snapshot) -> int:
+    if call.session.purpose is Purpose.CHAT:
+        return snapshot.talk.version
+    return call.tx.events.last_fact(call.session.root_id or "")
 
 
 def _language(snapshot: Snapshot) -> Language:
@@ -88,7 +120,7 @@ def _variants(session: Session, case: Case | None, step: Step) -> dict[str, bool
     if step.action == "start_subtask":
         return {"window_open": case.main.worked_attempt < case.main.attempt and _made_before(case, session)}
     if step.action == "wait_for_delegation":
-        return {"leave": session.delegation_waits >= 2}
+        return {"leave": _leaves(session, step)}
     return {}
 
 
@@ -157,6 +189,8 @@ def _belongings(call: Call, case: Case, step: Step) -> dict[str, Any]:
     """Task, subtask, progress, blocks, what happened since: what the action needs at hand."""
     details = call.tx.tasks.details(case.main.id)
     found: dict[str, Any] = {"task": showing.main_task(case.main, details.description)}
+    if delegations := call.tx.chat.delegations_of_task(case.main.id):
+        found["delegations"] = [showing.delegation(each) for each in delegations[-_MANY:]]
     if step.action in ("execute_subtask", "start_subtask"):
         subtask = facts.current_subtask(case) if step.action == "execute_subtask" else facts.next_subtask(case)
         assert subtask is not None
@@ -246,7 +280,7 @@ def _take_effect(call: Call, case: Case, step: Step) -> None:
 def _wait_for_delegation(call: Call, main: Task) -> None:
     waits = call.session.delegation_waits + 1
     call.change_session(delegation_waits=waits)
-    if waits >= 3:
+    if waits >= _DELEGATION_WAITS:
         ending.record_wait(call, main, "delegation")
         ending.end_session(call, call.session, End.LEFT_TO_WAIT)
 
@@ -258,10 +292,12 @@ def _look(call: Call, case: Case) -> None:
     call.tx.tasks.save(case.main, looked)
 
 
-def _remember(call: Call, step: Step) -> None:
-    """A next action that differs from the last one told in this session is an event; the same one is counted."""
+def _remember(call: Call, step: Step, newest: int) -> None:
+    """A next action that differs from the last one told in this session is an event; the same one is counted.
+
+    `newest` is the version of the facts it was told from.
+    """
     session = call.session
-    newest = call.tx.events.last_fact(session.root_id or "")
     same = f"{step.action} {step.reason}"
     if session.told == same and session.told_event == newest:
         call.change_session(told_times=session.told_times + 1)

@@ -27,6 +27,7 @@ _WORKER = frozenset(
         "list_tasks",
         "get_task",
         "request_task",
+        "delegate_to_chat_session",
         "logout",
     }
 )
@@ -41,7 +42,24 @@ _MANAGER = (_WORKER - {"request_task"}) | {
     "list_subordinates",
 }
 _CHAT = frozenset(
-    {"authenticate", "report_model", "get_next_action", "get_my_task", "list_tasks", "get_task", "logout"}
+    {
+        "authenticate",
+        "report_model",
+        "get_next_action",
+        "get_pending_messages",
+        "respond_chat",
+        "send_message",
+        "start_conversation",
+        "respond_conversation_message",
+        "end_conversation",
+        "report_delegation_completed",
+        "notify_task_session",
+        "request_task",
+        "get_notifications",
+        "get_my_task",
+        "list_tasks",
+        "logout",
+    }
 )
 
 

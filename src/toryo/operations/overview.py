@@ -12,12 +12,11 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import Event
 from toryo.domain.launches import Purpose
 from toryo.domain.times import iso, iso_or_none
-from toryo.operations import launching, showing
+from toryo.operations import explaining, launching, showing
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, NoParameters, Parameters, Route, operation
 from toryo.operations.permissions import Grant
 from toryo.operations.results import Result
-from toryo.workflow.launch import Action, Decision
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 
@@ -33,35 +32,6 @@ class Why(Parameters):
 class WhyResult(Result):
     agent_id: str
     decisions: list[dict[str, Any]]
-
-
-_WORDS = {
-    "project_paused": "The project is paused; nothing starts in it. Resume it: toryo project resume.",
-    "agent_not_assigned": "The agent is not a member of the project.",
-    "agent_inactive": "The agent is inactive. Activate it: toryo agent activate.",
-    "not_managed": "Nobody starts this agent: it has no provider.",
-    "task_withdrawn": "Its main task was taken out of its hands; its process is being stopped.",
-    "runaway": "A guard stopped it: it called without getting anywhere.",
-    "time_limit": "It has run longer than one launch may.",
-    "silent": "Its process is alive but has neither called nor printed for too long.",
-    "budget_exhausted": "Today's budget is used up.",
-    "blocked_without_in_progress": "All its tasks are blocked. Unblock one, or give it another.",
-    "already_running": "It is running: a session is signed in.",
-    "start_pending": "Its start was ordered; its process has not signed in yet.",
-    "cooling_down": "It cools down after a failure and is started again by itself.",
-    "handing_over": "Another agent's session still lives on its task.",
-    "worker_blocked": "It waits, and something below it is blocked or has failed: it is started to decide.",
-    "plan_changed": "It waits, and something new needs it: it is started.",
-    "workers_finished": "It waits, and nothing is outstanding any more: it is started.",
-    "handled_blocked": "It waits, and has seen the block that is left open.",
-    "waiting_for_workers": "It waits for those who work below it.",
-    "waiting_for_delegation": "It waits for a delegation.",
-    "waiting_for_approval": "It waits for an approval.",
-    "waiting_for_person": "It waits for a person.",
-    "has_in_progress_task": "It has a task in progress: it is started as soon as a Coordinator has a free slot.",
-    "no_in_progress_task": "No task of its own is in progress. Move one to in_progress to start it.",
-    "no_chat_work": "Nobody wants to talk to it.",
-}
 
 
 @operation(
@@ -95,18 +65,13 @@ def _decision(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> d
         "reason": decision.reason,
         "row": decision.row,
         "rule": decision.words,
-        "explanation": _explained(decision),
+        "explanation": explaining.explained(decision),
         "facts": decision.facts,
         "task_id": decision.task_id,
         "since": iso(last[1]) if last is not None and last[0].split(" ")[1] == decision.reason else None,
         "until": iso_or_none(decision.until),
         "seconds_left": max(0, (decision.until - call.now) // 1000) if decision.until is not None else None,
     }
-
-
-def _explained(decision: Decision) -> str:
-    told = _WORDS.get(decision.reason, decision.words)
-    return f"{told} (stopping)" if decision.action is Action.STOP else told
 
 
 # --- events ----------------------------------------------------------------------------------------------------------

@@ -17,11 +17,12 @@ import orjson
 import structlog
 from pydantic import BaseModel, ValidationError
 
+from toryo.domain import chat
 from toryo.domain.agents import Agent, Role, Status
 from toryo.domain.agents import Kind as AgentKind
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import SECOND, Millis
-from toryo.operations import gate, leading, listing
+from toryo.operations import gate, leading, listing, talking
 from toryo.operations.call import Call, Context
 from toryo.operations.catalogue import Later, Operation, catalogue
 from toryo.operations.identity import digest, identify
@@ -84,7 +85,7 @@ class Office:
         self.settings = settings
         self.clock = clock
         self.publish = publish
-        self.context = Context(settings, limits or _limits(settings), entropy)
+        self.context = Context(settings, limits or _limits(settings), entropy, talk=_talk(settings))
 
     # --- the path --------------------------------------------------------------------------------------------------
 
@@ -214,6 +215,7 @@ class _Asked:
             parameters = _validated(self.operation, self.arguments)
             call = self._call(tx, caller)
             if call.has_session:
+                talking.confirm(call)
                 gate.refuse(call, self.operation)
             result = self.operation.handler(call, parameters)
         except Refusal as refusal:
@@ -267,6 +269,7 @@ class _Asked:
             result.setdefault("action", "exit")
         if caller is not None and caller.session is not None and not self.operation.reads:
             call = self._call(tx, caller)
+            talking.confirm(call)
             gate.touch(call, refused=True)
             if refusal.code is Code.RUNAWAY and call.session.runaway is None and not call.session.over:
                 call.adopt_counts(gate.trip(call, call.session, "restless"))
@@ -380,6 +383,13 @@ def _limits(settings: Settings) -> Limits:
     """The guards of the settings (seconds) as decisions take them (milliseconds)."""
     guards = settings.guards.model_dump()
     return Limits(**{name: value * SECOND if name in _IN_SECONDS else value for name, value in guards.items()})
+
+
+def _talk(settings: Settings) -> chat.Limits:
+    """The chat settings (seconds) as the rules about talk take them (milliseconds)."""
+    counts = ("delegation_attempts", "messages_per_minute", "conversations_per_hour")
+    given = settings.chat.model_dump()
+    return chat.Limits(**{name: value if name in counts else value * SECOND for name, value in given.items()})
 
 
 _IN_SECONDS = frozenset({"stop_grace", "pause_grace", "silence", "run_time", "cooldown", "longest_cooldown"})

@@ -37,6 +37,7 @@ class Grant(StrEnum):
     COORDINATOR = "coordinator"
     ANY_SESSION = "any_session"
     TASK_SESSION = "task_session"
+    CHAT_SESSION = "chat_session"
     MANAGER = "manager"
     """A manager in a task session (and, for the tools that say so, a worker on its own self-made subtasks)."""
     LEADING = "leading"
@@ -174,6 +175,15 @@ def _refuse_session(operation: Operation, caller: Caller) -> None:
             "Call authenticate with your agent_id and passkey, then pass the session_token it returns.",
         )
     if operation.grant is Grant.ANY_SESSION:
+        return
+    if operation.grant is Grant.CHAT_SESSION:
+        if session.purpose is not Purpose.CHAT:
+            raise Refusal(
+                Code.CHAT_SESSION_REQUIRED,
+                f"{operation.name} is for chat sessions; this is a {session.purpose.value} session.",
+                "Use delegate_to_chat_session: your own chat session then says it for you.",
+                purpose=session.purpose.value,
+            )
         return
     if session.purpose is not Purpose.TASK:
         raise Refusal(

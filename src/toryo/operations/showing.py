@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from toryo.domain.agents import Agent
+from toryo.domain.chat import Delegation
 from toryo.domain.ground import Tree
 from toryo.domain.handover import INTERRUPT, Notification
 from toryo.domain.launches import Launch
@@ -137,6 +138,21 @@ def launch(each: Launch) -> dict[str, Any]:
         "exit_code": each.exit_code,
         "exit_signal": each.exit_signal,
         "exit_error": each.exit_error,
+    }
+
+
+def delegation(each: Delegation) -> dict[str, Any]:
+    """A delegation as its task session sees it."""
+    return {
+        "delegation_id": each.id,
+        "target_agent_id": each.target_agent_id,
+        "purpose": each.purpose,
+        "await_result": each.await_result,
+        "status": each.status.value,
+        "attempt": each.attempt,
+        "result": each.result,
+        "created_at": iso(each.created_at),
+        "processed_at": iso_or_none(each.processed_at),
     }
 
 

@@ -12,7 +12,7 @@ from typing import Any, NotRequired
 
 from pydantic import Field
 
-from toryo.domain import ids
+from toryo.domain import handover, ids
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch, Purpose, State
@@ -238,9 +238,14 @@ def _consume(call: Call, agent: Agent, launch: Launch, *, by_passkey: bool) -> d
         root_id=task.root_id if task else None,
         correlation_id=task.correlation_id if task else call.correlation_id,
     )
+    if launch.purpose is Purpose.CHAT:
+        box = call.tx.chat.mailbox(launch.project_id, agent.id)
+        session = replace(session, fetched_event=box.version, idle_event=box.version)
+        call.tx.chat.unwatch(launch.project_id, agent.id)
     token = call.new_token(SESSION)
     signed_in = replace(launch, state=State.SIGNED_IN, signed_in_at=call.now, by_passkey=by_passkey)
     call.tx.launches.save(launch, signed_in)
+    _readdress(call, session)
     call.tx.sessions.add(session, digest(token))
     if task is not None:
         idle = task.idle_launches + 1 if launch.reason == "has_in_progress_task" else 0
@@ -253,6 +258,13 @@ def _consume(call: Call, agent: Agent, launch: Launch, *, by_passkey: bool) -> d
     )
     call.tx.hint(WORK, f"project:{launch.project_id}")
     return _welcome(call, agent, session, token)
+
+
+def _readdress(call: Call, session: Session) -> None:
+    """What was left for the next session of this agent and task is this session's."""
+    for address in handover.addresses(session.project_id, session.agent_id, session.task_id):
+        if session.purpose is Purpose.TASK:
+            call.tx.handovers.readdress(address, session.id)
 
 
 def _patience(call: Call, task: Task | None) -> Millis:
@@ -333,7 +345,10 @@ _WAITS = {"wait": "workers", "wait_for_others": "others"}
 def _leave(call: Call, snapshot: Snapshot) -> None:
     """Whoever would be told to wait leaves to wait; whoever would be told to go on has left without reporting."""
     session = call.session
-    by_rule = session.purpose is Purpose.TASK and session.runaway is None
+    if session.purpose is Purpose.CHAT:
+        ending.end_session(call, session, End.LOGGED_OUT, counts=True)
+        return
+    by_rule = session.runaway is None
     action = next_action.decide(snapshot, session).action if by_rule else "exit"
     if action in _WAITS:
         ending.record_wait(call, call.task(session.task_id or ""), _WAITS[action])

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any, Literal, NotRequired
 
 import orjson
 from pydantic import Field
 
 from toryo.domain import ids
-from toryo.domain.agents import superiors
-from toryo.domain.creating import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import Handoff, Note
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Language
 from toryo.domain.sessions import End
-from toryo.domain.tasks import Approval, Priority, Status, Task, priority_named
-from toryo.domain.times import SECOND, iso, iso_or_none
+from toryo.domain.tasks import Status, Task
+from toryo.domain.times import iso, iso_or_none
 from toryo.operations import accepting, changing, ending, leading, showing
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, NoParameters, Parameters, operation
 from toryo.operations.permissions import Grant
-from toryo.operations.results import Next, Result, Said, TaskResult
+from toryo.operations.results import Next, Result, Said
 from toryo.workflow import launch as launches
 from toryo.workflow.instructions import words
 
@@ -42,13 +39,14 @@ def language(call: Call) -> Language:
 
 
 class NextAction(Parameters):
-    timeout_seconds: int = Field(0, ge=0, le=45, description="How long to wait where there is something to wait for.")
+    timeout_seconds: int = Field(45, ge=0, le=45, description="How long to wait where there is something to wait for.")
 
 
-@operation("get_next_action", grant=Grant.ANY_SESSION, parameters=NextAction, result=Next)
-def get_next_action(call: Call, _: NextAction) -> dict[str, Any]:
+@operation("get_next_action", grant=Grant.ANY_SESSION, parameters=NextAction, result=Next, waits=True)
+def get_next_action(call: Call, wanted: NextAction) -> dict[str, Any] | Later:
     """What to do next. Call it after every step and do what it says, until it says exit."""
-    return {"success": True, **leading.told(call)}
+    told = leading.told(call, patient=wanted.timeout_seconds > 0)
+    return told if isinstance(told, Later) else {"success": True, **told}
 
 
 # --- the task --------------------------------------------------------------------------------------------------------
@@ -79,7 +77,7 @@ def get_my_task(call: Call, _: NoParameters) -> dict[str, Any]:
 
 def _in_progress(call: Call) -> Task | None:
     """For a chat session: the agent's task in progress, to read."""
-    mains = call.own_snapshot().main_tasks
+    mains = call.snapshot(call.session.agent_id, call.session.project_id).main_tasks
     return mains[0][0] if mains else None
 
 
@@ -101,6 +99,7 @@ def _my_task(call: Call, task: Task) -> dict[str, Any]:
         "resumed": task.left_at is not None,
         "attempt": task.attempt,
         "parent_task_id": task.parent_id,
+        "delegations": [showing.delegation(each) for each in call.tx.chat.delegations_of_task(task.id)],
     }
 
 
@@ -411,73 +410,3 @@ def get_notifications(call: Call, _: GetNotifications) -> dict[str, Any]:
         "notifications": [showing.notification(each) for each in waiting],
         "instruction": words("get_next_action", language(call)),
     }
-
-
-# --- asking others ---------------------------------------------------------------------------------------------------
-
-
-class RequestTask(Parameters):
-    title: str = Field(min_length=1, max_length=300, description="What is wanted, in one line.")
-    assignee_id: Id = Field(description="Who shall do it: a member of your project.")
-    description: Text = Field("", description="What exactly, and how to see that it is done.")
-    priority: Literal["low", "medium", "high", "critical", "urgent"] = Field("medium", description="How urgent.")
-    context: Any = Field(None, description="Anything the assignee needs, as JSON.")
-    message_id: Id | None = Field(None, description="In a chat: the person's message that asks for it.")
-
-
-@operation("request_task", grant=Grant.TASK_SESSION, parameters=RequestTask, result=TaskResult, leads=True)
-def request_task(call: Call, wanted: RequestTask) -> dict[str, Any]:
-    """Ask for a task of somebody else. It starts when a superior of the assignee has approved it."""
-    session = call.session
-    project = call.project(session.project_id)
-    assignee = call.known_agent(wanted.assignee_id)
-    if not call.tx.agents.members_among(project.id, [assignee.id]) or not assignee.active:
-        raise Refusal(
-            Code.PERMISSION_DENIED,
-            f"{assignee.id} is not an active member of this project.",
-            "Ask an active member, or a person to add the agent.",
-        )
-    _refuse_too_many_requests(call, project.settings.open_requests, project.settings.requests_per_hour)
-    draft = Draft(
-        title=wanted.title,
-        description=wanted.description,
-        priority=Priority(priority_named(wanted.priority)),
-        assignee_id=assignee.id,
-        context=wanted.context,
-    )
-    _refuse_command(draft)
-    above = call.agent.id in superiors(assignee.id, call.tx.agents.tree())
-    approval = Approval.APPROVED if above else Approval.PENDING
-    made = changing.create(
-        call, project, None, [draft], approval=approval, status=Status.BACKLOG, requested_by=call.agent.id
-    )
-    task = call.task(next(iter(made.values())))
-    if above:
-        call.tx.tasks.save(task, replace(task, approved_by=call.agent.id))
-        task = call.task(task.id)
-    call.event("task.requested", task=task, data={"approval": approval.value, "assignee_id": assignee.id})
-    return {"success": True, "task_id": task.id, "task": showing.task(task, call.tx.tasks.details(task.id), ())}
-
-
-def _refuse_command(draft: Draft) -> None:
-    if isinstance(draft.context, dict) and "command" in draft.context:
-        raise Refusal(
-            Code.PERMISSION_DENIED,
-            "A requested task carries no command.",
-            "Describe what is wanted in words; the assignee decides how.",
-        )
-
-
-def _refuse_too_many_requests(call: Call, open_cap: int, hourly_cap: int) -> None:
-    requests = call.tx.tasks.requests(call.session.project_id, call.agent.id)
-    closed = {"completed", "failed", "cancelled"}
-    still_open = sum(1 for _, approval, status in requests if status not in closed and approval != "rejected")
-    recent = sum(1 for created, _, _ in requests if created > call.now - 3600 * SECOND)
-    for count, cap, what in ((still_open, open_cap, "open"), (recent, hourly_cap, "within an hour")):
-        if count >= cap:
-            raise Refusal(
-                Code.LIMIT_REACHED,
-                f"You have {count} requests {what}; {cap} is the limit.",
-                "Wait until some are done, and go on with your own task: get_next_action.",
-                limit=cap,
-            )

@@ -32,6 +32,7 @@ _ONE = Statement(ROWS.select().where(_t.c.id == _p("id")))
 _ALL = Statement(ROWS.select().order_by(_t.c.created_at, _t.c.id))
 _MANY = Statement(ROWS.select().where(in_list(_t.c.id, "ids")))
 _ADD = Statement(sa.insert(_t), columns=[*ROWS.names, "passkey_hash"])
+_OWNERS = Statement(ROWS.select().where(_t.c.role == "owner", _t.c.kind == "human").order_by(_t.c.created_at, _t.c.id))
 _PASSKEY = Statement(sa.select(_t.c.passkey_hash).where(_t.c.id == _p("id")))
 _MANAGED = Statement(
     sa.select(_t.c.id)
@@ -137,6 +138,10 @@ class Agents:
     def passkey_hash(self, agent_id: str) -> str | None:
         found: str | None = self._connection.value(_PASSKEY, id=agent_id)
         return found
+
+    def owners(self) -> list[Agent]:
+        """The people who own the server."""
+        return ROWS.nouns(self._connection.all(_OWNERS))
 
     def set_passkey(self, agent_id: str, passkey_hash: str) -> None:
         self._connection.run(update_by_id(_t, ("passkey_hash",)), this_id=agent_id, passkey_hash=passkey_hash)

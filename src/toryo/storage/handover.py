@@ -41,6 +41,9 @@ _COUNT = Statement(sa.select(sa.func.count()).where(_f.c.session_id == _p("sessi
 _DELIVER = Statement(
     sa.update(_f).where(_f.c.session_id == _p("session"), _f.c.delivered_at.is_(None)).values(delivered_at=_p("at"))
 )
+_READDRESS = Statement(
+    sa.update(_f).where(_f.c.session_id == _p("address"), _f.c.delivered_at.is_(None)).values(session_id=_p("session"))
+)
 _DROP = Statement(
     sa.delete(_f).where(_f.c.session_id == _p("session_id"), _f.c.delivered_at.is_(None), _f.c.kind == "interrupt")
 )
@@ -81,6 +84,10 @@ class Handovers:
 
     def deliver(self, session_id: str, now: Millis) -> None:
         self._connection.run(_DELIVER, session=session_id, at=now)
+
+    def readdress(self, address: str, session_id: str) -> None:
+        """What waited for whoever comes next is this session's from now on."""
+        self._connection.run(_READDRESS, address=address, session=session_id)
 
     def drop_interrupts(self, session_id: str) -> None:
         """Their cause is void."""

@@ -205,6 +205,7 @@ launches = Table(
     _number("stop_since", null=True),
     _flag("by_passkey"),
     _number("seen_at", null=True),
+    _flag("takes_slot"),
     _text("credential_hash"),
     _text("usage", null=True),
     _text("log_tail", null=True),
@@ -332,6 +333,168 @@ Index(
     sqlite_where=_undelivered,
     postgresql_where=_undelivered,
 )
+
+messages = Table(
+    "messages",
+    metadata,
+    _id(),
+    _to("project_id", "projects"),
+    _number("sequence"),
+    _text("thread"),
+    _text("from_agent_id"),
+    _to("to_agent_id", "agents"),
+    _text("kind"),
+    _text("conversation_id", null=True),
+    _text("related_task_id", null=True),
+    _number("created_at"),
+    _flag("watched"),
+    _text("used_for", null=True),
+    _text("content"),
+    Index("messages_sequence", "project_id", "sequence", unique=True),
+    Index("messages_thread", "project_id", "thread", "sequence"),
+    Index("messages_inbox", "project_id", "to_agent_id", "kind", "sequence"),
+    Index("messages_rate", "project_id", "from_agent_id", "to_agent_id", "sequence"),
+    Index("messages_conversation", "conversation_id", "sequence"),
+)
+_watched = text("watched")
+Index(
+    "messages_watched",
+    messages.c.created_at,
+    messages.c.project_id,
+    messages.c.to_agent_id,
+    sqlite_where=_watched,
+    postgresql_where=_watched,
+)
+
+threads = Table(
+    "threads",
+    metadata,
+    Column("project_id", Text, ForeignKey("projects.id"), primary_key=True),
+    Column("thread", Text, primary_key=True),
+    _text("low_id"),
+    _text("high_id"),
+    _number("newest"),
+    _number("newest_at"),
+    _number("seen_low"),
+    _number("seen_high"),
+    Index("threads_low", "project_id", "low_id"),
+    Index("threads_high", "project_id", "high_id"),
+)
+"""What two have said to each other, and how far each (a person) has seen it."""
+
+mailboxes = Table(
+    "mailboxes",
+    metadata,
+    Column("project_id", Text, ForeignKey("projects.id"), primary_key=True),
+    Column("agent_id", Text, ForeignKey("agents.id"), primary_key=True),
+    _number("cursor"),
+    _number("newest"),
+    _number("waiting_since"),
+    _text("handed_session", null=True),
+    _number("handed_from"),
+    _text("handed_endings", null=True),
+    _number("redelivered_to"),
+    _number("left_at"),
+    _number("active_at"),
+    _number("version"),
+)
+_has_mail = text("newest > cursor")
+Index("mailboxes_waiting", mailboxes.c.project_id, sqlite_where=_has_mail, postgresql_where=_has_mail)
+
+conversations = Table(
+    "conversations",
+    metadata,
+    _id(),
+    _to("project_id", "projects"),
+    _text("low_id"),
+    _text("high_id"),
+    _to("initiator_id", "agents"),
+    _to("partner_id", "agents"),
+    _text("purpose"),
+    _text("state"),
+    _number("turns"),
+    _number("max_turns"),
+    _text("turn_of"),
+    _text("delegation_id", null=True),
+    _text("task_id", null=True),
+    _number("created_at"),
+    _number("last_turn_at"),
+    _number("ended_at", null=True),
+    _text("ended_by", null=True),
+    _text("reason", null=True),
+    _text("summary", null=True),
+    _number("told_initiator_at", null=True),
+    _number("told_partner_at", null=True),
+    _flag("settled"),
+    Index("conversations_pair", "project_id", "low_id", "high_id", "created_at"),
+    Index("conversations_task", "task_id"),
+)
+_open = text("state IN ('pending', 'active')")
+_unsettled = text("NOT settled")
+Index(
+    "conversations_open",
+    conversations.c.project_id,
+    conversations.c.low_id,
+    conversations.c.high_id,
+    unique=True,
+    sqlite_where=_open,
+    postgresql_where=_open,
+)
+"""At most one open conversation per unordered pair and project."""
+for _side in ("initiator_id", "partner_id"):
+    Index(
+        f"conversations_{_side.removesuffix('_id')}",
+        conversations.c.project_id,
+        conversations.c[_side],
+        sqlite_where=_unsettled,
+        postgresql_where=_unsettled,
+    )
+
+delegations = Table(
+    "delegations",
+    metadata,
+    _id(),
+    _to("project_id", "projects"),
+    _to("agent_id", "agents"),
+    _to("task_id", "tasks"),
+    _text("root_id"),
+    _to("target_agent_id", "agents"),
+    _text("purpose"),
+    _text("context", null=True),
+    _flag("await_result"),
+    _text("status"),
+    _number("created_at"),
+    _number("attempt"),
+    _text("session_id", null=True),
+    _text("conversation_id", null=True),
+    _number("processed_at", null=True),
+    _number("ended_at", null=True),
+    _text("result", null=True),
+    Index("delegations_task", "task_id", "created_at"),
+)
+_undone = text("status IN ('pending', 'processing')")
+Index(
+    "delegations_open",
+    delegations.c.project_id,
+    delegations.c.agent_id,
+    sqlite_where=_undone,
+    postgresql_where=_undone,
+)
+Index("delegations_awaited", delegations.c.root_id, sqlite_where=_undone, postgresql_where=_undone)
+
+viewers = Table(
+    "viewers",
+    metadata,
+    _id(),
+    _to("project_id", "projects"),
+    _to("agent_id", "agents"),
+    _to("person_id", "agents"),
+    _number("opened_at"),
+    _number("seen_at"),
+    _number("closed_at", null=True),
+)
+_unclosed = text("closed_at IS NULL")
+Index("viewers_open", viewers.c.project_id, viewers.c.agent_id, sqlite_where=_unclosed, postgresql_where=_unclosed)
 
 events = Table(
     "events",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from toryo.domain import chat
 from toryo.domain.agents import Agent, Role
 from toryo.domain.ground import Ground, Tree
 from toryo.domain.handover import INTERRUPT
@@ -13,9 +14,10 @@ from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.storage.transaction import Transaction
-from toryo.workflow.snapshot import Cooldown, Limits, News, Snapshot
+from toryo.workflow.snapshot import Cooldown, Limits, News, Snapshot, Talk
 
 _CLOSED = ("task.completed", "task.failed", "task.cancelled")
+_DELEGATION_ENDED = ("delegation.completed", "delegation.failed")
 _STUCK = ("task.blocked", "task.failed")
 
 
@@ -51,8 +53,72 @@ def load(
         cooldowns={
             Purpose(purpose): Cooldown(*cooldown) for purpose, cooldown in tx.agents.cooldowns(agent_id).items()
         },
-        interrupt_waiting=asking is not None
-        and any(each.kind == INTERRUPT for each in tx.handovers.waiting(asking.id)),
+        interrupt_waiting=asking is not None and _interrupted(tx, asking),
+    )
+
+
+def _interrupted(tx: Transaction, asking: Session) -> bool:
+    return any(each.kind == INTERRUPT for each in tx.handovers.waiting(asking.id))
+
+
+def load_chat(
+    tx: Transaction,
+    agent_id: str,
+    project_id: str,
+    now: Millis,
+    limits: Limits,
+    talk_limits: chat.Limits,
+    asking: Session | None = None,
+) -> Snapshot:
+    """What decisions about chat look at: nothing about tasks, so that who waits or is blocked can be talked to."""
+    agent, project = tx.agents.find(agent_id), tx.projects.find(project_id)
+    membership = tx.agents.membership(project_id, agent_id)
+    if agent is None or project is None:
+        return Snapshot(now, agent_id, project_id, agent, project, member=False, limits=limits)
+    sessions = tx.sessions.live_of(project_id, agent_id)
+    if asking is not None and not asking.over:
+        sessions[asking.purpose] = asking
+    cooldowns = tx.agents.cooldowns(agent_id)
+    return Snapshot(
+        now=now,
+        agent_id=agent_id,
+        project_id=project_id,
+        agent=agent,
+        project=project,
+        member=membership is not None and membership[1] is None,
+        removed_at=membership[1] if membership else None,
+        limits=limits,
+        launches=tx.launches.live_of(project_id, agent_id),
+        sessions=sessions,
+        cooldowns={Purpose(purpose): Cooldown(*cooldown) for purpose, cooldown in cooldowns.items()},
+        interrupt_waiting=asking is not None and _interrupted(tx, asking),
+        talk=talk(tx, agent_id, project_id, now, talk_limits, sessions.get(Purpose.CHAT)),
+    )
+
+
+def talk(
+    tx: Transaction, agent_id: str, project_id: str, now: Millis, limits: chat.Limits, session: Session | None
+) -> Talk:
+    """Mail, delegations, conversations and panels of an agent, counted. `session` is its live chat session."""
+    box = tx.chat.mailbox(project_id, agent_id)
+    delegations = tx.chat.open_delegations(project_id, agent_id)
+    conversations = tx.chat.unsettled(project_id, agent_id)
+    viewers = tx.chat.viewers(project_id, agent_id, now - limits.viewer_lease)
+    idle_at = max(box.active_at, session.created_at if session is not None else 0) + limits.idle_timeout
+    ends = [each.ends_at(limits) for each in conversations] + [each.seen_at + limits.viewer_lease for each in viewers]
+    return Talk(
+        undelivered=box.has_undelivered,
+        delegation_waits=any(each.status is chat.DelegationStatus.PENDING for each in delegations),
+        invited=any(each.invites(agent_id) for each in conversations),
+        my_turn=any(each.awaits(agent_id) for each in conversations),
+        ending_untold=any(not each.open and not each.told(agent_id) for each in conversations),
+        in_conversation=any(each.open for each in conversations),
+        in_hand=session is not None and any(each.session_id == session.id for each in delegations),
+        watched=bool(viewers),
+        opened_since=any(each.opened_at > box.left_at for each in viewers),
+        idle_at=idle_at,
+        changes_at=min((each for each in (*ends, idle_at) if each is not None and each > now), default=None),
+        version=box.version,
     )
 
 
@@ -71,6 +137,8 @@ def news_of(tx: Transaction, main: Task, where: Ground) -> tuple[News, ...]:
     found: list[News] = []
     for kind, task_id, actor_id, by_person in tx.events.news(main.root_id, main.look_event or 0):
         task = where.tree.tasks.get(task_id)
+        if task is not None and kind in _DELEGATION_ENDED and task.id == main.id:
+            found.append(News("delegation", task.id))  # its own chat session ended it: that is news all the same
         if task is None or actor_id == main.assignee_id:
             continue
         found.extend(_news(kind, task, main, where.tree, by_person))
@@ -124,4 +192,5 @@ def _around(tx: Transaction, project: Project, tree: Tree, signed_in: frozenset[
         members=tx.agents.members_among(project.id, known),
         busy=tx.tasks.busy(project.id, known),
         signed_in=signed_in,
+        open_delegations=tx.chat.awaited(next(iter(tree.tasks.values())).root_id) if tree.tasks else {},
     )

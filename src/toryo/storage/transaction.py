@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toryo.storage.agents import Agents
+from toryo.storage.chat import Chats
 from toryo.storage.database import Connection
 from toryo.storage.events import Events
 from toryo.storage.handover import Handovers
@@ -26,6 +27,7 @@ class Transaction:
         self.launches = Launches(connection)
         self.events = Events(connection)
         self.handovers = Handovers(connection)
+        self.chat = Chats(connection)
         self.keeping = Keeping(connection)
         self.hints: set[str] = set()
 

@@ -14,6 +14,7 @@ from typing import Any
 from toryo.domain.agents import Role
 from toryo.domain.ground import Ground
 from toryo.domain.launches import Purpose, State
+from toryo.domain.projects import Status
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
@@ -144,7 +145,7 @@ def tripped_guard(s: Snapshot) -> str | None:
 def tripped(s: Snapshot, session: Session) -> str | None:
     if session.runaway is not None:
         return "runaway"
-    if s.now - session.created_at >= s.limits.run_time:
+    if session.purpose is Purpose.TASK and s.now - session.created_at >= s.limits.run_time:
         return "time_limit"
     if s.budget_used_up:
         return "budget_exhausted"
@@ -391,6 +392,20 @@ def _chat_cooling_down(s: Snapshot) -> bool:
     return cooldown is not None and s.now < cooldown.until
 
 
+def _chat_runaway(s: Snapshot) -> bool:
+    session = s.sessions.get(Purpose.CHAT)
+    return session is not None and session.runaway is not None
+
+
+def _chat_silent(s: Snapshot) -> bool:
+    session = s.sessions.get(Purpose.CHAT)
+    return session is not None and s.now >= session.heard_at + session.patience
+
+
+def _archived(s: Snapshot) -> bool:
+    return s.project is None or s.project.status is Status.ARCHIVED
+
+
 CHAT_ROWS: Sequence[Rule[Snapshot, Say]] = (
     Rule(
         "chat",
@@ -406,15 +421,36 @@ CHAT_ROWS: Sequence[Rule[Snapshot, Say]] = (
         stop("agent_inactive"),
     ),
     Rule("chat", "inactive", inactive, hold("agent_inactive")),
+    Rule("chat", "live session that tripped the runaway guard", _chat_runaway, stop("runaway")),
+    Rule("chat", "live session that is silent", _chat_silent, stop("silent")),
     Rule("chat", "not managed", lambda s: not_managed(s) and not _chat_signed_in(s), hold("not_managed")),
     Rule("chat", "a chat launch or session is live", _chat_live, hold("already_running")),
+    Rule("chat", "the project is archived", _archived, hold("project_paused")),
     Rule("chat", "chat is in cooldown after failures", _chat_cooling_down, hold("cooling_down")),
+    Rule(
+        "chat",
+        "a message not delivered, a pending delegation, an invitation, its turn in a conversation, or an opened panel",
+        lambda s: s.talk.wanted,
+        start("has_pending_purpose"),
+    ),
     Rule("chat", "always (no chat work)", always, hold("no_chat_work")),
 )
 
+_CHAT_BY_HAND = [each for each in CHAT_ROWS if each.then.reason not in NOT_FOR_PEOPLE]
 
-def decide_chat(s: Snapshot) -> Decision:
+
+def decide_chat(s: Snapshot, *, by_hand: bool = False) -> Decision:
     """The launch decision for chat. It never looks at tasks: who waits or is blocked can still be talked to."""
-    row = first_match(CHAT_ROWS, s)
+    row = first_match(_CHAT_BY_HAND if by_hand else CHAT_ROWS, s)
     assert row is not None, "the last row always holds"
-    return Decision(row.then.action, row.then.reason, row.row, row.words)
+    until = s.cooldowns[Purpose.CHAT].until if row.then.reason == "cooling_down" else None
+    return Decision(row.then.action, row.then.reason, row.row, row.words, None, until, _facts_of_talk(s))
+
+
+def _facts_of_talk(s: Snapshot) -> dict[str, Any]:
+    """What the chat rows read, for the record: only what is the case."""
+    names = ("undelivered", "delegation_waits", "invited", "my_turn", "opened_since", "in_conversation", "watched")
+    found: dict[str, Any] = {name: True for name in names if getattr(s.talk, name)}
+    if (session := s.sessions.get(Purpose.CHAT)) is not None:
+        found["session_id"] = session.id
+    return found

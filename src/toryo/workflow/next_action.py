@@ -8,15 +8,18 @@ from dataclasses import replace
 from toryo.domain.agents import Role
 from toryo.domain.launches import Purpose
 from toryo.domain.sessions import Session
-from toryo.workflow import launch, manager, worker
+from toryo.workflow import chat, launch, manager, worker
 from toryo.workflow.rules import Rule, first_match
 from toryo.workflow.snapshot import Case, Snapshot
 from toryo.workflow.step import Step
 
-ENDS_SESSION = frozenset({"exit", "wait", "wait_for_others"})
+ENDS_SESSION = frozenset({"exit", "logout", "wait", "wait_for_others"})
 """Actions whose telling by `get_next_action` releases the session."""
 
-ONLY_BY_ASKING = frozenset({"situational_awareness", "wait", "wait_for_others", "wait_for_delegation"})
+WAITS = frozenset({"wait_for_messages", "wait_for_delegation"})
+"""Actions that `get_next_action` says only after it has waited for something better to say."""
+
+ONLY_BY_ASKING = frozenset({"situational_awareness", "wait", "wait_for_others", "logout", *WAITS})
 """Telling these has an effect, so what rides along on other answers says `get_next_action` instead."""
 
 _Asking = tuple[Snapshot, Session]
@@ -66,10 +69,12 @@ FIRST_ROWS: Sequence[Rule[_Asking, Step]] = (
 
 
 def decide(snapshot: Snapshot, session: Session) -> Step:
-    """The next action of a task session. The same facts give the same answer, however often it is asked."""
+    """The next action of a session. The same facts give the same answer, however often it is asked."""
     row = first_match(FIRST_ROWS, (snapshot, session))
     if row is not None:
         return _first(row, snapshot, session)
+    if session.purpose is Purpose.CHAT:
+        return chat.decide(snapshot)
     ground = snapshot.ground_of(session.task_id)
     assert ground is not None, "row 'first 7' answers for a task that is gone"
     case = Case(snapshot, ground, ground.tree.tasks[session.task_id or ""], session)

@@ -55,6 +55,48 @@ class Cooldown:
     failures: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What concerns an agent's chat in a project: loaded only where chat is decided about."""
+
+    undelivered: bool = False
+    """A message that was not delivered yet (system messages never count, nor do conversations that are over)."""
+    delegation_waits: bool = False
+    """A pending delegation."""
+    invited: bool = False
+    my_turn: bool = False
+    """In an active conversation."""
+    ending_untold: bool = False
+    in_conversation: bool = False
+    """In a pending or active one, whoever's turn it is."""
+    in_hand: bool = False
+    """A delegation that the asking session has fetched."""
+    watched: bool = False
+    """A person has the panel open."""
+    opened_since: bool = False
+    """A person opened it after the last chat session ended."""
+    idle_at: Millis = 0
+    """When the session is idle for longer than `chat.idle_timeout`."""
+    changes_at: Millis | None = None
+    """When time alone changes any of this."""
+    version: int = 0
+
+    @property
+    def deliverable(self) -> bool:
+        """Something that `get_pending_messages` would hand out."""
+        return self.undelivered or self.delegation_waits or self.invited or self.ending_untold
+
+    @property
+    def wanted(self) -> bool:
+        """A reason to start a process: an ending is none."""
+        return self.undelivered or self.delegation_waits or self.invited or self.my_turn or self.opened_since
+
+    @property
+    def answers_somebody(self) -> bool:
+        """Another agent's turn depends on it: an invitation, or its own turn."""
+        return self.invited or self.my_turn
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """One agent in one project, at one moment."""
@@ -84,6 +126,7 @@ class Snapshot:
     budget_used_up: bool = False
     interrupt_waiting: bool = False
     """An undelivered interrupt for the session that asks."""
+    talk: Talk = field(default_factory=Talk)
 
     @cached_property
     def main_tasks(self) -> list[tuple[Task, Ground]]:

@@ -1,14 +1,11 @@
-"""Every table and index of the first release, as `schema.py` declares them.
-
-The commit that adds step 0002 replaces the import by a copy of the tables as they were released.
-"""
+"""Every table and index of the first release."""
 
 from __future__ import annotations
 
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from toryo.storage.database import Connection
-from toryo.storage.schema import metadata
+from toryo.storage.migrations.tables_0001 import metadata
 
 
 def upgrade(connection: Connection) -> None:

@@ -67,6 +67,10 @@ TOOLS: dict[str, tuple[str, ...]] = {
     "exit.project_paused": ("save_progress", "logout"),
     "exit.task_withdrawn": ("save_progress", "logout"),
     "exit.runaway": ("report_completed", "logout"),
+    "exit.user_closed_chat": ("logout",),
+    "logout": ("logout",),
+    "get_pending_messages": ("get_pending_messages",),
+    "wait_for_messages": ("get_next_action",),
     "get_next_action": ("get_next_action",),
 }
 

@@ -67,6 +67,26 @@ TEXTS: dict[str, str] = {
     "helps the next one, call logout and end your process.",
     "exit.runaway": "A guard stopped this session ({detail}). Call "
     'report_completed(result="blocked", summary="why"), or logout, and end your process.',
+    "exit.user_closed_chat": "Nobody needs this chat any more. Call logout and end your process.",
+    "logout": "Nothing was said for a long time. Call logout and end your process; you are started again when somebody "
+    "writes.",
+    "get_pending_messages": "There is something for you. Call get_pending_messages.",
+    "wait_for_messages": "Nothing new. Call get_next_action again now: the call waits, so you need not.",
+    "chat.messages": "Answer each message that wants an answer: respond_chat(message_id, content).",
+    "chat.turn": "Your turn with {partner} ({turns} of {max_turns} turns): respond_conversation_message("
+    'conversation_id="{conversation_id}", content), or end_conversation.',
+    "chat.delegation_to_agent": "Delegation {delegation_id}: talk with {target} as its purpose says. "
+    'start_conversation(target_agent_id="{target}", initial_message, purpose, delegation_id="{delegation_id}"), go on '
+    "turn by turn, end_conversation, then report_delegation_completed with what came of it.",
+    "chat.delegation_to_person": "Delegation {delegation_id}: tell {target} what its purpose says: "
+    'send_message(target_agent_id="{target}", content), then report_delegation_completed'
+    '(delegation_id="{delegation_id}", result). If an answer is wanted, report after it has come.',
+    "chat.delegation_in_hand": "Delegation {delegation_id} (to {target}) is still in your hands: when you know what "
+    "came of it, call report_delegation_completed.",
+    "chat.ended": "Conversation {conversation_id} with {partner} is over ({reason}).",
+    "chat.nothing": "Nothing is waiting.",
+    "chat.then": "Then call get_next_action.",
+    "delegated": "Noted: your chat session will take care of it. Go on with your task: call get_next_action.",
     "get_next_action": "Call get_next_action.",
     "signed_in": "You are signed in. Call get_next_action and do what it says; call it again after every step, until it "
     "says exit.",

@@ -63,6 +63,25 @@ TEXTS: dict[str, str] = {
     "exit.task_withdrawn": "このタスクはあなたの担当ではなくなりました（{detail}）。必要なら save_progress でメモを残し、logout を呼び出してプロセスを終了してください。",
     "exit.runaway": "保護機能がこのセッションを停止しました（{detail}）。"
     'report_completed(result="blocked", summary="理由") または logout を呼び出し、プロセスを終了してください。',
+    "exit.user_closed_chat": "このチャットはもう必要とされていません。logout を呼び、プロセスを終了してください。",
+    "logout": "長いあいだ会話がありませんでした。logout を呼び、プロセスを終了してください。誰かが書けばまた起動されます。",
+    "get_pending_messages": "あなた宛てのものがあります。get_pending_messages を呼んでください。",
+    "wait_for_messages": "新しいものはありません。すぐにもう一度 get_next_action を呼んでください。待つのはその呼び出しの中です。",
+    "chat.messages": "返事の要るメッセージにはそれぞれ respond_chat(message_id, content) で答えてください。",
+    "chat.turn": "{partner} との会話であなたの番です({max_turns} のうち {turns})。respond_conversation_message("
+    'conversation_id="{conversation_id}", content)、または end_conversation。',
+    "chat.delegation_to_agent": "委譲 {delegation_id}: 目的のとおり {target} と話してください。"
+    'start_conversation(target_agent_id="{target}", initial_message, purpose, delegation_id="{delegation_id}") で始め、'
+    "交互に続け、end_conversation で終え、結果を report_delegation_completed で報告してください。",
+    "chat.delegation_to_person": "委譲 {delegation_id}: 目的の内容を {target} に伝えてください。"
+    'send_message(target_agent_id="{target}", content)、その後 report_delegation_completed'
+    '(delegation_id="{delegation_id}", result)。返事が要るなら、それが届いてから報告してください。',
+    "chat.delegation_in_hand": "委譲 {delegation_id}({target} 宛て)がまだあなたの手元にあります。結果が分かったら "
+    "report_delegation_completed を呼んでください。",
+    "chat.ended": "{partner} との会話 {conversation_id} は終わりました({reason})。",
+    "chat.nothing": "待っているものはありません。",
+    "chat.then": "その後 get_next_action を呼んでください。",
+    "delegated": "受け付けました。あなたのチャットセッションが引き受けます。get_next_action を呼び、タスクを続けてください。",
     "get_next_action": "get_next_action を呼び出してください。",
     "signed_in": "認証されました。get_next_action を呼び出して指示に従ってください。各ステップの後に再度呼び出し、exit と言われたら終了してください。",
     "my_task": "get_next_action を呼び出すと、このタスクの進め方が示されます。タスクを完了したら report_completed を呼び出してください。",

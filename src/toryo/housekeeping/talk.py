@@ -1,0 +1,43 @@
+"""Ends what nobody came for: invitations, silent conversations, delegations; and tells writers that nobody has come."""
+
+from __future__ import annotations
+
+from toryo.domain.chat import Message
+from toryo.domain.launches import Purpose
+from toryo.operations import conversing, explaining, launching, talking
+from toryo.operations.call import Call
+
+
+def tidy(call: Call) -> int:
+    """How many conversations, delegations and waiting messages it dealt with."""
+    call.tx.chat.close_stale_viewers(call.now - call.context.talk.viewer_lease)
+    done = sum(conversing.lapse_one(call, each) for each in call.tx.chat.all_unsettled())
+    done += sum(conversing.lapse_delegation(call, each) for each in call.tx.chat.all_open_delegations())
+    return done + _tell_writers(call)
+
+
+def _tell_writers(call: Call) -> int:
+    """One system message to each writer for whose messages no chat session has signed in; each message once."""
+    told: set[tuple[str, str, str]] = set()
+    for message in call.tx.chat.overdue(call.now - call.context.talk.start_timeout):
+        pair = (message.project_id, message.from_agent_id, message.to_agent_id)
+        call.tx.chat.unwatch_message(message)
+        if pair not in told:
+            told.add(pair)
+            _tell(call, message)
+    return len(told)
+
+
+def _tell(call: Call, message: Message) -> None:
+    _, decision = launching.decide(call, message.to_agent_id, message.project_id, Purpose.CHAT, changes=False)
+    words = (
+        f"{message.to_agent_id} has not come to read your message yet. {explaining.explained(decision)} "
+        "It stays, and is delivered when the agent comes."
+    )
+    talking.tell_person(call, message.project_id, message.from_agent_id, message.to_agent_id, words, None)
+    call.event(
+        "message.nobody_came",
+        project_id=message.project_id,
+        agent_id=message.to_agent_id,
+        data={"message_id": message.id, "from": message.from_agent_id, "reason": decision.reason},
+    )

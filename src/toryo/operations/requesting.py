@@ -1,0 +1,218 @@
+"""Asking for a task of somebody else: by a task session for itself, by a chat session for the person who asked it.
+
+A person's consent is a message of theirs to this agent with the marker in it, named by its id and used once; what an
+agent writes into arguments never is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from toryo.domain import chat
+from toryo.domain.agents import Agent, Role, superiors
+from toryo.domain.creating import Draft
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.launches import Purpose
+from toryo.domain.projects import Project
+from toryo.domain.tasks import Approval, Priority, Status, Task, priority_named
+from toryo.domain.times import HOUR, Millis
+from toryo.operations import changing, showing, talking
+from toryo.operations.call import Call
+from toryo.operations.catalogue import Parameters, operation
+from toryo.operations.permissions import Grant
+from toryo.operations.results import TaskResult
+
+Text = Annotated[str, Field(max_length=100_000)]
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+
+FRESH: Millis = 24 * HOUR
+"""A message older than this asks for nothing any more."""
+
+
+class RequestTask(Parameters):
+    title: str = Field(min_length=1, max_length=300, pattern=r"\S", description="What is wanted, in one line.")
+    assignee_id: Id = Field(description="Who shall do it: a member of your project.")
+    description: Text = Field("", description="What exactly, and how to see that it is done.")
+    priority: Literal["low", "medium", "high", "critical", "urgent"] = Field("medium", description="How urgent.")
+    context: Any = Field(None, description="Anything the assignee needs, as JSON.")
+    message_id: Id | None = Field(None, description="In a chat: the person's message that asks for it.")
+
+
+@operation("request_task", grant=Grant.ANY_SESSION, parameters=RequestTask, result=TaskResult, leads=True)
+def request_task(call: Call, wanted: RequestTask) -> dict[str, Any]:
+    """Ask for a task of somebody else. It starts when a superior of the assignee has approved it."""
+    project = call.project(call.session.project_id)
+    assignee = _assignee(call, project, wanted.assignee_id)
+    message = _consent(call, wanted.message_id)
+    requester = call.agent if message is None else call.known_agent(message.from_agent_id)
+    above = _stands_above(call, requester, assignee)
+    approved = above and (message is None or chat.consents(message.content))
+    if message is None or not approved:  # what a person has approved has cost one message of theirs
+        _refuse_too_many(call, project, requester.id)
+    task = _create(call, project, assignee, requester, wanted, approved=approved)
+    if message is not None:
+        call.tx.chat.save_message(message, replace(message, used_for=task.id))
+    call.event(
+        "task.requested",
+        task=task,
+        data={
+            "approval": task.approval.value,
+            "assignee_id": assignee.id,
+            "requester": requester.id,
+            "message_id": message.id if message is not None else None,
+        },
+    )
+    if not approved:
+        ask_superiors(call, task, requester)
+    return {"success": True, "task_id": task.id, "task": showing.task(task, call.tx.tasks.details(task.id), ())}
+
+
+def _assignee(call: Call, project: Project, agent_id: str) -> Agent:
+    assignee = call.known_agent(agent_id)
+    if not call.tx.agents.members_among(project.id, [assignee.id]) or not assignee.active:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"{assignee.id} is not an active member of this project.",
+            "Ask an active member, or a person to add the agent.",
+        )
+    return assignee
+
+
+def _consent(call: Call, message_id: str | None) -> chat.Message | None:
+    """The person's message that a chat session was asked by; None in a task session. Raises Refusal."""
+    if call.session.purpose is not Purpose.CHAT:
+        if message_id is not None:
+            raise Refusal(
+                Code.CHAT_SESSION_REQUIRED,
+                "message_id is for chats: a task session asks for itself.",
+                "Leave message_id out.",
+                purpose=call.session.purpose.value,
+            )
+        return None
+    if message_id is None:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            "In a chat a task is requested for the person who asks for it.",
+            "Give message_id: the id of that person's message, from get_pending_messages.",
+        )
+    message = call.tx.chat.message(message_id)
+    if message is None or (message.project_id, message.to_agent_id) != (call.session.project_id, call.agent.id):
+        raise _no_message(message_id)
+    box = call.tx.chat.mailbox(message.project_id, message.to_agent_id)
+    if message.sequence > box.cursor:
+        raise _no_message(message_id)
+    _refuse_unfit(call, message)
+    return message
+
+
+def _no_message(message_id: str) -> Refusal:
+    return Refusal(
+        Code.MESSAGE_NOT_FOUND,
+        f"No message {message_id} was delivered to you.",
+        "get_pending_messages has the ids of your messages.",
+        message_id=message_id,
+    )
+
+
+def _refuse_unfit(call: Call, message: chat.Message) -> None:
+    sender = call.tx.agents.find(message.from_agent_id)
+    if sender is None or not sender.human:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"Message {message.id} is not a person's.",
+            "Only a person's message asks for a task; a task session may request one for itself.",
+            message_id=message.id,
+        )
+    if message.used_for is not None:
+        raise Refusal(
+            Code.CONFLICT,
+            f"Message {message.id} has been used already: for task {message.used_for}.",
+            "One message asks for one task. Ask the person to write again for another.",
+            message_id=message.id,
+            task_id=message.used_for,
+        )
+    if call.now - message.created_at > FRESH:
+        raise Refusal(
+            Code.NOT_NOW,
+            f"Message {message.id} is older than a day.",
+            "Ask the person whether it is still wanted; their new message can be used.",
+            message_id=message.id,
+        )
+
+
+def _stands_above(call: Call, requester: Agent, assignee: Agent) -> bool:
+    owns = requester.human and requester.role is Role.OWNER
+    return owns or requester.id in superiors(assignee.id, call.tx.agents.tree())
+
+
+def _create(
+    call: Call, project: Project, assignee: Agent, requester: Agent, wanted: RequestTask, *, approved: bool
+) -> Task:
+    draft = Draft(
+        title=chat.without_marker(wanted.title) or wanted.title,
+        description=wanted.description,
+        priority=Priority(priority_named(wanted.priority)),
+        assignee_id=assignee.id,
+        context=wanted.context,
+    )
+    _refuse_command(draft)
+    made = changing.create(
+        call,
+        project,
+        None,
+        [draft],
+        approval=Approval.APPROVED if approved else Approval.PENDING,
+        status=Status.BACKLOG,
+        requested_by=requester.id,
+        created_by=requester.id,
+    )
+    task = call.task(next(iter(made.values())))
+    if approved:
+        call.tx.tasks.save(task, replace(task, approved_by=requester.id))
+    return call.task(task.id)
+
+
+def ask_superiors(call: Call, task: Task, requester: Agent) -> None:
+    """Every person above the assignee is asked; where there is none, the owners are."""
+    people = [call.tx.agents.find(each) for each in superiors(task.assignee_id or "", call.tx.agents.tree())]
+    asked = [each for each in people if each is not None and each.human and each.active]
+    asked = asked or [each for each in call.tx.agents.owners() if each.active]
+    about = task.assignee_id or call.agent.id
+    told = (
+        f"{requester.name} asks for a task of {about}: “{task.title}” ({task.id}). "
+        f"Approve or reject it: toryo task approve {task.id}, or toryo task reject {task.id} --reason …"
+    )
+    for each in asked:
+        talking.tell_person(call, task.project_id, each.id, about, told, task.id)
+    call.event("task.approval_asked", task=task, data={"asked": [each.id for each in asked]})
+
+
+def _refuse_command(draft: Draft) -> None:
+    if isinstance(draft.context, dict) and "command" in draft.context:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "A requested task carries no command.",
+            "Describe what is wanted in words; the assignee decides how.",
+        )
+
+
+def _refuse_too_many(call: Call, project: Project, requester_id: str) -> None:
+    requests = call.tx.tasks.requests(project.id, requester_id)
+    closed = {"completed", "failed", "cancelled"}
+    still_open = sum(1 for _, approval, status in requests if status not in closed and approval != "rejected")
+    recent = sum(1 for created, _, _ in requests if created > call.now - HOUR)
+    settings = project.settings
+    for count, cap, what in (
+        (still_open, settings.open_requests, "open"),
+        (recent, settings.requests_per_hour, "within an hour"),
+    ):
+        if count >= cap:
+            raise Refusal(
+                Code.LIMIT_REACHED,
+                f"{requester_id} has {count} requests {what}; {cap} is the limit.",
+                "Wait until some are done, and go on with your own work: get_next_action.",
+                limit=cap,
+            )

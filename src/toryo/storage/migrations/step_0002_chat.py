@@ -1,0 +1,22 @@
+"""Messages, conversations, delegations and panels; and whether a launch takes a slot of its Coordinator.
+
+The commit that adds step 0003 replaces the import by a copy of the tables as they were released.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from toryo.storage.database import Connection
+from toryo.storage.schema import metadata
+
+_NEW = frozenset({"messages", "threads", "mailboxes", "conversations", "delegations", "viewers"})
+
+
+def upgrade(connection: Connection) -> None:
+    for table in metadata.sorted_tables:
+        if table.name in _NEW:
+            connection.define(CreateTable(table))
+            for index in sorted(table.indexes, key=lambda each: str(each.name)):
+                connection.define(CreateIndex(index))
+    connection.define("ALTER TABLE launches ADD COLUMN takes_slot BOOLEAN NOT NULL DEFAULT TRUE")

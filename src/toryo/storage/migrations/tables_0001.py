@@ -1,0 +1,447 @@
+"""The tables of the first release, as they were released. Never changed: `schema.py` has today's."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+metadata = MetaData()
+
+
+def _id() -> Column[str]:
+    return Column("id", Text, primary_key=True)
+
+
+def _text(name: str, *, null: bool = False) -> Column[str]:
+    return Column(name, Text, nullable=null)
+
+
+def _number(name: str, *, null: bool = False) -> Column[int]:
+    return Column(name, BigInteger, nullable=null)
+
+
+def _flag(name: str, *, null: bool = False) -> Column[bool]:
+    return Column(name, Boolean(create_constraint=False), nullable=null)
+
+
+def _to(name: str, other: str, *, null: bool = False) -> Column[str]:
+    return Column(name, Text, ForeignKey(f"{other}.id"), nullable=null)
+
+
+projects = Table(
+    "projects",
+    metadata,
+    _id(),
+    _text("name"),
+    _text("description"),
+    _text("status"),
+    _text("working_directory"),
+    _text("settings"),
+    _number("created_at"),
+    _number("updated_at"),
+    _number("paused_at", null=True),
+    _number("version"),
+)
+
+agents = Table(
+    "agents",
+    metadata,
+    _id(),
+    _text("name"),
+    _text("kind"),
+    _text("role"),
+    _to("reports_to", "agents", null=True),
+    _text("status"),
+    _text("provider", null=True),
+    _text("model", null=True),
+    _text("agent_type", null=True),
+    _text("capabilities"),
+    _number("max_parallel_tasks"),
+    _text("system_prompt"),
+    _text("provider_options"),
+    _number("created_at"),
+    _number("updated_at"),
+    _number("version"),
+    _number("deactivated_at", null=True),
+    _text("passkey_hash", null=True),
+    Index("agents_reports_to", "reports_to"),
+)
+
+memberships = Table(
+    "memberships",
+    metadata,
+    Column("project_id", Text, ForeignKey("projects.id"), primary_key=True),
+    Column("agent_id", Text, ForeignKey("agents.id"), primary_key=True),
+    _number("created_at"),
+    _number("removed_at", null=True),
+    Index("memberships_agent", "agent_id"),
+)
+
+tasks = Table(
+    "tasks",
+    metadata,
+    _id(),
+    _to("project_id", "projects"),
+    _text("root_id"),
+    _to("parent_id", "tasks", null=True),
+    Column("depth", Integer, nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    _text("title"),
+    _text("status"),
+    Column("priority", Integer, nullable=False),
+    _to("assignee_id", "agents", null=True),
+    _text("agent_type", null=True),
+    _text("created_by"),
+    _text("approval"),
+    _number("created_at"),
+    _number("updated_at"),
+    _number("moved_at"),
+    _text("approved_by", null=True),
+    _text("requested_by", null=True),
+    _number("attempt"),
+    _number("parent_attempt"),
+    _number("children_ever"),
+    _number("worked_attempt"),
+    _text("blocked_by", null=True),
+    _flag("blocked_by_person"),
+    _flag("blocked_by_guard"),
+    _text("blocked_reason", null=True),
+    _text("blocked_cause", null=True),
+    _text("blocked_from", null=True),
+    _text("blocked_on", null=True),
+    _text("wait", null=True),
+    _number("look_event", null=True),
+    _text("look_dispatchable", null=True),
+    _number("left_at", null=True),
+    _number("left_event", null=True),
+    _number("unreported_ends"),
+    _number("idle_launches"),
+    _flag("has_acceptance"),
+    _text("checks"),
+    _number("checked_at", null=True),
+    _text("check_id", null=True),
+    _text("moved_session", null=True),
+    _text("moved_from", null=True),
+    _text("correlation_id", null=True),
+    _number("started_at", null=True),
+    _number("completed_at", null=True),
+    _number("stalled_event", null=True),
+    _number("version"),
+    # payloads last: decisions read a row's beginning only
+    _text("description"),
+    _text("context", null=True),
+    _text("acceptance", null=True),
+    _text("result", null=True),
+    _text("summary", null=True),
+    _text("error", null=True),
+    _text("next_steps", null=True),
+    _text("artifacts", null=True),
+    _text("check_failures", null=True),
+    Index("tasks_root", "root_id"),
+    Index("tasks_parent", "parent_id"),
+    Index("tasks_project", "project_id", "priority", "created_at"),
+)
+_in_progress, _blocked = (text("status = 'in_progress'"), text("status = 'blocked'"))
+Index(
+    "tasks_in_progress",
+    tasks.c.project_id,
+    tasks.c.assignee_id,
+    sqlite_where=_in_progress,
+    postgresql_where=_in_progress,
+)
+Index("tasks_blocked", tasks.c.project_id, tasks.c.assignee_id, sqlite_where=_blocked, postgresql_where=_blocked)
+
+dependencies = Table(
+    "dependencies",
+    metadata,
+    Column("task_id", Text, ForeignKey("tasks.id"), primary_key=True),
+    Column("depends_on", Text, ForeignKey("tasks.id"), primary_key=True),
+    _text("root_id"),
+    Index("dependencies_root", "root_id"),
+    Index("dependencies_on", "depends_on"),
+)
+
+launches = Table(
+    "launches",
+    metadata,
+    _id(),
+    _to("agent_id", "agents"),
+    _to("project_id", "projects"),
+    _text("purpose"),
+    _to("task_id", "tasks", null=True),
+    _text("reason"),
+    _number("fence"),
+    _text("state"),
+    _text("provider", null=True),
+    _text("model", null=True),
+    _text("coordinator_id", null=True),
+    _number("ordered_at"),
+    _number("deadline"),
+    _number("signed_in_at", null=True),
+    _number("ended_at", null=True),
+    _text("end_reason", null=True),
+    _flag("told_to_leave"),
+    _flag("refused_at_sign_in"),
+    _number("exit_code", null=True),
+    _number("exit_signal", null=True),
+    _text("exit_error", null=True),
+    _number("exit_reported_at", null=True),
+    _text("stop_reason", null=True),
+    _number("stop_since", null=True),
+    _flag("by_passkey"),
+    _number("seen_at", null=True),
+    _text("credential_hash"),
+    _text("usage", null=True),
+    _text("log_tail", null=True),
+    UniqueConstraint("credential_hash"),
+    UniqueConstraint("agent_id", "project_id", "purpose", "fence"),
+    Index("launches_task", "task_id"),
+    Index("launches_project", "project_id", "ordered_at"),
+)
+_live = text("state IN ('ordered', 'signed_in')")
+Index(
+    "launches_live",
+    launches.c.agent_id,
+    launches.c.project_id,
+    launches.c.purpose,
+    unique=True,
+    sqlite_where=_live,
+    postgresql_where=_live,
+)
+"""At most one live launch per agent, project and purpose: what makes a double start impossible."""
+
+sessions = Table(
+    "sessions",
+    metadata,
+    _id(),
+    _to("agent_id", "agents"),
+    _to("project_id", "projects"),
+    _text("purpose"),
+    _to("task_id", "tasks", null=True),
+    _to("launch_id", "launches"),
+    _number("fence"),
+    _number("lease_seconds"),
+    _number("expires_at"),
+    _number("created_at"),
+    _number("last_call_at"),
+    _number("heard_at"),
+    _number("patience"),
+    _text("root_id", null=True),
+    _text("correlation_id", null=True),
+    _text("model_provider", null=True),
+    _text("model_id", null=True),
+    _flag("model_verified", null=True),
+    _number("fetched_at", null=True),
+    _number("fetched_event", null=True),
+    _text("choice", null=True),
+    _number("choice_event", null=True),
+    _flag("refused_for_delegation"),
+    _number("delegation_waits"),
+    _text("told", null=True),
+    _number("told_times"),
+    _number("told_event"),
+    _number("refusals"),
+    _number("idle_calls"),
+    _number("idle_event"),
+    _number("calls"),
+    _text("runaway", null=True),
+    _number("runaway_at", null=True),
+    _number("ended_at", null=True),
+    _text("end_reason", null=True),
+    _text("report", null=True),
+    _text("token_hash"),
+    UniqueConstraint("token_hash"),
+    Index("sessions_launch", "launch_id"),
+)
+_unended = text("ended_at IS NULL")
+Index(
+    "sessions_live",
+    sessions.c.project_id,
+    sessions.c.agent_id,
+    sessions.c.purpose,
+    unique=True,
+    sqlite_where=_unended,
+    postgresql_where=_unended,
+)
+
+notes = Table(
+    "notes",
+    metadata,
+    _id(),
+    _to("task_id", "tasks"),
+    _text("session_id", null=True),
+    _text("author_id"),
+    _text("progress", null=True),
+    _text("findings", null=True),
+    _text("blockers", null=True),
+    _text("next_steps", null=True),
+    _number("created_at"),
+    Index("notes_task", "task_id", "created_at"),
+)
+
+handoffs = Table(
+    "handoffs",
+    metadata,
+    _id(),
+    _to("task_id", "tasks"),
+    _text("from_agent_id"),
+    _text("to_agent_id", null=True),
+    _text("summary"),
+    _text("context", null=True),
+    _text("recommendations", null=True),
+    _number("created_at"),
+    _number("accepted_at", null=True),
+    _text("accepted_by", null=True),
+    Index("handoffs_task", "task_id", "created_at"),
+)
+
+notifications = Table(
+    "notifications",
+    metadata,
+    _id(),
+    _to("project_id", "projects"),
+    _to("agent_id", "agents"),
+    _text("purpose"),
+    _text("session_id"),
+    _text("task_id", null=True),
+    _text("kind"),
+    _text("message"),
+    _text("cause", null=True),
+    _number("created_at"),
+    _number("delivered_at", null=True),
+)
+_undelivered = text("delivered_at IS NULL")
+Index(
+    "notifications_waiting",
+    notifications.c.session_id,
+    sqlite_where=_undelivered,
+    postgresql_where=_undelivered,
+)
+
+events = Table(
+    "events",
+    metadata,
+    # SQLite must count as a plain INTEGER here, or it would not be the row id
+    Column("sequence", BigInteger().with_variant(Integer, "sqlite"), Identity(), primary_key=True, autoincrement=True),
+    Column("id", Text, nullable=False),
+    _number("at"),
+    _text("actor_id"),
+    _flag("by_person"),
+    _text("kind"),
+    _flag("fact"),
+    _text("project_id", null=True),
+    _text("root_id", null=True),
+    _text("task_id", null=True),
+    _text("agent_id", null=True),
+    _text("session_id", null=True),
+    _text("launch_id", null=True),
+    _text("correlation_id", null=True),
+    _text("data"),
+    Index("events_task", "task_id", "sequence"),
+    Index("events_project", "project_id", "sequence"),
+    Index("events_agent", "agent_id", "sequence"),
+    sqlite_autoincrement=True,
+)
+_fact = text("fact")
+Index("events_facts", events.c.root_id, events.c.sequence, sqlite_where=_fact, postgresql_where=_fact)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("hash", Text, primary_key=True),
+    _text("kind"),
+    _text("agent_id", null=True),
+    _text("login", null=True),
+    _text("name"),
+    _number("created_at"),
+    _number("revoked_at", null=True),
+)
+
+cooldowns = Table(
+    "cooldowns",
+    metadata,
+    Column("agent_id", Text, ForeignKey("agents.id"), primary_key=True),
+    Column("purpose", Text, primary_key=True),
+    _number("until"),
+    _text("reason"),
+    _number("failures"),
+    _text("message", null=True),
+)
+
+decisions = Table(
+    "decisions",
+    metadata,
+    Column("agent_id", Text, primary_key=True),
+    Column("project_id", Text, primary_key=True),
+    Column("purpose", Text, primary_key=True),
+    _text("said"),
+    _number("since"),
+)
+"""The last launch decision that was recorded as an event, so that only a different one is recorded again."""
+
+batches = Table(
+    "batches",
+    metadata,
+    Column("agent_id", Text, primary_key=True),
+    Column("scope", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    _text("content"),
+    _text("answer"),
+    _number("created_at"),
+)
+"""Idempotency keys: the same key with the same content gets the first answer again."""
+
+logs = Table(
+    "logs",
+    metadata,
+    Column("launch_id", Text, ForeignKey("launches.id"), primary_key=True),
+    Column("start", BigInteger, primary_key=True, autoincrement=False),
+    _number("length"),
+    _text("text"),
+)
+
+checks = Table(
+    "checks",
+    metadata,
+    _id(),
+    _to("task_id", "tasks"),
+    _to("project_id", "projects"),
+    _to("launch_id", "launches"),
+    _text("coordinator_id", null=True),
+    _number("created_at"),
+    _number("taken_at", null=True),
+    _number("finished_at", null=True),
+    _text("failures", null=True),
+)
+_unfinished = text("finished_at IS NULL")
+Index("checks_waiting", checks.c.created_at, sqlite_where=_unfinished, postgresql_where=_unfinished)
+
+failures = Table(
+    "sign_in_failures",
+    metadata,
+    Column("agent_id", Text, primary_key=True),
+    _number("first_at"),
+    _number("count"),
+    _number("locked_until", null=True),
+)
+
+coordinators = Table(
+    "coordinators",
+    metadata,
+    _id(),
+    _text("providers"),
+    _number("seen_at"),
+    _number("running"),
+)

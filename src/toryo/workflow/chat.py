@@ -1,0 +1,62 @@
+"""What next in a chat session? The table of section 3.3 of the page on workflow: same order, same words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toryo.workflow.rules import Rule, always, first_match
+from toryo.workflow.snapshot import Snapshot
+from toryo.workflow.step import Step
+
+
+def deliverable(s: Snapshot) -> bool:
+    return s.talk.deliverable
+
+
+def my_turn(s: Snapshot) -> bool:
+    return s.talk.my_turn
+
+
+def nobody_needs_it(s: Snapshot) -> bool:
+    """Panel closed or never opened, no open conversation, no delegation in hand."""
+    return not (s.talk.watched or s.talk.in_conversation or s.talk.in_hand)
+
+
+def idle(s: Snapshot) -> bool:
+    """Longer than `chat.idle_timeout`, and not in a pending or active conversation."""
+    return s.now >= s.talk.idle_at and not s.talk.in_conversation
+
+
+CHAT_ROWS: Sequence[Rule[Snapshot, Step]] = (
+    Rule(
+        "1",
+        "messages, delegations, invitations or endings to deliver",
+        deliverable,
+        Step("get_pending_messages", "has_messages"),
+    ),
+    Rule(
+        "2",
+        "it is this agent's turn in an active conversation",
+        my_turn,
+        Step("get_pending_messages", "your_turn"),
+    ),
+    Rule(
+        "3",
+        "nobody needs this chat any more (panel closed or never opened, no open conversation, no delegation in hand)",
+        nobody_needs_it,
+        Step("exit", "exit", "user_closed_chat"),
+    ),
+    Rule(
+        "4",
+        "idle longer than chat.idle_timeout and not in a pending or active conversation",
+        idle,
+        Step("logout", "idle", "session_timeout"),
+    ),
+    Rule("5", "always (waits for the rows above)", always, Step("wait_for_messages", "waiting_for_messages")),
+)
+
+
+def decide(s: Snapshot) -> Step:
+    row = first_match(CHAT_ROWS, s)
+    assert row is not None, "the last row always holds"
+    return row.then.by(f"chat {row.row}", row.words)
