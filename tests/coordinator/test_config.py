@@ -101,6 +101,12 @@ def test_what_cannot_be_is_said_with_its_reason(text, words) -> None:
     assert words in mistakes(text)
 
 
+def test_chats_have_as_many_slots_as_tasks_unless_the_file_says_otherwise() -> None:
+    assert parse("max_concurrent: 5\n", "file", {}).chat_slots == 5
+    assert parse("max_concurrent: 5\nmax_chat: 2\n", "file", {}).chat_slots == 2
+    assert parse("max_chat: 0\n", "file", {}).chat_slots == 0
+
+
 def test_a_file_is_read_from_its_path(tmp_path) -> None:
     (tmp_path / "c.yaml").write_text("max_concurrent: 0\n")
     with pytest.raises(Mistakes, match=r"c\.yaml:1: max_concurrent"):

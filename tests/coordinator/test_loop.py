@@ -117,8 +117,7 @@ async def coordinating(server: FakeServer, tmp_path: Path, config: Config | None
         config or Config(polling_interval=0.2, shutdown_grace_seconds=0.2),
         client=AsyncClient(server.url, "tct_0123456789abcdefgh"),
         data_dir=tmp_path / "data",
-        providers=PROVIDERS,
-        **{"environ": dict(os.environ), "limits": FAST, **more},
+        **{"providers": PROVIDERS, "environ": dict(os.environ), "limits": FAST, **more},
     )
     running = asyncio.create_task(coordinator.run())
     try:
@@ -265,6 +264,49 @@ def test_two_processes_of_one_agent_are_two(server, orders, project, tmp_path) -
         assert {path.name for path in (tmp_path / "data" / "logs").iterdir()} == {"lau_t.log", "lau_c.log"}
 
     story(server, tmp_path, tell)
+
+
+def test_a_chat_and_a_task_of_one_agent_have_their_own_purpose_credential_and_files(
+    server, orders, project, tmp_path
+) -> None:
+    def with_file(setting: Setting) -> Command:
+        return Command(("/bin/sh", "-c", f"cat {setting.workspace}/who; {setting.options['script']}"), files={
+            "who": setting.launch.launch_id})  # fmt: skip
+
+    def tell(_: Coordinator) -> None:
+        for purpose in ("task", "chat"):
+            os.mkfifo(tmp_path / purpose)
+            script = (
+                f"echo; echo $TORYO_PURPOSE $TORYO_LAUNCH_CREDENTIAL > {purpose}.txt; read line < {tmp_path}/{purpose}"
+            )
+            orders.give(launch(purpose, script, project, agent_id="one", purpose=purpose))
+        assert sorted(server.waiting_for("claim_starts", 3)[2].arguments["running"]) == ["lau_chat", "lau_task"]
+        for purpose in ("task", "chat"):
+            (tmp_path / purpose).write_text("go\n")
+            assert exit_of(server, purpose)["log_tail"] == f"lau_{purpose}\n"
+            assert (project / f"{purpose}.txt").read_text() == f"{purpose} tlc_{purpose}_0123456789abcdef\n"
+
+    providers = {"shell": replace(PROVIDERS["shell"], prepare=with_file)}
+    story(server, tmp_path, tell, providers=providers)
+
+
+def test_a_chat_is_started_where_tasks_have_taken_all_their_slots_and_a_partner_where_chats_have_too(
+    server, orders, project, tmp_path
+) -> None:
+    """A conversation is never starved by the tasks that wait for it, and two partners always fit."""
+
+    def tell(_: Coordinator) -> None:
+        os.mkfifo(tmp_path / "go")
+        wait = f"read line < {tmp_path}/go"
+        orders.give(launch("task", wait, project))
+        orders.give(launch("chat", wait, project, purpose="chat"), launch("late", wait, project, purpose="chat"))
+        claim = server.waiting_for("claim_starts", 3)[2].arguments
+        assert (claim["free_slots"], claim["free_chat_slots"]) == (0, 0)
+        orders.give(launch("partner", "true", project, purpose="chat", takes_slot=False))
+        assert exit_of(server, "partner")["exit_code"] == 0
+        assert not (tmp_path / "data" / "logs" / "lau_late.log").exists(), "it waits for a slot"
+
+    story(server, tmp_path, tell, limits=replace(FAST, max_concurrent=1, max_chat=1))
 
 
 @pytest.mark.parametrize(

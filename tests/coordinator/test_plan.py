@@ -66,6 +66,20 @@ def test_chats_have_slots_of_their_own_and_some_need_none() -> None:
     assert (found.free_slots, found.free_chat_slots) == (0, 0)
 
 
+def test_a_chat_that_takes_no_slot_leaves_every_slot_to_others() -> None:
+    partner = Seen(launch("p", purpose="chat", takes_slot=False), State.RUNNING, 0)
+    found = plan([partner], Orders((launch("c", purpose="chat"), launch("a"), launch("b"))), LIMITS, 7)
+    assert [each.launch_id for each in found.start] == ["c", "a", "b"]
+    assert (found.free_slots, found.free_chat_slots) == (0, 0)
+
+
+def test_a_chat_that_takes_no_slot_still_waits_for_the_process_before_it() -> None:
+    before = Seen(launch("a", agent="x", purpose="chat"), State.LEADERLESS, 0, stage=Stage.KILL, signalled_at=0)
+    found = plan([before], Orders((launch("b", agent="x", purpose="chat", takes_slot=False),)), LIMITS, 1)
+    assert not found.start
+    assert [each.launch_id for each in found.keep] == ["b"]
+
+
 def test_an_agent_may_have_a_task_and_a_chat_process_but_no_second_one_of_a_purpose() -> None:
     first = Seen(launch("a", agent="x"), State.RUNNING, 0)
     both = Orders((launch("b", agent="x"), launch("c", agent="x", purpose="chat")))
