@@ -21,7 +21,7 @@ from toryo.domain.moves import Actor, Change, Order
 from toryo.domain.projects import Approvals, Project
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import VERBS, Approval, Checks, Details, Status, Task
-from toryo.operations import talking
+from toryo.operations import asking, talking
 from toryo.operations.call import WORK, Call
 
 _PROGRESS = ("completed",)
@@ -373,7 +373,8 @@ def assign(call: Call, ground: Ground, task: Task, assignee_id: str | None) -> T
             "Move it to todo first, or name somebody else.",
             task_id=task.id,
         )
-    changed = [_assigned(call, task, assignee_id, task.created_by)]
+    given = _assigned(call, task, assignee_id, task.created_by)
+    changed = [given if assignee_id == task.assignee_id else _unapproved(call, given, ["assignee_id"])]
     changed += [
         _assigned(call, each, assignee_id, assignee_id or each.created_by)
         for each in ground.tree.descendants(task)
@@ -443,13 +444,15 @@ def edit(call: Call, task: Task, *, title: str | None = None, priority: Any = No
     return changed
 
 
-_NEEDS_NEW_APPROVAL = frozenset({"title", "description", "context", "acceptance"})
+_NEEDS_NEW_APPROVAL = frozenset({"title", "description", "context", "acceptance", "assignee_id"})
 
 
 def _unapproved(call: Call, task: Task, changed: Iterable[str]) -> Task:
-    """An approved request that somebody who is no person has changed needs approval again."""
+    """An approved request that somebody who is no person has changed needs approval again: people are asked."""
     if call.actor.person or task.requested_by is None or not _NEEDS_NEW_APPROVAL & set(changed):
         return task
+    if task.approval is Approval.APPROVED:
+        asking.ask_superiors(call, task, call.agent)
     return replace(task, approval=Approval.PENDING, approved_by=None)
 
 

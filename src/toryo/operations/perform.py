@@ -215,7 +215,8 @@ class _Asked:
             parameters = _validated(self.operation, self.arguments)
             call = self._call(tx, caller)
             if call.has_session:
-                talking.confirm(call)
+                if not self.operation.reads:
+                    talking.confirm(call)
                 gate.refuse(call, self.operation)
             result = self.operation.handler(call, parameters)
         except Refusal as refusal:

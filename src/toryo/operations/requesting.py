@@ -19,7 +19,7 @@ from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project
 from toryo.domain.tasks import Approval, Priority, Status, Task, priority_named
 from toryo.domain.times import HOUR, Millis
-from toryo.operations import changing, showing, talking
+from toryo.operations import asking, changing, showing
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Parameters, operation
 from toryo.operations.permissions import Grant
@@ -66,7 +66,7 @@ def request_task(call: Call, wanted: RequestTask) -> dict[str, Any]:
         },
     )
     if not approved:
-        ask_superiors(call, task, requester)
+        asking.ask_superiors(call, task, requester)
     return {"success": True, "task_id": task.id, "task": showing.task(task, call.tx.tasks.details(task.id), ())}
 
 
@@ -173,21 +173,6 @@ def _create(
     if approved:
         call.tx.tasks.save(task, replace(task, approved_by=requester.id))
     return call.task(task.id)
-
-
-def ask_superiors(call: Call, task: Task, requester: Agent) -> None:
-    """Every person above the assignee is asked; where there is none, the owners are."""
-    people = [call.tx.agents.find(each) for each in superiors(task.assignee_id or "", call.tx.agents.tree())]
-    asked = [each for each in people if each is not None and each.human and each.active]
-    asked = asked or [each for each in call.tx.agents.owners() if each.active]
-    about = task.assignee_id or call.agent.id
-    told = (
-        f"{requester.name} asks for a task of {about}: “{task.title}” ({task.id}). "
-        f"Approve or reject it: toryo task approve {task.id}, or toryo task reject {task.id} --reason …"
-    )
-    for each in asked:
-        talking.tell_person(call, task.project_id, each.id, about, told, task.id)
-    call.event("task.approval_asked", task=task, data={"asked": [each.id for each in asked]})
 
 
 def _refuse_command(draft: Draft) -> None:
