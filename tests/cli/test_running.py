@@ -105,8 +105,19 @@ def test_coordinator_check_names_a_missing_program(nowhere: Toryo, tmp_path: Pat
     ended = nowhere("coordinator", "check", "-c", "c.yaml", "--json")
     assert ended.code == 1
     found = {each["name"]: each["ok"] for each in ended.json["providers"]}
-    assert found == {"command": True, "playbook": True, "ghost": False}
+    assert found == {"command": True, "playbook": True, "script": True, "ghost": False}
     assert nowhere("coordinator", "check").code == 0
+
+
+def test_coordinator_check_names_the_mistakes_of_a_script(nowhere: Toryo, tmp_path: Path) -> None:
+    (tmp_path / "good.yaml").write_text("answers: [{when: name, answer: Mia}]\n")
+    (tmp_path / "bad.yaml").write_text("answers:\n  - {when: name, anser: Mia}\n")
+    assert nowhere("coordinator", "check", "--script", "good.yaml").code == 0
+    ended = nowhere("coordinator", "check", "--script", "good.yaml", "--script", "bad.yaml")
+    assert ended.code == 2
+    assert "bad.yaml:2" in ended.err
+    assert "did you mean answer?" in ended.err
+    assert nowhere("coordinator", "check", "--script", "none.yaml").code == 2
 
 
 def test_a_coordinator_without_a_server_to_be_found_ends_with_3(nowhere: Toryo) -> None:

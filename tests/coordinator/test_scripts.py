@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from toryo.coordinator import documents, scripts
 from toryo.coordinator.scripts import Mistakes
+
+GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "scripted-agents.md"
 
 
 def read(text: str):
@@ -80,3 +85,10 @@ def test_a_script_is_a_mapping_or_text_or_a_file_of_the_project(tmp_path) -> Non
 def test_a_script_that_cannot_be_had_says_why(tmp_path, value, words) -> None:
     with pytest.raises(Mistakes, match=words):
         scripts.given(value, tmp_path)
+
+
+def test_the_guide_names_every_key_variable_and_misbehaviour() -> None:
+    words = set(re.findall(r"\w+", GUIDE.read_text()))
+    keys = {name for section in scripts.Section.__subclasses__() for name in section.model_fields}
+    known = {name for names in scripts.KNOWN.values() for name in names}
+    assert keys | known <= words

@@ -15,7 +15,7 @@ import typer
 from tests.documents import pages
 from toryo.cli import manifest
 from toryo.cli.main import app
-from toryo.coordinator import config, playbooks
+from toryo.coordinator import config, documents, playbooks, scripts
 
 
 @pytest.mark.parametrize("page", pages.pages(), ids=pages.name)
@@ -83,6 +83,10 @@ def test_every_yaml_example_is_valid(page: Path, tmp_path: Path) -> None:
         if "ai_providers" in block.text:
             config.parse(block.text, page.name, {})
             continue
+        if page.name == "scripted-agents.md":
+            said = documents.read(block.text, page.name).data
+            scripts.given(said.get("script", said), tmp_path)
+            continue
         if re.match(r"tasks:\n\s+- match:", block.text):
             playbooks.given(block.text, tmp_path)
             continue
@@ -91,6 +95,8 @@ def test_every_yaml_example_is_valid(page: Path, tmp_path: Path) -> None:
         for agent in manifest.read(file).agents:
             if agent.provider == "playbook":
                 playbooks.given(agent.provider_options["playbook"], tmp_path)
+            if agent.provider == "script":
+                scripts.given(agent.provider_options["script"], tmp_path)
 
 
 def test_the_reference_is_what_the_code_says() -> None:

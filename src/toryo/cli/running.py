@@ -107,10 +107,17 @@ def coordinator(
     raise typer.Exit(loop.main(_configured(config, given), data_dir=here.data_dir))
 
 
-def check(here: Here, config: ConfigFile = None) -> None:
-    """Say what is wrong with a coordinator_config.yaml, and which programs it names are missing."""
+def check(
+    here: Here,
+    config: ConfigFile = None,
+    script: Annotated[
+        list[Path] | None, typer.Option("--script", metavar="FILE", help="Also a script of an agent that talks by one.")
+    ] = None,
+) -> None:
+    """Say what is wrong with a coordinator_config.yaml (or a script), and which programs it names are missing."""
     from toryo.cli import programs
 
+    _check_scripts(script or [])
     found = programs.tried(_configured(config, {}))
     ok = all(each.ok for each in found)
     rows = [(each.name, "ok" if each.ok else "missing", each.what) for each in found]
@@ -120,6 +127,18 @@ def check(here: Here, config: ConfigFile = None) -> None:
     )
     if not ok:
         raise typer.Exit(FAILED)
+
+
+def _check_scripts(files: list[Path]) -> None:
+    from toryo.coordinator import documents, scripts
+
+    for file in files:
+        try:
+            scripts.parse(documents.read(file.read_text(encoding="utf-8"), str(file)))
+        except OSError as error:
+            raise Misuse(f"{file} cannot be read: {error.strerror}.", "Name a script.") from None
+        except scripts.Mistakes as mistakes:
+            raise Misuse(str(mistakes), "See docs/how-to/scripted-agents.md.") from None
 
 
 def _hear(name: str, line: str) -> None:
