@@ -60,6 +60,7 @@ MAY: dict[Grant, set[str]] = {
     Grant.COORDINATOR: {"coordinator"},
     Grant.ANY_SESSION: SESSIONS,
     Grant.TASK_SESSION: {"worker", "manager"},
+    Grant.CHAT_SESSION: {"worker chatting", "manager chatting"},
     Grant.MANAGER: {"manager"},
     Grant.LEADING: {"worker", "manager"},
     Grant.READER: SESSIONS | PEOPLE,
@@ -82,6 +83,15 @@ def test_f79_a_chat_does_no_work_and_is_told_who_does() -> None:
                 refuse(catalogue()[name], CALLERS[who])
             assert caught.value.answer()["error"] == "taskSessionRequired"
             assert caught.value.answer()["purpose"] == "chat"
+
+
+def test_f79_a_task_session_does_not_talk_and_is_told_how_it_is_said() -> None:
+    for name in _of(Grant.CHAT_SESSION):
+        for who in ("worker", "manager"):
+            with pytest.raises(Refusal) as caught:
+                refuse(catalogue()[name], CALLERS[who])
+            assert caught.value.answer()["error"] == "chatSessionRequired"
+            assert "delegate_to_chat_session" in caught.value.answer()["instruction"]
 
 
 def credentials_of_an_agent(world: World) -> list[Asker]:
@@ -119,7 +129,8 @@ def _of(*grants: Grant) -> Iterator[str]:
 # --- other projects --------------------------------------------------------------------------------------------------
 
 IDS = {"project_id": "projectNotFound", "task_id": "taskNotFound", "parent_task_id": "taskNotFound",
-       "launch_id": "launchNotFound", "session_id": "sessionNotFound", "handoff_id": "handoffNotFound"}  # fmt: skip
+       "launch_id": "launchNotFound", "session_id": "sessionNotFound", "handoff_id": "handoffNotFound",
+       "conversation_id": "conversationNotFound", "related_task_id": "taskNotFound"}  # fmt: skip
 NOT_ABOUT_PROJECTS = {"authenticate"}
 """Signing in takes a project to choose among one's own; a foreign one is refused with the reason."""
 
@@ -155,8 +166,16 @@ def _foreign(world: World) -> dict[str, str]:
     task = world.owner.call("file_task", **wanted)["task_id"]
     process = world.start("foreigner")
     handoff = process.call("create_handoff", task_id=task, summary="foreign")["handoff_id"]
+    world.agent("foreign-partner", "worker", projects=["foreign"])
+    world.owner.call("send_chat_message", project_id="foreign", agent_id="foreigner", content="foreign")
+    (launch,) = world.coordinator().claim(agent_ids=["foreigner"], free_slots=0, free_chat_slots=1)["start"]
+    chat = world.process(launch)
+    chat.sign_in()
+    started = chat.call("start_conversation", target_agent_id="foreign-partner", initial_message="foreign")
     return {
         "project_id": "foreign",
+        "conversation_id": started["conversation_id"],
+        "related_task_id": task,
         "task_id": task,
         "parent_task_id": task,
         "launch_id": process.launch_id,
@@ -194,7 +213,8 @@ VALUES: dict[str, Any] = {
     "model_id": "m", "name": "x", "offset": 0, "passed": True, "project_id": "prj_1", "provider": "claude",
     "reason": "x", "result": "failed", "role": "worker", "session_id": "ses_1", "status": "blocked", "summary": "x",
     "task_id": "tsk_1", "tasks": [{"local_id": "a", "title": "a", "description": "x"}], "text": "x", "title": "x",
-    "working_directory": "/work", "progress": "x", "passkey": "pk_x",
+    "working_directory": "/work", "progress": "x", "passkey": "pk_x", "content": "x", "conversation_id": "cnv_1",
+    "delegation_id": "dlg_1", "initial_message": "x", "message": "x", "purpose": "x", "target_agent_id": "boss",
 }  # fmt: skip
 ALSO = {"save_progress": {"progress": "x"}, "list_tasks": {}, "update_task_status": {"reason": "x"},
         "file_task": {"status": "todo"}}  # fmt: skip
