@@ -72,7 +72,7 @@ def test_one_agent_works_in_two_projects_at_once_each_in_its_own_directory(site:
 
 def test_blocking_what_is_above_stops_the_work_below_until_it_is_unblocked(site: Site) -> None:
     directory = site.project("roof")
-    site.hire("roofer", "roof", max_parallel_tasks=2)
+    site.hire("roofer", "roof", max_parallel_tasks=3)
     site.hire("foreman", "roof", role="manager", kind="human", provider=None)
     gate = site.gate()
     parent = site.file("roof", "Roof", assignee_id="foreman", status="in_progress")
