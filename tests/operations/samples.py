@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.stories import Answer, Caller, World
+from tests.stories import Answer, Caller, Process, World
 from toryo.operations.catalogue import Operation, catalogue
 from toryo.operations.permissions import Grant
 from toryo.settings import GuardSettings, Settings
@@ -38,7 +38,7 @@ class Cast:
 
 
 def cast(world: World) -> Cast:
-    """A manager with a subtask and a worker at work on another; a second project with its own of everything."""
+    """A manager with a subtask, a worker at work on another, and its chat: in a conversation, with a delegation."""
     world.crew(workers=2)
     main = world.task("boss")
     boss = world.start("boss")
@@ -47,11 +47,13 @@ def cast(world: World) -> Cast:
     worker = world.start("w1")
     own = worker.batch("Own part")[0]
     handoff = worker.call("create_handoff", task_id=own, summary="x")["handoff_id"]
+    chat, said = talk(world, worker)
     callers: dict[Grant, Caller] = {
         Grant.OPEN: world.nobody,
         Grant.COORDINATOR: world.coordinator(),
         Grant.ANY_SESSION: worker,
         Grant.TASK_SESSION: worker,
+        Grant.CHAT_SESSION: chat,
         Grant.LEADING: boss,
         Grant.MANAGER: boss,
         Grant.READER: world.owner,
@@ -73,8 +75,39 @@ def cast(world: World) -> Cast:
         "check_id": "chk_none",
         "coordinator_id": "c1",
         "own_task_id": own,
+        "target_agent_id": "w2",
+        "with_agent_id": "w1",
+        "of_agent_id": "w1",
+        **said,
     }
     return Cast(world, callers, ids)
+
+
+def talk(world: World, worker: Process) -> tuple[Process, Answer]:
+    """The chat of `w1` with `w2`, in which it is its turn; answers it, and the ids of what there is to talk about."""
+    task_id = worker.call("get_my_task")["task"]["task_id"]
+    viewer = world.open_chat("w1")["viewer_id"]
+    message = world.say("w1", "How far are you? @@", related_task_id=task_id)
+    asked = {"target_agent_id": "w2", "purpose": "Agree on colours.", "await_result": False}
+    delegation = worker.call("delegate_to_chat_session", **asked)["delegation_id"]
+    chat = world.start_chat("w1")
+    chat.fetch()
+    conversation = chat.call(
+        "start_conversation", target_agent_id="w2", initial_message="Which colour?", delegation_id=delegation
+    )["conversation_id"]
+    other = world.start_chat("w2")
+    other.fetch()
+    other.turn(conversation, "Blue.")
+    chat.fetch()
+    for each in (chat, other):
+        each.call("get_my_profile")  # what was handed out is confirmed
+    return chat, {
+        "viewer_id": viewer,
+        "message_id": message,
+        "delegation_id": delegation,
+        "conversation_id": conversation,
+        "related_task_id": task_id,
+    }
 
 
 def properties(operation: Operation) -> Mapping[str, Any]:
@@ -141,7 +174,7 @@ def anything(operation: Operation) -> list[str]:
 
 def identifiers(operation: Operation) -> list[str]:
     """The parameters that name something that exists."""
-    chosen = {"coordinator_id", "message_id", "correlation_id", "model_id"}
+    chosen = {"coordinator_id", "correlation_id", "model_id"}
     return [each for each in properties(operation) if each.endswith("_id") and each not in chosen]
 
 

@@ -17,7 +17,7 @@ from tests.operations.samples import (
     sample,
     texts,
 )
-from tests.stories import Answer, Caller, Coordinator, World
+from tests.stories import Answer, Caller, Coordinator, Process, World
 from toryo.operations.catalogue import Operation, catalogue
 from toryo.operations.permissions import Credentials, Grant
 from toryo.storage import schema
@@ -167,7 +167,7 @@ def test_numbers_beyond_any_column_are_refused_or_do_no_harm(there: Cast):
 
 @pytest.fixture
 def foreign(there: Cast) -> dict[str, str]:
-    """Another project, with a task, an agent, a launch, a session, and a handoff of its own."""
+    """Another project, with a task, an agent, a launch, a session, a handoff and a conversation of its own."""
     world = there.world
     project = world.project(name="Garden")
     world.owner.call("create_agent", id="gardener", role="worker", provider="claude", projects=[project])
@@ -180,12 +180,27 @@ def foreign(there: Cast) -> dict[str, str]:
     handoff = process.call("create_handoff", task_id=task, summary="x")["handoff_id"]
     session = next(each["session_id"] for each in world.sessions() if each["agent_id"] == "gardener")
     ids = {"project_id": project, "agent_id": "gardener", "handoff_id": handoff, "session_id": session}
-    names = ("task_id", "parent_task_id", "dependencies", "add_dependencies")
+    ids |= _talk_elsewhere(world, project, process)
+    names = ("task_id", "parent_task_id", "dependencies", "add_dependencies", "related_task_id")
     return {**ids, "launch_id": process.launch_id, **dict.fromkeys(names, task)}
+
+
+def _talk_elsewhere(world: World, project: str, process: Process) -> dict[str, str]:
+    """A message, a delegation and a conversation of that project."""
+    world.owner.call("create_agent", id="florist", role="worker", provider="claude", projects=[project])
+    said = world.owner.call("send_chat_message", project_id=project, agent_id="gardener", content="Which flowers?")
+    delegated = process.call("delegate_to_chat_session", target_agent_id="florist", purpose="Ask.")["delegation_id"]
+    chat = world.start_chat("gardener")
+    chat.fetch()
+    asked = {"target_agent_id": "florist", "initial_message": "Roses?", "delegation_id": delegated}
+    conversation = chat.call("start_conversation", **asked)["conversation_id"]
+    message = said["message"]["message_id"]
+    return {"message_id": message, "delegation_id": delegated, "conversation_id": conversation}
 
 
 NOT_FOUND = {
     "taskNotFound", "projectNotFound", "agentNotFound", "sessionNotFound", "launchNotFound", "handoffNotFound",
+    "messageNotFound", "conversationNotFound", "delegationNotFound",
 }  # fmt: skip
 FREE = {
     ("save_progress", "task_id"),
@@ -196,6 +211,7 @@ FREE = {
     ("report_execution_start", "task_id"),
     ("agent_start", "agent_id"),
     ("agent_start", "project_id"),
+    ("open_chat", "viewer_id"),
 }
 """Parameters that answer for an unknown id in another way (a hold, a refusal to sign in), shown elsewhere."""
 
@@ -242,13 +258,24 @@ SESSION_TOOLS = [
     ("read_task", "task_id"),
     ("read_board", "project_id"),
 ]
+CHAT_TOOLS = [
+    ("respond_chat", "message_id"),
+    ("send_message", "related_task_id"),
+    ("start_conversation", "delegation_id"),
+    ("send_conversation_message", "conversation_id"),
+    ("respond_conversation_message", "conversation_id"),
+    ("end_conversation", "conversation_id"),
+    ("report_delegation_completed", "delegation_id"),
+    ("notify_task_session", "task_id"),
+    ("request_task", "message_id"),
+]
 
 
 def test_an_id_of_another_project_is_not_found_by_a_session(there: Cast, foreign: dict[str, str]):
     """F118: as if it did not exist; the words differ in the id alone."""
-    boss = there.callers[Grant.MANAGER]
+    boss, chat = there.callers[Grant.MANAGER], there.callers[Grant.CHAT_SESSION]
     before = kept(there.world)
-    for name, parameter in SESSION_TOOLS:
+    for caller, name, parameter in [(boss, *each) for each in SESSION_TOOLS] + [(chat, *each) for each in CHAT_TOOLS]:
         good = sample(catalogue()[name], there)
         if name == "save_progress":
             good["progress"] = "x"
@@ -257,7 +284,7 @@ def test_an_id_of_another_project_is_not_found_by_a_session(there: Cast, foreign
         of_list = parameter in ("dependencies", "add_dependencies")
         real, invented = foreign[parameter], "tsk_0000000000000000000"
         theirs, nobodys = (
-            boss.refused(name, None, **{**good, parameter: [each] if of_list else each}) for each in (real, invented)
+            caller.refused(name, None, **{**good, parameter: [each] if of_list else each}) for each in (real, invented)
         )
         assert theirs["error"] in NOT_FOUND, f"{name} {parameter}: {theirs}"
         assert theirs["error"] == nobodys["error"]
@@ -294,12 +321,14 @@ def test_every_operation_refuses_every_caller_that_its_grant_does_not_name(there
     unsigned = world.process(world.coordinator().action("w2")["launch"])
     people = (Grant.PERSON, Grant.WRITER, Grant.OWNER)
     sessions = (Grant.ANY_SESSION, Grant.TASK_SESSION, Grant.LEADING)
+    talks = (Grant.ANY_SESSION, Grant.CHAT_SESSION, Grant.READER)
     may: dict[str, tuple[Caller, tuple[Grant, ...]]] = {
         "nobody": (world.nobody, ()),
         "coordinator": (world.coordinator(), (Grant.COORDINATOR,)),
         "launch": (unsigned, ()),
         "worker": (worker, (*sessions, Grant.READER)),
         "manager": (boss, (*sessions, Grant.MANAGER, Grant.READER)),
+        "talker": (there.callers[Grant.CHAT_SESSION], talks),
         "owner": (world.owner, (*people, Grant.READER)),
     }
     before = kept(world)
@@ -312,7 +341,9 @@ def test_every_operation_refuses_every_caller_that_its_grant_does_not_name(there
     assert kept(world) == before
 
 
-_REASONS = {"authenticationRequired", "coordinatorRequired", "managerRequired", "taskSessionRequired"}
+_REASONS = {
+    "authenticationRequired", "coordinatorRequired", "managerRequired", "taskSessionRequired", "chatSessionRequired",
+}  # fmt: skip
 
 
 def test_a_worker_is_told_that_a_tool_is_for_managers_and_what_to_do(there: Cast):
