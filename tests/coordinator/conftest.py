@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from tests.client.fake_server import FakeServer
+from tests.coordinator.teams import Team, coordinating
+from toryo.server import app
+from toryo.settings import Settings
 
 
 @pytest.fixture
@@ -10,3 +15,21 @@ def server():
     fake = FakeServer()
     yield fake
     fake.close()
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("data")
+    with app.run_in_thread(Settings(port=0, data_dir=directory)):
+        yield directory
+
+
+@pytest.fixture(scope="module")
+def coordinator(data):
+    with coordinating(data):
+        yield
+
+
+@pytest.fixture
+def team(data, tmp_path, request, counter=itertools.count()):  # noqa: B008 - one count for all tests
+    return Team(data, f"p{next(counter)}", tmp_path / "project")

@@ -51,6 +51,10 @@ def check_failed(case: Case) -> bool:
 # --- workers ---------------------------------------------------------------------------------------------------------
 
 
+NEVER_DIVIDE = frozenset({"command", "script"})
+"""Providers whose agents do a task whole: they have no use for subtasks of their own."""
+
+
 def may_be_decomposed(case: Case) -> bool:
     """It never had subtasks, is delegated or parentless, the window is open, and nothing else forbids it."""
     main, settings = case.main, case.ground.project.settings
@@ -61,7 +65,7 @@ def may_be_decomposed(case: Case) -> bool:
         and creating.window_open(main, not task_not_fetched(case))
         and main.depth < settings.tree_depth
         and settings.decomposition is not Decomposition.NEVER
-        and case.agent.provider != "command"
+        and case.agent.provider not in NEVER_DIVIDE
     )
 
 

@@ -58,19 +58,18 @@ class Misbehaving(Talk):
 
     def speak(self, conversation_id: str, text: str) -> Answer:
         answer = super().speak(conversation_id, text)
-        for _ in range(self._times() - 1):
-            answer = super().speak(conversation_id, text)
         if self._behave["rude"]:
             super().speak(conversation_id, "And another thing!")
-            partner = (self._conversations.get(conversation_id) or {}).get("with_agent_id")
-            self._session.try_to("send_message", target_agent_id=partner, content="Did you hear me?")
+            partner = str((self._conversations.get(conversation_id) or {}).get("with_agent_id"))
+            self.write("send_message", "Did you hear me?", target_agent_id=partner)
         return answer
 
-    def _respond(self, message: Answer, text: str) -> Answer:
-        answer = super()._respond(message, text)
-        for _ in range(self._times() - 1):
-            answer = super()._respond(message, text)
-        return answer
+    def write(self, tool: str, text: str, **to: str) -> Answer:
+        """Rude ones and those that flood do not wait for room."""
+        if not (self._behave["rude"] or self._behave["floods"]):
+            return super().write(tool, text, **to)
+        answers = [self._session.try_to(tool, content=text, **to) for _ in range(self._times())]
+        return answers[0]
 
     def _times(self) -> int:
         return FLOOD if self._behave["floods"] else 1

@@ -7,6 +7,7 @@ process is read from the server's answers again; what is kept here only spares r
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +17,11 @@ from toryo.coordinator.runners.manners import Facts, Move, Rule, Standing
 from toryo.coordinator.runners.session import Answer, Handler, Session, common, say
 
 CAME_TO_NOTHING = frozenset({"nobody_came", "idle"})
-"""Reasons of an end after which a delegation has failed."""
+"""Reasons of an end after which a delegation has failed; it has, too, where the partner has said nothing."""
 LONGEST = 4_000
 """Characters of a message."""
+LONGEST_WAIT = 65.0
+"""Seconds to wait for room where a limit per minute is used up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +143,19 @@ class Talk:
 
     def _tell(self, rule: Rule, facts: Facts) -> None:
         target = manners.said(rule["target_agent_id"], facts)
-        self._session.try_to("send_message", target_agent_id=target, content=_cut(manners.said(rule["text"], facts)))
+        self.write("send_message", manners.said(rule["text"], facts), target_agent_id=target)
 
     def _respond(self, message: Answer, text: str) -> Answer:
-        return self._session.try_to("respond_chat", message_id=message["message_id"], content=_cut(text))
+        return self.write("respond_chat", text, message_id=message["message_id"])
+
+    def write(self, tool: str, text: str, **to: str) -> Answer:
+        """Says something; where that was too much for a minute, once more when there is room again."""
+        text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+        answer = self._session.try_to(tool, content=text, **to)
+        if answer.get("error") != "rateLimited" or not answer.get("retry_after"):
+            return answer
+        time.sleep(min(float(answer["retry_after"]), LONGEST_WAIT))
+        return self._session.try_to(tool, content=text, **to)
 
     # --- delegations --------------------------------------------------------------------------------------------------
 
@@ -156,7 +168,7 @@ class Talk:
             self._report(delegation["delegation_id"], manners.said(rule["fail"], facts), success=False)
         elif delegation.get("target_kind") == "human":
             text = manners.said(rule["say"], facts) if rule else purpose
-            self._say_to_person(delegation, _cut(text), given, wait=bool(rule.get("await_answer")))
+            self._say_to_person(delegation, text, given, wait=bool(rule.get("await_answer")))
         elif not delegation.get("conversation_id"):
             text = manners.said(rule["say"], facts) if rule else purpose
             self._begin_for_task(delegation, manners.opening(self.script, purpose, facts) if text == purpose else text)
@@ -165,7 +177,7 @@ class Talk:
         """Once: a delegation that is handed out again may have been said already."""
         target, delegation_id = delegation["target_agent_id"], delegation["delegation_id"]
         if text not in self._said_to(target, given):
-            answer = self._session.try_to("send_message", target_agent_id=target, content=text)
+            answer = self.write("send_message", text, target_agent_id=target)
             if not answer.get("success"):
                 self._report(delegation_id, str(answer.get("message")), success=False)
                 return
@@ -209,7 +221,7 @@ class Talk:
         return self._session.try_to(
             "start_conversation",
             target_agent_id=target,
-            initial_message=_cut(text),
+            initial_message=text[:LONGEST],
             purpose=purpose,
             max_turns=turns,
             **more,
@@ -233,13 +245,13 @@ class Talk:
             self._asked[answer["conversation_id"]] = Asked(message["from_agent_id"], rule.get("report"), facts)
 
     def take_turn(self, conversation: Answer) -> None:
+        """What is refused is no progress: whoever is refused again and again leaves."""
         conversation_id = conversation["conversation_id"]
         move = self.move(conversation)
-        if move.text is not None:
+        answers = [self.speak(conversation_id, move.text)] if move.text is not None else []
+        answers += [self.end(conversation_id, move)] if move.ends else []
+        if any(each.get("success") for each in answers):
             self._session.progressed()
-            self.speak(conversation_id, move.text)
-        if move.ends:
-            self.end(conversation_id, move)
 
     def move(self, conversation: Answer) -> Move:
         heard = self._heard.get(conversation["conversation_id"], "")
@@ -248,15 +260,14 @@ class Talk:
 
     def speak(self, conversation_id: str, text: str) -> Answer:
         say(f"-> {text}")
-        return self._session.try_to("send_conversation_message", conversation_id=conversation_id, content=_cut(text))
+        return self.write("send_conversation_message", text, conversation_id=conversation_id)
 
-    def end(self, conversation_id: str, move: Move) -> None:
+    def end(self, conversation_id: str, move: Move) -> Answer:
         said = {"final_message": move.final, "summary": move.summary}
-        self._session.progressed()
-        self._session.try_to(
+        return self._session.try_to(
             "end_conversation",
             conversation_id=conversation_id,
-            **{name: _cut(text) for name, text in said.items() if text},
+            **{name: text[:LONGEST] for name, text in said.items() if text},
         )
 
     def close(self, ended: Answer) -> None:
@@ -269,7 +280,7 @@ class Talk:
             self._report_end(known, outcome)
         elif (asked := self._who_asked(known)) is not None and asked.report:
             text = manners.said(asked.report, {**asked.facts, **outcome})
-            self._session.try_to("send_message", target_agent_id=asked.person_id, content=_cut(text))
+            self.write("send_message", text, target_agent_id=asked.person_id)
         for delegation in self._postponed.pop(conversation_id, ()):
             self.take_on(delegation, {})
 
@@ -277,7 +288,7 @@ class Talk:
         found = manners.rule_for(self.script["delegations"], "about", str(known.get("purpose") or ""))
         words = manners.said(found[0]["result"], {**outcome, **found[1]}) if found else str(outcome["last"])
         nothing_said = f"The conversation with {outcome['partner']} has ended: {outcome['reason']}."
-        success = outcome["reason"] not in CAME_TO_NOTHING
+        success = outcome["reason"] not in CAME_TO_NOTHING and int(known.get("turns") or 0) > 1
         self._report(known["delegation_id"], words or str(outcome["summary"]) or nothing_said, success=success)
 
     def _who_asked(self, known: Answer) -> Asked | None:
@@ -337,7 +348,3 @@ def _people(given: Mapping[str, Any]) -> Iterator[Answer]:
     for each in given.get("pending_messages") or ():
         if not each.get("conversation_id") and each.get("from_kind") != "ai":
             yield each
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
