@@ -46,7 +46,7 @@ def test_every_promised_file_is_there(told: dict[str, object]) -> None:
 def test_nobody_was_started_for_nothing(told: dict[str, object]) -> None:
     assert told["idle_starts"] == 0
     assert {each["agent_id"] for each in told["starts"]} == {  # type: ignore[attr-defined]
-        "lead", "japanese", "chinese", "generator", "calculator", "joiner",
+        "lead", "japanese", "chinese", "generator", "calculator", "joiner", "clerk", "merchant",
     }  # fmt: skip
 
 
@@ -69,7 +69,7 @@ def test_kept_up_it_answers_until_interrupted(tmp_path: Path) -> None:
     demo = Process("demo", "--dir", "crew", "--keep", environment=clean_environment(tmp_path), cwd=tmp_path)
     demo.until("stays up at http://")
     toryo = Toryo(tmp_path, {**clean_environment(tmp_path), "TORYO_DATA_DIR": str(tmp_path / "crew" / ".toryo")})
-    assert len(toryo.json("project", "list")["projects"]) == 3
+    assert len(toryo.json("project", "list")["projects"]) == 4
     assert demo.interrupt() == 130
 
 
@@ -84,7 +84,7 @@ def test_a_promise_that_is_not_kept_ends_with_1_and_says_which(tmp_path: Path) -
     ended = Toryo(tmp_path, environment)("demo", "--dir", "crew", "--json")
     assert ended.code == 1
     assert {each["project"]: each["ok"] for each in ended.json["stories"]} == {
-        "translation": False, "numbers": True, "timber": True,
+        "translation": False, "numbers": True, "timber": True, "offer": True,
     }  # fmt: skip
     assert any("sed" in line or "exit code" in line for line in ended.json["stories"][0]["wrong"])
 

@@ -1,6 +1,6 @@
 """`toryo demo`: the main job from nothing, without a model and without a key.
 
-A server and a Coordinator are started as real processes, the team of team.yaml is made, three tasks are filed, and
+A server and a Coordinator are started as real processes, the team of team.yaml is made, four tasks are filed, and
 the rest is what Toryo is for. stories.py says what is filed and promised, watching.py waits, showing.py draws,
 verdict.py judges.
 """

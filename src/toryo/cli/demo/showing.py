@@ -108,6 +108,11 @@ def result(verdict: Verdict) -> None:
         empty="Nobody was started.",
     )
     console.print()
+    for conversation in (each for story in verdict.stories for each in story.conversations):
+        output.done(f"What {conversation['initiator_id']} and {conversation['partner_id']} said to each other:")
+        for message in conversation["messages"]:
+            output.done(f"  {message['from_agent_id']}: {message['content']}")
+        console.print()
     for line in verdict.wrong:
         output.done(f"✘ {line}")
     idle = sum(each.idle for each in verdict.starts)

@@ -1,8 +1,8 @@
-"""The three stories of the demo: what is filed for whom, and what must be true in the end.
+"""The four stories of the demo: what is filed for whom, and what must be true in the end.
 
 Who is in the team and how each of them works stands in team.yaml. Each story has a project of its own: a project is
 a directory and the people who work in it, so the manager who is asked for a translation sees the two translators and
-nobody else, and the three stories run at once without treading on each other's files.
+nobody else, and the four stories run at once without treading on each other's files.
 """
 
 from __future__ import annotations
@@ -23,16 +23,19 @@ LINES = {
     "Thank you for your help.": ("手伝ってくれてありがとう。", "谢谢你的帮助。"),
 }
 STOCK = "plank,oak,12\nplank,pine,30\nbeam,oak,4\nbeam,cedar,7\n"
+OFFER = "Ten pieces of oak: 42 a piece.\n"
 REPORT = "# Timber\n\n- beam: 11\n- plank: 42\n"
 
 
 @dataclass(frozen=True)
 class Happened:
-    """What is left of a story when it is over: its directory, its tasks, and the launches it took."""
+    """What is left of a story when it is over: its directory, its tasks, the launches it took, and what was said."""
 
     directory: Path
     tasks: Sequence[Task]
     launches: Sequence[Task]
+    conversations: Sequence[Task] = ()
+    """Each with its `messages`."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,16 @@ def _reported(story: Happened) -> list[str]:
     by_id = {each["task_id"]: each for each in story.tasks}
     if max((_depth(each, by_id) for each in story.tasks), default=0) < 3:
         wrong.append("the worker did not divide its task: there are no three levels")
+    return wrong
+
+
+def _asked(story: Happened) -> list[str]:
+    wrong = _different(story.directory / "offer.txt", OFFER)
+    if not story.conversations:
+        return [*wrong, "nobody asked anybody"]
+    said = [each["from_agent_id"] for each in story.conversations[-1]["messages"]]
+    if said != ["clerk", "merchant"] * 2:
+        wrong.append(f"clerk and merchant did not speak in turns: {', '.join(said)}")
     return wrong
 
 
@@ -148,5 +161,13 @@ STORIES = (
         given={"stock.csv": STOCK},
         promised=("totals.txt", "stock.md"),
         check=_reported,
+    ),
+    Story(
+        name="A worker asks a colleague",
+        project="offer",
+        title="Make an offer for ten pieces of oak",
+        description="In offer.txt. The clerk does not know the price; the merchant does.",
+        promised=("offer.txt",),
+        check=_asked,
     ),
 )

@@ -15,7 +15,8 @@ from toryo.cli.here import Here
 from toryo.cli.output import seconds_between
 
 LOOKING = frozenset({"task.fetched", "task.waiting"})
-"""A start is for changing tasks. Signing in, looking and leaving to wait change none."""
+"""A start is for changing tasks, or for saying something. Signing in, looking and leaving to wait are neither."""
+_CHANGES = ("task.", "conversation.", "delegation.completed", "message.sent")
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Outcome:
     tasks: list[Task]
     made: list[str]
     wrong: list[str]
+    conversations: list[Task] = field(default_factory=list)
 
     @property
     def completed(self) -> int:
@@ -89,6 +91,7 @@ class Verdict:
                     "ok": each.ok,
                     "wrong": each.wrong,
                     "tasks": list(each.tasks),
+                    "conversations": each.conversations,
                     "files": [str(directory / each.story.project / name) for name in each.made],
                 }
                 for each in self.stories
@@ -113,7 +116,7 @@ def judge(here: Here, seen: Seen, stories: Sequence[Story], directory: Path, sin
     """Looks at the tasks, the files and the events after `since`, and says what is not as promised."""
     seconds = seen.seconds
     launches = {story.project: _launches(here, story.project, since) for story in stories}
-    outcomes = [_outcome(story, seen, directory / story.project, launches[story.project]) for story in stories]
+    outcomes = [_outcome(here, story, seen, directory / story.project, launches[story.project]) for story in stories]
     changes = _changes(here, since)
     starts = [
         _start(launch, changes.get(launch["launch_id"], {})) for story in stories for launch in launches[story.project]
@@ -121,12 +124,20 @@ def judge(here: Here, seen: Seen, stories: Sequence[Story], directory: Path, sin
     return Verdict(seconds, outcomes, starts)
 
 
-def _outcome(story: Story, seen: Seen, directory: Path, launches: list[Task]) -> Outcome:
+def _outcome(here: Here, story: Story, seen: Seen, directory: Path, launches: list[Task]) -> Outcome:
     tasks = seen.tasks[story.project]
     made = [name for name in story.promised if (directory / name).is_file()]
     wrong = [_not_completed(each) for each in tasks if each["status"] != "completed"]
     wrong += [f"{name} is missing" for name in story.promised if name not in made]
-    return Outcome(story, tasks, made, wrong or story.check(Happened(directory, tasks, launches)))
+    talks = _conversations(here, story.project)
+    return Outcome(story, tasks, made, wrong or story.check(Happened(directory, tasks, launches, talks)), talks)
+
+
+def _conversations(here: Here, project: str) -> list[Task]:
+    """The conversations of a project with what was said, oldest first."""
+    found = here.get(f"/projects/{project}/conversations")["conversations"]
+    shown = [here.get(f"/conversations/{each['conversation_id']}") for each in reversed(found)]
+    return [{**each["conversation"], "messages": each["messages"]} for each in shown]
 
 
 def _not_completed(task: Task) -> str:
@@ -143,11 +154,12 @@ def _launches(here: Here, project: str, since: int) -> list[Task]:
 
 
 def _changes(here: Here, since: int) -> dict[str, dict[str, int]]:
-    """Per launch, how many changes of tasks its session made, by kind."""
+    """Per launch, how many changes of tasks its session made and things it said, by kind."""
     counted: dict[str, Counter[str]] = {}
     for event in _events(here, since):
-        if event["launch_id"] and event["kind"].startswith("task.") and event["kind"] not in LOOKING:
-            counted.setdefault(event["launch_id"], Counter())[event["kind"].removeprefix("task.")] += 1
+        kind = event["kind"]
+        if event["launch_id"] and kind.startswith(_CHANGES) and kind not in LOOKING:
+            counted.setdefault(event["launch_id"], Counter())[kind.removeprefix("task.")] += 1
     return {launch: dict(kinds) for launch, kinds in counted.items()}
 
 
