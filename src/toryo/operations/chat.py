@@ -34,7 +34,7 @@ _LEFT_AT_ONCE = 20
 
 
 class GetPending(Parameters):
-    timeout_seconds: int = Field(0, ge=0, le=45, description="How long to wait if nothing is there.")
+    timeout_seconds: int = Field(0, ge=0, le=45, description="Seconds it may wait.")
 
 
 class Pending(Said):

@@ -29,7 +29,7 @@ class Delegate(Parameters):
     purpose: str = Field(
         min_length=1, max_length=chat.LONGEST, pattern=r"\S", description="What is to be said, asked or agreed."
     )
-    context: Any = Field(None, description="What your chat session needs to know.")
+    context: Any = Field(None, description="What it needs to know.")
     await_result: bool = Field(True, description="Whether your task waits for the result.")
 
 
@@ -39,7 +39,7 @@ class Delegated(Said):
 
 @operation("delegate_to_chat_session", grant=Grant.TASK_SESSION, parameters=Delegate, result=Delegated, leads=True)
 def delegate_to_chat_session(call: Call, wanted: Delegate) -> dict[str, Any]:
-    """Have your chat session tell, ask or discuss something with somebody. Returns at once."""
+    """Have your chat session talk with somebody. Returns at once."""
     task = call.task(call.session.task_id or "")
     project = call.project(call.session.project_id)
     target = call.known_agent(wanted.target_agent_id)

@@ -33,17 +33,17 @@ FRESH: Millis = 24 * HOUR
 
 
 class RequestTask(Parameters):
-    title: str = Field(min_length=1, max_length=300, pattern=r"\S", description="What is wanted, in one line.")
-    assignee_id: Id = Field(description="Who shall do it: a member of your project.")
-    description: Text = Field("", description="What exactly, and how to see that it is done.")
+    title: str = Field(min_length=1, max_length=300, pattern=r"\S", description="One line.")
+    assignee_id: Id = Field(description="Who shall do it.")
+    description: Text = Field("", description="What exactly, and when it is done.")
     priority: Literal["low", "medium", "high", "critical", "urgent"] = Field("medium", description="How urgent.")
-    context: Any = Field(None, description="Anything the assignee needs, as JSON.")
-    message_id: Id | None = Field(None, description="In a chat: the person's message that asks for it.")
+    context: Any = Field(None, description="What the assignee needs.")
+    message_id: Id | None = Field(None, description="In a chat: the person's message that asks.")
 
 
 @operation("request_task", grant=Grant.ANY_SESSION, parameters=RequestTask, result=TaskResult, leads=True)
 def request_task(call: Call, wanted: RequestTask) -> dict[str, Any]:
-    """Ask for a task of somebody else. It starts when a superior of the assignee has approved it."""
+    """Ask somebody else for a task. It starts when a superior of theirs has approved it."""
     project = call.project(call.session.project_id)
     assignee = _assignee(call, project, wanted.assignee_id)
     message = _consent(call, wanted.message_id)

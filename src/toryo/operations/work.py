@@ -39,7 +39,7 @@ def language(call: Call) -> Language:
 
 
 class NextAction(Parameters):
-    timeout_seconds: int = Field(45, ge=0, le=45, description="How long to wait where there is something to wait for.")
+    timeout_seconds: int = Field(45, ge=0, le=45, description="Seconds it may wait.")
 
 
 @operation("get_next_action", grant=Grant.ANY_SESSION, parameters=NextAction, result=Next, waits=True)
