@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.client.fake_server import Call, FakeServer, Refused
-from tests.coordinator.test_session import run, tools
+from tests.client.fake_server import BOUND, Call, FakeServer, Refused
+from tests.coordinator.test_session import COMMAND, run, tools
 from toryo.coordinator import documents, scripts
 
 SCRIPT = "toryo.coordinator.runners.script"
@@ -325,6 +330,58 @@ def test_what_a_partner_says_is_told_to_a_person_where_the_rule_wants_it(server,
 
 def test_where_it_is_not_its_turn_it_says_nothing(server, tmp_path) -> None:
     assert not talk(server, tmp_path, GAME, turn("gorira", 2, "shiritori, 6 rounds", your_turn=False)).said()
+
+
+def test_what_was_too_much_for_a_minute_is_said_when_there_is_room_again(server, tmp_path) -> None:
+    def limited(_: Call) -> dict[str, Any]:
+        if len(server.seen("send_conversation_message")) == 1:
+            raise Refused("rateLimited", retry_after=0.01)
+        return {"success": True}
+
+    chat = Chat(server, turn("a", 1, "x"))
+    server.on("send_conversation_message", limited)
+    run_script(server, tmp_path, "conversations: [{about: x, otherwise: o}]")
+    assert [each["content"] for _, each in chat.said()] == ["o", "o"]
+
+
+def test_a_turn_that_is_refused_again_and_again_is_given_up(server, tmp_path) -> None:
+    def no(_: Call) -> dict[str, Any]:
+        raise Refused("permissionDenied")
+
+    chat = Chat(server)
+    server.on("get_next_action", {"action": "get_pending_messages", "state_version": 7})
+    mine = turn("a", 1, "x")
+    server.on("get_pending_messages", {**mine, "context_messages": mine["pending_messages"], "pending_messages": []})
+    server.on("send_conversation_message", no)
+    assert run_script(server, tmp_path, "conversations: [{about: x, otherwise: o}]").returncode == 0
+    assert len(chat.said()) == 3
+    assert tools(server)[-1] == "logout"
+
+
+# --- leaving ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_chat_that_is_told_to_stop_logs_out_so_that_the_next_one_goes_on_at_once(server, tmp_path) -> None:
+    Chat(server)
+    asked = threading.Event()
+
+    def wait(_: Call) -> dict[str, Any]:
+        asked.wait(BOUND)
+        return {"success": True, "action": "wait_for_messages"}
+
+    server.on("get_next_action", wait)
+    env = {"PATH": os.environ["PATH"], "TORYO_SERVER_URL": server.url, "TORYO_LAUNCH_CREDENTIAL": "tlc_1"}
+    argv = [sys.executable, "-P", "-u", "-m", COMMAND]
+    process = subprocess.Popen(argv, env={**env, "TORYO_LAUNCH_ID": "lau_1"}, stdout=subprocess.DEVNULL)
+    try:
+        server.waiting_for("get_next_action")
+        process.send_signal(signal.SIGTERM)
+        server.waiting_for("logout")
+        assert process.wait(BOUND) == 130
+    finally:
+        asked.set()
+        process.kill()
+    assert not server.seen("save_progress"), "there is nothing to note"
 
 
 # --- delegations -----------------------------------------------------------------------------------------------------

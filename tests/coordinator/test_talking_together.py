@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from typing import Any
 
 import pytest
@@ -44,6 +45,35 @@ def test_an_agent_without_a_script_says_what_it_is(team, coordinator, provider) 
     team.write(who, "Hello?")
     [said] = team.said_by(who)
     assert "an agent without a model" in said
+
+
+def test_while_a_person_looks_the_same_process_answers_everything_and_then_it_leaves(team, coordinator) -> None:
+    mia = talker(team, "mia", {"otherwise": "You said {{text}}."})
+    path = f"/projects/{team.name}/chats/{mia}"
+    team.client.rest("POST", f"{path}/open", {})
+    for number in range(1, 4):
+        team.write(mia, f"{number}")
+        assert team.said_by(mia, number)[-1] == f"You said {number}."
+    [launch] = team.launches(mia)
+    assert (launch["purpose"], launch["exit_code"]) == ("chat", None)
+    team.client.rest("POST", f"{path}/close", {})
+    [launch] = team.until(lambda: team.launches(mia), lambda found: found[0]["exit_code"] is not None)
+    assert (launch["exit_code"], launch["exit_error"]) == (0, None)
+
+
+def test_an_agent_talks_while_it_works(team, coordinator) -> None:
+    mia = talker(team, "mia", {"otherwise": "I am busy."})
+    os.mkfifo(team.directory / "go")
+    task_id = team.file("Work", mia, context={"command": "read line < go"})
+    team.until(lambda: team.launches(mia), bool)
+    team.write(mia, "How is it going?")
+    assert team.said_by(mia) == ["I am busy."]
+    assert team.task(task_id)["status"] == "in_progress"
+    (team.directory / "go").write_text("go\n")
+    assert team.closed(task_id)["status"] == "completed"
+    assert {each["purpose"] for each in team.launches(mia)} == {"task", "chat"}
+    team.write(mia, "And now?")
+    assert team.said_by(mia, 2)[-1] == "I am busy."
 
 
 def test_two_agents_play_as_long_as_a_person_wants_and_the_person_is_told(team, coordinator) -> None:
@@ -120,6 +150,16 @@ def test_a_partner_that_crashes_goes_on_where_it_was(team, coordinator) -> None:
     team.client.rest("POST", f"/agents/{bob}/activate", {})
     assert team.said_by(ann, 2)[-1] == f"{bob} said origami last."
     assert [each["content"] for each in team.thread(ann, bob)] == WORDS
+
+
+def test_a_partner_that_leaves_in_the_middle_is_started_again_for_its_turn(team, coordinator) -> None:
+    bob, ann = player(team, "bob"), player(team, "ann")
+    options = {"script": {"conversations": [{"about": "shiritori", "replies": CHAIN}], "behave": {"exit_after": 3}}}
+    team.client.rest("PATCH", f"/agents/{bob}", {"provider_options": options})
+    team.write(ann, f"Please play shiritori with {bob} for 6 rounds")
+    assert team.said_by(ann, 2)[-1] == f"{bob} said origami last."
+    assert [each["content"] for each in team.thread(ann, bob)] == WORDS
+    assert len(team.launches(bob)) > 1
 
 
 def test_an_endless_pair_is_ended_by_the_limit(team, coordinator) -> None:

@@ -47,7 +47,10 @@ class Misbehaving(Talk):
         if self._behave["silent"]:
             return
         if self._behave["ignores_turns"]:
-            given = {**given, "conversations": [{**each, "your_turn": True} for each in given["conversations"]]}
+            given = {
+                **given,
+                "conversations": [{**each, "your_turn": True} for each in given.get("conversations") or ()],
+            }
         super().deal_with(given)
 
     def move(self, conversation: Answer) -> Move:
