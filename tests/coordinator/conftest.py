@@ -33,3 +33,10 @@ def coordinator(data):
 @pytest.fixture
 def team(data, tmp_path, request, counter=itertools.count()):  # noqa: B008 - one count for all tests
     return Team(data, f"p{next(counter)}", tmp_path / "project")
+
+
+@pytest.fixture
+def quiet(tmp_path):
+    """A team on a server of its own, where no other Coordinator takes its launches."""
+    with app.run_in_thread(Settings(port=0, data_dir=tmp_path / "data")):
+        yield Team(tmp_path / "data", "quiet", tmp_path / "project")

@@ -19,13 +19,13 @@ CLOSED = ("completed", "failed", "cancelled", "blocked")
 
 
 @contextmanager
-def coordinating(data: Path) -> Iterator[None]:
+def coordinating(data: Path, **more: Any) -> Iterator[None]:
     """A Coordinator in a thread of its own; leaves, with its agents, at the end."""
     made: list[tuple[asyncio.AbstractEventLoop, Coordinator]] = []
     there = threading.Event()
 
     async def go() -> None:
-        config = Config(max_concurrent=8, polling_interval=0.5, shutdown_grace_seconds=5)
+        config = Config(**{"max_concurrent": 8, "polling_interval": 0.5, "shutdown_grace_seconds": 5, **more})
         made.append((asyncio.get_running_loop(), Coordinator(config, data_dir=data)))
         there.set()
         await made[0][1].run()

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 from tests.coordinator.teams import Team, coordinating
-from toryo.server import app
-from toryo.settings import Settings
 
 # --- the command agent -----------------------------------------------------------------------------------------------
 
@@ -88,13 +86,6 @@ def test_the_output_can_be_read_by_people_and_holds_no_credential(team, coordina
     assert "hello" in text
     assert "tlc_" not in text
     assert "tlc_" not in team.task(task_id)["summary"], "not in the summary either"
-
-
-@pytest.fixture
-def quiet(tmp_path):
-    """A team on a server of its own, where no other Coordinator takes its launches."""
-    with app.run_in_thread(Settings(port=0, data_dir=tmp_path / "data")):
-        yield Team(tmp_path / "data", "quiet", tmp_path / "project")
 
 
 def test_told_to_leave_it_ends_its_command_leaves_a_note_and_resumes_later(quiet, tmp_path) -> None:

@@ -426,6 +426,16 @@ def test_what_an_agent_is_to_be_asked_begins_a_conversation_and_its_last_answer_
     ]
 
 
+def test_a_delegation_is_begun_by_the_rule_of_the_conversation_that_fits_its_purpose(server, tmp_path) -> None:
+    rule = (
+        "{about: '(?P<n>\\d+)往復しりとり.*「(?P<first>.+?)」', rounds: '{{n}}', opening: '{{first}}', ends: starter}"
+    )
+    purpose = "6往復しりとりをしてほしい。最初は「りんご」で。"
+    chat = talk(server, tmp_path, f"conversations: [{rule}]", delegation(purpose, "bob", "ai"))
+    [(_, started)] = chat.said()
+    assert (started["initial_message"], started["purpose"], started["max_turns"]) == ("りんご", purpose, 14)
+
+
 def test_a_conversation_to_which_nobody_came_fails_its_delegation(server, tmp_path) -> None:
     chat = talk(server, tmp_path, "{}", delegation("Play", "bob", "ai"), ended("nobody_came", delegation_id="dlg_1"))
     _, reported = chat.said()[-1]

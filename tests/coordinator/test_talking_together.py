@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.coordinator.teams import Team
+from tests.coordinator.teams import Team, coordinating
 
 WORDS = ["ringo", "gorira", "rappa", "panda", "dango", "gohan", "nasu", "suika", "kasa", "sakura", "rajio", "origami"]
 CHAIN = dict(itertools.pairwise(WORDS))
@@ -178,3 +178,13 @@ def test_turns_alternate_however_badly_one_behaves(team, coordinator, behave) ->
     team.file("Talk", ann, context={"delegate": {"target_agent_id": bob, "purpose": "Talk"}})
     assert team.conversation_over()["turns"] == 6
     assert [each["from_agent_id"] for each in team.thread(ann, bob)] == [ann, bob] * 3
+
+
+def test_two_partners_fit_where_there_is_one_slot_for_chats_and_a_task_holds_the_other(quiet, tmp_path) -> None:
+    team, data = quiet, tmp_path / "data"
+    bob, ann = player(team, "bob"), player(team, "ann")
+    delegate = {"target_agent_id": bob, "purpose": "shiritori, 6 rounds"}
+    context = {"delegate": delegate, "command": "echo $TORYO_DELEGATION_RESULT"}
+    with coordinating(data, max_concurrent=1, max_chat=1):
+        task = team.closed(team.file("Play", ann, context=context))
+    assert (task["status"], task["summary"]) == ("completed", "origami")
