@@ -145,7 +145,7 @@ def _parameters(model: type[BaseModel]) -> Iterator[tuple[str, str, str, str]]:
 
 def tables() -> str:
     """The rule tables by which Toryo decides, in the order in which they are asked."""
-    from toryo.workflow import launch, manager, next_action, worker
+    from toryo.workflow import chat, launch, manager, next_action, worker
 
     parts = ["# Decision tables\n", NOTE, _TABLES_INTRODUCTION, "## Should this agent be running?\n"]
     for title, rules in (
@@ -161,6 +161,7 @@ def tables() -> str:
         ("First, every session", next_action.FIRST_ROWS),
         ("A worker", worker.WORKER_ROWS),
         ("A manager", manager.MANAGER_ROWS),
+        ("A chat session", chat.CHAT_ROWS),
     ):
         parts += [f"### {title}\n", _table(("Row", "When", "Action", "State"), map(_step, steps)), ""]
     return "\n".join(parts)

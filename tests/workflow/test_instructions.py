@@ -24,12 +24,13 @@ from toryo.domain.projects import Language
 from toryo.operations import gate, listing, permissions
 from toryo.operations.catalogue import Operation, catalogue, tools
 from toryo.operations.permissions import Caller, Kind
-from toryo.workflow import manager, next_action, worker
+from toryo.workflow import chat, manager, next_action, worker
 from toryo.workflow.instructions import TOOLS, en, ja, key_of, words
 from toryo.workflow.step import Step
 
 TEXTS = {Language.ENGLISH: en.TEXTS, Language.JAPANESE: ja.TEXTS}
 HOW = ("alone", "optional", "fixing", "window_open", "leave")
+CHAT_EXITS = ("session_over", "runaway", "agent_inactive")
 EXITS = ("session_over", "runaway", "time_limit", "budget_exhausted", "agent_inactive", "project_paused")
 WITHDRAWN = ("task_withdrawn", "task_closed")
 
@@ -53,11 +54,21 @@ def keys(role: Role) -> frozenset[str]:
     return frozenset(key_of(step, role, **dict.fromkeys(how, True)) for step in steps(role) for how in differing)
 
 
-CHAT_KEYS = frozenset({"report_model", "get_notifications", "exit", "get_next_action"})
+def chat_steps() -> Iterator[Step]:
+    """Whatever the tables can tell a chat session."""
+    yield from (rule.then for rule in chat.CHAT_ROWS)
+    yield from (rule.then for rule in next_action.FIRST_ROWS if rule.then.action != "exit")
+    yield from (Step("exit", "exit", reason) for reason in CHAT_EXITS)
+
+
+CHAT_KEYS = frozenset(key_of(step, role, chat=True) for step in chat_steps() for role in Role) | {"get_next_action"}
+HANDED_OUT = frozenset(key for key in en.TEXTS if key.startswith("chat."))
+"""Words that go with what `get_pending_messages` hands out."""
 HEARD: list[tuple[str, Caller]] = [
     *((key, WORKER) for key in sorted(keys(Role.WORKER))),
     *((key, MANAGER) for key in sorted(keys(Role.MANAGER))),
     *((key, CHAT) for key in sorted(CHAT_KEYS)),
+    *((key, CHAT) for key in sorted(HANDED_OUT - {"chat.ended", "chat.nothing"})),
 ]
 """Words, and who hears them."""
 
@@ -78,7 +89,7 @@ def _named_in(text: str) -> set[str]:
 
 
 def test_every_step_has_words_and_tools_and_no_words_are_left_over() -> None:
-    told = keys(Role.WORKER) | keys(Role.MANAGER)
+    told = keys(Role.WORKER) | keys(Role.MANAGER) | CHAT_KEYS
     assert told | {"get_next_action"} == set(TOOLS)
     assert set(TOOLS) <= set(en.TEXTS)
 
@@ -98,6 +109,7 @@ def _places(text: str) -> set[str]:
 
 WITHOUT_A_TASK = {"reason", "detail", "provider", "model"}
 WITH_A_TASK = {"cap", "task_id", "title", "done", "total", "ready", "blocked", "waiting", "failed"}
+TALK = {"conversation_id", "partner", "turns", "max_turns", "reason", "delegation_id", "target"}
 
 
 def test_the_places_are_those_that_are_filled_and_an_exit_needs_no_task() -> None:
@@ -105,6 +117,7 @@ def test_the_places_are_those_that_are_filled_and_an_exit_needs_no_task() -> Non
         assert _places(en.TEXTS[key]) <= WITHOUT_A_TASK | WITH_A_TASK, key
         if key in CHAT_KEYS or key.startswith("exit"):
             assert _places(en.TEXTS[key]) <= WITHOUT_A_TASK, key
+    assert set().union(*(_places(en.TEXTS[key]) for key in HANDED_OUT)) == TALK
 
 
 @pytest.mark.parametrize("language", Language)
@@ -125,6 +138,10 @@ def test_who_is_told_something_else_gets_other_words() -> None:
     assert key_of(leave, Role.WORKER, leave=True) == "wait_for_delegation.leave"
     assert key_of(Step("exit", "", "runaway"), Role.WORKER) == "exit.runaway"
     assert key_of(Step("exit", "", "time_limit"), Role.WORKER) == "exit"
+    assert key_of(Step("exit", "", "runaway"), Role.WORKER, chat=True) == "exit.runaway.chat"
+    assert key_of(Step("exit", "", "agent_inactive"), Role.WORKER, chat=True) == "exit"
+    assert key_of(Step("exit", "", "user_closed_chat"), Role.MANAGER, chat=True) == "exit.user_closed_chat"
+    assert key_of(Step("get_pending_messages", ""), Role.MANAGER, chat=True) == "get_pending_messages"
 
 
 # --- every instruction is callable -----------------------------------------------------------------------------------
@@ -141,16 +158,17 @@ def test_every_tool_that_is_named_exists_and_is_granted_to_who_is_told(key: str,
 
 @pytest.mark.parametrize(("key", "caller"), HEARD)
 def test_every_tool_that_is_named_is_shown_to_who_is_told(key: str, caller: Caller) -> None:
-    """A client of a model calls what `tools/list` has shown it, and nothing else.
+    """A client of a model calls what `tools/list` has shown it, and nothing else."""
+    assert named(key) <= {each.name for each in listing.tools_for(caller)}
 
-    Nobody interrupts a chat session yet: its `get_notifications` joins with the messages.
-    """
-    if caller is not CHAT or key != "get_notifications":
-        assert named(key) <= {each.name for each in listing.tools_for(caller)}
+
+def test_words_that_go_with_what_is_handed_out_name_nothing_of_the_task_sessions() -> None:
+    for key in HANDED_OUT:
+        assert not any(permissions.allowed(catalogue()[name], WORKER) for name in named(key) - {"get_next_action"}), key
 
 
 def test_words_that_go_with_answers_name_tools_that_task_sessions_may_call() -> None:
-    for key in set(en.TEXTS) - set(TOOLS):
+    for key in set(en.TEXTS) - set(TOOLS) - HANDED_OUT:
         for caller in (WORKER, MANAGER):
             assert all(permissions.allowed(catalogue()[name], caller) for name in named(key)), key
 
@@ -164,6 +182,7 @@ def test_what_is_named_to_whom_the_work_was_taken_away_is_let_through(key: str) 
 
 def test_what_is_named_after_a_runaway_and_after_the_end_is_let_through() -> None:
     assert named("exit.runaway") | named("wait") | named("wait_for_others") <= gate.ALWAYS
+    assert named("exit.runaway.chat") | named("exit.user_closed_chat") | named("logout") <= gate.ALWAYS
     assert named("exit.project_paused") | named("exit.task_withdrawn") <= gate.ALWAYS | gate.READS_AND_NOTES
 
 
@@ -235,7 +254,7 @@ def tokens(text: str) -> float:
 
 @pytest.mark.parametrize("language", Language)
 def test_words_cost_at_most_120_tokens_in_the_middle_and_twice_that_at_most(language: Language) -> None:
-    costs = [tokens(TEXTS[language][key]) for key in TOOLS]
+    costs = [tokens(TEXTS[language][key]) for key in {*TOOLS, *HANDED_OUT}]
     assert median(costs) <= 120
     assert max(costs) <= 240
 

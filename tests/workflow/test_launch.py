@@ -48,7 +48,7 @@ from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import Approval, Status, Task
 from toryo.workflow import launch
-from toryo.workflow.snapshot import Cooldown, News
+from toryo.workflow.snapshot import Cooldown, News, Talk
 
 LIVE = session()
 COOLING = {Purpose.TASK: Cooldown(NOW + 60_000, "crashed", 1)}
@@ -385,6 +385,7 @@ def chat(
 
 CHATTING = session(purpose=Purpose.CHAT, task_id=None)
 CHAT_ORDERED = {Purpose.CHAT: ordered(purpose=Purpose.CHAT)}
+WANTED = Talk(undelivered=True)
 
 
 def test_chat_stops_who_is_no_member_or_inactive_only_if_a_chat_session_is_live() -> None:
@@ -423,3 +424,46 @@ def test_chat_and_task_are_decided_independently() -> None:
     for facts in ({"where": paused}, {"where": ground(stuck("main", "boss")), "blocked_tasks": 1}, {"live": LIVE}):
         assert chat(**facts) == hold("chat", "no_chat_work")
     assert decided(live=CHATTING, launches=CHAT_ORDERED) == start("13", "has_in_progress_task")
+
+
+@pytest.mark.parametrize("why", ["undelivered", "delegation_waits", "invited", "my_turn", "opened_since"])
+def test_chat_starts_for_what_waits_for_it_one_thing_is_enough(why: str) -> None:
+    assert chat(talk=Talk(**{why: True})) == start("chat", "has_pending_purpose")
+
+
+@pytest.mark.parametrize("why", ["ending_untold", "in_conversation", "in_hand", "watched"])
+def test_chat_does_not_start_for_what_can_wait_until_it_comes(why: str) -> None:
+    assert chat(talk=Talk(**{why: True})) == hold("chat", "no_chat_work")
+
+
+def test_a_chat_that_is_wanted_starts_in_a_paused_project_and_not_in_an_archived_one() -> None:
+    paused, archived = (ground(MAIN, where=project(each)) for each in (ProjectStatus.PAUSED, ProjectStatus.ARCHIVED))
+    assert chat(where=paused, talk=WANTED) == start("chat", "has_pending_purpose")
+    assert chat(where=archived, talk=WANTED) == hold("chat", "project_paused")
+    assert chat(where=archived, live=CHATTING) == hold("chat", "already_running")
+
+
+def test_a_chat_session_that_tripped_a_guard_or_is_silent_is_stopped() -> None:
+    runaway, silent = replace(CHATTING, runaway="refused_calls"), replace(CHATTING, heard_at=NOW - CHATTING.patience)
+    assert chat(live=runaway, talk=WANTED) == stop("chat", "runaway")
+    assert chat(live=silent, talk=WANTED) == stop("chat", "silent")
+    assert chat(live=replace(CHATTING, heard_at=NOW - CHATTING.patience + 1)) == hold("chat", "already_running")
+    assert chat(live=replace(CHATTING, created_at=NOW - LIMITS.run_time)) == hold("chat", "already_running")
+
+
+def test_a_person_starts_a_chat_by_hand_though_nobody_else_would() -> None:
+    unmanaged = snapshot(ground(MAIN, crew=[agent("boss", Role.MANAGER, provider=None)]), talk=WANTED)
+    cooling = snapshot(talk=WANTED, cooldowns={Purpose.CHAT: Cooldown(NOW + 1, "crashed")})
+    for each in (unmanaged, cooling):
+        assert launch.decide_chat(each).action is launch.Action.HOLD
+        assert shown(launch.decide_chat(each, by_hand=True)) == start("chat", "has_pending_purpose")
+
+
+def test_a_decision_about_chat_says_what_it_has_read_and_until_when() -> None:
+    cooling = snapshot(
+        talk=Talk(undelivered=True, watched=True), cooldowns={Purpose.CHAT: Cooldown(NOW + 1, "crashed")}
+    )
+    assert launch.decide_chat(cooling).facts == {"undelivered": True, "watched": True}
+    assert launch.decide_chat(cooling).until == NOW + 1
+    running = launch.decide_chat(snapshot(live=CHATTING))
+    assert (running.facts, running.until) == ({"session_id": CHATTING.id}, None)

@@ -1,4 +1,4 @@
-"""Rows 1-7, the first rows of every session, and chat, over every combination of facts about one agent in a project.
+"""Rows 1-7 and the first rows of every session, over every combination of facts about one agent in a project.
 
 Here `workflow.md` 7 is asked of what stands around the main task: agreement between the launch decision, sign-in and
 the first next action; that a stop is only said of what lives; and that whoever is to be stopped is told to leave, too.
@@ -206,54 +206,3 @@ def test_every_row_about_an_agent_is_the_first_match_of_some_world() -> None:
 
 def test_the_exploration_is_as_wide_as_it_says() -> None:
     assert explored().worlds > 10_000
-
-
-# --- chat ------------------------------------------------------------------------------------------------------------
-
-
-@cache
-def chats() -> Seen:
-    """Every row but the one of pending purposes, which joins with the messages it speaks of."""
-    seen = Seen()
-    live: dict[str, dict[Purpose, Session]] = {
-        "nobody": {},
-        "task": {Purpose.TASK: session()},
-        "chat": {Purpose.CHAT: session(purpose=Purpose.CHAT, task_id=None)},
-    }
-    launches: dict[str, Any] = {"none": {}, "task": {Purpose.TASK: ordered()}, "chat": {Purpose.CHAT: ordered()}}
-    cooldowns: dict[str, Any] = {
-        "warm": {},
-        "task": {Purpose.TASK: Cooldown(NOW + 1, "crashed")},
-        "chat": {Purpose.CHAT: Cooldown(NOW + 1, "crashed")},
-    }
-    for who, house, member, on, order, cool in product(AGENTS, PROJECTS, MEMBERS, live, launches, cooldowns):
-        words = f"{who}, {house}, {member}, {on}, {order}, {cool}"
-        found = snapshot(
-            agent=AGENTS[who],
-            project=PROJECTS[house],
-            member=MEMBERS[member][0] and AGENTS[who] is not None,
-            sessions=live[on],
-            launches=launches[order],
-            cooldowns=cooldowns[cool],
-        )
-        decision = launch.decide_chat(found)
-        seen.rows[f"{decision.row}: {decision.words}"] += 1
-        seen.expect("a stop is said of a live chat only", decision.action is not Action.STOP or on == "chat", words)
-        without = replace(found, grounds=(), project=PROJECTS["active"], blocked_tasks=9)
-        seen.expect("chat looks at no task and no pause", launch.decide_chat(without) == decision, words)
-        bare = replace(found, sessions={p: s for p, s in live[on].items() if p is Purpose.CHAT})
-        seen.expect("chat looks at no task session", launch.decide_chat(bare) == decision, words)
-    return seen
-
-
-@pytest.mark.parametrize(
-    "promise",
-    ["a stop is said of a live chat only", "chat looks at no task and no pause", "chat looks at no task session"],
-)
-def test_in_every_small_world_of_chat(promise: str) -> None:
-    assert chats().broken(promise) == []
-
-
-def test_every_row_of_chat_is_the_first_match_of_some_world() -> None:
-    rows = [f"{each.row}: {each.words}" for each in launch.CHAT_ROWS]
-    assert [each for each in rows if not chats().rows[each]] == []

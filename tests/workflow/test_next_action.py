@@ -129,7 +129,13 @@ def test_a_step_says_its_row_in_the_words_of_the_table() -> None:
 
 
 def test_leaving_is_what_ends_a_session() -> None:
-    assert {"exit", "wait", "wait_for_others"} == next_action.ENDS_SESSION
+    assert {"exit", "logout", "wait", "wait_for_others"} == next_action.ENDS_SESSION
+
+
+def test_what_is_said_only_after_waiting_is_said_by_no_other_answer() -> None:
+    assert {"wait_for_messages", "wait_for_delegation"} == next_action.WAITS
+    assert next_action.WAITS <= next_action.ONLY_BY_ASKING
+    assert next_action.ENDS_SESSION - {"exit"} <= next_action.ONLY_BY_ASKING
 
 
 @pytest.mark.parametrize(
@@ -145,6 +151,9 @@ def test_leaving_is_what_ends_a_session() -> None:
         ("wait", False, False),
         ("wait_for_others", False, False),
         ("wait_for_delegation", False, False),
+        ("get_pending_messages", True, True),
+        ("wait_for_messages", False, False),
+        ("logout", False, False),
     ],
 )
 def test_what_has_an_effect_when_told_does_not_ride_along(action: str, for_worker: bool, for_manager: bool) -> None:

@@ -1,7 +1,8 @@
 """The tables in the code stand beside the tables in the specification: the same rows, in the same order, same answers.
 
 A changed row is a changed promise: whoever changes one changes it here, too, and runs the models (`test_models_*.py`).
-Rows that belong to chat and queues join with those: task row 14, the queue in row 5, the pending purposes of chat.
+Rows that belong to queues join with those: task row 14, the queue in row 5. Rows of chat marked + are not in the
+specification's table of chat: the guards of task row 4, as far as they can be about a chat, and an archived project.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from toryo.workflow import launch, manager, next_action, worker
+from toryo.workflow import chat, launch, manager, next_action, worker
 from toryo.workflow.rules import Rule, always, first_match
 
 AGENT = """
@@ -52,11 +53,15 @@ chat stop agent_not_assigned  not a member, and a chat session is live
 chat hold agent_not_assigned  not a member
 chat stop agent_inactive      inactive, and a chat session is live
 chat hold agent_inactive      inactive
++    stop runaway             live session that tripped the runaway guard
++    stop silent              live session that is silent
 chat hold not_managed         not managed
 chat hold already_running     a chat launch or session is live
++    hold project_paused      the project is archived
 chat hold cooling_down        chat is in cooldown after failures
+chat start has_pending_purpose a message not delivered, a pending delegation, an invitation, its turn in a conversation, or an opened panel
 chat hold no_chat_work        always (no chat work)
-"""
+"""  # noqa: E501 - a row is a line
 
 FIRST = """
 1 exit              exit         session over
@@ -95,6 +100,15 @@ MANAGER = """
 """  # noqa: E501 - a row is a line
 
 
+CHAT_SESSION = """
+1 get_pending_messages has_messages         messages, delegations, invitations or endings to deliver
+2 get_pending_messages your_turn            it is this agent's turn in an active conversation
+3 exit                 exit                 nobody needs this chat any more (panel closed or never opened, no open conversation, no delegation in hand)
+4 logout               idle                 idle longer than chat.idle_timeout and not in a pending or active conversation
+5 wait_for_messages    waiting_for_messages always (waits for the rows above)
+"""  # noqa: E501 - a row is a line
+
+
 def written(table: str) -> list[list[str]]:
     return [line.split(None, 3) for line in table.strip().splitlines()]
 
@@ -120,7 +134,8 @@ def test_the_launch_decision_ends_with_nothing_to_do() -> None:
 
 
 def test_chat_is_decided_by_a_table_of_its_own() -> None:
-    assert launches(launch.CHAT_ROWS) == written(CHAT)
+    rows = [["chat" if row == "+" else row, *said] for row, *said in written(CHAT)]
+    assert launches(launch.CHAT_ROWS) == rows
 
 
 def test_every_session_asks_the_first_rows_first() -> None:
@@ -135,8 +150,15 @@ def test_a_manager_is_told_by_the_managers_table() -> None:
     assert steps(manager.MANAGER_ROWS) == written(MANAGER)
 
 
+def test_a_chat_session_is_told_by_the_table_of_chat() -> None:
+    assert steps(chat.CHAT_ROWS) == written(CHAT_SESSION)
+    leaving = {each.then.action: each.then.reason for each in chat.CHAT_ROWS if each.then.reason}
+    assert leaving == {"exit": "user_closed_chat", "logout": "session_timeout"}
+
+
 def test_the_last_row_of_every_table_always_holds() -> None:
     tables: list[Any] = [launch.MAIN_TASK_ROWS, launch.CHAT_ROWS, worker.WORKER_ROWS, manager.MANAGER_ROWS]
+    tables += [chat.CHAT_ROWS]
     assert all(table[-1].when is always for table in tables)
     assert launch.NOTHING_TO_DO.when is always
     assert always(object())

@@ -55,10 +55,11 @@ def refuse(call: Call, operation: Operation) -> None:
         _refuse_over(call, session, operation)
         return
     if session.runaway is not None:
+        works = session.purpose is Purpose.TASK
         raise Refusal(
             Code.RUNAWAY,
             f"A guard stopped this session ({session.runaway}).",
-            "Call report_completed (blocked or failed) or logout, and end this process.",
+            f"Call {'report_completed (blocked or failed) or logout' if works else 'logout'}, and end this process.",
             action="exit",
             reason="runaway",
         )

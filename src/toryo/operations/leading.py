@@ -110,7 +110,7 @@ def _language(snapshot: Snapshot) -> Language:
 
 def _variants(session: Session, case: Case | None, step: Step) -> dict[str, bool]:
     if case is None:
-        return {}
+        return {"chat": session.purpose is Purpose.CHAT}
     if step.action in ("create_subtasks", "start"):
         optional = case.ground.project.settings.decomposition is Decomposition.OPTIONAL
         alone = case.agent.role is Role.MANAGER and not _active_workers(case)

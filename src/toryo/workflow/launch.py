@@ -143,11 +143,13 @@ def tripped_guard(s: Snapshot) -> str | None:
 
 
 def tripped(s: Snapshot, session: Session) -> str | None:
+    """Time and budget are task work's: a chat that is started in spite of them is not told to leave for them."""
     if session.runaway is not None:
         return "runaway"
-    if session.purpose is Purpose.TASK and s.now - session.created_at >= s.limits.run_time:
+    works = session.purpose is Purpose.TASK
+    if works and s.now - session.created_at >= s.limits.run_time:
         return "time_limit"
-    if s.budget_used_up:
+    if works and s.budget_used_up:
         return "budget_exhausted"
     return "silent" if s.now - session.heard_at >= session.patience else None
 

@@ -67,6 +67,7 @@ TOOLS: dict[str, tuple[str, ...]] = {
     "exit.project_paused": ("save_progress", "logout"),
     "exit.task_withdrawn": ("save_progress", "logout"),
     "exit.runaway": ("report_completed", "logout"),
+    "exit.runaway.chat": ("logout",),
     "exit.user_closed_chat": ("logout",),
     "logout": ("logout",),
     "get_pending_messages": ("get_pending_messages",),
@@ -81,10 +82,14 @@ def words(key: str, language: Language, **facts: Any) -> str:
 
 
 def key_of(step: Step, role: Role, **how: bool) -> str:
-    """Which words a step takes; `how` names what differs: `alone`, `window_open`, `optional`, `leave`, `fixing`."""
+    """Which words a step takes; `how` names what differs.
+
+    `alone`, `window_open`, `optional`, `leave`, `fixing`, and `chat` for a chat session.
+    """
     manager = role is Role.MANAGER
     if step.action == "exit":
-        key = f"exit.{step.reason}"
+        key = f"exit.{step.reason}.chat" if how.get("chat") else f"exit.{step.reason}"
+        key = key if key in TOOLS else f"exit.{step.reason}"
         return key if key in TOOLS else "exit"
     if step.action == "create_subtasks":
         if manager:

@@ -67,6 +67,7 @@ TEXTS: dict[str, str] = {
     "helps the next one, call logout and end your process.",
     "exit.runaway": "A guard stopped this session ({detail}). Call "
     'report_completed(result="blocked", summary="why"), or logout, and end your process.',
+    "exit.runaway.chat": "A guard stopped this chat ({detail}). Call logout and end your process.",
     "exit.user_closed_chat": "Nobody needs this chat any more. Call logout and end your process.",
     "logout": "Nothing was said for a long time. Call logout and end your process; you are started again when somebody "
     "writes.",

@@ -63,6 +63,7 @@ TEXTS: dict[str, str] = {
     "exit.task_withdrawn": "このタスクはあなたの担当ではなくなりました（{detail}）。必要なら save_progress でメモを残し、logout を呼び出してプロセスを終了してください。",
     "exit.runaway": "保護機能がこのセッションを停止しました（{detail}）。"
     'report_completed(result="blocked", summary="理由") または logout を呼び出し、プロセスを終了してください。',
+    "exit.runaway.chat": "保護機能がこのチャットを停止しました（{detail}）。logout を呼び出し、プロセスを終了してください。",
     "exit.user_closed_chat": "このチャットはもう必要とされていません。logout を呼び、プロセスを終了してください。",
     "logout": "長いあいだ会話がありませんでした。logout を呼び、プロセスを終了してください。誰かが書けばまた起動されます。",
     "get_pending_messages": "あなた宛てのものがあります。get_pending_messages を呼んでください。",
