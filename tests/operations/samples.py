@@ -10,6 +10,7 @@ from tests.stories import Answer, Caller, Process, World
 from toryo.operations.catalogue import Operation, catalogue
 from toryo.operations.permissions import Grant
 from toryo.settings import GuardSettings, Settings
+from toryo.storage.schema import metadata
 
 PATIENT = Settings(guards=GuardSettings(refusals=100_000, idle_calls=100_000, calls=1_000_000, same_answers=100_000))
 """Guards that let a test make a thousand mistakes in one session."""
@@ -23,6 +24,23 @@ WRONG: dict[str, Any] = {
     "object": "a text",
 }
 """A value that is not of the type."""
+
+
+COUNTED = ("sessions", "coordinators")
+"""Rows that count a refused call, or that somebody was seen."""
+
+
+def kept(world: World) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row that a refused call leaves as it was."""
+    return world.rows(*[each for each in metadata.sorted_tables if each.name not in COUNTED])
+
+
+def untouched(world: World, caller: Caller, name: str, code: str, /, **arguments: Any) -> Answer:
+    """The refusal of a call that has changed nothing."""
+    before = kept(world)
+    refusal = caller.refused(name, code, **arguments)
+    assert kept(world) == before
+    return refusal
 
 
 @dataclass

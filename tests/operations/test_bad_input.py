@@ -13,18 +13,16 @@ from tests.operations.samples import (
     anything,
     cast,
     identifiers,
+    kept,
     mistakes,
     sample,
     texts,
+    untouched,
 )
 from tests.stories import Answer, Caller, Coordinator, Process, World
 from toryo.operations.catalogue import Operation, catalogue
 from toryo.operations.permissions import Credentials, Grant
-from toryo.storage import schema
 from toryo.storage.database import Database
-
-COUNTED = ("sessions", "coordinators")
-"""Rows that count a refused call, or that somebody was seen."""
 
 
 def nested(depth: int) -> Any:
@@ -41,10 +39,6 @@ EVIL_JSON = [{"text": "nul \0"}, {"half": "\ud800"}, {"huge": 2**80}, nested(200
 @pytest.fixture
 def there(fresh: Database) -> Cast:
     return cast(World(fresh, PATIENT))
-
-
-def kept(world: World) -> dict[str, list[tuple[Any, ...]]]:
-    return world.rows(*[each for each in schema.metadata.sorted_tables if each.name not in COUNTED])
 
 
 def works(there: Cast) -> None:
@@ -352,13 +346,6 @@ def test_a_worker_is_told_that_a_tool_is_for_managers_and_what_to_do(there: Cast
 
 
 # --- rules -----------------------------------------------------------------------------------------------------------
-
-
-def untouched(world: World, caller: Caller, name: str, code: str, /, **arguments: Any) -> Answer:
-    before = kept(world)
-    refusal = caller.refused(name, code, **arguments)
-    assert kept(world) == before
-    return refusal
 
 
 def test_circles_of_dependencies_are_refused_and_named(there: Cast):
