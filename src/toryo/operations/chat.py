@@ -116,11 +116,12 @@ class _HandOut:
         here = {each.id for each in self.messages}
         others = {each.from_agent_id for each in self.messages} | {each.other(self.agent.id) for each in turns}
         after_all = (self.messages[-1].sequence if self.messages else self.box.cursor) + 1
+        enough = chat.HANDED_OUT_AT_ONCE + len(here)
         found = [
             message
             for other in sorted(others)
             for message in self.call.tx.chat.before(
-                self.project_id, chat.thread_of(self.agent.id, other), _NEWER_THAN_ALL, chat.HANDED_OUT_AT_ONCE
+                self.project_id, chat.thread_of(self.agent.id, other), _NEWER_THAN_ALL, enough
             )
             if message.id not in here and message.kind is chat.MessageKind.MESSAGE
         ]
