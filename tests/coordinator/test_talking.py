@@ -263,15 +263,26 @@ def test_a_conversation_that_a_person_wants_is_begun_with_room_for_its_rounds_an
         {"pending_messages": [message("go", "bob", conversation_id="cnv_1")], **ended("max_turns", summary="played")},
     )
     assert chat.said() == [
-        ("respond_chat", {"message_id": "msg_Please play shiritori with bob for 6 rounds", "content": "I ask bob."}),
         (
             "start_conversation",
             {"target_agent_id": "bob", "initial_message": "ringo", "purpose": about, "max_turns": 12},
         ),
+        ("respond_chat", {"message_id": "msg_Please play shiritori with bob for 6 rounds", "content": "I ask bob."}),
         ("send_conversation_message", {"conversation_id": "cnv_1", "content": "rappa"}),
         ("send_conversation_message", {"conversation_id": "cnv_1", "content": "dango"}),
         ("send_message", {"target_agent_id": "ann", "content": "bob said go last, and I played (6 rounds)."}),
     ]
+
+
+def test_a_conversation_that_cannot_be_begun_is_told_with_the_reason_and_nothing_else(server, tmp_path) -> None:
+    def no(_: Call) -> dict[str, Any]:
+        raise Refused("permissionDenied", "bob is not a member.")
+
+    chat = Chat(server, person("play shiritori with bob for 6"))
+    server.on("start_conversation", no)
+    run_script(server, tmp_path, GAME)
+    said = [each["content"] for tool, each in chat.said() if tool == "respond_chat"]
+    assert said == ["I could not begin that conversation: bob is not a member."]
 
 
 def test_an_agent_started_anew_goes_on_with_a_conversation_and_tells_its_end(server, tmp_path) -> None:

@@ -108,17 +108,16 @@ class Talk:
             self._respond(message, manners.said(self.script["otherwise"], facts))
 
     def _follow(self, rule: Rule, message: Answer, facts: Facts) -> None:
-        """All that a rule says is to be done, in the order in which a person would want to hear of it."""
-        if rule.get("answer"):
-            self._respond(message, manners.said(rule["answer"], facts))
+        """Does what a rule says, and then answers: whoever is lost in between has the message again, and no promise."""
         if rule.get("request"):
             self._request(rule["request"], message, facts)
         if rule.get("tell"):
             self._tell(rule["tell"], facts)
         if rule.get("notify"):
             self._session.try_to("notify_task_session", message=manners.said(rule["notify"], facts))
-        if rule.get("start"):
-            self._begin_for(rule["start"], message, facts)
+        begun = not rule.get("start") or self._begin_for(rule["start"], message, facts)
+        if begun and rule.get("answer"):
+            self._respond(message, manners.said(rule["answer"], facts))
 
     def _request(self, rule: Rule, message: Answer, facts: Facts) -> None:
         names = ("title", "description", "assignee_id", "priority")
@@ -227,8 +226,8 @@ class Talk:
             **more,
         )
 
-    def _begin_for(self, rule: Rule, message: Answer, facts: Facts) -> None:
-        """A conversation that a person wants; at its end that person is told."""
+    def _begin_for(self, rule: Rule, message: Answer, facts: Facts) -> bool:
+        """A conversation that a person wants, who is told at its end; where it cannot be begun, now."""
         about = manners.said(rule["about"], facts)
         text = manners.said(rule["opening"], facts) if rule.get("opening") else ""
         answer = self._begin(
@@ -243,6 +242,8 @@ class Talk:
             self._respond(message, "I am in another conversation with that agent; ask me again when it is over.")
         else:
             self._asked[answer["conversation_id"]] = Asked(message["from_agent_id"], rule.get("report"), facts)
+            return True
+        return False
 
     def take_turn(self, conversation: Answer) -> None:
         """What is refused is no progress: whoever is refused again and again leaves."""
