@@ -290,6 +290,17 @@ def test_a_chat_and_a_task_of_one_agent_have_their_own_purpose_credential_and_fi
     story(server, tmp_path, tell, providers=providers)
 
 
+@pytest.mark.parametrize("directory", ["", "/no/such/place"])
+def test_a_chat_needs_no_working_directory(server, orders, project, tmp_path, directory) -> None:
+    def tell(_: Coordinator) -> None:
+        orders.give(launch("a", "pwd", project, purpose="chat", working_directory=directory))
+        reported = exit_of(server, "a")
+        assert (reported["exit_code"], reported["log_tail"]) == (0, f"{tmp_path}/data/workspaces/lau_a\n")
+        assert not (tmp_path / "data" / "workspaces" / "lau_a").exists()
+
+    story(server, tmp_path, tell)
+
+
 def test_a_chat_is_started_where_tasks_have_taken_all_their_slots_and_a_partner_where_chats_have_too(
     server, orders, project, tmp_path
 ) -> None:

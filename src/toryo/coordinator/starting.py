@@ -50,9 +50,9 @@ class Starter:
     def start(self, launch: Launch) -> Started:
         """Starts the process; raises StartFailure with nothing left behind but the reason."""
         provider = self._provider(launch)
-        directory = working_directory(launch, self._config.agent(launch.agent_id).working_directory)
         workspace = self._workspaces.make(launch.launch_id)
         try:
+            directory = self._directory(launch, workspace)
             command = provider.prepare(Setting(launch, directory, workspace, self._server_url, provider.max_turns))
             self._workspaces.write(launch.launch_id, command.files)
             env = self._environment(launch, provider) | dict(command.env)
@@ -91,6 +91,15 @@ class Starter:
                 " agent another provider."
             )
         return provider
+
+    def _directory(self, launch: Launch, workspace: Path) -> Path:
+        """Where it works. A chat only talks: where there is no such place, it does so in the launch's own directory."""
+        try:
+            return working_directory(launch, self._config.agent(launch.agent_id).working_directory)
+        except BadConfig:
+            if launch.purpose != "chat":
+                raise
+            return workspace
 
     def _environment(self, launch: Launch, provider: Provider) -> dict[str, str]:
         passkey = self._config.agent(launch.agent_id).passkey
