@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import quote
 
 import typer
 
@@ -76,13 +77,22 @@ class Here:
         except ValueError as error:
             raise Misuse(str(error), "See --server and TORYO_SERVER_URL.") from None
 
+    def look_again(self) -> None:
+        """The server was away: it may come back at another address."""
+        self.__dict__.pop("client", None)
+
     def get(self, path: str, **params: Any) -> dict[str, Any]:
-        return self.client.rest("GET", path, params=params)
+        return self.client.rest("GET", _quoted(path), params=params)
 
     def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What is None in the body was not said, and is not sent."""
+        from orjson import JSONEncodeError
+
         said = {key: each for key, each in (body or {}).items() if each is not None}
-        return self.client.rest(method, path, json=said)
+        try:
+            return self.client.rest(method, _quoted(path), json=said)
+        except JSONEncodeError:
+            raise Misuse("What was said is no UTF-8 text.", "Write it in UTF-8.") from None
 
     def answer(self, document: Mapping[str, Any], show: Callable[[], None]) -> None:
         """The one result of a command: the document for scripts, or what `show` prints for people."""
@@ -92,6 +102,11 @@ class Here:
             output.document(document)
         else:
             show()
+
+
+def _quoted(path: str) -> str:
+    """Ids are typed by people: a blank or a foreign letter in one must reach the server, which knows no such id."""
+    return quote(path, safe="/%", errors="replace")
 
 
 def command(
@@ -111,7 +126,7 @@ def given_before(context: typer.Context, **values: Any) -> None:
     context.obj = Here(**values)
 
 
-def taking(function: Callable[..., None], options: tuple[str, ...]) -> Callable[..., None]:
+def taking(function: Callable[..., None], options: tuple[str, ...] = tuple(_OPTIONS)) -> Callable[..., None]:
     """The function as Typer takes it: its own parameters after the first, and the options that are named."""
 
     def run(typed: typer.Context, **values: Any) -> None:
@@ -119,6 +134,7 @@ def taking(function: Callable[..., None], options: tuple[str, ...]) -> Callable[
         before = typed.obj if isinstance(typed.obj, Here) else Here()
         here = replace(before, **{name: value for name, value in said.items() if value})
         here.followed_by = typed.invoked_subcommand
+        typed.obj = here
         function(here, **values)
 
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]

@@ -13,6 +13,8 @@ import typer
 from toryo.cli import (
     agents,
     bridge,
+    chat,
+    conversations,
     database,
     demo,
     doctor,
@@ -42,7 +44,21 @@ app = typer.Typer(
 
 for group in (demo, running, bridge, starting):
     group.add(app)
-for group in (projects, agents, tasks, playbooks, why, sessions, logs, events, exporting, database, doctor):
+for group in (
+    projects,
+    agents,
+    tasks,
+    chat,
+    conversations,
+    playbooks,
+    why,
+    sessions,
+    logs,
+    events,
+    exporting,
+    database,
+    doctor,
+):
     group.add(app)
 
 

@@ -204,6 +204,17 @@ def confirm_task(
     here.answer(answer, lambda: output.done(f"confirmed the checks of {task}"))
 
 
+@command(group, "steer")
+def steer_task(
+    here: Here,
+    task: Id,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What it shall know or do.")],
+) -> None:
+    """Tell the agent that works on a task something; if none does now, the next one is told."""
+    answer = here.send("POST", f"/tasks/{task}/steer", {"text": text})
+    here.answer(answer, lambda: output.done(f"told {answer['delivered_to']}"))
+
+
 def _move(here: Here, task: str, status: str, reason: str | None) -> None:
     answer = here.send("POST", f"/tasks/{task}/move", {"status": status, "reason": reason})
     here.answer(

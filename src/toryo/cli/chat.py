@@ -1,0 +1,165 @@
+"""`toryo chat AGENT`: talk with an agent, by typing, by lines on stdin, or by one message and its answer."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any
+
+import typer
+
+from toryo.cli import messages, output, typed
+from toryo.cli.failures import Failure, Misuse
+from toryo.cli.here import Here, command
+from toryo.cli.panel import Heard, Panel
+
+USUAL_WAIT_SECONDS = 300
+"""How long the answer to a line on stdin is awaited where nothing is said."""
+
+Person = Annotated[str | None, typer.Option("--as", metavar="PERSON", help="Who talks, if not you; owners only.")]
+Show = Callable[[Heard], None]
+
+
+def add(app: typer.Typer) -> None:
+    command(app, "chat")(chat)
+
+
+def chat(
+    here: Here,
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="With whom: an agent's id, or a person's.")],
+    person: Person = None,
+    project: Annotated[
+        str | None, typer.Option("--project", metavar="PRJ", help="Where; not needed if AGENT belongs to one only.")
+    ] = None,
+    send: Annotated[
+        str | None, typer.Option("--send", metavar="TEXT", help="Say this, instead of opening a thread.")
+    ] = None,
+    wait: Annotated[
+        int | None,
+        typer.Option("--wait", min=1, metavar="SECONDS", help="Await the answer so long; exit code 1 if none comes."),
+    ] = None,
+) -> None:
+    """Talk with an agent. Without --send: type; ^D ends it. Lines on stdin are sent one by one, answers awaited."""
+    if send is None and wait is not None and _at_terminal():
+        raise Misuse("--wait is for --send, and for lines on stdin.", "Leave it out, or add --send TEXT.")
+    if send is None and here.json and _at_terminal():
+        raise Misuse("--json is for --send, and for lines on stdin.", "Leave it out, or add --send TEXT.")
+    panel = Panel(here, only_project(here, agent, project), agent, person)
+    with _left_in_order():
+        if send is not None:
+            _once(here, panel, send, wait)
+        elif _at_terminal():
+            typed.talk(panel)
+        else:
+            _by_lines(here, panel, wait or USUAL_WAIT_SECONDS)
+
+
+def only_project(here: Here, agent: str, named: str | None) -> str:
+    """The project that is named, else the only one the agent belongs to."""
+    if named is not None:
+        return named
+    projects = sorted({each["project_id"] for each in here.get(f"/agents/{agent}/why")["decisions"]})
+    if len(projects) == 1:
+        return str(projects[0])
+    if not projects:
+        raise Misuse(f"{agent} belongs to no project.", f"Name one with --project PRJ (toryo agent edit {agent} …).")
+    raise Misuse(f"{agent} belongs to several projects: {', '.join(projects)}.", "Say which with --project PRJ.")
+
+
+def _at_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+@contextlib.contextmanager
+def _left_in_order() -> Iterator[None]:
+    """A terminal that is closed, or an end from outside, leaves like ^C: the panel is closed."""
+
+    def leave(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {each: signal.signal(each, leave) for each in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _once(here: Here, panel: Panel, content: str, wait: int | None) -> None:
+    if wait is None:
+        sent = panel.say(content)
+        here.answer(_exchange(panel, sent, []), lambda: output.done(f"sent {sent['message_id']}"))
+        return
+    with panel:
+        panel.skip()
+        show = _as_it_comes(here, panel)
+        done = _answered(panel, content, wait, show)
+    if here.json:
+        output.document(done)
+
+
+def _by_lines(here: Here, panel: Panel, wait: int) -> None:
+    """Each line is said when the one before was answered. The first that is not answered ends it."""
+    lines = _lines()
+    if (first := next(lines, None)) is None:
+        raise Misuse("There is nothing to say: stdin is empty.", "Say it with --send TEXT, or type at a terminal.")
+    with panel:
+        panel.skip()
+        show = _as_it_comes(here, panel)
+        done = [_answered(panel, first, wait, show)]
+        done += [_answered(panel, each, wait, show) for each in lines]
+    if here.json:
+        output.document({"success": True, "exchanges": done})
+
+
+def _lines() -> Iterator[str]:
+    """Those of stdin that say something."""
+    if sys.stdin is None:
+        return
+    with contextlib.suppress(AttributeError):
+        sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
+    yield from (line for each in sys.stdin if (line := each.strip()))
+
+
+def _answered(panel: Panel, content: str, wait: int, show: Show) -> dict[str, Any]:
+    """Says it and awaits the answer; what comes is shown as it comes."""
+    until = time.monotonic() + wait
+    sent = panel.say(content, until)
+    for heard in panel.looks(until):
+        show(heard)
+        if answers := [each for each in heard.messages if _answers(each, sent, panel.agent)]:
+            return _exchange(panel, sent, answers)
+    raise Failure(
+        f"{panel.agent} has not answered within {wait} seconds. {messages.standing(panel.agent, panel.status)}",
+        f"The message stays, and is delivered when it comes. See toryo why {panel.agent}",
+        {**_exchange(panel, sent, []), "success": False},
+    )
+
+
+def _answers(message: dict[str, Any], sent: dict[str, Any], agent: str) -> bool:
+    from_it: bool = message["from_agent_id"] == agent
+    return from_it and message["sequence"] > sent["sequence"]
+
+
+def _exchange(panel: Panel, sent: dict[str, Any], answers: list[dict[str, Any]]) -> dict[str, Any]:
+    about = {"success": True, "project_id": panel.project, "agent_id": panel.agent}
+    return {**about, "sent": sent, "answers": answers, "status": panel.status}
+
+
+def _as_it_comes(here: Here, panel: Panel) -> Show:
+    """Messages on stdout, unless a document is to come there; whether the agent is there, on stderr."""
+    news = messages.News(panel.agent)
+
+    def show(heard: Heard) -> None:
+        if (state := news.of(heard)) is not None:
+            output.say(state)
+        if not here.json:
+            for each in heard.messages:
+                output.done(messages.told(each))
+            sys.stdout.flush()
+
+    show(Heard(status=panel.status))
+    return show

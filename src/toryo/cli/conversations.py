@@ -1,0 +1,132 @@
+"""`toryo chats` and `toryo conversations`: what was said, by you and by the agents below you. It is only read here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import typer
+
+from toryo.cli import messages, output
+from toryo.cli.chat import Person, only_project
+from toryo.cli.here import Here, command, taking
+
+chats = typer.Typer(help="Your threads.", invoke_without_command=True, rich_markup_mode=None)
+conversations = typer.Typer(help="What agents say to each other.", invoke_without_command=True, rich_markup_mode=None)
+
+Id = Annotated[str, typer.Argument(metavar="CONVERSATION", help="The conversation's id.")]
+Project = Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Only in this project.")]
+
+
+def add(app: typer.Typer) -> None:
+    chats.callback()(taking(list_chats))
+    command(chats, "show")(show_chat)
+    app.add_typer(chats, name="chats")
+    conversations.callback()(taking(list_conversations))
+    command(conversations, "show")(show_conversation)
+    command(conversations, "end")(end_conversation)
+    app.add_typer(conversations, name="conversations")
+
+
+def list_chats(
+    here: Here,
+    project: Project = None,
+    of: Annotated[
+        str | None, typer.Option("--of", metavar="AGENT", help="Those of an agent below you, instead of your own.")
+    ] = None,
+    person: Person = None,
+) -> None:
+    """Your threads, with what you have not seen in them."""
+    if here.followed_by is not None:
+        return
+    found = [
+        {"project_id": each, **chat}
+        for each in _projects(here, project)
+        for chat in here.get(f"/projects/{each}/chats", of_agent_id=of, as_person=person)["chats"]
+    ]
+    columns = ("WITH", "PROJECT", "NEW", "STATE", "NEWEST AT", "NEWEST")
+    empty = "Nobody has said anything yet: toryo chat AGENT"
+    here.answer(
+        {"success": True, "chats": found}, lambda: output.table(columns, [_chat(each) for each in found], empty=empty)
+    )
+
+
+def show_chat(
+    here: Here,
+    agent: Annotated[str, typer.Argument(metavar="AGENT")],
+    other: Annotated[
+        str | None, typer.Option("--with", metavar="OTHER", help="The other side, if not you; AGENT is below you.")
+    ] = None,
+    project: Annotated[str | None, typer.Option("--project", metavar="PRJ")] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=200, metavar="N", help="The newest so many.")] = 50,
+    person: Person = None,
+) -> None:
+    """What was said in a thread. Nobody is started, and nothing counts as seen."""
+    path = f"/projects/{only_project(here, agent, project)}/chats/{agent}/messages"
+    answer = here.get(path, with_agent_id=other, limit=limit, as_person=person)
+    here.answer(answer, lambda: _print_said(answer["messages"]))
+
+
+def list_conversations(here: Here, project: Project = None) -> None:
+    """The conversations of agents, the newest first of each project: who, about what, whose turn, how it ended."""
+    if here.followed_by is not None:
+        return
+    found = [
+        conversation
+        for each in _projects(here, project)
+        for conversation in here.get(f"/projects/{each}/conversations")["conversations"]
+    ]
+    columns = ("ID", "PROJECT", "WHO", "STATE", "TURNS", "SINCE", "ABOUT")
+    empty = "No agents have talked to each other."
+    here.answer(
+        {"success": True, "conversations": found},
+        lambda: output.table(columns, [_conversation(each) for each in found], empty=empty),
+    )
+
+
+def show_conversation(here: Here, conversation: Id) -> None:
+    """One conversation, with everything that was said."""
+    answer = here.get(f"/conversations/{conversation}")
+    here.answer(answer, lambda: _print_conversation(answer))
+
+
+def end_conversation(here: Here, conversation: Id) -> None:
+    """End a conversation of agents below you. Both are told."""
+    answer = here.send("POST", f"/conversations/{conversation}/end")
+    here.answer(answer, lambda: output.done(f"ended {conversation}"))
+
+
+def _projects(here: Here, named: str | None) -> Iterable[str]:
+    return [named] if named is not None else [each["project_id"] for each in here.get("/projects")["projects"]]
+
+
+def _chat(each: dict[str, Any]) -> tuple[Any, ...]:
+    newest = each["newest"]
+    said = messages.printable(f"{newest['from_name']}: {newest['content']}") if newest else ""
+    where = each["agent_id"], each["project_id"], each["unread"] or None, each["status"]["state"]
+    return (*where, output.clock(each["newest_at"]), " ".join(said.split()))
+
+
+def _conversation(each: dict[str, Any]) -> tuple[Any, ...]:
+    turns = f"{each['turns']}/{each['max_turns']}" + (f" ({each['turn_of']}'s)" if each["turn_of"] else "")
+    who = f"{each['initiator_id']} → {each['partner_id']}"
+    about = messages.printable(each["purpose"] or "")
+    since = output.clock(each["created_at"])
+    return each["conversation_id"], each["project_id"], who, each["state"], turns, since, " ".join(about.split())
+
+
+def _print_conversation(answer: dict[str, Any]) -> None:
+    about = dict(answer["conversation"])
+    for key in [key for key in about if key.endswith("_at")]:
+        about[key] = output.clock(about[key])
+    output.fields({key.removesuffix("_id"): each for key, each in about.items()})
+    if answer["messages"]:
+        output.done("")
+        _print_said(answer["messages"])
+
+
+def _print_said(said: list[dict[str, Any]]) -> None:
+    for each in said:
+        output.done(messages.told(each))
+    if not said:
+        output.say("Nothing was said.")

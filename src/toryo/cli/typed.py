@@ -1,0 +1,123 @@
+"""The terminal in which a person types to an agent while what the agent says is written above.
+
+The main thread types, so that ^C and ^D are the terminal's own; a second one listens.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from toryo.cli import messages
+from toryo.cli.failures import of
+from toryo.cli.panel import Heard, Panel
+
+SHOWN_AT_FIRST = 10
+"""Messages of before, if fewer are new."""
+READ_AT_FIRST = 200
+PROMPT = "> "
+
+
+def talk(panel: Panel) -> None:
+    """Until ^D or ^C. What comes is written above what is being typed."""
+    screen = Screen()
+    with panel:
+        _show_before(panel, screen)
+        threading.Thread(target=_listen, args=(panel, screen), daemon=True).start()
+        try:
+            for line in screen.lines():
+                _say(panel, screen, line)
+        except KeyboardInterrupt:
+            if screen.failure is None:
+                raise
+        if screen.failure is not None:
+            raise screen.failure
+
+
+def _show_before(panel: Panel, screen: Screen) -> None:
+    said, unread = panel.before(READ_AT_FIRST)
+    new = [each for each in said if each["to_agent_id"] != panel.agent][-unread:] if unread else []
+    first_new = said.index(new[0]) if new else len(said)
+    begin = min(first_new, max(0, len(said) - SHOWN_AT_FIRST))
+    for at, each in enumerate(said[begin:], begin):
+        if at == first_new:
+            screen.show(f"-- {unread} new --")
+        screen.show(_told(each, panel.agent))
+
+
+def _listen(panel: Panel, screen: Screen) -> None:
+    news = messages.News(panel.agent)
+    try:
+        screen.show(news.of(Heard(status=panel.status)))
+        for heard in panel.looks():
+            screen.show(news.of(heard))
+            for each in heard.messages:
+                screen.show(_told(each, panel.agent))
+    except Exception as error:  # noqa: BLE001 - whoever types is told, by the thread that reads what they type
+        screen.fail(error)
+
+
+def _say(panel: Panel, screen: Screen, content: str) -> None:
+    """What is refused was not said; one may say it otherwise."""
+    try:
+        panel.say(content, math.inf)
+    except Exception as error:
+        failure = of(error)
+        if failure is None:
+            raise
+        screen.show(f"not sent: {failure.sentence()}")
+
+
+def _told(message: dict[str, Any], agent: str) -> str:
+    mine = message["kind"] == "message" and message["from_agent_id"] != agent
+    return messages.told(message, message["from_agent_id"] if mine else None)
+
+
+class Screen:
+    """A terminal on which one types while others write."""
+
+    def __init__(self) -> None:
+        self.failure: Exception | None = None
+        self._reads = False
+        self._writing = threading.Lock()
+        with contextlib.suppress(ImportError):
+            import readline  # noqa: F401 - it makes input() edit lines
+
+    def lines(self) -> Iterator[str]:
+        """What is typed, line by line, until ^D."""
+        while True:
+            self._reads = True
+            try:
+                line = input(PROMPT)
+            except EOFError:
+                sys.stdout.write("\n")
+                return
+            finally:
+                self._reads = False
+            if line.strip():
+                yield line
+
+    def show(self, text: str | None) -> None:
+        """Above the line that is being typed."""
+        if text is None:
+            return
+        with self._writing:
+            again = PROMPT + _being_typed() if self._reads else ""
+            sys.stdout.write(f"\r\033[K{text}\n{again}")
+            sys.stdout.flush()
+
+    def fail(self, error: Exception) -> None:
+        """Ends the typing, too: as ^C would, which is the only thing that does."""
+        self.failure = error
+        signal.pthread_kill(threading.main_thread().ident or os.getpid(), signal.SIGINT)
+
+
+def _being_typed() -> str:
+    readline = sys.modules.get("readline")
+    return readline.get_line_buffer() if readline is not None else ""
