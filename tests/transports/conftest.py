@@ -15,11 +15,14 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.stories import fresh, kept_database, kept_url, quiet, world
 from tests.transports import wires
 from tests.transports.wires import LIMIT, Wire
 from toryo.server import app
 from toryo.server.app import Running
 from toryo.settings import Settings
+
+__all__ = ["fresh", "kept_database", "kept_url", "quiet", "world"]
 
 KINDS = ("tcp", "unix", "stdio", "stdio over unix")
 
@@ -40,7 +43,11 @@ class Site:
 
     @classmethod
     def start(cls, directory: Path) -> Site:
-        running = _serve(directory, 0)
+        return cls.at(directory, _serve(directory, 0))
+
+    @classmethod
+    def at(cls, directory: Path, running: Running) -> Site:
+        """A server that runs already, with its data directory."""
         site = cls(directory, running, int(running.url.rsplit(":", 1)[1]))
         site.people = httpx.Client(
             base_url=f"{running.url}/api/v1",
