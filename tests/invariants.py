@@ -1,4 +1,4 @@
-"""What must hold whatever anybody has called: the rules of the specification's page on concepts, asked of the rows.
+"""What must hold whatever anybody has called: the rules of the specification on concepts and messages, of the rows.
 
 `broken` reads the whole database and answers every rule that does not hold, in words; nothing here goes through the
 operations that are on trial.
@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from tests.stories import World
+from toryo.domain import chat
 from toryo.domain.tasks import MOVES, Status
 from toryo.storage import schema
 
@@ -21,6 +22,8 @@ Row = Mapping[str, Any]
 
 OPEN = ("backlog", "todo", "in_progress", "blocked")
 CLOSED = ("completed", "failed", "cancelled")
+TALKING = ("pending", "active")
+OPEN_DELEGATIONS = ("pending", "processing")
 MOVED = frozenset(
     f"task.{verb}"
     for verb in (
@@ -273,6 +276,192 @@ def _fences_grow(rows: Rows) -> Iterable[str]:
             yield f"{whose}: {numbers}"
 
 
+# --- talk ------------------------------------------------------------------------------------------------------------
+
+
+def _messages_are_counted_without_gaps_in_each_project(rows: Rows) -> Iterable[str]:
+    numbers: dict[str, list[int]] = defaultdict(list)
+    for each in rows["messages"]:
+        numbers[each["project_id"]].append(each["sequence"])
+    for project_id, found in numbers.items():
+        if sorted(found) != list(range(1, len(found) + 1)):
+            yield f"{project_id}: {sorted(found)[:50]}"
+
+
+def _a_message_is_between_the_two_of_its_thread(rows: Rows) -> Iterable[str]:
+    for each in rows["messages"]:
+        pair = each["thread"].split("|")
+        if not 1 <= len(each["content"]) <= chat.LONGEST:
+            yield f"{each['id']} has {len(each['content'])} characters"
+        if each["kind"] == "system":
+            if each["to_agent_id"] not in pair or rows.agents[each["to_agent_id"]]["kind"] != "human":
+                yield f"{each['id']} is Toryo's to {each['to_agent_id']}"
+        elif sorted((each["from_agent_id"], each["to_agent_id"])) != pair:
+            yield f"{each['id']} from {each['from_agent_id']} to {each['to_agent_id']} in {each['thread']}"
+
+
+def _threads_know_their_newest_message(rows: Rows) -> Iterable[str]:
+    newest: dict[tuple[str, str], int] = defaultdict(int)
+    for each in rows["messages"]:
+        where = (each["project_id"], each["thread"])
+        newest[where] = max(newest[where], each["sequence"])
+    threads = {(each["project_id"], each["thread"]): each for each in rows["threads"]}
+    if threads.keys() != newest.keys():
+        yield f"threads {sorted(threads)} of {sorted(newest)}"
+    for where, each in threads.items():
+        if each["newest"] != newest[where]:
+            yield f"{where}: {each}"
+
+
+def _no_message_is_lost(rows: Rows) -> Iterable[str]:
+    """What was not handed out is a reason to run, unless it belongs to a conversation that is over."""
+    over = {each["id"] for each in rows["conversations"] if each["state"] not in TALKING}
+    boxes = {(each["project_id"], each["agent_id"]): each for each in rows["mailboxes"]}
+    for each in rows["messages"]:
+        to = (each["project_id"], each["to_agent_id"])
+        if each["kind"] == "system" or rows.agents[each["to_agent_id"]]["kind"] == "human":
+            continue
+        box = boxes.get(to)
+        if box is None:
+            yield f"{each['id']} to {to} without a mailbox"
+        elif each["sequence"] > max(box["cursor"], box["newest"]) and each["conversation_id"] not in over:
+            yield f"{each['id']} ({each['sequence']}) to {to}: {box}"
+
+
+def _cursors_follow_messages(rows: Rows) -> Iterable[str]:
+    to: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for each in rows["messages"]:
+        if each["kind"] == "message":
+            to[each["project_id"], each["to_agent_id"]].add(each["sequence"])
+    for box in rows["mailboxes"]:
+        mine = to[box["project_id"], box["agent_id"]] | {0}
+        if not {box["cursor"], box["handed_from"], box["redelivered_to"], box["newest"]} <= mine:
+            yield f"{box} of {sorted(mine)[-20:]}"
+        if box["handed_from"] > box["cursor"]:
+            yield f"{box} was handed backwards"
+
+
+def _conversations_alternate_within_their_limit(rows: Rows) -> Iterable[str]:
+    said: dict[str, list[Row]] = defaultdict(list)
+    for each in sorted(rows["messages"], key=lambda each: each["sequence"]):
+        if each["conversation_id"] is not None:
+            said[each["conversation_id"]].append(each)
+    for one in rows["conversations"]:
+        messages, pair = said.pop(one["id"], []), (one["initiator_id"], one["partner_id"])
+        turns, rest = messages[: one["turns"]], messages[one["turns"] :]
+        if not 1 <= one["turns"] <= one["max_turns"] <= chat.MOST_TURNS or len(turns) != one["turns"]:
+            yield f"{one['id']}: {one['turns']} turns of {one['max_turns']}, {len(messages)} messages"
+        if [each["from_agent_id"] for each in turns] != [pair[number % 2] for number in range(len(turns))]:
+            yield f"{one['id']}: {[each['from_agent_id'] for each in turns]}"
+        if [each["from_agent_id"] for each in rest] not in ([], [one["ended_by"]]):
+            yield f"{one['id']}: a last word of {[each['from_agent_id'] for each in rest]}"
+        if {who for each in messages for who in (each["from_agent_id"], each["to_agent_id"])} - set(pair):
+            yield f"{one['id']}: others speak in it"
+        if one["state"] in TALKING and one["turn_of"] != pair[one["turns"] % 2]:
+            yield f"{one['id']}: it is the turn of {one['turn_of']} after {one['turns']}"
+    for unknown in said:
+        yield f"messages of {unknown}, which is not there"
+
+
+def _a_pair_has_one_open_conversation_of_agents(rows: Rows) -> Iterable[str]:
+    still_open: Counter[tuple[str, ...]] = Counter()
+    for each in rows["conversations"]:
+        pair = (each["initiator_id"], each["partner_id"])
+        if [each["low_id"], each["high_id"]] != sorted(pair) or pair[0] == pair[1]:
+            yield f"{each['id']} between {pair}"
+        if any(rows.agents[one]["kind"] == "human" for one in pair):
+            yield f"{each['id']} with a person"
+        still_open[each["project_id"], each["low_id"], each["high_id"]] += each["state"] in TALKING
+    for whose, count in still_open.items():
+        if count > 1:
+            yield f"{whose}: {count}"
+
+
+def _a_conversation_is_settled_once_it_is_over_and_both_were_told(rows: Rows) -> Iterable[str]:
+    for each in rows["conversations"]:
+        is_open = each["state"] in TALKING
+        if is_open != (each["ended_at"] is None) or is_open != (each["reason"] is None):
+            yield f"{each['id']} is {each['state']}, ended {each['ended_at']}: {each['reason']}"
+        told = [each["told_initiator_at"], each["told_partner_at"]]
+        if is_open and told != [None, None]:
+            yield f"{each['id']} is {each['state']} and somebody was told of its end"
+        if bool(each["settled"]) != (each["state"] in ("ended", "expired") and None not in told):
+            yield f"{each['id']} is {each['state']}, told {told}, settled {each['settled']}"
+
+
+def _an_open_delegation_is_in_live_hands_or_in_nobodys(rows: Rows) -> Iterable[str]:
+    sessions = {each["id"]: each for each in rows["sessions"]}
+    for each in rows["delegations"]:
+        holder = sessions.get(each["session_id"])
+        if each["status"] != "processing" and each["session_id"] is not None:
+            yield f"{each['id']} is {each['status']}, in the hands of {each['session_id']}"
+        elif holder is not None and (
+            holder["ended_at"] is not None or _of(holder) != (each["agent_id"], each["project_id"], "chat")
+        ):
+            yield f"{each['id']} is in the hands of {holder}"
+        if (each["status"] in OPEN_DELEGATIONS) != (each["ended_at"] is None):
+            yield f"{each['id']} is {each['status']}, ended at {each['ended_at']}"
+        if not 1 <= each["attempt"] <= chat.Limits().delegation_attempts:
+            yield f"{each['id']} has had {each['attempt']} attempts"
+
+
+def _delegations_stay_within_their_caps(rows: Rows) -> Iterable[str]:
+    by_task: dict[str, list[Row]] = defaultdict(list)
+    for each in rows["delegations"]:
+        by_task[each["task_id"]].append(each)
+    for task_id, found in by_task.items():
+        settings = rows.settings[rows.tasks[task_id]["project_id"]]
+        if sum(each["status"] in OPEN_DELEGATIONS for each in found) > settings["open_delegations"]:
+            yield f"{task_id} has too many open delegations"
+        if len(found) > settings["delegations_ever"]:
+            yield f"{task_id} has had {len(found)} delegations"
+
+
+def _no_completed_task_awaits_a_delegation(rows: Rows) -> Iterable[str]:
+    for each in rows["delegations"]:
+        awaited = each["status"] in OPEN_DELEGATIONS and each["await_result"]
+        if awaited and rows.tasks[each["task_id"]]["status"] == "completed":
+            yield f"{each['task_id']} awaits {each['id']}"
+
+
+def _a_delegation_and_its_conversation_are_about_the_same(rows: Rows) -> Iterable[str]:
+    delegations = {each["id"]: each for each in rows["delegations"]}
+    for each in rows["conversations"]:
+        if each["delegation_id"] is not None:
+            one = delegations[each["delegation_id"]]
+            wanted = (one["agent_id"], one["target_agent_id"], one["task_id"], one["project_id"])
+            if wanted != (each["initiator_id"], each["partner_id"], each["task_id"], each["project_id"]):
+                yield f"{each['id']} for {one['id']}"
+
+
+def _talk_stays_within_its_rates(rows: Rows) -> Iterable[str]:
+    limits = chat.Limits()
+    said: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for each in rows["messages"]:
+        if each["kind"] == "message":
+            said[each["project_id"], each["from_agent_id"], each["to_agent_id"]].append(each["created_at"])
+    begun: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for each in rows["conversations"]:
+        begun[each["project_id"], each["low_id"], each["high_id"]].append(each["created_at"])
+    for whose, times, most, window in (
+        *((whose, times, limits.messages_per_minute, chat.WINDOW) for whose, times in said.items()),
+        *((whose, times, limits.conversations_per_hour, chat.CONVERSATION_WINDOW) for whose, times in begun.items()),
+    ):
+        times.sort()
+        if any(later - earlier < window for earlier, later in zip(times, times[most:], strict=False)):
+            yield f"{whose}: more than {most}"
+
+
+def _a_message_asks_for_one_task_of_its_writer(rows: Rows) -> Iterable[str]:
+    used = Counter(each["used_for"] for each in rows["messages"] if each["used_for"] is not None)
+    for each in rows["messages"]:
+        if each["used_for"] is None:
+            continue
+        task = rows.tasks[each["used_for"]]
+        if used[task["id"]] > 1 or task["requested_by"] != each["from_agent_id"]:
+            yield f"{each['id']} for {task['id']} of {task['requested_by']}"
+
+
 # --- the event log ---------------------------------------------------------------------------------------------------
 
 
@@ -324,6 +513,20 @@ RULES = [
     _one_live_launch_and_session_per_agent_project_and_purpose,
     _a_session_lives_as_long_as_its_launch,
     _fences_grow,
+    _messages_are_counted_without_gaps_in_each_project,
+    _a_message_is_between_the_two_of_its_thread,
+    _threads_know_their_newest_message,
+    _no_message_is_lost,
+    _cursors_follow_messages,
+    _conversations_alternate_within_their_limit,
+    _a_pair_has_one_open_conversation_of_agents,
+    _a_conversation_is_settled_once_it_is_over_and_both_were_told,
+    _an_open_delegation_is_in_live_hands_or_in_nobodys,
+    _delegations_stay_within_their_caps,
+    _no_completed_task_awaits_a_delegation,
+    _a_delegation_and_its_conversation_are_about_the_same,
+    _talk_stays_within_its_rates,
+    _a_message_asks_for_one_task_of_its_writer,
     _the_event_log_tells_every_status,
     _every_event_has_an_actor_that_exists,
 ]
