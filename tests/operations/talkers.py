@@ -42,7 +42,7 @@ def stop(world: World, process: Process) -> None:
 def lose(world: World, *processes: Process) -> None:
     """Nobody hears of these processes any more until their leases are over."""
     world.advance(91)
-    world.coordinator().claim(free_slots=0)
+    world.coordinator().claim(agent_ids=[])
 
 
 def contents(answer: Answer) -> list[str]:

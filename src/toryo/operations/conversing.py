@@ -279,7 +279,8 @@ def leave(call: Call, session: Session, why: End) -> None:
         if each.session_id == session.id:
             _let_go(call, each, in_order=in_order)
     box = call.tx.chat.mailbox(session.project_id, session.agent_id)
-    call.tx.chat.save_mailbox(replace(box, left_at=call.now, version=box.version + 1))
+    left_at = min(call.now, session.expires_at)  # a panel opened since a lease ran out was not served by it
+    call.tx.chat.save_mailbox(replace(box, left_at=left_at, version=box.version + 1))
     talking.wake(call, session.project_id, session.agent_id)
 
 

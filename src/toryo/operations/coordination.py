@@ -178,7 +178,9 @@ def claim_starts(call: Call, asked: ClaimStarts) -> dict[str, Any] | Later:
     running = {each.id: each for each in call.tx.launches.find_all(asked.running)}
     _renew(call, asked, running.values())
     stop = _stops(call, asked, running)
-    start = _starts(call, asked, set(running), candidates, entered)
+    if _end_what_ran_out(call, entered):  # what they held is free from here on
+        candidates, talkers = _candidates(call, asked), _talkers(call, asked)
+    start = _starts(call, asked, set(running), [each for each in candidates if each.project_id in entered])
     start += _chats(call, asked, set(running), [each for each in talkers if each.project_id in entered])
     checks = _checks(call, asked)
     at = _next_look(call)
@@ -277,13 +279,9 @@ def _stop_live(call: Call, launch: Launch) -> list[dict[str, Any]]:
     return [_stop(launch.id, decision.reason, 0)]
 
 
-def _starts(
-    call: Call, asked: ClaimStarts, running: set[str], candidates: list[Standing], entered: frozenset[str]
-) -> list[dict[str, Any]]:
+def _starts(call: Call, asked: ClaimStarts, running: set[str], candidates: list[Standing]) -> list[dict[str, Any]]:
     """Orders whose answer was lost, then new ones, the longest waiting first, as far as slots go."""
     given: list[dict[str, Any]] = []
-    if _end_what_ran_out(call, entered):
-        candidates = [each for each in _candidates(call, asked) if each.project_id in entered]
     for launch in call.tx.launches.ordered_by(asked.coordinator_id):
         if launch.purpose is Purpose.CHAT:
             continue
