@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.coordinator.teams import Team, coordinating
+from toryo.coordinator.config import AgentConfig
 
 WORDS = ["ringo", "gorira", "rappa", "panda", "dango", "gohan", "nasu", "suika", "kasa", "sakura", "rajio", "origami"]
 CHAIN = dict(itertools.pairwise(WORDS))
@@ -188,3 +189,28 @@ def test_two_partners_fit_where_there_is_one_slot_for_chats_and_a_task_holds_the
     with coordinating(data, max_concurrent=1, max_chat=1):
         task = team.closed(team.file("Play", ann, context=context))
     assert (task["status"], task["summary"]) == ("completed", "origami")
+
+
+def test_what_was_asked_before_everybody_left_is_answered_to_those_who_come_after(quiet, tmp_path) -> None:
+    team, data = quiet, tmp_path / "data"
+    ann = talker(team, "ann", {"delegations": [{"about": "ask", "say": "Shall I?", "await_answer": True}]})
+    with coordinating(data):
+        task_id = team.file("Ask", ann, context={"delegate": {"target_agent_id": "owner", "purpose": "ask"}})
+        assert team.said_by(ann) == ["Shall I?"]
+    with coordinating(data):
+        team.write(ann, "Do it.")
+        task = team.closed(task_id)
+    assert (task["status"], task["summary"]) == ("completed", "owner: Do it.")
+    assert team.said_by(ann) == ["Shall I?"], "it has asked once"
+
+
+def test_a_conversation_is_held_though_whoever_began_it_left_before_its_partner_came(quiet, tmp_path) -> None:
+    team, data = quiet, tmp_path / "data"
+    bob, ann = player(team, "bob"), player(team, "ann")
+    with coordinating(data, agents={ann: AgentConfig()}):
+        team.write(ann, f"Please play shiritori with {bob} for 6 rounds")
+        team.until(team.conversations, bool)
+    with coordinating(data):
+        assert team.said_by(ann, 2)[-1] == f"{bob} said origami last."
+    assert [each["content"] for each in team.thread(ann, bob)] == WORDS
+    assert len(team.launches(ann)) > 1

@@ -74,28 +74,25 @@ class CommandRunner:
         job = self.job()
         if refused := self._delegating.ask(job.wanted):
             return self._session.report("blocked", f"This could not be delegated: {refused.get('message')}")
-        if job.command:
-            return self._execute_command(job, step)
-        if job.wanted:
-            return self._report_answers(job)
-        return self._session.report("blocked", "This task has no context.command, and nothing else can be run here.")
-
-    def _execute_command(self, job: Job, step: Answer) -> Answer:
+        if not (job.command or job.wanted):
+            return self._session.report(
+                "blocked", "This task has no context.command, and nothing else can be run here."
+            )
         if self._runs >= RUNS_AT_MOST:
             return self._session.report("failed", f"The command succeeds, but {_failed_checks(step)}")
         if not self._delegating.come_soon(job.wanted):
-            # refused while a result is awaited, and from then on get_next_action waits for it
+            # refused while a result is awaited; from then on get_next_action waits, and then all of this is done again
             return self._session.report("success", "What was delegated has come to its end.")
-        self._runs += 1
-        directory = working_directory(self._session.task, self._environ)
-        return self._session.report(*self._run(job.command, job.context, directory))
+        return self._session.report(*(self._executed(job) if job.command else self._answered(job)))
 
-    def _report_answers(self, job: Job) -> Answer:
-        """Refused while one is awaited: then get_next_action waits for it, and all of this is done again."""
-        self._delegating.awaited(job.wanted)
-        failed = self._delegating.failed(job.wanted)
-        summary = self._delegating.summary() or "Delegated, and not waited for."
-        return self._session.report("failed" if failed else "success", summary)
+    def _executed(self, job: Job) -> tuple[str, str]:
+        self._runs += 1
+        return self._run(job.command, job.context, working_directory(self._session.task, self._environ))
+
+    def _answered(self, job: Job) -> tuple[str, str]:
+        """Nothing was to be done but to have something said: what came of it."""
+        result = "failed" if self._delegating.failed(job.wanted) else "success"
+        return result, self._delegating.summary(job.wanted) or "Delegated, and not waited for."
 
     def complete(self, _: Answer) -> Answer:
         return self._session.report("success", "All subtasks are completed.")

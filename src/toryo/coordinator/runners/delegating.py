@@ -39,23 +39,21 @@ class Delegating:
     def all(self) -> list[Answer]:
         return list(self._session.task.get("delegations") or ())
 
-    def awaited(self, wanted: Iterable[Mapping[str, Any]]) -> bool:
-        """Whether the result of one that is awaited is still open, as of now."""
+    def awaited(self, wanted: Iterable[Mapping[str, Any]]) -> list[Answer]:
+        """Those whose results are awaited, as the task was when it was read last."""
         keys = {_key(each) for each in wanted if each.get("await_result", True)}
-        if not keys:
-            return False
-        self._session.fetch_task({})
-        return any(_key(each) in keys and each.get("status") in OPEN for each in self.all())
+        return [each for each in self.all() if _key(each) in keys]
 
     def failed(self, wanted: Iterable[Mapping[str, Any]]) -> bool:
         """Whether one that is awaited has failed."""
-        keys = {_key(each) for each in wanted if each.get("await_result", True)}
-        return any(_key(each) in keys and each.get("status") == "failed" for each in self.all())
+        return any(each.get("status") == "failed" for each in self.awaited(wanted))
 
     def come_soon(self, wanted: Sequence[Mapping[str, Any]]) -> bool:
         """Whether every awaited result is there, if need be after a while."""
+        if not any(each.get("await_result", True) for each in wanted):
+            return True
         give_up, pause = time.monotonic() + PATIENCE, FIRST_PAUSE
-        while self.awaited(wanted):
+        while self._session.fetch_task({}) and any(each.get("status") in OPEN for each in self.awaited(wanted)):
             if time.monotonic() >= give_up:
                 return False
             time.sleep(pause)
@@ -71,9 +69,9 @@ class Delegating:
         shown = [{name: each.get(name) for name in names} for each in known]
         return {RESULTS: json.dumps(shown, ensure_ascii=False), RESULT: _text(known[0].get("result"))}
 
-    def summary(self) -> str:
-        """The results in words."""
-        return "\n".join(f"{each.get('target_agent_id')}: {_outcome(each)}" for each in self.all())
+    def summary(self, wanted: Iterable[Mapping[str, Any]]) -> str:
+        """The awaited results in words."""
+        return "\n".join(f"{each.get('target_agent_id')}: {_outcome(each)}" for each in self.awaited(wanted))
 
 
 def wanted_by(context: object) -> list[Mapping[str, Any]]:
