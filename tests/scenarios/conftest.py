@@ -1,6 +1,7 @@
 """A site for each test, and everything that is known about it when the test fails.
 
-Sites have SQLite; with `TORYO_TEST_SCENARIOS_ON=postgresql` each has a PostgreSQL database of its own.
+Sites have SQLite; with `TORYO_TEST_SCENARIOS_ON=postgresql` each has a PostgreSQL database of its own. A scenario that
+takes `site_on_each` is told on both.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.databases import postgres_database
+from tests.databases import KINDS, postgres_database
 from tests.scenarios import programs
 from tests.scenarios.sites import Site
 
@@ -69,3 +70,19 @@ def _take_down_in_order(site: Site) -> None:
 def site(build: Build) -> Site:
     """A site whose guards are quick."""
     return build()
+
+
+@pytest.fixture(params=KINDS)
+def database(request: pytest.FixtureRequest) -> Iterator[str | None]:
+    """The URL of a database that outlives the sites of the test; None where each has its own SQLite file."""
+    if request.param == "sqlite":
+        yield None
+        return
+    with postgres_database() as url:
+        yield url
+
+
+@pytest.fixture
+def site_on_each(database: str | None, build: Build) -> Site:
+    """A site whose guards are quick, once with SQLite and once with PostgreSQL."""
+    return build(database=database)

@@ -167,12 +167,12 @@ class Site:
         return directory
 
     def hire(
-        self, name: str, *projects: str, role: str = "worker", provider: str | None = "command", **more: Any
+        self, agent_id: str, /, *projects: str, role: str = "worker", provider: str | None = "command", **more: Any
     ) -> str:
         """Makes an agent, member of these projects."""
-        body = {"id": name, "role": role, "provider": provider, "projects": list(projects), **more}
+        body = {"id": agent_id, "role": role, "provider": provider, "projects": list(projects), **more}
         self.people.rest("POST", "/agents", body)
-        return name
+        return agent_id
 
     def lead(self, name: str, *projects: str, plans: list[dict[str, Any]], **more: Any) -> str:
         """Makes a manager that follows a playbook."""
@@ -212,6 +212,7 @@ class Site:
     def until(self, what: str, condition: Callable[[], T | None], within: float = WITHIN) -> T:
         """Waits for a condition, looking whenever something has happened; what it answers. Fails with `what`."""
         limit = time.monotonic() + within
+        self.history.read()
         while True:
             found = condition()
             if found:
