@@ -287,7 +287,8 @@ def leave(call: Call, session: Session, why: End) -> None:
 def _let_go(call: Call, delegation: Delegation, *, in_order: bool) -> None:
     conversation = call.tx.chat.conversation(delegation.conversation_id) if delegation.conversation_id else None
     if in_order and conversation is not None and not conversation.open:
-        finish(call, delegation, _outcome(call, conversation), success=conversation.turns > 1)
+        came = conversation.state is not chat.State.EXPIRED
+        finish(call, delegation, _outcome(call, conversation), success=came)
         return
     if in_order and (conversation is not None or _answer_awaited(call, delegation)):
         call.tx.chat.save_delegation(delegation, chat.parked(delegation))
@@ -302,9 +303,11 @@ def _let_go(call: Call, delegation: Delegation, *, in_order: bool) -> None:
 
 
 def _answer_awaited(call: Call, delegation: Delegation) -> bool:
-    """The target has been written to since it was fetched, so its answer may come."""
+    """The target has been written to since it was fetched, and has not written back since then."""
     since: Millis = delegation.processed_at or delegation.created_at
-    return call.tx.chat.said_since(delegation.project_id, delegation.agent_id, delegation.target_agent_id, since) > 0
+    said = call.tx.chat.nth_last(delegation.project_id, delegation.agent_id, delegation.target_agent_id, 1)
+    heard = call.tx.chat.nth_last(delegation.project_id, delegation.target_agent_id, delegation.agent_id, 1)
+    return said is not None and said >= since and (heard is None or heard <= said)
 
 
 def _outcome(call: Call, conversation: Conversation) -> dict[str, Any]:

@@ -71,6 +71,7 @@ THREADS = Rows(Thread, _h)
 
 _LAST_SEQUENCE = Statement(sa.select(sa.func.max(_m.c.sequence)).where(_m.c.project_id == _p("project_id")))
 _ADD_MESSAGE = Statement(sa.insert(_m), columns=MESSAGES.names)
+_AT = Statement(MESSAGES.select().where(_m.c.project_id == _p("project_id"), _m.c.sequence == _p("sequence")))
 _MESSAGE = Statement(MESSAGES.select().where(_m.c.id == _p("id")))
 _inbox = (_m.c.project_id == _p("project_id"), _m.c.to_agent_id == _p("agent_id"), _m.c.kind == _p("kind"))
 _UNDELIVERED = Statement(
@@ -116,14 +117,6 @@ _NTH_LAST = Statement(
     .order_by(_m.c.sequence.desc())
     .limit(1)
     .offset(_p("skip", type_=sa.Integer))
-)
-_SAID_SINCE = Statement(
-    sa.select(sa.func.count()).where(
-        _m.c.project_id == _p("project_id"),
-        _m.c.from_agent_id == _p("from_agent_id"),
-        _m.c.to_agent_id == _p("to_agent_id"),
-        _m.c.created_at >= _p("since"),
-    )
 )
 _UNSEEN = Statement(
     sa.select(sa.func.count()).where(
@@ -286,6 +279,9 @@ class Chats:
     def message(self, message_id: str) -> Message | None:
         return MESSAGES.one(self._connection.one(_MESSAGE, id=message_id))
 
+    def at(self, project_id: str, sequence: int) -> Message | None:
+        return MESSAGES.one(self._connection.one(_AT, project_id=project_id, sequence=sequence))
+
     def save_message(self, before: Message, after: Message) -> None:
         self._save(_m, MESSAGES, before, after)
 
@@ -332,13 +328,6 @@ class Chats:
             _NTH_LAST, project_id=project_id, from_agent_id=from_agent_id, to_agent_id=to_agent_id, skip=n - 1
         )
         return found
-
-    def said_since(self, project_id: str, from_agent_id: str, to_agent_id: str, since: Millis) -> int:
-        return int(
-            self._connection.value(
-                _SAID_SINCE, project_id=project_id, from_agent_id=from_agent_id, to_agent_id=to_agent_id, since=since
-            )
-        )
 
     def overdue(self, until: Millis) -> list[Message]:
         """Watched messages that were stored by then."""
