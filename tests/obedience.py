@@ -1,8 +1,9 @@
 """Agents that do what they are told: they follow `next` where it rides along, else they ask, until they hear exit.
 
 A worker does its task or its subtasks; a manager assigns what can be started, waits when it may, and gives up a part
-(cancels it) that it cannot get going. `run` answers how many calls it took; `crew_works` lets a Coordinator start
-whoever the server says, until nobody is to be started.
+(cancels it) that it cannot get going; a chat answers, takes its turns, and reports what was delegated to it. `run`
+answers how many calls it took; `crew_works` lets a Coordinator start whoever the server says, until nobody is to be
+started and nobody talks any more.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tests.stories import Answer, Coordinator, Process, World
+from toryo.domain.launches import Purpose
 
 TOO_MANY = 80
 """Calls of one session: whoever needs more is not led anywhere."""
@@ -31,17 +33,23 @@ class Obedient:
     desk: Coordinator | None = None
     """Who runs acceptance checks; they pass."""
     retried: set[str] = field(default_factory=set)
+    delegates: str | None = None
+    """With whom it has something discussed before it does a task."""
     calls: int = 0
 
     def run(self) -> int:
         """From authenticate to exit; raises LedNowhere where that takes too many calls."""
         said = self.ask("authenticate")
         while said["action"] != "exit":
-            if self.calls > TOO_MANY:
-                raise LedNowhere(f"{self.process.agent_id} after {self.calls} calls: {self.told[-20:]}")
-            self.told.append(said["action"])
-            said = self.do(said)
+            said = self.goes_on(said)
         return self.calls
+
+    def goes_on(self, said: Answer) -> Answer:
+        """Does what it was told last; answers what it is told then."""
+        if self.calls > TOO_MANY:
+            raise LedNowhere(f"{self.process.agent_id} after {self.calls} calls: {self.told[-20:]}")
+        self.told.append(said["action"])
+        return self.do(said)
 
     def do(self, said: Answer) -> Answer:
         """Carries out one next action; answers the one after it."""
@@ -65,6 +73,10 @@ class Obedient:
             return self.ask("get_next_action")
         return following
 
+    def _try(self, name: str, /, **arguments: object) -> bool:
+        self.calls += 1
+        return not self.process.ask(name, **arguments).refused
+
     def _checked(self, desk: Coordinator) -> bool:
         """Whether checks were waiting to be run."""
         waiting = desk.claim(free_slots=0)["checks"]
@@ -87,6 +99,10 @@ class Obedient:
         return self.ask("report_completed", result="success", summary="all subtasks are done")
 
     def do_execute_task(self, _: Answer) -> Answer:
+        if self.delegates is not None:
+            target, self.delegates = self.delegates, None
+            if not self.process.call("get_task_conversations")["delegations"]:
+                return self.ask("delegate_to_chat_session", target_agent_id=target, purpose="Agree on colours.")
         return self.ask("report_completed", result="success", summary="done")
 
     def do_wait(self, _: Answer) -> Answer:
@@ -94,6 +110,9 @@ class Obedient:
 
     def do_wait_for_others(self, _: Answer) -> Answer:
         return self._leave()
+
+    def do_wait_for_delegation(self, said: Answer) -> Answer:
+        return self._leave() if "logout" in said["tools"] else self.ask("get_next_action")
 
     def _leave(self) -> Answer:
         self.calls += 1
@@ -187,10 +206,6 @@ class ObedientManager(Obedient):
                 return self._report_blocked("stuck for good")
         return self.ask("get_next_action")
 
-    def _try(self, name: str, /, **arguments: object) -> bool:
-        self.calls += 1
-        return not self.process.ask(name, **arguments).refused
-
     def _look(self) -> list[Answer]:
         """Its subtasks now."""
         self.calls += 2
@@ -232,24 +247,149 @@ class ObedientManager(Obedient):
         return self.ask("get_next_action") if made else self._report_blocked("no room")
 
 
+@dataclass
+class ObedientChat(Obedient):
+    """Answers everybody, talks for `turns` turns, then ends the conversation and reports."""
+
+    turns: int = 6
+    to_report: dict[str, str] = field(default_factory=dict)
+    """Delegations in its hands that it has begun, by id: with whom."""
+    said: Answer = field(default_factory=dict)
+    """What it was told last."""
+
+    def begin(self) -> None:
+        self.said = self.ask("authenticate")
+
+    @property
+    def over(self) -> bool:
+        return bool(self.said["action"] == "exit")
+
+    @property
+    def waits(self) -> bool:
+        return bool(self.said["action"] == "wait_for_messages")
+
+    def talk(self) -> bool:
+        """Does what it is told until it has to wait or is over; whether it had anything to do."""
+        if self.waits:
+            self.said = self.ask("get_next_action")
+        active = not self.waits
+        while not (self.over or self.waits):
+            self.said = self.goes_on(self.said)
+        return active
+
+    def do_logout(self, _: Answer) -> Answer:
+        return self._leave()
+
+    def do_get_pending_messages(self, _: Answer) -> Answer:
+        self.calls += 1
+        got = self.process.call("get_pending_messages")
+        for each in got["pending_messages"]:
+            if each["conversation_id"] is None:
+                self._try("respond_chat", message_id=each["message_id"], content="Understood.")
+        for each in got["ended_conversations"]:
+            self._report_about(each["with_agent_id"])
+        for each in got["pending_delegations"]:
+            self._carry_out(each, got["conversations"])
+        for each in got["conversations"]:
+            if each["your_turn"]:
+                self._take_turn(each)
+        return self.ask("get_next_action")
+
+    def _carry_out(self, delegation: Answer, conversations: list[Answer]) -> None:
+        """To a person: told and reported. To an agent: discussed, unless it was; then reported."""
+        target, delegation_id = delegation["target_agent_id"], delegation["delegation_id"]
+        if delegation["target_kind"] == "human":
+            told = self._try("send_message", target_agent_id=target, content=delegation["purpose"])
+            self._report(delegation_id, success=told)
+        elif delegation["conversation_id"] is None:
+            self.to_report[delegation_id] = target
+            opening = {"initial_message": delegation["purpose"], "delegation_id": delegation_id}
+            if not self._try("start_conversation", target_agent_id=target, **opening):
+                self._report(delegation_id, success=False)
+        elif any(each["conversation_id"] == delegation["conversation_id"] for each in conversations):
+            self.to_report[delegation_id] = target
+        else:
+            self._report(delegation_id, success=True)
+
+    def _take_turn(self, conversation: Answer) -> None:
+        opened = conversation["conversation_id"]
+        if conversation["turns"] >= self.turns:
+            self._try("end_conversation", conversation_id=opened, summary="agreed")
+        else:
+            self._try("respond_conversation_message", conversation_id=opened, content=f"{conversation['turns']}")
+
+    def _report_about(self, target: str) -> None:
+        for delegation_id in [each for each, whom in self.to_report.items() if whom == target]:
+            self._report(delegation_id, success=True)
+
+    def _report(self, delegation_id: str, *, success: bool) -> None:
+        self.to_report.pop(delegation_id, None)
+        self._try("report_delegation_completed", delegation_id=delegation_id, result="agreed", success=success)
+
+
 def obedient(world: World, launch: Answer, **more: object) -> Obedient:
-    """The obedient agent for a launch, by its role."""
+    """The obedient agent for a launch, by its purpose and role."""
     process = world.process(launch)
+    if launch["purpose"] == Purpose.CHAT:
+        return ObedientChat(process, **more)  # type: ignore[arg-type]
     role = world.owner.call("show_agent", agent_id=process.agent_id)["agent"]["role"]
     kind = ObedientManager if role == "manager" else Obedient
     return kind(process, **more)  # type: ignore[arg-type]
 
 
-def crew_works(world: World, *agent_ids: str, rounds: int = 40, coordinator: Coordinator | None = None) -> int:
+def crew_works(
+    world: World, *agent_ids: str, rounds: int = 60, coordinator: Coordinator | None = None, **more: object
+) -> int:
     """A Coordinator starts whoever is to be started (of these agents, else of all), each does what it is told, until
-    nobody is; answers how many calls they made."""
+    nobody is and nobody talks; answers how many calls they made. Where all wait, a minute passes."""
     desk = coordinator or world.coordinator()
-    calls = 0
+    crew = _Crew(world, desk, more)
     for _ in range(rounds):
-        launches = desk.claim(agent_ids=list(agent_ids) or None)["start"]
-        if not launches:
-            return calls
-        for each in launches:
-            calls += obedient(world, each, desk=desk).run()
-            desk.exited(each["launch_id"], exit_code=0)
+        started = crew.start(list(agent_ids) or None)
+        active = crew.talk()
+        if not (started or active):
+            if not crew.talking:
+                return crew.calls
+            world.advance(60)
     raise LedNowhere(f"the crew was still being started after {rounds} rounds")
+
+
+@dataclass
+class _Crew:
+    """Who works and talks for one Coordinator."""
+
+    world: World
+    desk: Coordinator
+    more: dict[str, object]
+    talking: list[ObedientChat] = field(default_factory=list)
+    calls: int = 0
+
+    def start(self, agent_ids: list[str] | None) -> bool:
+        """Starts whoever is to be started; who works does it to the end. Whether there was anybody."""
+        self.desk.running = [each.process.launch_id for each in self.talking]
+        answer = self.desk.claim(agent_ids=agent_ids, free_chat_slots=10)
+        for each in answer["stop"]:
+            self._gone(each["launch_id"])
+        for launch in answer["start"]:
+            agent = obedient(self.world, launch, desk=self.desk, **self.more)
+            if isinstance(agent, ObedientChat):
+                agent.begin()
+                self.talking.append(agent)
+            else:
+                self.calls += agent.run()
+                self.desk.exited(launch["launch_id"], exit_code=0)
+        return bool(answer["start"])
+
+    def talk(self) -> bool:
+        """Everybody who talks does what there is; whether there was anything."""
+        active = [each.talk() for each in self.talking]
+        for each in [each for each in self.talking if each.over]:
+            self._gone(each.process.launch_id)
+        return any(active)
+
+    def _gone(self, launch_id: str) -> None:
+        for each in self.talking:
+            if each.process.launch_id == launch_id:
+                self.calls += each.calls
+                self.desk.exited(launch_id, exit_code=0)
+        self.talking = [each for each in self.talking if each.process.launch_id != launch_id]

@@ -7,24 +7,30 @@ seeded; a failing one is repeated by its seed.
 from __future__ import annotations
 
 import random
+import re
+from collections import defaultdict, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from typing import Any
 
+import orjson
 import pytest
 
 from tests.invariants import hold
 from tests.obedience import crew_works
 from tests.operations.samples import PATIENT
 from tests.stories import Answer, Caller, Process, World
+from toryo.operations.perform import Outcome
 from toryo.operations.permissions import Credentials
 from toryo.settings import Settings
 from toryo.storage.database import Database
+from toryo.storage.schema import conversations
 
 STATUSES = ["todo", "in_progress", "completed", "failed", "blocked", "cancelled", "backlog", "pending", "done"]
 AGENTS = ["boss", "lead", "w1", "w2", "w3"]
 TITLES = [f"Part {number}" for number in range(12)]
+_SEEN = re.compile(rb'"(conversation_id|delegation_id|message_id|viewer_id)":"([^"]+)"')
 
 
 class Chaos:
@@ -40,10 +46,13 @@ class Chaos:
         world.worker("w2", "lead")
         world.worker("w3", "lead")
         self.mains = [world.task("boss", title="Main"), world.task("w1", title="Side", acceptance=[{"file": "x"}])]
+        world.person("lena")
         other = world.project(name="Elsewhere")
         self.elsewhere = world.owner.call("file_task", project_id=other, title="Not yours")["task_id"]
         self.coordinator = world.coordinator()
         self.processes: list[Process] = []
+        self.seen: dict[str, deque[str]] = defaultdict(lambda: deque(["none"], maxlen=12))
+        """Ids that anybody was answered with lately, by kind."""
         self.alone = True
 
     def run(self, steps: int) -> None:
@@ -70,7 +79,8 @@ class Chaos:
 
     def claim(self) -> None:
         self.coordinator.running = [each.launch_id for each in self.processes[-6:]]
-        answer = self.coordinator.claim(free_slots=self.dice.randint(0, 5))
+        slots: Answer = {"free_slots": self.dice.randint(0, 5), "free_chat_slots": self.dice.randint(0, 4)}
+        answer = self.coordinator.claim(**slots)
         started = [self.world.process(each) for each in answer["start"]]
         for each in started:
             if self.alone and self.dice.random() < 0.5:
@@ -128,9 +138,36 @@ class Chaos:
                 lambda: owner.ask("confirm_checks", task_id=task, passed=dice.random() < 0.5),
                 self._end_somebody,
                 self.put_right,
+                *[self._somebody_talks] * 6,
             ]
         )
         act()
+
+    def _somebody_talks(self) -> None:
+        dice, owner = self.dice, self.world.owner
+        here = {"project_id": self.world.project_id, "agent_id": dice.choice([*AGENTS, "lena"])}
+        content = dice.choice(["Hello.", "Build it @@", "Thanks."])
+        acts: list[tuple[str, Answer]] = [
+            ("send_chat_message", {**here, "content": content}),
+            ("send_chat_message", {**here, "content": content, "as_person": "lena"}),
+            ("open_chat", here),
+            ("open_chat", {**here, "viewer_id": self.known("viewer_id"), "seen": dice.randint(0, 50)}),
+            ("close_chat", here),
+            ("read_chat", {**here, "limit": 5}),
+            ("stop_conversation", {"conversation_id": self.known("conversation_id")}),
+            ("steer_task", {"task_id": self.task_id(), "text": content}),
+        ]
+        name, arguments = dice.choice(acts)
+        self.note(owner.ask(name, **arguments))
+
+    def note(self, outcome: Outcome) -> None:
+        """Remembers the ids of an answer."""
+        for kind, found in _SEEN.findall(orjson.dumps(outcome.result)):
+            self.seen[kind.decode()].append(found.decode())
+
+    def known(self, kind: str) -> str:
+        """An id of that kind that somebody has seen (or none has)."""
+        return self.dice.choice(self.seen[kind])
 
     def _end_somebody(self) -> None:
         sessions = self.world.sessions()
@@ -148,13 +185,15 @@ class Chaos:
     # --- what agents call -------------------------------------------------------------------------------------------
 
     def call(self, process: Process) -> None:
-        name, make = self.dice.choice(CALLS)
+        talks = process.launch["purpose"] == "chat" and self.dice.random() < 0.8
+        name, make = self.dice.choice(TALKS if talks else CALLS)
         caller: Caller = process
         if self.dice.random() < 0.03:  # with a token of somebody else, on its own connection or on none
             stolen = self.dice.choice(self.processes).signed_in.get("session_token")
             caller = Caller(self.world, self.dice.choice([process.bearer, None]), stolen)
         arguments = make(self)
         outcome = self.world.perform(name, arguments, caller.credentials, may_wait=self.dice.random() < 0.2)
+        self.note(outcome)
         if name == "authenticate" and outcome.result is not None and not outcome.refused and caller is process:
             process.signed_in = outcome.result
 
@@ -181,6 +220,22 @@ class Chaos:
             made["acceptance"] = [dice.choice([{"file": "x"}, {"command": "make"}])]
         return made
 
+    def partner(self) -> str:
+        chosen: str = self.dice.choice([*AGENTS, *AGENTS, "owner", "lena", "nobody"])
+        return chosen
+
+    def conversation(self) -> Answer:
+        asked: Answer = {
+            "target_agent_id": self.partner(),
+            "initial_message": "x",
+            "max_turns": self.dice.choice([2, 4, 40]),
+        }
+        return {**asked, "delegation_id": self.known("delegation_id")} if self.dice.random() < 0.5 else asked
+
+    def delegation(self) -> Answer:
+        awaited = self.dice.random() < 0.5
+        return {"target_agent_id": self.partner(), "purpose": "x", "await_result": awaited}
+
     def batch(self) -> Answer:
         drafts = [{"local_id": str(number), **self.draft()} for number in range(self.dice.randint(1, 7))]
         if len(drafts) > 1 and self.dice.random() < 0.3:
@@ -193,6 +248,43 @@ class Chaos:
         if self.dice.random() < 0.3:
             asked["parent_task_id"] = self.task_id()
         return asked
+
+
+class Gossip(Chaos):
+    """The same, but they mostly talk: panels stay open, who is started signs in, and little time passes."""
+
+    def step(self) -> None:
+        roll = self.dice.random()
+        if roll < 0.10 or not self.processes:
+            self.claim()
+        elif roll < 0.14:
+            self.time_passes()
+        elif roll < 0.20:
+            self._somebody_talks()
+        elif roll < 0.21:
+            self.kill()
+        else:
+            self.call(self.dice.choice(self.talking() or self.processes[-6:]))
+
+    def claim(self) -> None:
+        self.coordinator.running = [each.launch_id for each in self.processes]
+        answer = self.coordinator.claim(free_slots=2, free_chat_slots=5)
+        over = {each["launch_id"] for each in answer["stop"]}
+        self.processes = [each for each in self.processes if each.launch_id not in over]
+        for each in answer["start"]:
+            self.processes.append(self.world.process(each))
+            self.processes[-1].sign_in()
+
+    def talking(self) -> list[Process]:
+        """Those of chats, more often than not."""
+        chats = [each for each in self.processes if each.launch["purpose"] == "chat"]
+        return chats if self.dice.random() < 0.8 else []
+
+    def time_passes(self) -> None:
+        self.world.advance(self.dice.choice([1, 5, 20, 40, 80, 310]))
+        for agent in AGENTS if self.dice.random() < 0.7 else ():
+            self.note(self.world.owner.ask("open_chat", project_id=self.world.project_id, agent_id=agent))
+        self.world.housekeep()
 
 
 Make = Callable[[Chaos], Answer]
@@ -220,6 +312,8 @@ SELDOM: list[tuple[str, Make]] = [
     ("update_task_dependencies", lambda c: {"task_id": c.task_id(), "add_dependencies": [c.task_id(), c.task_id()]}),
     ("update_task_dependencies", lambda c: {"task_id": c.task_id(), "remove_dependencies": [c.task_id()]}),
     ("request_task", lambda c: {"title": c.dice.choice(TITLES), "assignee_id": c.dice.choice(AGENTS)}),
+    *[("delegate_to_chat_session", lambda c: c.delegation())] * 3,
+    ("get_task_conversations", lambda c: {}),
     ("save_progress", lambda c: {"progress": "x"}),
     ("create_handoff", lambda c: {"task_id": c.task_id(), "summary": "x"}),
     ("accept_handoff", lambda c: {"handoff_id": "hnd_none"}),
@@ -233,12 +327,45 @@ SELDOM: list[tuple[str, Make]] = [
     ("move_task", lambda c: {"task_id": c.task_id(), "status": "completed"}),
     ("edit_project", lambda c: {"project_id": c.world.project_id, "settings": {"worker_subtasks": 99}}),
 ]
-CALLS = [*OFTEN * 3, *SELDOM]
+TALKS: list[tuple[str, Make]] = [
+    ("authenticate", lambda c: {}),
+    ("report_model", lambda c: {"provider": "claude", "model_id": "m"}),
+    ("get_next_action", lambda c: {}),
+    *[("get_pending_messages", lambda c: {})] * 3,
+    ("respond_chat", lambda c: {"message_id": c.known("message_id"), "content": "x"}),
+    ("respond_chat", lambda c: {"target_agent_id": c.partner(), "content": "x"}),
+    ("send_message", lambda c: {"target_agent_id": c.partner(), "content": "x", "related_task_id": c.task_id()}),
+    ("send_message", lambda c: {"target_agent_id": c.partner(), "content": "x"}),
+    *[("start_conversation", lambda c: c.conversation())] * 2,
+    *[("send_conversation_message", lambda c: {"conversation_id": c.known("conversation_id"), "content": "x"})] * 3,
+    *[("respond_conversation_message", lambda c: {"conversation_id": c.known("conversation_id"), "content": "x"})] * 2,
+    ("end_conversation", lambda c: {"conversation_id": c.known("conversation_id")}),
+    ("end_conversation", lambda c: {"conversation_id": c.known("conversation_id"), "final_message": "x"}),
+    *[("report_delegation_completed", lambda c: {"delegation_id": c.known("delegation_id"), "result": "x"})] * 2,
+    (
+        "report_delegation_completed",
+        lambda c: {"delegation_id": c.known("delegation_id"), "result": 1, "success": False},
+    ),
+    ("notify_task_session", lambda c: {"message": "x"}),
+    ("notify_task_session", lambda c: {"message": "x", "task_id": c.task_id()}),
+    (
+        "request_task",
+        lambda c: {"title": "By chat", "assignee_id": c.dice.choice(AGENTS), "message_id": c.known("message_id")},
+    ),
+    ("logout", lambda c: {}),
+]
+CALLS = [*OFTEN * 3, *SELDOM, *TALKS[3::3]]
 
 
 def chaos_then_order(world: World, seed: int, steps: int, *, people: bool = True) -> None:
     chaos = Chaos(world, seed, people=people)
     chaos.run(steps)
+    comes_to_an_end(chaos)
+
+
+def comes_to_an_end(chaos: Chaos) -> None:
+    """People clear up, an obedient crew takes over, and the main tasks are done."""
+    world = chaos.world
     clear_up(chaos)
     crew_works(world)
     hold(world)
@@ -292,6 +419,15 @@ def test_without_any_person_they_cannot_make_more_than_the_caps_allow(fresh: Dat
     chaos.run(1000 if world.dialect == "sqlite" else 250)
     tasks = world.owner.call("list_project_tasks", project_id=world.project_id)["tasks"]
     assert all(each["status"] != "in_progress" or each["assignee_id"] for each in tasks)
+
+
+@pytest.mark.parametrize("seed", range(40, 44))
+def test_agents_that_talk_of_anything_in_any_order_break_no_rule_and_the_work_is_done(fresh: Database, seed: int):
+    world = World(fresh, PATIENT, seed=seed)
+    gossip = Gossip(world, seed)
+    gossip.run(1000 if world.dialect == "sqlite" else 300)
+    assert world.rows(conversations)["conversations"]
+    comes_to_an_end(gossip)
 
 
 @pytest.mark.parametrize("seed", range(30, 32))

@@ -7,7 +7,8 @@ from itertools import combinations_with_replacement
 
 import pytest
 
-from tests.obedience import Obedient, crew_works, obedient
+from tests.invariants import hold
+from tests.obedience import Obedient, ObedientChat, crew_works, obedient
 from tests.stories import World
 
 
@@ -165,3 +166,91 @@ def _fill(world: World, main: str, own: str, other: str, state: Sequence[str]) -
     before: str | None = None
     for each in state:
         before = subtask(world, main, own, other, each, before)
+
+
+# --- talking ---------------------------------------------------------------------------------------------------------
+
+
+def pair(world: World) -> None:
+    world.project(decomposition="never")
+    world.manager()
+    world.worker("a", "boss")
+    world.worker("b", "boss")
+
+
+def test_an_obedient_chat_answers_and_leaves(world: World):
+    pair(world)
+    world.say("a", "How far are you?")
+    assert crew_works(world) <= 10
+    assert [each["content"] for each in world.thread("a")] == ["How far are you?", "Understood."]
+    assert world.sessions() == []
+
+
+def test_an_obedient_task_has_its_agents_talk_and_is_done(world: World):
+    pair(world)
+    task = world.task("a")
+    assert crew_works(world, delegates="b") <= 60
+    assert world.status(task) == "completed"
+    (one,) = world.owner.call("list_conversations", project_id=world.project_id)["conversations"]
+    assert (one["state"], one["summary"], one["turns"] >= 6) == ("ended", "agreed", True)
+    assert world.sessions() == []
+    hold(world)
+
+
+def test_an_obedient_task_tells_a_person_and_is_done(world: World):
+    pair(world)
+    task = world.task("a")
+    assert crew_works(world, delegates="owner") <= 30
+    assert world.status(task) == "completed"
+    assert [each["content"] for each in world.thread("a")] == ["Agree on colours."]
+
+
+def test_two_tasks_whose_agents_want_each_other_are_both_done(world: World):
+    """Each is invited while it invites: one conversation serves both."""
+    pair(world)
+    tasks = [world.task("a"), world.task("b")]
+    desk = world.coordinator()
+    for launch, other in zip(desk.claim()["start"], ("b", "a"), strict=True):
+        assert obedient(world, launch, delegates=other).run() <= 12
+        desk.exited(launch["launch_id"], exit_code=0)
+    assert crew_works(world) <= 120
+    assert [world.status(each) for each in tasks] == ["completed", "completed"]
+    hold(world)
+
+
+@pytest.mark.parametrize("killed", ["a", "b"])
+def test_wherever_a_chat_is_killed_the_task_is_done_in_the_end(world: World, killed: str):
+    """F96, F98, F102: after each number of its steps in turn, with nobody else to help."""
+    pair(world)
+    for steps in range(6 if world.dialect == "sqlite" else 3):
+        task = world.task("a", title=f"After {steps}")
+        crew = chats_until(world, killed, steps)
+        world.advance(70)
+        calls = crew_works(world)
+        assert (world.status(task), crew + calls <= 200) == ("completed", True), (steps, crew, calls)
+        assert world.sessions() == []
+        hold(world)
+        world.advance(4000)
+
+
+def chats_until(world: World, killed: str, steps: int) -> int:
+    """The task delegates, and its chats talk until one of them has done so many steps and is killed."""
+    desk = world.coordinator()
+    (launch,) = desk.claim()["start"]
+    calls = obedient(world, launch, delegates="b").run()
+    desk.exited(launch["launch_id"], exit_code=0)
+    talking: dict[str, ObedientChat] = {}
+    for _ in range(40):
+        desk.running = [each.process.launch_id for each in talking.values()]
+        for launch in desk.claim(free_slots=0, free_chat_slots=5)["start"]:
+            talking[launch["agent_id"]] = ObedientChat(world.process(launch))
+            talking[launch["agent_id"]].begin()
+        for agent_id, each in list(talking.items()):
+            if agent_id == killed and len(each.told) >= steps:
+                desk.exited(each.process.launch_id, signal=9, error="killed")
+                other = talking.get("a" if killed == "b" else "b")
+                if other is not None:
+                    desk.exited(other.process.launch_id, exit_code=0)
+                return calls + sum(each.calls for each in talking.values())
+            each.said = each.goes_on(each.said) if not (each.waits or each.over) else each.ask("get_next_action")
+    raise AssertionError(f"{killed} had no {steps} steps to do")
