@@ -252,7 +252,7 @@ conversations:
 def test_a_conversation_that_a_person_wants_is_begun_with_room_for_its_rounds_and_told_at_its_end(
     server, tmp_path
 ) -> None:
-    about = "shiritori, 6 rounds (asked for by ann)"
+    about = "shiritori, 6 rounds (asked of me by ann)"
     chat = talk(
         server,
         tmp_path,
@@ -274,6 +274,12 @@ def test_a_conversation_that_a_person_wants_is_begun_with_room_for_its_rounds_an
     ]
 
 
+def test_only_the_agent_that_was_asked_tells_the_person_of_the_end(server, tmp_path) -> None:
+    about = "shiritori, 6 rounds (asked of bob by ann)"
+    chat = talk(server, tmp_path, GAME, turn("gorira", 1, about), ended("max_turns", purpose=about))
+    assert [tool for tool, _ in chat.said()] == ["send_conversation_message"]
+
+
 def test_a_conversation_that_cannot_be_begun_is_told_with_the_reason_and_nothing_else(server, tmp_path) -> None:
     def no(_: Call) -> dict[str, Any]:
         raise Refused("permissionDenied", "bob is not a member.")
@@ -287,7 +293,7 @@ def test_a_conversation_that_cannot_be_begun_is_told_with_the_reason_and_nothing
 
 def test_an_agent_started_anew_goes_on_with_a_conversation_and_tells_its_end(server, tmp_path) -> None:
     """It knows of it only what the server says, and what was said before."""
-    about = "shiritori, 6 rounds (asked for by ann)"
+    about = "shiritori, 6 rounds (asked of me by ann)"
     again = turn("gorira", 2, about)
     again = {**again, "pending_messages": [], "context_messages": again["pending_messages"]}
     chat = talk(server, tmp_path, GAME, again, ended("max_turns"))
@@ -372,6 +378,13 @@ def test_a_turn_that_is_refused_again_and_again_is_given_up(server, tmp_path) ->
 # --- leaving ---------------------------------------------------------------------------------------------------------
 
 
+def start(server: FakeServer) -> subprocess.Popen[bytes]:
+    """A command agent's process that has been started and not waited for."""
+    env = {"PATH": os.environ["PATH"], "TORYO_SERVER_URL": server.url, "TORYO_LAUNCH_CREDENTIAL": "tlc_1"}
+    argv = [sys.executable, "-P", "-u", "-m", COMMAND]
+    return subprocess.Popen(argv, env={**env, "TORYO_LAUNCH_ID": "lau_1"}, stdout=subprocess.DEVNULL)
+
+
 def test_a_chat_that_is_told_to_stop_logs_out_so_that_the_next_one_goes_on_at_once(server, tmp_path) -> None:
     Chat(server)
     asked = threading.Event()
@@ -381,9 +394,7 @@ def test_a_chat_that_is_told_to_stop_logs_out_so_that_the_next_one_goes_on_at_on
         return {"success": True, "action": "wait_for_messages"}
 
     server.on("get_next_action", wait)
-    env = {"PATH": os.environ["PATH"], "TORYO_SERVER_URL": server.url, "TORYO_LAUNCH_CREDENTIAL": "tlc_1"}
-    argv = [sys.executable, "-P", "-u", "-m", COMMAND]
-    process = subprocess.Popen(argv, env={**env, "TORYO_LAUNCH_ID": "lau_1"}, stdout=subprocess.DEVNULL)
+    process = start(server)
     try:
         server.waiting_for("get_next_action")
         process.send_signal(signal.SIGTERM)
@@ -393,6 +404,28 @@ def test_a_chat_that_is_told_to_stop_logs_out_so_that_the_next_one_goes_on_at_on
         asked.set()
         process.kill()
     assert not server.seen("save_progress"), "there is nothing to note"
+
+
+def test_a_chat_that_is_told_to_stop_first_deals_with_what_it_has_fetched(server) -> None:
+    Chat(server, person("one", "two", "three"))
+    told = threading.Event()
+
+    def wait_for_the_signal(_: Call) -> dict[str, Any]:
+        told.wait(BOUND)
+        return {"success": True}
+
+    server.on("respond_chat", wait_for_the_signal)
+    process = start(server)
+    try:
+        server.waiting_for("respond_chat")
+        process.send_signal(signal.SIGTERM)
+        told.set()
+        assert process.wait(BOUND) == 130
+    finally:
+        told.set()
+        process.kill()
+    assert len(server.seen("respond_chat")) == 3
+    assert tools(server)[-1] == "logout"
 
 
 # --- delegations -----------------------------------------------------------------------------------------------------

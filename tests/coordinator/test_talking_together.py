@@ -88,6 +88,7 @@ def test_two_agents_play_as_long_as_a_person_wants_and_the_person_is_told(team, 
     assert [each["content"] for each in said] == WORDS
     assert [each["from_agent_id"] for each in said] == [ann, bob] * 6
     assert {each["conversation_id"] for each in said} == {conversation["conversation_id"]}
+    assert not team.thread(bob), "it was not asked"
 
 
 def test_a_task_has_a_conversation_held_and_ends_with_its_result(team, coordinator) -> None:

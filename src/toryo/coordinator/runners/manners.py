@@ -18,7 +18,7 @@ Facts = Mapping[str, Any]
 FEWEST_TURNS, MOST_TURNS, USUAL_TURNS = 2, 40, 20
 TURNS_WITHOUT_RULE = 4
 """What one says, what the other answers, and room for the end."""
-_ASKED_BY = re.compile(r" \(asked for by (\S+)\)$")
+_ASKED = re.compile(r" \(asked of (\S+) by (\S+)\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +107,15 @@ def turns_for(script: Rule, purpose: str, facts: Facts, rounds: object = None) -
     return max(FEWEST_TURNS, min(turns, MOST_TURNS))
 
 
-def asked_for_by(about: str, person_id: str) -> str:
+def asked(about: str, agent_id: str, person_id: str) -> str:
     """The purpose of a conversation that a person wants: it says so, and an agent started anew reads it there."""
-    return f"{about} (asked for by {person_id})"
+    return f"{about} (asked of {agent_id} by {person_id})"
 
 
-def who_asked(purpose: str) -> str | None:
-    found = _ASKED_BY.search(purpose)
-    return found[1] if found else None
+def who_asked(purpose: str, agent_id: str) -> str | None:
+    """The person who asked this agent (and not its partner) for a conversation."""
+    found = _ASKED.search(purpose)
+    return found[2] if found and found[1] == agent_id else None
 
 
 def _brief(script: Rule, standing: Standing, facts: Facts) -> Move:

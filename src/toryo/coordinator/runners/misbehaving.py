@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -89,5 +88,5 @@ class Misbehaving(Talk):
     def _doze(self) -> None:
         """It is told the same again at once; so it looks ever more rarely."""
         self._session.progressed()
-        time.sleep(self._pause)
+        self._session.pause(self._pause)
         self._pause = min(self._pause * 2, LONGEST_PAUSE)

@@ -11,7 +11,8 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -34,6 +35,9 @@ SAME_AT_MOST = 3
 """So often a runner follows the same advice without anything changing, then it leaves."""
 REPORTS_AT_MOST = 15
 """Tries of a report that is refused because its acceptance checks still run (each try waits at the server)."""
+
+
+LEAVING = (signal.SIGINT, signal.SIGTERM)
 
 
 class ToldToLeave(BaseException):
@@ -82,6 +86,23 @@ class Session:
         )
         self._token = answer.get("session_token")
         return answer
+
+    @contextmanager
+    def undisturbed(self) -> Iterator[None]:
+        """A signal to leave that comes meanwhile is heeded afterwards: what has been begun is done."""
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, LEAVING)
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def pause(self, seconds: float) -> None:
+        """Does nothing for a while; a signal to leave ends that, also where nothing else is disturbed."""
+        before = signal.pthread_sigmask(signal.SIG_UNBLOCK, LEAVING)
+        try:
+            time.sleep(seconds)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def progressed(self) -> None:
         self.progress += 1
@@ -201,7 +222,7 @@ def common(session: Session) -> dict[str, Handler]:
 
 def main(provider: str, work: Callable[[Session], None]) -> NoReturn:
     """A runner's whole life: signals, server, work, and the exit code that says how it went."""
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in LEAVING:
         signal.signal(number, _told)
     # but for the tools of ONCE, every tool a runner uses answers a repeated call as it answered the first
     client, once = (_client(repeat_lost=each) for each in (True, False))
@@ -245,7 +266,7 @@ def _tidy_up(session: Session) -> int:
 
 
 def _told(_number: int, _frame: object) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in LEAVING:
         signal.signal(number, signal.SIG_IGN)
     raise ToldToLeave
 

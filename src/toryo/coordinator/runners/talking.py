@@ -7,7 +7,6 @@ process is read from the server's answers again; what is kept here only spares r
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -57,7 +56,8 @@ class Talk:
         given = self._session.try_to("get_pending_messages")
         if not given.get("success"):
             return given
-        self.deal_with(given)
+        with self._session.undisturbed():
+            self.deal_with(given)
         return {}
 
     def deal_with(self, given: Answer) -> None:
@@ -153,7 +153,7 @@ class Talk:
         answer = self._session.try_to(tool, content=text, **to)
         if answer.get("error") != "rateLimited" or not answer.get("retry_after"):
             return answer
-        time.sleep(min(float(answer["retry_after"]), LONGEST_WAIT))
+        self._session.pause(min(float(answer["retry_after"]), LONGEST_WAIT))
         return self._session.try_to(tool, content=text, **to)
 
     # --- delegations --------------------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ class Talk:
         answer = self._begin(
             manners.said(rule["target_agent_id"], facts),
             text or manners.opening(self.script, about, facts),
-            manners.asked_for_by(about, message["from_agent_id"]),
+            manners.asked(about, self._session.agent_id, message["from_agent_id"]),
             manners.turns_for(self.script, about, facts, rule.get("rounds")),
         )
         if not answer.get("success"):
@@ -295,7 +295,7 @@ class Talk:
     def _who_asked(self, known: Answer) -> Asked | None:
         """As this process remembers it; one started anew finds the person in the purpose."""
         asked = self._asked.pop(known["conversation_id"], None)
-        person_id = manners.who_asked(str(known.get("purpose") or ""))
+        person_id = manners.who_asked(str(known.get("purpose") or ""), self._session.agent_id)
         if asked is not None or person_id is None:
             return asked
         started = [each["start"] for each in self.script["answers"] if each.get("start")]
