@@ -20,12 +20,24 @@ def _tell_writers(call: Call) -> int:
     """One system message to each writer for whose messages no chat session has signed in; each message once."""
     told: set[tuple[str, str, str]] = set()
     for message in call.tx.chat.overdue(call.now - call.context.talk.start_timeout):
+        if _somebody_is_there(call, message):
+            continue
         pair = (message.project_id, message.from_agent_id, message.to_agent_id)
         call.tx.chat.unwatch_message(message)
         if pair not in told:
             told.add(pair)
             _tell(call, message)
     return len(told)
+
+
+def _somebody_is_there(call: Call, message: Message) -> bool:
+    """A session that was there when it was stored has got it, or still may; after its end the time begins anew."""
+    box = call.tx.chat.mailbox(message.project_id, message.to_agent_id)
+    if box.cursor >= message.sequence and box.handed_session is None:
+        call.tx.chat.unwatch_message(message)
+        return True
+    lives = Purpose.CHAT in call.tx.sessions.live_of(message.project_id, message.to_agent_id)
+    return lives or call.now < box.left_at + call.context.talk.start_timeout
 
 
 def _tell(call: Call, message: Message) -> None:

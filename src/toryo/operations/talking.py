@@ -87,7 +87,6 @@ def store(
 ) -> Message:
     """Stores a message and creates the chat work. Raises Refusal above the rate that is allowed."""
     _refuse_flood(call, project_id, writer_id, to.id)
-    comes = to.human or Purpose.CHAT in call.tx.sessions.live_of(project_id, to.id)
     writer = call.tx.agents.find(writer_id)
     message = Message(
         id=call.new_id(ids.MESSAGE),
@@ -101,7 +100,7 @@ def store(
         conversation_id=conversation_id,
         related_task_id=related_task_id,
         created_at=call.now,
-        watched=not comes and writer is not None and writer.human,
+        watched=not to.human and writer is not None and writer.human,
     )
     _add(call, message)
     _mark_active(call, project_id, writer_id)
