@@ -66,6 +66,16 @@ class ChatSettings(BaseModel):
     conversations_per_hour: int = Field(6, ge=1, description="Conversations an hour between the same two agents.")
 
 
+class AuthSettings(BaseModel):
+    """How queue agents prove themselves (`TORYO_AUTH__MODE`)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    mode: Literal["keys", "local"] = Field(
+        "keys", description="keys: an API key is needed; local: register_agent gives one (loopback only)."
+    )
+
+
 class Settings(BaseSettings):
     """The server's settings. Unknown arguments are refused; an empty environment variable counts as not set."""
 
@@ -99,6 +109,7 @@ class Settings(BaseSettings):
     )
     session: SessionSettings = Field(default_factory=SessionSettings, description="Life times of sessions.")
 
+    auth: AuthSettings = Field(default_factory=AuthSettings, description="How queue agents prove themselves.")
     chat: ChatSettings = Field(default_factory=ChatSettings, description="Messages, conversations, delegations.")
     guards: GuardSettings = Field(default_factory=GuardSettings, description="Guards and graces.")
 

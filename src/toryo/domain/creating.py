@@ -131,9 +131,18 @@ def refuse_assignee(ground: Ground, manager: Agent, assignee_id: str) -> None:
 
 
 def refuse_place(
-    ground: Ground, parent: Task, drafts: Sequence[Draft], *, capped: bool, replacing: bool = False
+    ground: Ground,
+    parent: Task,
+    drafts: Sequence[Draft],
+    *,
+    capped: bool,
+    replacing: bool = False,
+    distinct: bool = True,
 ) -> None:
-    """What holds for everybody who creates below a task; `capped` is false for people."""
+    """What holds for everybody who creates below a task; `capped` is false for people.
+
+    `distinct`: no two open siblings have the same title (queue tasks have none of their own).
+    """
     if parent.closed or ground.tree.below_closed(parent):
         raise Refusal(
             Code.INVALID_TRANSITION,
@@ -144,7 +153,8 @@ def refuse_place(
     children = ground.tree.children(parent)
     if capped:
         _refuse_caps(ground, parent, children, len(drafts), replacing)
-    _refuse_duplicates([each for each in children if not replacing or each.in_progress], drafts)
+    if distinct:
+        _refuse_duplicates([each for each in children if not replacing or each.in_progress], drafts)
 
 
 def _refuse_caps(ground: Ground, parent: Task, children: Sequence[Task], wanted: int, replacing: bool) -> None:

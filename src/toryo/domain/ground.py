@@ -104,7 +104,9 @@ class Ground:
     busy: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Ids of the main tasks in progress in this project, by assignee."""
     signed_in: frozenset[str] = frozenset()
-    """Agents with a live task session in this project."""
+    """Agents with a live task session in this project, and self-driven ones that are online."""
+    served: frozenset[str] = frozenset()
+    """Queues that have an agent: one that polls, or one that a Coordinator starts for it."""
     open_delegations: Mapping[str, int] = field(default_factory=dict)
     """Awaited delegations that are open, by main task."""
 
@@ -173,6 +175,11 @@ class Ground:
             and not task.for_queue
             and not {*self._hindrances_of_task(task)} - {Hindrance.PROJECT_NOT_ACTIVE}
         )
+
+    def queued(self, task: Task) -> bool:
+        """A queue task that could be claimed now, and whose queue has an agent."""
+        ready = task.status is Status.TODO and not {*self._hindrances_of_task(task)}
+        return task.for_queue and ready and task.agent_type in self.served
 
     def dispatchable(self, child: Task, manager_id: str) -> bool:
         """A ready child whose assignee is able and has room, or that some able worker below could take."""

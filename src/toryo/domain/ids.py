@@ -8,7 +8,9 @@ from toryo.domain.times import Millis
 
 PROJECT, AGENT, TASK, SESSION, LAUNCH = "prj", "agt", "tsk", "ses", "lau"
 HANDOFF, NOTIFICATION, EVENT, NOTE, CHECK = "hnd", "ntf", "evt", "nte", "chk"
+KEY = "key"
 MESSAGE, CONVERSATION, DELEGATION, VIEWER = "msg", "cnv", "dlg", "vwr"
+NOTICE = "ntc"
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _CHOSEN = re.compile(r"[a-z0-9._-]{1,64}")

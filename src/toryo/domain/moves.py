@@ -295,7 +295,7 @@ class _Moving:
         """To `in_progress` only if guard 1 holds, else `todo` (a draft stays a draft)."""
         if task.blocked_from is Status.BACKLOG:
             return Status.BACKLOG
-        if task.blocked_from is not Status.IN_PROGRESS:
+        if task.blocked_from is not Status.IN_PROGRESS or task.for_queue:  # its claim ended with the block
             return Status.TODO
         return Status.TODO if next(self.ground.hindrances(task), None) else Status.IN_PROGRESS
 

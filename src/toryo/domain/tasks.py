@@ -178,6 +178,11 @@ class Task:
     correlation_id: str | None = None
     started_at: Millis | None = None
     completed_at: Millis | None = None
+    not_before: Millis | None = None
+    """A queue task rests until then after an attempt was lost."""
+    timeout_seconds: int | None = None
+    max_attempts: int | None = None
+    """Of a queue task: how long a claim lasts, and how many there are."""
     stalled_event: int | None = None
     """The newest fact of its tree when a stall was reported: each is reported once."""
     version: int = 1

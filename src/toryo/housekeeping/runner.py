@@ -8,7 +8,7 @@ from typing import Any
 
 import structlog
 
-from toryo.housekeeping import stalls, sweeping, talk
+from toryo.housekeeping import queues, stalls, sweeping, talk
 from toryo.operations.call import Call
 from toryo.operations.perform import Office
 
@@ -18,6 +18,7 @@ CHORES: tuple[tuple[str, Callable[[Call], Any]], ...] = (
     ("sweep", sweeping.sweep),
     ("stalls", stalls.notice),
     ("talk", talk.tidy),
+    ("queues", queues.tidy),
 )
 LOOKS_EVERY = 30.0
 """Seconds between rounds, at most: stalls are to be seen within the stall time, not a sweep later."""

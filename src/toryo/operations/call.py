@@ -24,6 +24,7 @@ from toryo.operations.holds import Holds
 from toryo.operations.permissions import Caller, Kind, Login
 from toryo.settings import Settings
 from toryo.storage import snapshots
+from toryo.storage.shared import InDatabase, Shared
 from toryo.storage.transaction import Transaction
 from toryo.workflow.snapshot import Limits, Snapshot
 
@@ -41,6 +42,8 @@ class Context:
     """So many random bits."""
     holds: Holds = field(default_factory=Holds)
     talk: chat.Limits = field(default_factory=chat.Limits)
+    shared: Callable[[Transaction], Shared] = InDatabase
+    """Where shared values are."""
 
 
 class Call:
@@ -88,6 +91,8 @@ class Call:
             return Actor(self.caller.actor_id, person=True, everything=self.caller.login is Login.OWNER)
         if self.caller.kind is Kind.SESSION:
             return Actor(self.caller.actor_id, person=self.agent.human, session_id=self.session.id)
+        if self.caller.kind is Kind.QUEUE:
+            return Actor(self.caller.actor_id)
         return Actor(SYSTEM, everything=True, guard=True)
 
     def adopt(self, session: Session) -> None:
@@ -203,7 +208,7 @@ class Call:
     def sees(self, project_id: str) -> bool:
         """Sessions see their own project; people the projects they belong to; owners, viewers and Toryo all."""
         caller = self.caller
-        if caller.kind in (Kind.SESSION, Kind.LAUNCH):
+        if caller.kind in (Kind.SESSION, Kind.LAUNCH, Kind.QUEUE):
             return caller.project_id == project_id
         if caller.kind is Kind.PERSON and caller.login is Login.MEMBER:
             membership = self.tx.agents.membership(project_id, self.agent.id)

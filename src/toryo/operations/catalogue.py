@@ -70,10 +70,12 @@ class Operation:
     """Whether the handler may answer `Later`; its parameters then have `timeout_seconds` or `wait_seconds`."""
     leads: bool = False
     """Whether answers and refusals carry `next`: what `get_next_action` would say now."""
+    bare: str | None = None
+    """The key whose value alone is the text of the answer, where the tool's protocol says so (seed 4)."""
     listed: bool = True
     """Whether `tools/list` shows it to those who may call it; `help` names the rest."""
-    shows_token: bool = False
-    """Whether `listed_schema` shows `session_token`: to connections that carry no credential of their own."""
+    asks_for: str | None = None
+    """What `listed_schema` shows connections that carry no credential: `session_token` or `api_key`."""
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
@@ -86,9 +88,10 @@ class Operation:
         Left out: the longest lengths (a refusal names them), and that an optional parameter may be null.
         """
         brief: dict[str, Any] = _brief(self.input_schema)
-        if self.shows_token:
-            token = {"type": "string", "description": "From authenticate."}
-            brief = {**brief, "properties": {**brief.get("properties", {}), "session_token": token}}
+        if self.asks_for:
+            told = "From authenticate." if self.asks_for == "session_token" else "Your API key."
+            token = {"type": "string", "description": told}
+            brief = {**brief, "properties": {**brief.get("properties", {}), self.asks_for: token}}
         return brief
 
     @cached_property
@@ -122,13 +125,14 @@ def operation(
     waits: bool = False,
     leads: bool = False,
     listed: bool = True,
+    bare: str | None = None,
 ) -> Callable[[Handler], Handler]:
     """Declares the decorated handler as the operation `name`; its docstring is what callers are told about it."""
 
     def declare(handler: Handler) -> Handler:
         summary = " ".join((handler.__doc__ or "").split())
         _CATALOGUE.add(
-            Operation(name, summary, grant, parameters, result, handler, route, tool, reads, waits, leads, listed)
+            Operation(name, summary, grant, parameters, result, handler, route, tool, reads, waits, leads, bare, listed)
         )
         return handler
 

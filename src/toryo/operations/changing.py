@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from toryo.domain import chat, ids, moves
+from toryo.domain import chat, ids, moves, queue
 from toryo.domain import dependencies as graph
 from toryo.domain.agents import SYSTEM
 from toryo.domain.creating import Draft, in_order
@@ -79,6 +79,8 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
     for each in last.values():
         if each.status in (Status.FAILED, Status.CANCELLED) and first[each.id].open:
             _drop_delegations(call, each)
+        if each.for_queue and first[each.id].in_progress and not each.in_progress:
+            _withdraw_claim(call, each)
     hint(call, last.values())
 
 
@@ -91,8 +93,40 @@ def _tell(call: Call, change: Change, actor: Actor, reason: str | None) -> None:
     call.event(f"task.{change.verb}", task=change.after, actor=actor, fact=True, data=data)
 
 
+def _withdraw_claim(call: Call, task: Task) -> None:
+    """Somebody has taken a claimed task out of its holder's hands: its result is not taken any more."""
+    held = call.tx.queues.live_claim(task.id)
+    if held is None:  # its holder has submitted it, or lost it before
+        return
+    call.tx.queues.save_claim(queue.ended(held, "withdrawn", call.now))
+    call.event("claim.withdrawn", task=task, agent_id=held.agent_id, data={"attempt": held.attempt})
+    current = _stored(call, task.id)
+    call.tx.tasks.save(current, replace(current, attempt=current.attempt + 1, assignee_id=None))
+
+
+def queue_topic(project_id: str, agent_type: str) -> str:
+    """What whoever waits for tasks of a queue listens to."""
+    return f"queue:{project_id}:{agent_type}"
+
+
+def ready_topic(agent_type: str, task_id: str) -> str:
+    """A hint for other programs: this task is ready (seed 4's channel `task:<agent_type>`)."""
+    return f"ready:{agent_type}:{task_id}"
+
+
+def _hint_queues(call: Call, tasks: Iterable[Task]) -> None:
+    """Wakes who polls for what these changes have made ready: queue tasks themselves, and those that waited."""
+    for task in tasks:
+        waiting = call.tx.tasks.find_all(call.tx.tasks.dependants(task.id)) if task.closed else []
+        for each in (task, *waiting):
+            if each.agent_type is not None and each.status is Status.TODO:
+                call.tx.hint(queue_topic(each.project_id, each.agent_type), ready_topic(each.agent_type, each.id))
+
+
 def hint(call: Call, tasks: Iterable[Task]) -> None:
     """Wakes who decides about launches and who waits for these trees."""
+    tasks = list(tasks)
+    _hint_queues(call, tasks)
     call.tx.hint(WORK, *{f"task:{each.root_id}" for each in tasks}, *{f"project:{each.project_id}" for each in tasks})
 
 

@@ -9,7 +9,7 @@ from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.moves import Actor
 from toryo.domain.sessions import End, Session
 from toryo.domain.tasks import Status, Task, Wait
-from toryo.operations import changing, conversing
+from toryo.operations import changing, claiming, conversing
 from toryo.operations.call import WORK, Call
 
 GUARD = Actor(SYSTEM, everything=True, guard=True)
@@ -58,6 +58,7 @@ def end_launch(call: Call, launch: Launch, state: State, reason: str, *, told: b
         launch, state=state, ended_at=call.now, end_reason=reason, told_to_leave=launch.told_to_leave or told
     )
     call.tx.launches.save(launch, ended)
+    claiming.release_launch(call, launch.id, launch.task_id, counted=launch.signed_in_at is not None)
     call.event(
         f"launch.{state.value}",
         project_id=launch.project_id,

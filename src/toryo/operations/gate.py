@@ -33,6 +33,7 @@ READS_AND_NOTES = frozenset(
         "get_pending_tasks",
         "report_execution_start",
         "get_task_conversations",
+        "get_shared_state",
     }
 )
 HARMLESS = READS_AND_NOTES | {"report_model"}

@@ -11,7 +11,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.operations.permissions import Caller, Credentials, Kind, Login
 from toryo.storage.transaction import Transaction
 
-COORDINATOR, PERSON, LAUNCH, SESSION = "tct_", "tpt_", "tlc_", "tst_"
+COORDINATOR, PERSON, LAUNCH, SESSION, QUEUE = "tct_", "tpt_", "tlc_", "tst_", "tqk_"
 
 
 def digest(token: str) -> str:
@@ -45,6 +45,8 @@ def _by_bearer(tx: Transaction, token: str) -> Caller:
         return _by_session_token(tx, token)
     if token.startswith(LAUNCH):
         return _by_launch(tx, token)
+    if token.startswith(QUEUE):
+        return _by_key(tx, token)
     found = tx.keeping.token(digest(token))
     if found is None or not token.startswith((COORDINATOR, PERSON)):
         raise Refusal(
@@ -70,6 +72,17 @@ def _by_launch(tx: Transaction, token: str) -> Caller:
     agent = tx.agents.find(launch.agent_id)
     session = None if launch.by_passkey else tx.sessions.of_launch(launch.id)
     return Caller(Kind.SESSION if session else Kind.LAUNCH, agent=agent, session=session, launch=launch)
+
+
+def _by_key(tx: Transaction, token: str) -> Caller:
+    key = tx.queues.key_by_hash(digest(token))
+    if key is None or key.revoked_at is not None:
+        raise Refusal(
+            Code.INVALID_CREDENTIALS,
+            "This API key is not known here, or was revoked.",
+            "Ask a person for a new one: toryo token add --agent ID --project PRJ.",
+        )
+    return Caller(Kind.QUEUE, agent=tx.agents.find(key.agent_id) if key.agent_id else None, key=key)
 
 
 def _by_session_token(tx: Transaction, token: str) -> Caller:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from toryo.domain.agents import Role
 from toryo.domain.launches import Purpose
 from toryo.operations.catalogue import Operation, tools
-from toryo.operations.permissions import Caller, Grant, Kind
+from toryo.operations.permissions import KEYED, Caller, Grant, Kind, allowed
 
-COORDINATOR_TOOLSET = "coordinator"
+COORDINATOR_TOOLSET, QUEUE_TOOLSET = "coordinator", "queue"
 
 _WORKER = frozenset(
     {
@@ -67,15 +67,28 @@ def tools_for(caller: Caller, toolset: str | None = None) -> list[Operation]:
     """What `tools/list` answers: by the credential, else (`?toolset=coordinator`) by what was asked for."""
     if caller.kind is Kind.COORDINATOR or (toolset == COORDINATOR_TOOLSET and caller.kind is Kind.NOBODY):
         return [each for each in tools() if each.grant in (Grant.COORDINATOR, Grant.OPEN)]
+    if caller.key is not None or (toolset == QUEUE_TOOLSET and caller.kind is Kind.NOBODY):
+        return _of_queue(caller)
     if caller.kind in (Kind.SESSION, Kind.LAUNCH):
         wanted = _of(caller)
         return [each for each in tools() if each.name in wanted]
-    return [_by_hand(each) for each in tools() if each.listed and each.grant is not Grant.COORDINATOR]
+    return [_by_hand(each) for each in tools() if each.listed and each.grant not in _NOT_BY_HAND]
+
+
+_NOT_BY_HAND = frozenset({Grant.COORDINATOR, Grant.QUEUE_AGENT, Grant.REGISTRAR})
+
+
+def _of_queue(caller: Caller) -> list[Operation]:
+    """What an API key opens; without one, all that there are, with the parameter that takes it."""
+    found = [each for each in tools() if each.grant in KEYED and each.listed]
+    if caller.key is None:
+        return [replace(each, asks_for="api_key") for each in found]
+    return [each for each in found if allowed(each, caller)]
 
 
 def _by_hand(operation: Operation) -> Operation:
     """For an agent started by hand: its session tools take the token that authenticate gave."""
-    return operation if operation.grant is Grant.OPEN else replace(operation, shows_token=True)
+    return operation if operation.grant is Grant.OPEN else replace(operation, asks_for="session_token")
 
 
 def _of(caller: Caller) -> frozenset[str]:

@@ -26,7 +26,7 @@ from toryo.operations import gate, leading, listing, talking
 from toryo.operations.call import Call, Context
 from toryo.operations.catalogue import Later, Operation, catalogue
 from toryo.operations.identity import digest, identify
-from toryo.operations.permissions import Caller, Credentials, Grant, Kind, Login, refuse
+from toryo.operations.permissions import KEYED, Caller, Credentials, Grant, Kind, Login, refuse
 from toryo.settings import Settings
 from toryo.storage.database import Connection, Database
 from toryo.storage.errors import ConstraintBroken, DatabaseUnavailable, Unstorable
@@ -39,7 +39,7 @@ OWNER_ID = "owner"
 """The person who set up the server."""
 _CUT = 2_048
 """Characters of arguments that a log line keeps."""
-_SECRET = frozenset({"passkey", "session_token", "credential", "token"})
+_SECRET = frozenset({"passkey", "session_token", "credential", "token", "api_key"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +134,12 @@ class Office:
         if operation is None:
             return Outcome(_unknown(name).answer(), True)
         arguments = dict(arguments)
+        if operation.grant in KEYED:
+            api_key = arguments.pop("api_key", None)
+            if isinstance(api_key, str) and api_key:
+                if credentials.bearer not in (None, api_key):
+                    return Outcome(_two_callers().answer(), True, operation=operation)
+                credentials = replace(credentials, bearer=api_key)
         token = arguments.pop("session_token", None)
         if isinstance(token, str) and token:
             credentials = replace(credentials, session_token=token)
@@ -355,6 +361,14 @@ def _invalid(operation: Operation, invalid: ValidationError) -> Refusal:
 def _nearest(name: str, known: list[str]) -> str:
     close = difflib.get_close_matches(name, known, 1)
     return f"Did you mean {close[0]} instead of {name}?" if close else f"Leave out {name}."
+
+
+def _two_callers() -> Refusal:
+    return Refusal(
+        Code.INVALID_CREDENTIALS,
+        "The connection's credential and api_key are two different callers.",
+        "Leave api_key out, or the Authorization header.",
+    )
 
 
 def _unknown(name: str) -> Refusal:

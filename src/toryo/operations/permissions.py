@@ -13,10 +13,15 @@ from typing import TYPE_CHECKING
 from toryo.domain.agents import Agent, Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch, Purpose
+from toryo.domain.queue import ApiKey
 from toryo.domain.sessions import Session
 
 if TYPE_CHECKING:
     from toryo.operations.catalogue import Operation
+
+
+ORCHESTRATOR = "orchestrator"
+"""The capability (given by people) whose sessions may file tasks for queues."""
 
 
 class Kind(StrEnum):
@@ -28,6 +33,8 @@ class Kind(StrEnum):
     """A launch credential whose process has not signed in (any more)."""
     SESSION = "session"
     PERSON = "person"
+    QUEUE = "queue"
+    """An API key: an agent that runs already, or an orchestrator."""
 
 
 class Grant(StrEnum):
@@ -42,12 +49,24 @@ class Grant(StrEnum):
     """A manager in a task session (and, for the tools that say so, a worker on its own self-made subtasks)."""
     LEADING = "leading"
     """A task session; the operation itself sees to it that workers touch self-made subtasks only."""
+    FILER = "filer"
+    """A task session, or an orchestrator (an API key or a session that may file for queues)."""
+    QUEUE_AGENT = "queue_agent"
+    """An API key, or an orchestrator's session."""
+    SHARER = "sharer"
+    """A session or an API key: whoever works in a project."""
+    REGISTRAR = "registrar"
+    """An API key; without one where the server lets agents of the same machine register themselves."""
     READER = "reader"
     """A session or a person: whoever sees a project at all."""
     PERSON = "person"
     WRITER = "writer"
     """A person whose login may change things (not a viewer)."""
     OWNER = "owner"
+
+
+KEYED = frozenset({Grant.FILER, Grant.QUEUE_AGENT, Grant.SHARER, Grant.REGISTRAR})
+"""Grants whose operations take an API key, as the bearer or as `api_key`."""
 
 
 class Login(StrEnum):
@@ -79,12 +98,22 @@ class Caller:
     launch: Launch | None = None
     login: Login | None = None
     coordinator_id: str | None = None
+    key: ApiKey | None = None
 
     @property
     def project_id(self) -> str | None:
         if self.session is not None:
             return self.session.project_id
+        if self.key is not None:
+            return self.key.project_id
         return self.launch.project_id if self.launch is not None else None
+
+    @property
+    def orchestrates(self) -> bool:
+        """Whether it may file tasks for queues."""
+        if self.key is not None:
+            return self.key.orchestrator
+        return self.session is not None and self.agent is not None and ORCHESTRATOR in self.agent.capabilities
 
     @property
     def is_person(self) -> bool:
@@ -95,6 +124,8 @@ class Caller:
         """Who did it, for the event log."""
         if self.agent is not None:
             return self.agent.id
+        if self.key is not None:
+            return self.key.agent_id or self.key.id
         return "system:coordinator" if self.kind is Kind.COORDINATOR else "system:nobody"
 
 
@@ -126,7 +157,44 @@ def refuse(operation: Operation, caller: Caller) -> None:
     if grant in (Grant.PERSON, Grant.WRITER, Grant.OWNER):
         _refuse_person(operation, caller)
         return
-    _refuse_session(operation, caller)
+    if grant in KEYED:
+        _refuse_for_queue(operation, caller)
+        return
+    refuse_session(operation, caller)
+
+
+def _refuse_for_queue(operation: Operation, caller: Caller) -> None:
+    """API keys, and the sessions that may do the same."""
+    if caller.key is not None:
+        _refuse_key(operation, caller, caller.key)
+    elif operation.grant is Grant.REGISTRAR and caller.kind is Kind.NOBODY:
+        return  # the operation itself knows whether this server lets it
+    elif operation.grant is Grant.QUEUE_AGENT and caller.session is not None and caller.orchestrates:
+        return
+    elif operation.grant is Grant.FILER and caller.session is not None and not caller.orchestrates:
+        refuse_session(operation, caller)
+    elif operation.grant in (Grant.QUEUE_AGENT, Grant.REGISTRAR) or caller.session is None:
+        raise Refusal(
+            Code.AUTHENTICATION_REQUIRED,
+            f"{operation.name} needs an API key.",
+            "Pass it as Authorization: Bearer or as api_key; a person makes one: toryo token add --agent ID "
+            "--project PRJ --type T.",
+        )
+
+
+def _refuse_key(operation: Operation, caller: Caller, key: ApiKey) -> None:
+    if key.tools and operation.name not in key.tools:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"This API key may not call {operation.name}.",
+            f"It may call: {', '.join(key.tools)}. A person makes another key (toryo token add).",
+        )
+    if operation.grant is Grant.FILER and not caller.orchestrates:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "Only an orchestrator files tasks for queues.",
+            "Ask a person for a key with --orchestrator (toryo token add).",
+        )
 
 
 def _refuse_person(operation: Operation, caller: Caller) -> None:
@@ -160,7 +228,8 @@ def _refuse_reader(operation: Operation, caller: Caller) -> None:
         )
 
 
-def _refuse_session(operation: Operation, caller: Caller) -> None:
+def refuse_session(operation: Operation, caller: Caller) -> None:
+    """What a session's purpose and role must be for this operation. Raises Refusal."""
     session = caller.session
     if session is None:
         if caller.kind is Kind.LAUNCH:

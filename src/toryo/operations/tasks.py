@@ -16,10 +16,10 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.ground import Ground
 from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Status, Task, priority_named, status_named
-from toryo.operations import below, changing, showing
+from toryo.operations import below, changing, queueing, showing
 from toryo.operations.call import Call
-from toryo.operations.catalogue import Later, Parameters, operation
-from toryo.operations.permissions import Grant
+from toryo.operations.catalogue import Later, Parameters, catalogue, operation
+from toryo.operations.permissions import Grant, Kind, refuse_session
 from toryo.operations.results import MoveResult, Result, TaskResult, TasksResult
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
@@ -94,8 +94,8 @@ def get_task(call: Call, wanted: GetTask) -> dict[str, Any]:
 
 
 class CreateTask(Parameters):
-    title: Title = Field(description="One line.")
-    description: Text = Field(description="What exactly, and when it is done.")
+    title: Title | None = Field(None, description="One line.")
+    description: Text | None = Field(None, description="What exactly, and when it is done.")
     priority: PriorityName = Field("medium", description="Which first.")
     parent_task_id: Id | None = Field(None, description="Default: your main task.")
     dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Completed first.")
@@ -105,14 +105,35 @@ class CreateTask(Parameters):
     intent: Literal["new", "refine", "replace"] | None = Field(
         None, description="Where open subtasks exist (managers): new, refine add; replace cancels open ones."
     )
+    agent_type: str | None = Field(
+        None, min_length=1, max_length=100, pattern=r"\S", description="Orchestrators: the queue it goes to."
+    )
+    task_description: Text | None = Field(
+        None, min_length=1, pattern=r"\S", description="Orchestrators: what is to be done."
+    )
+    correlation_id: str | None = Field(None, min_length=1, max_length=200, description="Of the request it belongs to.")
+    timeout_seconds: int | None = Field(None, ge=1, le=86_400, description="How long a claim of it lasts (1800).")
+    max_attempts: int | None = Field(None, ge=1, le=100, description="How often it may be tried (3).")
+    idempotency_key: str | None = Field(None, min_length=1, max_length=200, description="The same key files once.")
 
-    @model_validator(mode="before")
-    @classmethod
-    def _one_form(cls, values: Any) -> Any:
-        """The queue's form (agent_type, task_description) is another operation's; the two do not mix."""
-        if isinstance(values, dict) and {"agent_type", "task_description"} & set(values):
-            raise ValueError("agent_type and task_description are for queues; give title and description here")
-        return values
+    @model_validator(mode="after")
+    def _one_form(self) -> CreateTask:
+        """Title and description for a subtask, agent_type and task_description for a queue: the two do not mix."""
+        given = self.model_fields_set
+        for_queue, own = _QUEUE_FORM & given, _OWN_FORM & given
+        if for_queue and own:
+            raise ValueError(f"{', '.join(sorted(own))} and {', '.join(sorted(for_queue))} do not go together")
+        needed = {"agent_type", "task_description"} if for_queue else {"title", "description"}
+        missing = sorted(each for each in needed if getattr(self, each) is None)
+        if missing:
+            raise ValueError(f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
+        return self
+
+
+_OWN_FORM = frozenset({"title", "description", "assignee_id", "acceptance", "intent"})
+_QUEUE_FORM = frozenset(
+    {"agent_type", "task_description", "correlation_id", "timeout_seconds", "max_attempts", "idempotency_key"}
+)
 
 
 class BatchTask(Parameters):
@@ -144,12 +165,45 @@ class BatchCreated(Result):
     tasks: list[dict[str, Any]]
 
 
-@operation("create_task", grant=Grant.TASK_SESSION, parameters=CreateTask, result=Created, leads=True)
+@operation("create_task", grant=Grant.FILER, parameters=CreateTask, result=Created, leads=True)
 def create_task(call: Call, wanted: CreateTask) -> dict[str, Any]:
-    """Create one subtask. For several, create_tasks_batch."""
+    """Create one subtask (for several: create_tasks_batch); orchestrators: a task for a queue."""
+    if wanted.agent_type is not None:
+        return _for_queue(call, wanted)
+    if call.caller.kind is not Kind.SESSION:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            "An API key files tasks for queues.",
+            "Give agent_type and task_description in place of title and description.",
+        )
+    refuse_session(catalogue()["create_task"], call.caller)
     made = _create(call, wanted.parent_task_id, [_draft(wanted, None)], wanted.intent)
     task = call.task(next(iter(made.values())))
     return {"success": True, "task_id": task.id, "task": below.show(call, task)}
+
+
+def _for_queue(call: Call, wanted: CreateTask) -> dict[str, Any]:
+    if not call.caller.orchestrates:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "Only an orchestrator files tasks for queues.",
+            "Create a subtask with title and description, or ask a person for the capability orchestrator.",
+        )
+    return queueing.file(
+        call,
+        queueing.Wanted(
+            agent_type=wanted.agent_type or "",
+            task_description=wanted.task_description or "",
+            priority=priority_named(wanted.priority),
+            context=wanted.context,
+            dependencies=tuple(wanted.dependencies),
+            correlation_id=wanted.correlation_id,
+            parent_task_id=wanted.parent_task_id,
+            timeout_seconds=wanted.timeout_seconds,
+            max_attempts=wanted.max_attempts,
+            idempotency_key=wanted.idempotency_key,
+        ),
+    )
 
 
 @operation("create_tasks_batch", grant=Grant.TASK_SESSION, parameters=CreateBatch, result=BatchCreated, leads=True)
@@ -185,8 +239,8 @@ def _batch(call: Call, made: dict[str, str]) -> dict[str, Any]:
 
 def _draft(wanted: CreateTask | BatchTask, local_id: str | None) -> Draft:
     return Draft(
-        title=wanted.title,
-        description=wanted.description,
+        title=wanted.title or "",
+        description=wanted.description or "",
         local_id=local_id,
         priority=priority_named(wanted.priority),
         dependencies=tuple(wanted.dependencies),

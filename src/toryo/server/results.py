@@ -27,17 +27,19 @@ class Call(NamedTuple):
 
 
 def text(outcome: Outcome) -> bytes:
-    """The result as JSON; this very text is the text content."""
-    return orjson.dumps(outcome.result)
+    """The text content: the result as JSON, or only the part of it that a tool's text is by its protocol."""
+    bare = outcome.operation.bare if outcome.operation is not None and not outcome.refused else None
+    return orjson.dumps(outcome.result if bare is None or outcome.result is None else outcome.result[bare])
 
 
 def response(call: Call, outcome: Outcome, server: bytes) -> bytes:
     """The JSON-RPC response; `server` is the JSON of what the modern era says about the server in every result."""
-    structured = text(outcome)
+    structured = orjson.dumps(outcome.result)
+    told = structured if outcome.operation is None or outcome.operation.bare is None else text(outcome)
     refused = b"true" if outcome.refused else b"false"
     parts = [
         b'{"jsonrpc":"2.0","id":', call.id,
-        b',"result":{"content":[{"type":"text","text":', orjson.dumps(structured.decode()),
+        b',"result":{"content":[{"type":"text","text":', orjson.dumps(told.decode()),
         b'}],"structuredContent":', structured, b',"isError":', refused,
     ]  # fmt: skip
     if call.modern:

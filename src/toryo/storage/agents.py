@@ -32,6 +32,30 @@ _ONE = Statement(ROWS.select().where(_t.c.id == _p("id")))
 _ALL = Statement(ROWS.select().order_by(_t.c.created_at, _t.c.id))
 _MANY = Statement(ROWS.select().where(in_list(_t.c.id, "ids")))
 _ADD = Statement(sa.insert(_t), columns=[*ROWS.names, "passkey_hash"])
+_QUEUES = Statement(
+    sa.select(_t.c.agent_type)
+    .distinct()
+    .join(_m, _m.c.agent_id == _t.c.id)
+    .where(
+        _m.c.project_id == _p("project_id"),
+        _m.c.removed_at.is_(None),
+        _t.c.status == "active",
+        _t.c.provider.is_not(None),
+        _t.c.agent_type.is_not(None),
+    )
+)
+_SERVING = Statement(
+    sa.select(_m.c.project_id, _t.c.agent_type, _t.c.id)
+    .join(_m, _m.c.agent_id == _t.c.id)
+    .where(
+        _m.c.removed_at.is_(None),
+        _t.c.status == "active",
+        _t.c.provider.is_not(None),
+        _t.c.kind == "ai",
+        _t.c.agent_type.is_not(None),
+    )
+    .order_by(_t.c.created_at, _t.c.id)
+)
 _OWNERS = Statement(ROWS.select().where(_t.c.role == "owner", _t.c.kind == "human").order_by(_t.c.created_at, _t.c.id))
 _PASSKEY = Statement(sa.select(_t.c.passkey_hash).where(_t.c.id == _p("id")))
 _MANAGED = Statement(
@@ -138,6 +162,14 @@ class Agents:
     def passkey_hash(self, agent_id: str) -> str | None:
         found: str | None = self._connection.value(_PASSKEY, id=agent_id)
         return found
+
+    def queues_of(self, project_id: str) -> frozenset[str]:
+        """The queues that agents of a project serve whom a Coordinator starts."""
+        return frozenset(row[0] for row in self._connection.all(_QUEUES, project_id=project_id))
+
+    def serving(self) -> list[tuple[str, str, str]]:
+        """Project, queue and agent, of every active agent that a Coordinator starts for a queue."""
+        return [(row[0], row[1], row[2]) for row in self._connection.all(_SERVING)]
 
     def owners(self) -> list[Agent]:
         """The people who own the server."""

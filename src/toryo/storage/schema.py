@@ -141,6 +141,9 @@ tasks = Table(
     _number("started_at", null=True),
     _number("completed_at", null=True),
     _number("stalled_event", null=True),
+    _number("not_before", null=True),
+    _number("timeout_seconds", null=True),
+    _number("max_attempts", null=True),
     _number("version"),
     # payloads last: decisions read a row's beginning only
     _text("description"),
@@ -164,7 +167,19 @@ Index(
     sqlite_where=_in_progress,
     postgresql_where=_in_progress,
 )
+_queued = text("status = 'todo' AND agent_type IS NOT NULL")
+Index(
+    "tasks_queued",
+    tasks.c.project_id,
+    tasks.c.agent_type,
+    tasks.c.priority,
+    tasks.c.created_at,
+    sqlite_where=_queued,
+    postgresql_where=_queued,
+)
 Index("tasks_blocked", tasks.c.project_id, tasks.c.assignee_id, sqlite_where=_blocked, postgresql_where=_blocked)
+_unapproved = text("approval = 'pending_approval' AND status NOT IN ('completed', 'failed', 'cancelled')")
+Index("tasks_unapproved", tasks.c.project_id, sqlite_where=_unapproved, postgresql_where=_unapproved)
 
 dependencies = Table(
     "dependencies",
@@ -482,6 +497,76 @@ Index(
 )
 Index("delegations_awaited", delegations.c.root_id, sqlite_where=_undone, postgresql_where=_undone)
 
+api_keys = Table(
+    "api_keys",
+    metadata,
+    _id(),
+    _to("project_id", "projects"),
+    _text("name"),
+    _text("agent_id", null=True),
+    _text("types", null=True),
+    _flag("orchestrator"),
+    _text("tools", null=True),
+    _text("created_by"),
+    _number("created_at"),
+    _number("revoked_at", null=True),
+    _text("key_hash"),
+    UniqueConstraint("key_hash"),
+    Index("api_keys_project", "project_id", "created_at"),
+)
+
+presences = Table(
+    "presences",
+    metadata,
+    Column("agent_id", Text, ForeignKey("agents.id"), primary_key=True),
+    _to("project_id", "projects"),
+    _text("agent_type"),
+    _text("capabilities", null=True),
+    _number("registered_at"),
+    _number("seen_at"),
+    _number("heartbeat_at", null=True),
+    _number("offline_at", null=True),
+    Index("presences_project", "project_id", "agent_type"),
+)
+
+claims = Table(
+    "claims",
+    metadata,
+    Column("task_id", Text, ForeignKey("tasks.id"), primary_key=True),
+    Column("attempt", BigInteger, primary_key=True, autoincrement=False),
+    _to("project_id", "projects"),
+    _to("agent_id", "agents"),
+    _number("claimed_at"),
+    _number("expires_at"),
+    _number("lease"),
+    _text("launch_id", null=True),
+    _number("ended_at", null=True),
+    _text("end_reason", null=True),
+    _text("outcome", null=True),
+)
+Index(
+    "claims_live",
+    claims.c.task_id,
+    unique=True,
+    sqlite_where=_unended,
+    postgresql_where=_unended,
+)
+"""At most one live claim per task: what makes a double claim impossible."""
+Index("claims_of_agent", claims.c.agent_id, sqlite_where=_unended, postgresql_where=_unended)
+
+shared_entries = Table(
+    "shared_entries",
+    metadata,
+    Column("project_id", Text, ForeignKey("projects.id"), primary_key=True),
+    Column("key", Text, primary_key=True),
+    _number("version"),
+    _number("updated_at"),
+    _text("updated_by"),
+    _number("expires_at"),
+    _text("value"),
+    Index("shared_entries_expiry", "expires_at"),
+)
+
 viewers = Table(
     "viewers",
     metadata,
@@ -495,6 +580,37 @@ viewers = Table(
 )
 _unclosed = text("closed_at IS NULL")
 Index("viewers_open", viewers.c.project_id, viewers.c.agent_id, sqlite_where=_unclosed, postgresql_where=_unclosed)
+
+notices = Table(
+    "notices",
+    metadata,
+    _id(),
+    _to("person_id", "agents"),
+    _text("key"),
+    _text("channel"),
+    _text("content"),
+    _number("created_at"),
+    _number("next_at", null=True),
+    _number("attempts"),
+    _number("sent_at", null=True),
+    _number("given_up_at", null=True),
+    _number("over_at", null=True),
+    _text("error", null=True),
+    Index("notices_key", "person_id", "key", "channel", "created_at"),
+    Index("notices_over", "over_at"),
+)
+"""The outbox: what people are told outside, once for each need and channel."""
+_lasting, _to_send = text("over_at IS NULL"), text("next_at IS NOT NULL")
+Index(
+    "notices_lasting",
+    notices.c.person_id,
+    notices.c.key,
+    notices.c.channel,
+    unique=True,
+    sqlite_where=_lasting,
+    postgresql_where=_lasting,
+)
+Index("notices_due", notices.c.channel, notices.c.next_at, sqlite_where=_to_send, postgresql_where=_to_send)
 
 events = Table(
     "events",

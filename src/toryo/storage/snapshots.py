@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from toryo.domain import chat
 from toryo.domain.agents import Agent, Role
@@ -182,6 +182,8 @@ def _grounds(
 def _around(tx: Transaction, project: Project, tree: Tree, signed_in: frozenset[str], seeds: Iterable[str]) -> Ground:
     named = {each.assignee_id for each in (*tree.tasks.values(), *tree.outside.values()) if each.assignee_id}
     known = {each.id: each for each in tx.agents.with_superiors(named | set(seeds))}
+    queued = any(each.for_queue for each in (*tree.tasks.values(), *tree.outside.values()))
+    online = tx.queues.online(project.id) if queued else {}
     for seed in seeds:
         if seed in known and known[seed].role is not Role.WORKER:
             known.update({each.id: each for each in tx.agents.below(seed)})
@@ -191,6 +193,12 @@ def _around(tx: Transaction, project: Project, tree: Tree, signed_in: frozenset[
         agents=known,
         members=tx.agents.members_among(project.id, known),
         busy=tx.tasks.busy(project.id, known),
-        signed_in=signed_in,
+        signed_in=signed_in | online.keys() if online else signed_in,
+        served=_served(tx, project.id, online) if queued else frozenset(),
         open_delegations=tx.chat.awaited(next(iter(tree.tasks.values())).root_id) if tree.tasks else {},
     )
+
+
+def _served(tx: Transaction, project_id: str, online: Mapping[str, str]) -> frozenset[str]:
+    """The queues with an agent: one that polls, or an active member that a Coordinator starts."""
+    return frozenset(online.values()) | tx.agents.queues_of(project_id)

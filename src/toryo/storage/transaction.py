@@ -9,7 +9,10 @@ from toryo.storage.events import Events
 from toryo.storage.handover import Handovers
 from toryo.storage.keeping import Keeping
 from toryo.storage.launches import Launches
+from toryo.storage.needs import Needs
+from toryo.storage.notices import Notices
 from toryo.storage.projects import Projects
+from toryo.storage.queues import Queues
 from toryo.storage.sessions import Sessions
 from toryo.storage.tasks import Tasks
 
@@ -29,6 +32,9 @@ class Transaction:
         self.handovers = Handovers(connection)
         self.chat = Chats(connection)
         self.keeping = Keeping(connection)
+        self.needs = Needs(connection)
+        self.notices = Notices(connection)
+        self.queues = Queues(connection)
         self.hints: set[str] = set()
 
     def hint(self, *topics: str) -> None:

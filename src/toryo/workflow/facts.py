@@ -158,8 +158,19 @@ def outstanding(case: Case) -> bool:
 
 
 def workers_busy(case: Case) -> bool:
-    """(a) an able agent's main task below, (b) held back by a parallel limit, (c) a dependency outside is at work."""
-    return ai_at_work(case) or person_at_work(case) or held_by_limit(case) or waits_for_outside(case)
+    """(a) an able agent's main task below, (b) held by a parallel limit, (c) a dependency outside, (f) a queue task."""
+    return (
+        ai_at_work(case)
+        or person_at_work(case)
+        or held_by_limit(case)
+        or waits_for_outside(case)
+        or queue_task_ready(case)
+    )
+
+
+def queue_task_ready(case: Case) -> bool:
+    """(f) A queue task below is ready and its type has an agent; a claimed one is somebody's main task."""
+    return any(case.ground.queued(each) for each in case.descendants)
 
 
 def ai_at_work(case: Case) -> bool:

@@ -12,10 +12,10 @@ import sqlalchemy as sa
 
 from toryo.storage.database import Connection
 from toryo.storage.errors import DatabaseTooNew
-from toryo.storage.migrations import step_0001_first_tables, step_0002_chat
+from toryo.storage.migrations import step_0001_first_tables, step_0002_chat, step_0003_queue
 from toryo.storage.statements import Statement
 
-STEPS: tuple[ModuleType, ...] = (step_0001_first_tables, step_0002_chat)
+STEPS: tuple[ModuleType, ...] = (step_0001_first_tables, step_0002_chat, step_0003_queue)
 """In order; the position is the version."""
 
 _versions = sa.Table(

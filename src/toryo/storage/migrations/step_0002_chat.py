@@ -1,4 +1,4 @@
-"""Messages, conversations, delegations and panels; and whether a launch takes a slot of its Coordinator.
+"""Messages, conversations, delegations, panels and notices; and whether a launch takes a slot of its Coordinator.
 
 The commit that adds step 0003 replaces the import by a copy of the tables as they were released.
 """
@@ -10,7 +10,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from toryo.storage.database import Connection
 from toryo.storage.schema import metadata
 
-_NEW = frozenset({"messages", "threads", "mailboxes", "conversations", "delegations", "viewers"})
+_NEW = frozenset({"messages", "threads", "mailboxes", "conversations", "delegations", "viewers", "notices"})
 
 
 def upgrade(connection: Connection) -> None:
@@ -19,4 +19,6 @@ def upgrade(connection: Connection) -> None:
             connection.define(CreateTable(table))
             for index in sorted(table.indexes, key=lambda each: str(each.name)):
                 connection.define(CreateIndex(index))
+    (unapproved,) = (each for each in metadata.tables["tasks"].indexes if each.name == "tasks_unapproved")
+    connection.define(CreateIndex(unapproved))
     connection.define("ALTER TABLE launches ADD COLUMN takes_slot BOOLEAN NOT NULL DEFAULT TRUE")

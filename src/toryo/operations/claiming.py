@@ -1,0 +1,163 @@
+"""Claims of queue tasks: taking one, losing one, and what is told when. Used by queue tools, launches and housekeeping.
+
+A claim never moves a task by itself: `changing.move` does, under the rules of every other path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from toryo.domain import queue
+from toryo.domain.agents import SYSTEM, Agent
+from toryo.domain.moves import Actor
+from toryo.domain.queue import Claim, Presence
+from toryo.domain.tasks import Status, Task
+from toryo.domain.times import SECOND, Millis, iso, iso_or_none
+from toryo.operations import changing
+from toryo.operations.call import Call
+
+EXHAUSTED = "attemptsExhausted"
+_TORYO = Actor(SYSTEM, everything=True, guard=True)
+
+
+def claim(call: Call, task: Task, agent: Agent, launch_id: str | None = None) -> Task | None:
+    """The task becomes this agent's, in progress, with a lease; None if the rules of starting say no."""
+    ground = call.ground(task, agent.id)
+    given = replace(ground.tree.tasks[task.id], assignee_id=agent.id, not_before=None)
+    becomes = replace(ground, tree=ground.tree.changed(given))
+    if not becomes.startable(given):
+        return None
+    call.tx.tasks.save(task, given)
+    lease = (task.timeout_seconds or queue.TIMEOUT_SECONDS) * SECOND
+    call.tx.queues.add_claim(
+        Claim(task.id, task.attempt, task.project_id, agent.id, call.now, call.now + lease, lease, launch_id)
+    )
+    after = changing.move(call, becomes, given, Status.IN_PROGRESS, actor=Actor(agent.id))
+    call.event("claim.taken", task=after, agent_id=agent.id, data={"attempt": task.attempt, "launch_id": launch_id})
+    return after
+
+
+def lose(call: Call, lost: Claim, reason: str, *, counted: bool = True, rest: bool = True) -> None:
+    """Its holder has it no more: it is ready again after a rest, or has failed where no attempt is left.
+
+    `counted` is false for a launch that nobody signed in for: it is as if there had been no claim.
+    """
+    task = call.tx.tasks.find(lost.task_id)
+    assert task is not None
+    if counted:
+        call.tx.queues.save_claim(queue.ended(lost, reason, call.now))
+    else:
+        call.tx.queues.delete_claim(lost)
+    if not task.in_progress or task.assignee_id != lost.agent_id:
+        return
+    data = {"attempt": lost.attempt, "reason": reason}
+    call.event("claim.lost", task=task, agent_id=lost.agent_id, data=data)
+    if counted and task.attempt >= (task.max_attempts or queue.MAX_ATTEMPTS):
+        call.tx.tasks.save_details(task.id, error=EXHAUSTED)
+        changing.move(call, call.ground(task), task, Status.FAILED, EXHAUSTED, actor=_TORYO)
+        return
+    back = changing.move(call, call.ground(task), task, Status.TODO, reason, actor=_TORYO)
+    resting = replace(
+        back,
+        assignee_id=None,
+        attempt=back.attempt + 1 if counted else back.attempt,
+        not_before=call.now + queue.backoff(lost.attempt) if counted and rest else None,
+    )
+    call.tx.tasks.save(back, resting)
+
+
+def lapse(call: Call, project_id: str | None = None) -> int:
+    """Ends the claims that have run out, in one project or in all; answers how many."""
+    over = [each for each in call.tx.queues.expired_claims(call.now) if project_id in (None, each.project_id)]
+    for each in over:
+        if each.launch_id is None:  # a launch's claim ends with its launch
+            lose(call, each, "lost")
+    return len(over)
+
+
+def release_launch(call: Call, launch_id: str, task_id: str | None, *, counted: bool) -> None:
+    """A launch that claimed a queue task is over: what it has not finished goes back."""
+    held = call.tx.queues.live_claim(task_id) if task_id is not None else None
+    if held is not None and held.launch_id == launch_id:
+        lose(call, held, "lost" if counted else "released", counted=counted)
+
+
+# --- presence --------------------------------------------------------------------------------------------------------
+
+
+def seen(call: Call, presence: Presence, *, heartbeat: bool = False) -> Presence:
+    """It has called: it is online. Written down every ten seconds, and when it makes a difference."""
+    fresh = presence.online and call.now - presence.seen_at < 10 * SECOND
+    if fresh and not heartbeat:
+        return presence
+    beat = call.now if heartbeat else presence.heartbeat_at
+    after = replace(presence, seen_at=call.now, heartbeat_at=beat, offline_at=None)
+    call.tx.queues.save_presence(after)
+    if not presence.online:
+        _tell(call, after, "agent.online")
+    return after
+
+
+def go_offline(call: Call, presence: Presence, *, releases: bool) -> None:
+    """It is gone: its claims go back if it was known to be there by its heartbeats, or says so itself."""
+    call.tx.queues.save_presence(replace(presence, offline_at=call.now))
+    _tell(call, presence, "agent.offline")
+    if releases:
+        for each in call.tx.queues.claims_of(presence.agent_id):
+            lose(call, each, "lost", rest=False)
+
+
+def lapse_presence(call: Call, presence: Presence) -> bool:
+    """Whether its silence has made it offline now."""
+    if not presence.online or not presence.silent(call.now):
+        return False
+    go_offline(call, presence, releases=presence.heartbeat_at is not None)
+    return True
+
+
+def _tell(call: Call, presence: Presence, kind: str) -> None:
+    call.event(
+        kind,
+        project_id=presence.project_id,
+        agent_id=presence.agent_id,
+        data={"agent_type": presence.agent_type},
+    )
+    call.tx.hint(f"project:{presence.project_id}")
+
+
+def next_look(call: Call, project_id: str, agent_type: str) -> Millis | None:
+    """When time alone makes a task of a queue ready."""
+    return call.tx.queues.next_retry(project_id, agent_type, call.now)
+
+
+def shown(call: Call, task: Task) -> dict[str, Any]:
+    """A task in the shape of seed 4, with what a queue adds."""
+    details = call.tx.tasks.details(task.id)
+    return {**_brief(call, task), "task_description": details.description, "context": details.context,
+            "result": details.result, "error": details.error, "summary": details.summary}  # fmt: skip
+
+
+def _brief(call: Call, task: Task) -> dict[str, Any]:
+    return {
+        "task_id": task.id,
+        "id": task.id,
+        "agent_type": task.agent_type,
+        "title": task.title,
+        "status": "pending" if task.status is Status.TODO else task.status.value,
+        "priority": task.priority.value,
+        "assigned_agent_id": task.assignee_id,
+        "parent_task_id": task.parent_id,
+        "dependencies": call.tx.tasks.depends_on([task.id]).get(task.id, []),
+        "correlation_id": task.correlation_id,
+        "attempt": task.attempt,
+        "max_attempts": task.max_attempts or queue.MAX_ATTEMPTS,
+        "timeout_seconds": task.timeout_seconds or queue.TIMEOUT_SECONDS,
+        "created_by": task.created_by,
+        "blocked_reason": task.blocked_reason,
+        "not_before": iso_or_none(task.not_before),
+        "created_at": iso(task.created_at),
+        "updated_at": iso(task.updated_at),
+        "started_at": iso_or_none(task.started_at),
+        "completed_at": iso_or_none(task.completed_at),
+    }

@@ -1,0 +1,25 @@
+"""API keys, presence, claims and shared values; and what a queue task counts.
+
+The commit that adds step 0004 replaces the import by a copy of the tables as they were released.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from toryo.storage.database import Connection
+from toryo.storage.schema import metadata, tasks
+
+_NEW = frozenset({"api_keys", "presences", "claims", "shared_entries"})
+_COLUMNS = ("not_before", "timeout_seconds", "max_attempts")
+
+
+def upgrade(connection: Connection) -> None:
+    for table in metadata.sorted_tables:
+        if table.name in _NEW:
+            connection.define(CreateTable(table))
+            for index in sorted(table.indexes, key=lambda each: str(each.name)):
+                connection.define(CreateIndex(index))
+    for column in _COLUMNS:
+        connection.define(f"ALTER TABLE tasks ADD COLUMN {column} BIGINT")
+    connection.define(CreateIndex(next(each for each in tasks.indexes if each.name == "tasks_queued")))

@@ -1,0 +1,248 @@
+"""API keys, presences, claims, ready queue tasks and shared values, as rows. A key is stored as its hash only."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from toryo.domain.queue import ApiKey, Claim, Entry, Presence
+from toryo.domain.tasks import Task
+from toryo.domain.times import Millis
+from toryo.storage import schema
+from toryo.storage.database import Connection
+from toryo.storage.rows import JSON, TUPLE, Rows, to_json, update_by_id
+from toryo.storage.statements import Statement, upsert
+from toryo.storage.tasks import ROWS as TASKS
+
+_k, _s, _c, _e, _t, _d = (
+    schema.api_keys,
+    schema.presences,
+    schema.claims,
+    schema.shared_entries,
+    schema.tasks,
+    schema.dependencies,
+)
+_p = sa.bindparam
+
+KEYS = Rows(ApiKey, _k, {"types": TUPLE, "tools": TUPLE})
+PRESENCES = Rows(Presence, _s, {"capabilities": TUPLE})
+CLAIMS = Rows(Claim, _c, {"outcome": JSON})
+ENTRIES = Rows(Entry, _e, {"value": (lambda value: to_json([value]), lambda text: JSON[1](text)[0])})
+"""A shared value may be null itself: it is stored within a list."""
+
+# --- keys and presences ----------------------------------------------------------------------------------------------
+
+_ADD_KEY = Statement(sa.insert(_k), columns=[*KEYS.names, "key_hash"])
+_BY_HASH = Statement(KEYS.select().where(_k.c.key_hash == _p("key_hash")))
+_KEY = Statement(KEYS.select().where(_k.c.id == _p("id")))
+_KEYS = Statement(KEYS.select().where(_k.c.project_id == _p("project_id")).order_by(_k.c.created_at, _k.c.id))
+_PRESENCE = Statement(PRESENCES.select().where(_s.c.agent_id == _p("agent_id")))
+_PRESENCES = Statement(
+    PRESENCES.select().where(_s.c.project_id == _p("project_id")).order_by(_s.c.agent_type, _s.c.agent_id)
+)
+_ALL_ONLINE = Statement(PRESENCES.select().where(_s.c.offline_at.is_(None)))
+_ONLINE = Statement(
+    sa.select(_s.c.agent_id, _s.c.agent_type).where(_s.c.project_id == _p("project_id"), _s.c.offline_at.is_(None))
+)
+_SAVE_PRESENCE = upsert(_s, PRESENCES.names, ["agent_id"], [each for each in PRESENCES.names if each != "agent_id"])
+
+# --- claims ----------------------------------------------------------------------------------------------------------
+
+_unended: sa.ColumnElement[bool] = sa.literal_column("ended_at IS NULL")
+_ADD_CLAIM = Statement(sa.insert(_c), columns=CLAIMS.names)
+_LIVE = Statement(CLAIMS.select().where(_c.c.task_id == _p("task_id"), _unended))
+_CLAIM = Statement(CLAIMS.select().where(_c.c.task_id == _p("task_id"), _c.c.attempt == _p("attempt")))
+_OF_TASK = Statement(CLAIMS.select().where(_c.c.task_id == _p("task_id")).order_by(_c.c.attempt))
+_OF_AGENT = Statement(
+    CLAIMS.select().where(_c.c.agent_id == _p("agent_id"), _unended).order_by(_c.c.claimed_at, _c.c.task_id)
+)
+_EXPIRED = Statement(CLAIMS.select().where(_unended, _c.c.expires_at <= _p("now")).order_by(_c.c.expires_at))
+_SAVE_CLAIM = Statement(
+    sa.update(_c)
+    .where(_c.c.task_id == _p("this_task"), _c.c.attempt == _p("this_attempt"))
+    .values(expires_at=_p("expires_at"), ended_at=_p("ended_at"), end_reason=_p("end_reason"), outcome=_p("outcome"))
+)
+
+_DELETE_CLAIM = Statement(sa.delete(_c).where(_c.c.task_id == _p("task_id"), _c.c.attempt == _p("attempt")))
+
+# --- ready tasks -----------------------------------------------------------------------------------------------------
+
+_wanted, _parent = _t.alias("wanted"), _t.alias("parent")
+_is_queued: sa.ColumnElement[bool] = sa.literal_column("tasks.status = 'todo' AND tasks.agent_type IS NOT NULL")
+_unmet = (
+    sa.select(sa.literal(1))
+    .select_from(_d.join(_wanted, _wanted.c.id == _d.c.depends_on))
+    .where(_d.c.task_id == _t.c.id, _wanted.c.status != "completed")
+    .exists()
+)
+_under_closed = (
+    sa.select(sa.literal(1))
+    .where(
+        _parent.c.id == _t.c.parent_id,
+        _parent.c.status.in_([sa.literal(each) for each in ("completed", "failed", "cancelled")]),
+    )
+    .exists()
+)
+_ready = (
+    _is_queued,
+    _t.c.project_id == _p("project_id"),
+    _t.c.agent_type == _p("agent_type"),
+    _t.c.approval == "approved",
+    sa.or_(_t.c.not_before.is_(None), _t.c.not_before <= _p("now")),
+    ~_unmet,
+    ~_under_closed,
+)
+_READY = Statement(
+    TASKS.select()
+    .where(*_ready)
+    .order_by(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
+    .limit(_p("limit", type_=sa.Integer))
+)
+_NEXT_RETRY = Statement(
+    sa.select(sa.func.min(_t.c.not_before)).where(
+        _is_queued,
+        _t.c.project_id == _p("project_id"),
+        _t.c.agent_type == _p("agent_type"),
+        _t.c.not_before > _p("now"),
+    )
+)
+_READY_TYPES = Statement(
+    sa.select(_t.c.project_id, _t.c.agent_type, sa.func.min(_t.c.created_at))
+    .where(
+        _is_queued,
+        _t.c.approval == "approved",
+        sa.or_(_t.c.not_before.is_(None), _t.c.not_before <= _p("now")),
+        ~_unmet,
+        ~_under_closed,
+    )
+    .group_by(_t.c.project_id, _t.c.agent_type)
+)
+_DEAD = Statement(
+    TASKS.select()
+    .where(_t.c.project_id == _p("project_id"), _t.c.status == "failed", _t.c.agent_type.is_not(None))
+    .order_by(_t.c.completed_at.desc(), _t.c.id)
+    .limit(500)
+)
+
+# --- shared values ---------------------------------------------------------------------------------------------------
+
+_ENTRY = Statement(ENTRIES.select().where(_e.c.project_id == _p("project_id"), _e.c.key == _p("key")))
+_ENTRIES = Statement(ENTRIES.select().where(_e.c.project_id == _p("project_id")).order_by(_e.c.key).limit(1000))
+_SAVE_ENTRY = upsert(
+    _e, ENTRIES.names, ["project_id", "key"], [each for each in ENTRIES.names if each not in ("project_id", "key")]
+)
+_FORGET = Statement(sa.delete(_e).where(_e.c.expires_at <= _p("until")))
+
+
+class Queues:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    # keys
+
+    def add_key(self, key: ApiKey, key_hash: str) -> None:
+        self._connection.run(_ADD_KEY, **KEYS.values(key), key_hash=key_hash)
+
+    def key_by_hash(self, key_hash: str) -> ApiKey | None:
+        return KEYS.one(self._connection.one(_BY_HASH, key_hash=key_hash))
+
+    def key(self, key_id: str) -> ApiKey | None:
+        return KEYS.one(self._connection.one(_KEY, id=key_id))
+
+    def keys(self, project_id: str) -> list[ApiKey]:
+        return KEYS.nouns(self._connection.all(_KEYS, project_id=project_id))
+
+    def save_key(self, before: ApiKey, after: ApiKey) -> None:
+        changes = KEYS.changes(before, after)
+        if changes:
+            self._connection.run(update_by_id(_k, tuple(changes)), this_id=after.id, **changes)
+
+    # presences
+
+    def presence(self, agent_id: str) -> Presence | None:
+        return PRESENCES.one(self._connection.one(_PRESENCE, agent_id=agent_id))
+
+    def presences(self, project_id: str) -> list[Presence]:
+        return PRESENCES.nouns(self._connection.all(_PRESENCES, project_id=project_id))
+
+    def all_online(self) -> list[Presence]:
+        return PRESENCES.nouns(self._connection.all(_ALL_ONLINE))
+
+    def online(self, project_id: str) -> dict[str, str]:
+        """The type of every agent of a project that is not known to be offline, by its id."""
+        return {row[0]: row[1] for row in self._connection.all(_ONLINE, project_id=project_id)}
+
+    def save_presence(self, presence: Presence) -> None:
+        self._connection.run(_SAVE_PRESENCE, **PRESENCES.values(presence))
+
+    # claims
+
+    def add_claim(self, claim: Claim) -> None:
+        self._connection.run(_ADD_CLAIM, **CLAIMS.values(claim))
+
+    def live_claim(self, task_id: str) -> Claim | None:
+        return CLAIMS.one(self._connection.one(_LIVE, task_id=task_id))
+
+    def claim(self, task_id: str, attempt: int) -> Claim | None:
+        return CLAIMS.one(self._connection.one(_CLAIM, task_id=task_id, attempt=attempt))
+
+    def claims_of_task(self, task_id: str) -> list[Claim]:
+        return CLAIMS.nouns(self._connection.all(_OF_TASK, task_id=task_id))
+
+    def claims_of(self, agent_id: str) -> list[Claim]:
+        """The live ones, oldest first."""
+        return CLAIMS.nouns(self._connection.all(_OF_AGENT, agent_id=agent_id))
+
+    def expired_claims(self, now: Millis) -> list[Claim]:
+        return CLAIMS.nouns(self._connection.all(_EXPIRED, now=now))
+
+    def save_claim(self, claim: Claim) -> None:
+        """What may change of it: its lease, and its end."""
+        self._connection.run(
+            _SAVE_CLAIM,
+            this_task=claim.task_id,
+            this_attempt=claim.attempt,
+            expires_at=claim.expires_at,
+            ended_at=claim.ended_at,
+            end_reason=claim.end_reason,
+            outcome=to_json(claim.outcome),
+        )
+
+    def delete_claim(self, claim: Claim) -> None:
+        """As if it had never been."""
+        self._connection.run(_DELETE_CLAIM, task_id=claim.task_id, attempt=claim.attempt)
+
+    # ready tasks
+
+    def ready(self, project_id: str, agent_type: str, now: Millis, limit: int) -> list[Task]:
+        """Queue tasks that may be claimed, by priority and age: a hint that the rules of moves confirm."""
+        rows = self._connection.all(_READY, project_id=project_id, agent_type=agent_type, now=now, limit=limit)
+        return TASKS.nouns(rows)
+
+    def next_retry(self, project_id: str, agent_type: str, now: Millis) -> Millis | None:
+        """When the next task of a queue has rested long enough."""
+        found: Millis | None = self._connection.value(
+            _NEXT_RETRY, project_id=project_id, agent_type=agent_type, now=now
+        )
+        return found
+
+    def ready_types(self, now: Millis) -> list[tuple[str, str, Millis]]:
+        """Project, queue, and since when something waits, of every queue with a ready task."""
+        return [(row[0], row[1], row[2]) for row in self._connection.all(_READY_TYPES, now=now)]
+
+    def dead(self, project_id: str) -> list[Task]:
+        """Queue tasks that have failed for good, the newest first, at most 500."""
+        return TASKS.nouns(self._connection.all(_DEAD, project_id=project_id))
+
+    # shared values
+
+    def entry(self, project_id: str, key: str) -> Entry | None:
+        return ENTRIES.one(self._connection.one(_ENTRY, project_id=project_id, key=key))
+
+    def entries(self, project_id: str) -> list[Entry]:
+        return ENTRIES.nouns(self._connection.all(_ENTRIES, project_id=project_id))
+
+    def save_entry(self, entry: Entry) -> None:
+        self._connection.run(_SAVE_ENTRY, **ENTRIES.values(entry))
+
+    def forget_expired(self, until: Millis) -> int:
+        return self._connection.run(_FORGET, until=until)

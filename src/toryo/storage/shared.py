@@ -1,0 +1,61 @@
+"""Where shared values are: the promise, and its implementation on the database (Redis: `redis_shared.py`).
+
+One conformance suite (tests/storage/test_shared.py) holds every implementation to it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.queue import Entry
+from toryo.domain.times import Millis
+from toryo.storage.transaction import Transaction
+
+
+class Shared(Protocol):
+    def get(self, project_id: str, key: str) -> Entry | None:
+        """The value as it was last set, expired or not; None if it never was (or was forgotten long ago)."""
+
+    def put(
+        self, project_id: str, key: str, value: Any, by: str, now: Millis, ttl: Millis, expected: int | None
+    ) -> Entry:
+        """Sets it; its version is one more than before. Raises Refusal (conflict) if another version was expected."""
+
+    def all(self, project_id: str) -> list[Entry]:
+        """By key, at most 1,000."""
+
+
+def conflict(key: str, version: int, expected: int) -> Refusal:
+    return Refusal(
+        Code.CONFLICT,
+        f"{key} is at version {version}, not {expected}.",
+        "Read it again (get_shared_state), and repeat your change on what is there now.",
+        key=key,
+        version=version,
+    )
+
+
+class InDatabase:
+    """In the transaction of the call, under its project's lock."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+
+    def get(self, project_id: str, key: str) -> Entry | None:
+        return self._tx.queues.entry(project_id, key)
+
+    def put(
+        self, project_id: str, key: str, value: Any, by: str, now: Millis, ttl: Millis, expected: int | None
+    ) -> Entry:
+        before = self._tx.queues.entry(project_id, key)
+        present = before.version if before is not None and not before.expired(now) else 0
+        if expected is not None and expected != present:
+            raise conflict(key, present, expected)
+        version = (before.version if before is not None else 0) + 1
+        entry = Entry(project_id, key, value, version, now, by, now + ttl)
+        self._tx.queues.save_entry(entry)
+        return entry
+
+    def all(self, project_id: str) -> list[Entry]:
+        return self._tx.queues.entries(project_id)
