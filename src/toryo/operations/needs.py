@@ -1,0 +1,365 @@
+"""What needs people, derived from facts whenever it is asked: nothing of it is stored, so nothing of it is ever stale.
+
+`SOURCES` has one function for each thing a person may be needed for. Whom it concerns: a request, everybody who may
+judge it; anything else, the person next above the agent; where nobody stands above, the owners.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any
+
+from toryo.domain.agents import Agent, Role, superiors
+from toryo.domain.chat import Delegation, DelegationStatus, MessageKind
+from toryo.domain.launches import Purpose
+from toryo.domain.needs import Action, Kind, Need
+from toryo.domain.projects import Status as ProjectStatus
+from toryo.domain.tasks import Details, Task
+from toryo.domain.times import Millis, iso
+from toryo.operations.call import Call
+from toryo.storage.needs import Unseen
+
+BRIEF = 500
+"""Characters of somebody's words that an item shows."""
+
+_MENDED_BY_PEOPLE = {
+    "not_logged_in": "Its program is not logged in. Log in where its Coordinator runs, then activate it.",
+    "command_not_found": "Its program was not found. Install it where its Coordinator runs, then activate it.",
+    "model_not_available": "Its model is not available. Give it another one, or access to this one.",
+    "bad_config": "Its configuration has a mistake. Mend it, then activate the agent.",
+}
+"""Failures that time does not mend."""
+_GUARDS = {
+    "agent_left_without_reporting": "Its agent has left without reporting, again and again.",
+    "no_progress": "Its agent was started again and again, and nothing came of it.",
+}
+
+
+def of(call: Call, person: Agent) -> list[Need]:
+    """What needs this person, the most urgent first."""
+    return [each for each in _found(_View(call, [person])) if each.person_id == person.id]
+
+
+def of_everybody(call: Call) -> list[Need]:
+    """What needs any of the people who are active."""
+    return _found(_View(call, None))
+
+
+def shown(need: Need) -> dict[str, Any]:
+    """A need as people and programs are shown it."""
+    return {
+        "kind": need.kind.value,
+        "key": need.key,
+        "project_id": need.project_id,
+        "task_id": need.task_id,
+        "agent_id": need.agent_id,
+        "title": need.title,
+        "text": need.text,
+        "since": iso(need.since),
+        "actions": [{"name": each.name, "command": each.command} for each in need.actions],
+    }
+
+
+class _View:
+    """Agents and projects, read once; and whom something concerns. `people` are those it is asked for."""
+
+    def __init__(self, call: Call, people: Collection[Agent] | None) -> None:
+        self.call = call
+        self.now = call.now
+        self.agents = {each.id: each for each in call.tx.agents.all()}
+        self.tree = {each.id: each.reports_to for each in self.agents.values()}
+        everybody = (each for each in self.agents.values() if each.human and each.active)
+        self.people = frozenset(each.id for each in (everybody if people is None else people))
+        all_projects = call.tx.projects.all()
+        self.projects = frozenset(each.id for each in all_projects if each.status is not ProjectStatus.ARCHIVED)
+        self._places: dict[str, frozenset[str]] = {}
+
+    def name(self, agent_id: str | None) -> str:
+        agent = self.agents.get(agent_id or "")
+        return agent.name if agent is not None else agent_id or "nobody"
+
+    def human(self, agent_id: str | None) -> bool:
+        agent = self.agents.get(agent_id or "")
+        return agent is not None and agent.human
+
+    def judges(self, agent_id: str | None, project_id: str | None) -> list[str]:
+        """The people above an agent; where there is none, the owners."""
+        return self._above(agent_id, project_id) or self._owners()
+
+    def responsible(self, agent_id: str | None, project_id: str | None) -> list[str]:
+        """The person next above an agent; where there is none, the owners."""
+        return self._above(agent_id, project_id)[:1] or self._owners()
+
+    def _above(self, agent_id: str | None, project_id: str | None) -> list[str]:
+        """Those who are active and see the project, the nearest first."""
+        above = [self.agents[each] for each in superiors(agent_id or "", self.tree)]
+        return [each.id for each in above if each.human and each.active and self._sees(each, project_id)]
+
+    def _owners(self) -> list[str]:
+        return [each.id for each in self.agents.values() if each.human and each.active and each.role is Role.OWNER]
+
+    def _sees(self, person: Agent, project_id: str | None) -> bool:
+        if project_id is None or person.role is Role.OWNER:
+            return True
+        if person.id not in self._places:
+            self._places[person.id] = frozenset(self.call.tx.agents.projects_of(person.id))
+        return project_id in self._places[person.id]
+
+    def here(self, tasks: Iterable[Task]) -> list[Task]:
+        """Those of projects that are not archived."""
+        return [each for each in tasks if each.project_id in self.projects]
+
+
+def _found(view: _View) -> list[Need]:
+    found = [need for source in SOURCES for need in source(view)]
+    return sorted((each for each in found if each.person_id in view.people), key=lambda each: each.order)
+
+
+def _of_task(
+    people: Iterable[str], kind: Kind, task: Task, words: tuple[str, str], *actions: Action, since: Millis
+) -> Iterator[Need]:
+    """One need for each of these people; `words` are its title and its text."""
+    for person_id in people:
+        yield Need(
+            person_id=person_id,
+            kind=kind,
+            about=task.id,
+            title=words[0],
+            text=words[1],
+            since=since,
+            actions=(*actions, Action("show", f"toryo task show {task.id}")),
+            project_id=task.project_id,
+            task_id=task.id,
+            agent_id=task.assignee_id,
+        )
+
+
+# --- tasks -----------------------------------------------------------------------------------------------------------
+
+
+def _approvals(view: _View) -> Iterator[Need]:
+    """Requests that nobody has judged: everybody who may is asked."""
+    waiting = view.here(view.call.tx.needs.unapproved())
+    details = view.call.tx.tasks.details_of(each.id for each in waiting)
+    for task in waiting:
+        asker = view.name(task.requested_by or task.created_by)
+        described = details.get(task.id, Details()).description[:BRIEF]
+        yield from _of_task(
+            view.judges(task.assignee_id, task.project_id),
+            Kind.APPROVAL,
+            task,
+            (
+                f"To approve: {task.title}",
+                f"{asker} asks for it; {view.name(task.assignee_id)} would do it. {described}",
+            ),
+            Action("approve", f"toryo task approve {task.id}"),
+            Action("reject", f"toryo task reject {task.id} --reason …"),
+            since=task.updated_at,
+        )
+
+
+def _blocks(view: _View) -> Iterator[Need]:
+    """Blocks that a guard has set, and those that no agent above decides about. Where they lead to is left out."""
+    blocked = view.here(view.call.tx.needs.blocked())
+    above = _ancestors(view, blocked)
+    needing = {each.id: each for each in blocked if each.blocked_by_guard or not _left_to_agent(view, each, above)}
+    for task in needing.values():
+        if not any(each in needing for each in task.blocked_on):
+            yield from _block(view, task)
+
+
+def _block(view: _View, task: Task) -> Iterator[Need]:
+    reason = task.blocked_reason or "No reason was given."
+    guarded = task.blocked_by_guard
+    yield from _of_task(
+        view.responsible(task.assignee_id, task.project_id),
+        Kind.BLOCKED_BY_GUARD if guarded else Kind.BLOCKED,
+        task,
+        (
+            f"{'Stopped by a guard' if guarded else 'Blocked'}: {task.title}",
+            _GUARDS.get(reason, reason)[:BRIEF] if guarded else f"{view.name(task.blocked_by)}: {reason}"[:BRIEF],
+        ),
+        Action("unblock", f"toryo task move {task.id} in_progress"),
+        Action("cancel", f"toryo task cancel {task.id} --reason …"),
+        *([Action("log", f"toryo logs {task.assignee_id}")] if guarded and task.assignee_id else []),
+        since=task.moved_at,
+    )
+
+
+def _ancestors(view: _View, tasks: Iterable[Task]) -> dict[str, Task]:
+    """Every task above these, by id: one read for each level of the tree."""
+    known = {each.id: each for each in tasks}
+    wanted = {each.parent_id for each in known.values() if each.parent_id} - set(known)
+    while wanted:
+        read = view.call.tx.tasks.find_all(sorted(wanted))
+        known |= {each.id: each for each in read}
+        wanted = {each.parent_id for each in read if each.parent_id} - set(known)
+    return known
+
+
+def _left_to_agent(view: _View, task: Task, known: dict[str, Task]) -> bool:
+    """An agent at work on a task above decides about it, unless it has seen it and left it as it is."""
+    while task.parent_id is not None and task.parent_id in known:
+        task = known[task.parent_id]
+        if task.in_progress and task.assignee_id is not None and not view.human(task.assignee_id):
+            said = view.call.tx.keeping.last_decision(task.assignee_id, task.project_id, Purpose.TASK.value)
+            return said is None or "handled_blocked" not in said[0].split()
+    return False
+
+
+def _stalls(view: _View) -> Iterator[Need]:
+    """Reported stalls since which nothing has happened in the tree."""
+    for task in view.here(view.call.tx.needs.stalled()):
+        if task.stalled_event == view.call.tx.events.last_fact(task.root_id):
+            yield from _of_task(
+                view.responsible(task.assignee_id, task.project_id),
+                Kind.STALLED,
+                task,
+                (f"Stalled: {task.title}", "Parts of it could be started, and nobody starts them."),
+                Action("list", f"toryo task list --project {task.project_id}"),
+                *([Action("why", f"toryo why {task.assignee_id}")] if task.assignee_id else []),
+                since=task.moved_at,
+            )
+
+
+def _own_tasks(view: _View) -> Iterator[Need]:
+    """What a person has to do themselves."""
+    for task in view.here(view.call.tx.needs.in_progress_of(view.people)):
+        yield from _of_task(
+            [task.assignee_id or ""],
+            Kind.TASK,
+            task,
+            (f"Yours to do: {task.title}", f"It is in progress, and you are its assignee. Filed by {task.created_by}."),
+            Action("complete", f"toryo task move {task.id} completed"),
+            Action("block", f"toryo task move {task.id} blocked --reason …"),
+            since=task.moved_at,
+        )
+
+
+# --- talk ------------------------------------------------------------------------------------------------------------
+
+
+def _messages(view: _View) -> Iterator[Need]:
+    """What others have written to a person who has not been shown it, thread by thread."""
+    for unseen in view.call.tx.needs.unseen(view.people, view.projects):
+        if unseen.kind is MessageKind.MESSAGE:
+            yield _thread(view, unseen, Kind.MESSAGE, f"{view.name(unseen.other_id)} has written to you")
+        elif view.call.tx.chat.mailbox(unseen.project_id, unseen.other_id).has_undelivered:
+            title = f"{view.name(unseen.other_id)} does not come to read your message"
+            yield _thread(view, unseen, Kind.NOBODY_CAME, title)
+
+
+def _thread(view: _View, unseen: Unseen, kind: Kind, title: str) -> Need:
+    message = view.call.tx.chat.at(unseen.project_id, unseen.newest)
+    more = f" ({unseen.many} messages; this is the newest)" if unseen.many > 1 and kind is Kind.MESSAGE else ""
+    return Need(
+        person_id=unseen.person_id,
+        kind=kind,
+        about=f"{unseen.project_id} {unseen.other_id}",
+        title=title,
+        text=f"{message.content[:BRIEF] if message is not None else ''}{more}",
+        since=unseen.since,
+        actions=(
+            Action("answer" if kind is Kind.MESSAGE else "open", _chat(unseen)),
+            *([Action("why", f"toryo why {unseen.other_id}")] if kind is Kind.NOBODY_CAME else []),
+        ),
+        project_id=unseen.project_id,
+        task_id=message.related_task_id if message is not None else None,
+        agent_id=unseen.other_id,
+    )
+
+
+def _chat(unseen: Unseen) -> str:
+    return f"toryo chat {unseen.other_id} --project {unseen.project_id}"
+
+
+def _delegations(view: _View) -> Iterator[Need]:
+    """An answer that a task at work waited for will not come: until the task is moved, or asks anew."""
+    newest = {each.task_id: each for each in view.call.tx.needs.awaited_delegations()}
+    failed = {task_id: each for task_id, each in newest.items() if each.status is DelegationStatus.FAILED}
+    for task in view.here(view.call.tx.tasks.find_all(failed)):
+        delegation = failed[task.id]
+        yield from _of_task(
+            view.responsible(delegation.agent_id, task.project_id),
+            Kind.DELEGATION_FAILED,
+            task,
+            (f"No answer from {view.name(delegation.target_agent_id)}: {task.title}", _failure(delegation)),
+            Action("tell", f"toryo task steer {task.id} …"),
+            since=delegation.ended_at or delegation.created_at,
+        )
+
+
+def _failure(delegation: Delegation) -> str:
+    why = delegation.result if isinstance(delegation.result, str) else "it was reported as failed"
+    return f"Wanted: {delegation.purpose[:BRIEF]} Failed: {why[:BRIEF]}"
+
+
+# --- agents ----------------------------------------------------------------------------------------------------------
+
+
+def _cannot_start(view: _View) -> Iterator[Need]:
+    """Agents whose last start failed for what time does not mend."""
+    told: set[str] = set()
+    for agent_id, purpose, _, reason in view.call.tx.needs.cooling(_MENDED_BY_PEOPLE):
+        agent = view.agents.get(agent_id)
+        if agent is None or not agent.active or agent_id in told or _signed_in(view, agent_id, purpose):
+            continue
+        told.add(agent_id)
+        yield from _failing(view, agent, reason)
+
+
+def _failing(view: _View, agent: Agent, reason: str) -> Iterator[Need]:
+    launches = view.call.tx.launches.listed(10, agent_id=agent.id)
+    seen = next((each for each in launches if (each.exit_error or "").startswith(reason)), None)
+    said = (seen.exit_error or "").partition(":")[2].strip() if seen is not None else ""
+    for person_id in view.responsible(agent.id, None):
+        yield Need(
+            person_id=person_id,
+            kind=Kind.AGENT_CANNOT_START,
+            about=f"{agent.id} {reason}",
+            title=f"{agent.name} cannot be started: {reason}",
+            text=f"{_MENDED_BY_PEOPLE[reason]} {said}".strip()[:BRIEF],
+            since=seen.exit_reported_at or seen.ordered_at if seen is not None else view.now,
+            actions=(
+                Action("activate", f"toryo agent activate {agent.id}"),
+                Action("log", f"toryo logs {agent.id}"),
+            ),
+            agent_id=agent.id,
+        )
+
+
+def _signed_in(view: _View, agent_id: str, purpose: str) -> bool:
+    """Its newest start has gone well."""
+    live = view.call.tx.launches.live_of_agent(agent_id)
+    return any(each.purpose.value == purpose and each.signed_in_at is not None for each in live)
+
+
+def _locked(view: _View) -> Iterator[Need]:
+    """Known agents whose passkey was guessed at."""
+    for agent_id, since, until in view.call.tx.needs.locked(view.now):
+        agent = view.agents.get(agent_id)
+        if agent is None or not agent.active:
+            continue
+        for person_id in view.responsible(agent.id, None):
+            yield Need(
+                person_id=person_id,
+                kind=Kind.SIGN_IN_LOCKED,
+                about=agent.id,
+                title=f"Sign-in of {agent.name} is locked",
+                text=f"Its passkey was wrong too often. Nobody signs in with it until {iso(until)}.",
+                since=since,
+                actions=(Action("renew", f"toryo agent passkey {agent.id}"),),
+                agent_id=agent.id,
+            )
+
+
+SOURCES: tuple[Callable[[_View], Iterator[Need]], ...] = (
+    _approvals,
+    _blocks,
+    _messages,
+    _delegations,
+    _stalls,
+    _cannot_start,
+    _locked,
+    _own_tasks,
+)

@@ -1,0 +1,131 @@
+"""Reading what may need a person, over all projects: from indexes that hold live states only. Writes nothing.
+
+Whether it does need somebody, and whom, is decided in `operations/needs.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from toryo.domain.chat import Delegation, MessageKind
+from toryo.domain.tasks import Task
+from toryo.domain.times import Millis
+from toryo.storage import chat, schema, tasks
+from toryo.storage.database import Connection
+from toryo.storage.statements import Statement, in_list
+
+_t, _d, _m, _h, _c, _f = (
+    schema.tasks,
+    schema.delegations,
+    schema.messages,
+    schema.threads,
+    schema.cooldowns,
+    schema.failures,
+)
+_p = sa.bindparam
+
+_is_unapproved: sa.ColumnElement[bool] = sa.literal_column(
+    "approval = 'pending_approval' AND status NOT IN ('completed', 'failed', 'cancelled')"
+)
+_UNAPPROVED = Statement(tasks.ROWS.select().where(_is_unapproved))
+_BLOCKED = Statement(
+    tasks.ROWS.select().where(_t.c.status == "blocked", _t.c.blocked_cause.is_(None), sa.not_(_t.c.blocked_by_person))
+)
+_STALLED = Statement(tasks.ROWS.select().where(_t.c.status == "in_progress", _t.c.stalled_event.is_not(None)))
+_AT_WORK = Statement(tasks.ROWS.select().where(_t.c.status == "in_progress", in_list(_t.c.assignee_id, "people")))
+_FAILED = Statement(
+    chat.DELEGATIONS.select()
+    .select_from(_d.join(_t, _t.c.id == _d.c.task_id))
+    .where(_t.c.status == "in_progress", _d.c.await_result)
+    .order_by(_d.c.created_at, _d.c.id)
+)
+_LOCKED = Statement(sa.select(_f.c.agent_id, _f.c.first_at, _f.c.locked_until).where(_f.c.locked_until > _p("now")))
+_COOLING = Statement(sa.select(_c.c.agent_id, _c.c.purpose, _c.c.until, _c.c.reason).where(in_list(_c.c.reason, "why")))
+
+
+class Unseen(NamedTuple):
+    """What a person has not been shown of a thread, of one kind; `newest` is the sequence of the last one."""
+
+    project_id: str
+    person_id: str
+    other_id: str
+    kind: MessageKind
+    many: int
+    since: Millis
+    newest: int
+
+
+def _unseen(me: sa.Column[str], other: sa.Column[str], seen: sa.Column[int]) -> Statement:
+    """Agents' (and people's) messages, and system messages that are about no task."""
+    here = sa.and_(
+        _m.c.project_id == _h.c.project_id,
+        _m.c.thread == _h.c.thread,
+        _m.c.sequence > seen,
+        _m.c.to_agent_id == me,
+    )
+    return Statement(
+        sa.select(
+            _h.c.project_id,
+            me,
+            other,
+            _m.c.kind,
+            sa.func.count(),
+            sa.func.min(_m.c.created_at),
+            sa.func.max(_m.c.sequence),
+        )
+        .select_from(_h.join(_m, here))
+        .where(
+            in_list(_h.c.project_id, "projects"),
+            in_list(me, "people"),
+            _h.c.newest > seen,
+            sa.or_(_m.c.kind == MessageKind.MESSAGE.value, _m.c.related_task_id.is_(None)),
+        )
+        .group_by(_h.c.project_id, me, other, _m.c.kind)
+    )
+
+
+_UNSEEN = (_unseen(_h.c.low_id, _h.c.high_id, _h.c.seen_low), _unseen(_h.c.high_id, _h.c.low_id, _h.c.seen_high))
+
+
+class Needs:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def unapproved(self) -> list[Task]:
+        """Open tasks that wait for an approval."""
+        return self._tasks(_UNAPPROVED)
+
+    def blocked(self) -> list[Task]:
+        """Blocks of their own (no cascade) that no person has set."""
+        return self._tasks(_BLOCKED)
+
+    def stalled(self) -> list[Task]:
+        """Tasks in progress of which a stall was reported, some time."""
+        return self._tasks(_STALLED)
+
+    def in_progress_of(self, people: Collection[str]) -> list[Task]:
+        return self._tasks(_AT_WORK, people=sorted(people))
+
+    def awaited_delegations(self) -> list[Delegation]:
+        """Those of tasks in progress whose result was (or is) awaited; oldest first."""
+        return chat.DELEGATIONS.nouns(self._connection.all(_FAILED))
+
+    def locked(self, now: Millis) -> list[tuple[str, Millis, Millis]]:
+        """Agent ids (of strangers too) whose sign-in by passkey is locked: since when, until when."""
+        return [(row[0], row[1], row[2]) for row in self._connection.all(_LOCKED, now=now)]
+
+    def cooling(self, reasons: Collection[str]) -> list[tuple[str, str, Millis, str]]:
+        """Agents whose last start failed for one of these reasons: purpose, until when, why."""
+        rows: list[Any] = self._connection.all(_COOLING, why=sorted(reasons))
+        return [(row[0], row[1], row[2], row[3]) for row in rows]
+
+    def unseen(self, people: Collection[str], projects: Collection[str]) -> list[Unseen]:
+        asked = {"people": sorted(people), "projects": sorted(projects)}
+        rows = [row for each in _UNSEEN for row in self._connection.all(each, **asked)]
+        return [Unseen(row[0], row[1], row[2], MessageKind(row[3]), int(row[4]), row[5], int(row[6])) for row in rows]
+
+    def _tasks(self, statement: Statement, **asked: Any) -> list[Task]:
+        return tasks.ROWS.nouns(self._connection.all(statement, **asked))

@@ -1,0 +1,366 @@
+"""What needs a person: only what does, as long as it does, the most urgent first, and only whom it concerns."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.stories import Answer, World
+from toryo.operations.identity import digest
+from toryo.storage.database import Connection
+from toryo.storage.transaction import Transaction
+
+
+@pytest.fixture
+def crew(world: World) -> World:
+    """A manager `boss` with two workers; `ann`, a person, stands above them."""
+    world.project()
+    world.person("ann")
+    world.manager("boss", "ann")
+    for each in ("w1", "w2"):
+        world.worker(each, "boss")
+    return world
+
+
+def needs(world: World, person: str = "ann", **more: object) -> list[Answer]:
+    asked = {} if person == "owner" else {"as_person": person}
+    found: list[Answer] = world.owner.call("needs_you", **asked, **more)["items"]
+    return found
+
+
+def kinds(world: World, person: str = "ann") -> list[str]:
+    return [each["kind"] for each in needs(world, person)]
+
+
+def commands(item: Answer) -> list[str]:
+    return [each["command"] for each in item["actions"]]
+
+
+def test_where_everything_goes_its_way_nobody_is_needed(crew: World):
+    main = crew.task("boss")
+    boss = crew.start("boss")
+    part, _ = boss.assigned({"One": "w1", "Two": "w2"})
+    boss.begin(part)
+    crew.start("w1")
+    crew.task("w2", status="todo")
+    crew.housekeep()
+    assert needs(crew) == needs(crew, "owner") == []
+    assert crew.status(main) == "in_progress"
+
+
+# --- requests --------------------------------------------------------------------------------------------------------
+
+
+def requested(world: World) -> str:
+    world.task("w1")
+    made: str = world.start("w1").call("request_task", title="Paint it", assignee_id="w2", description="Blue.")[
+        "task_id"
+    ]
+    return made
+
+
+def test_a_request_needs_the_person_above_the_assignee_until_it_is_judged(crew: World):
+    task = requested(crew)
+    (item,) = needs(crew)
+    assert (item["kind"], item["task_id"], item["project_id"]) == ("approval", task, crew.project_id)
+    assert "Paint it" in item["title"]
+    assert "Blue." in item["text"]
+    assert commands(item) == [
+        f"toryo task approve {task}",
+        f"toryo task reject {task} --reason …",
+        f"toryo task show {task}",
+    ]
+    assert needs(crew, "owner") == []
+    crew.owner.call("approve_task", task_id=task)
+    assert needs(crew) == []
+
+
+@pytest.mark.parametrize("end", ["reject", "cancel"])
+def test_a_request_that_is_rejected_or_cancelled_needs_nobody(crew: World, end: str):
+    task = requested(crew)
+    if end == "reject":
+        crew.owner.call("reject_task", task_id=task, reason="no")
+        assert needs(crew) == needs(crew, "owner") == []
+        return
+    crew.move(task, "cancelled", "not needed")
+    assert needs(crew) == needs(crew, "owner") == []
+
+
+def test_every_person_above_is_asked_and_nobody_else(crew: World):
+    crew.person("max")
+    crew.person("zoe")
+    crew.owner.call("edit_agent", agent_id="ann", reports_to="max")
+    requested(crew)
+    assert kinds(crew, "ann") == kinds(crew, "max") == ["approval"]
+    assert kinds(crew, "zoe") == kinds(crew, "owner") == []
+
+
+@pytest.mark.parametrize("gone", ["nobody above", "inactive", "not in the project"])
+def test_where_no_person_above_can_judge_the_owners_are_needed(crew: World, gone: str):
+    if gone == "nobody above":
+        crew.owner.call("edit_agent", agent_id="boss", reports_to=None)
+    elif gone == "inactive":
+        crew.owner.call("deactivate_agent", agent_id="ann")
+    else:
+        crew.owner.call("remove_member", project_id=crew.project_id, agent_id="ann")
+    requested(crew)
+    assert kinds(crew, "owner") == ["approval"]
+    assert kinds(crew, "ann") == []
+
+
+# --- blocks ----------------------------------------------------------------------------------------------------------
+
+
+def left_again_and_again(world: World, agent_id: str) -> str:
+    """A task whose agent leaves without reporting until a guard blocks it."""
+    task = world.task(agent_id)
+    for _ in range(3):
+        world.start(agent_id).call("logout")
+        world.advance(4_000)
+    assert world.show(task)["blocked_reason"] == "agent_left_without_reporting"
+    return task
+
+
+def test_what_a_guard_has_blocked_needs_the_person_above_until_it_is_lifted(crew: World):
+    task = left_again_and_again(crew, "w1")
+    (item,) = needs(crew)
+    assert (item["kind"], item["task_id"], item["agent_id"]) == ("blocked_by_guard", task, "w1")
+    assert "without reporting" in item["text"]
+    assert f"toryo task move {task} in_progress" in commands(item)
+    assert needs(crew, "owner") == []
+    crew.move(task, "in_progress")
+    assert needs(crew) == []
+
+
+def test_only_the_person_next_above_is_needed_for_a_block(crew: World):
+    crew.person("max")
+    crew.owner.call("edit_agent", agent_id="ann", reports_to="max")
+    left_again_and_again(crew, "w1")
+    assert kinds(crew, "ann") == ["blocked_by_guard"]
+    assert kinds(crew, "max") == []
+
+
+def test_a_block_an_agent_reports_of_its_own_task_needs_a_person(crew: World):
+    task = crew.task("w1")
+    crew.start("w1").report("blocked", "the key is missing")
+    (item,) = needs(crew)
+    assert (item["kind"], item["task_id"]) == ("blocked", task)
+    assert "the key is missing" in item["text"]
+
+
+def test_what_a_manager_at_work_decides_about_needs_no_person_until_the_manager_gives_it_up(crew: World):
+    main = crew.task("boss")
+    boss = crew.start("boss")
+    part, _ = boss.assigned({"One": "w1", "Two": "w2"})
+    boss.begin(part)
+    boss.wait()
+    crew.start("w1").report("blocked", "the key is missing")
+    assert needs(crew) == []
+    boss = crew.start("boss")
+    boss.report("blocked", "nobody has the key")
+    assert crew.status(main) == "blocked"
+    assert sorted((each["kind"], each["task_id"]) for each in needs(crew)) == [("blocked", part)]
+
+
+def test_what_a_person_has_blocked_needs_nobody(crew: World):
+    task = crew.task("w1")
+    crew.move(task, "blocked", "wait for spring")
+    assert needs(crew) == needs(crew, "owner") == []
+
+
+def test_an_archived_project_needs_nobody(crew: World):
+    left_again_and_again(crew, "w1")
+    crew.owner.call("archive_project", project_id=crew.project_id)
+    assert needs(crew) == []
+
+
+# --- messages --------------------------------------------------------------------------------------------------------
+
+
+def written(world: World, content: str = "Which colour?", to: str = "ann") -> None:
+    """`w1` writes to a person."""
+    world.say("w1", "Ask away.", as_person=to) if to != "owner" else world.say("w1", "Ask away.")
+    chat = world.start_chat("w1")
+    chat.fetch()
+    chat.call("respond_chat", target_agent_id=to, content=content)
+    chat.call("logout")
+
+
+def test_an_unread_message_needs_its_reader_until_it_was_shown(crew: World):
+    written(crew)
+    (item,) = needs(crew)
+    assert (item["kind"], item["agent_id"], item["project_id"]) == ("message", "w1", crew.project_id)
+    assert item["text"] == "Which colour?"
+    assert commands(item) == [f"toryo chat w1 --project {crew.project_id}"]
+    assert needs(crew, "owner") == []
+    read = crew.owner.call("read_chat", project_id=crew.project_id, agent_id="w1", as_person="ann")
+    assert needs(crew) != []
+    crew.owner.call("open_chat", project_id=crew.project_id, agent_id="w1", as_person="ann", seen=read["last"])
+    assert needs(crew) == []
+
+
+def test_several_messages_of_one_thread_are_one_item_with_the_newest(crew: World):
+    written(crew, "One")
+    written(crew, "Two")
+    (item,) = needs(crew)
+    assert item["text"].startswith("Two")
+    assert "2 messages" in item["text"]
+
+
+def test_a_message_that_nobody_comes_for_needs_its_writer_until_somebody_does(crew: World):
+    crew.say("w1", "Are you there?", as_person="ann")
+    crew.advance(301)
+    crew.housekeep()
+    (item,) = needs(crew)
+    assert (item["kind"], item["agent_id"]) == ("nobody_came", "w1")
+    assert "has not come" in item["text"]
+    chat = crew.start_chat("w1")
+    chat.fetch()
+    assert needs(crew) == []
+
+
+# --- work that does not go on ----------------------------------------------------------------------------------------
+
+
+def test_a_stall_needs_the_person_above_until_something_happens(crew: World):
+    main = crew.task("boss")
+    part = crew.task("w2", title="One", parent_task_id=main, status="todo")
+    crew.advance(121)
+    assert needs(crew) == []
+    crew.housekeep()
+    (item,) = needs(crew)
+    assert (item["kind"], item["task_id"]) == ("stalled", main)
+    crew.move(part, "in_progress")
+    assert needs(crew) == []
+
+
+def test_an_awaited_delegation_that_failed_needs_a_person_until_it_is_asked_anew(crew: World):
+    task = crew.task("w1")
+    worker = crew.start("w1")
+    worker.call("delegate_to_chat_session", target_agent_id="w2", purpose="Agree on colours.")
+    chat = crew.start_chat("w1")
+    (delegation,) = chat.fetch()["pending_delegations"]
+    assert needs(crew) == []
+    chat.call("report_delegation_completed", delegation_id=delegation["delegation_id"], result="no", success=False)
+    (item,) = needs(crew)
+    assert (item["kind"], item["task_id"]) == ("delegation_failed", task)
+    assert "Agree on colours." in item["text"]
+    worker.call("delegate_to_chat_session", target_agent_id="w2", purpose="Agree on colours, please.")
+    assert needs(crew) == []
+
+
+def test_a_delegation_that_nobody_waits_for_needs_nobody_when_it_fails(crew: World):
+    crew.task("w1")
+    worker = crew.start("w1")
+    asked = {"target_agent_id": "w2", "purpose": "Say hello.", "await_result": False}
+    delegation = worker.call("delegate_to_chat_session", **asked)["delegation_id"]
+    chat = crew.start_chat("w1")
+    chat.fetch()
+    chat.call("report_delegation_completed", delegation_id=delegation, result="no", success=False)
+    assert needs(crew) == []
+
+
+# --- agents ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reason", ["not_logged_in", "command_not_found", "model_not_available", "bad_config"])
+def test_an_agent_that_only_a_person_can_mend_is_shown_until_it_runs(crew: World, reason: str):
+    crew.task("w1")
+    launch = crew.started("w1").launch_id
+    crew.coordinator().exited(launch, exit_code=1, error=f"{reason}: do it this way")
+    (item,) = needs(crew)
+    assert (item["kind"], item["agent_id"], item["project_id"]) == ("agent_cannot_start", "w1", None)
+    assert "do it this way" in item["text"]
+    crew.advance(61)
+    assert kinds(crew) == ["agent_cannot_start"]
+    crew.start("w1")
+    assert needs(crew) == []
+
+
+def test_an_agent_that_cools_down_by_itself_needs_nobody(crew: World):
+    crew.task("w1")
+    launch = crew.started("w1").launch_id
+    crew.coordinator().exited(launch, error="quota: come back later", quota_reset_seconds=600)
+    assert needs(crew) == []
+
+
+def test_a_locked_sign_in_is_shown_while_it_is_locked_and_only_for_agents_there_are(crew: World):
+    for agent_id in ("w1", "stranger"):
+        for _ in range(5):
+            crew.nobody.refused("authenticate", agent_id=agent_id, passkey="guessed")
+    assert [(each["kind"], each["agent_id"]) for each in needs(crew)] == [("sign_in_locked", "w1")]
+    assert needs(crew, "owner") == []
+    crew.advance(61)
+    assert needs(crew) == []
+
+
+# --- one's own -------------------------------------------------------------------------------------------------------
+
+
+def test_a_persons_own_task_in_progress_is_theirs_to_do(crew: World):
+    task = crew.task("ann")
+    crew.task("ann", status="todo", title="Later")
+    (item,) = needs(crew)
+    assert (item["kind"], item["task_id"]) == ("task", task)
+    assert f"toryo task move {task} completed" in commands(item)
+    crew.move(task, "completed")
+    assert needs(crew) == []
+
+
+# --- the list --------------------------------------------------------------------------------------------------------
+
+
+def test_the_most_urgent_comes_first_and_of_the_same_kind_the_newest(crew: World):
+    own = crew.task("ann")
+    crew.task("boss")
+    crew.start("boss").report("blocked", "one")
+    crew.task("w2", title="Another")
+    crew.start("w2").report("blocked", "two")
+    written(crew)
+    requested(crew)
+    found = needs(crew)
+    assert [each["kind"] for each in found] == ["approval", "blocked", "blocked", "message", "task"]
+    assert [each["agent_id"] for each in found[1:3]] == ["w2", "boss"]
+    assert found[-1]["task_id"] == own
+    assert len({each["key"] for each in found}) == 5
+
+
+def test_of_one_project_only_what_is_in_it_is_shown(crew: World):
+    crew.task("ann")
+    other = crew.project(name="Other")
+    assert len(needs(crew, project_id=crew.project_id)) == 1
+    assert needs(crew, project_id=other) == []
+    crew.owner.refused("needs_you", "projectNotFound", project_id="prj_none")
+
+
+def test_asking_changes_nothing(crew: World):
+    requested(crew)
+    written(crew)
+    before = crew.rows()
+    needs(crew)
+    assert crew.rows() == before
+
+
+def test_a_member_sees_their_own_list_and_nobody_elses(crew: World):
+    lena = crew.member("lena")
+    crew.owner.call("add_member", project_id=crew.project_id, agent_id="lena")
+    crew.task("lena")
+    assert [each["kind"] for each in lena.call("needs_you")["items"]] == ["task"]
+    assert lena.call("needs_you", as_person="lena")["person_id"] == "lena"
+    lena.refused("needs_you", "permissionDenied", as_person="ann")
+    crew.owner.refused("needs_you", "validationError", as_person="w1")
+    crew.owner.refused("needs_you", "agentNotFound", as_person="nobody")
+
+
+def test_what_is_in_a_project_one_has_left_is_not_shown(crew: World):
+    token = "tpt_ann"
+
+    def work(connection: Connection) -> None:
+        keeping = Transaction(connection).keeping
+        keeping.add_token(digest(token), "person", "ann", crew.now, agent_id="ann", login="member")
+
+    crew.database.write(work)
+    ann = type(crew.owner)(crew, token)
+    written(crew)
+    assert len(ann.call("needs_you")["items"]) == 1
+    crew.owner.call("remove_member", project_id=crew.project_id, agent_id="ann")
+    assert ann.call("needs_you")["items"] == []
