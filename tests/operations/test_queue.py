@@ -79,3 +79,30 @@ def test_shared_values_have_versions_and_an_end(world: World) -> None:
     world.advance(11)
     assert agent.call("get_shared_state", key="k")["expired"] is True
     assert agent.call("get_shared_state", key="other")["expired"] is False
+
+
+def test_an_agent_that_a_coordinator_starts_serves_a_queue(world: World) -> None:
+    world.project(decomposition="never")
+    world.worker("w1", agent_type="planning")
+    chief = key(world, "chief", orchestrator=True)
+    task = filed(chief)
+    assert world.why("w1") == "start has_ready_queue_task"
+    process = world.start("w1")
+    assert process.launch["purpose"] == "task"
+    assert chief.call("get_task_status", task_id=task)["assigned_agent_id"] == "w1"
+    process.report(summary="planned")
+    assert chief.call("get_task_status", task_id=task)["status"] == "completed"
+    assert world.why("w1") == "hold no_in_progress_task"
+
+
+def test_a_launch_that_nobody_signs_in_for_gives_its_queue_task_back_uncounted(world: World) -> None:
+    world.project()
+    world.worker("w1", agent_type="planning")
+    chief = key(world, "chief", orchestrator=True)
+    task = filed(chief)
+    world.started("w1")
+    assert world.status(task) == "in_progress"
+    world.advance(121)
+    world.housekeep()
+    shown: dict[str, Any] = chief.call("get_task_status", task_id=task)
+    assert (shown["status"], shown["attempt"], shown["assigned_agent_id"]) == ("pending", 1, None)

@@ -98,10 +98,14 @@ def _withdraw_claim(call: Call, task: Task) -> None:
     held = call.tx.queues.live_claim(task.id)
     if held is None:  # its holder has submitted it, or lost it before
         return
+    if task.status in (Status.COMPLETED, Status.FAILED):  # reported by a session
+        call.tx.queues.save_claim(queue.ended(held, "submitted", call.now))
+        return
     call.tx.queues.save_claim(queue.ended(held, "withdrawn", call.now))
     call.event("claim.withdrawn", task=task, agent_id=held.agent_id, data={"attempt": held.attempt})
     current = _stored(call, task.id)
-    call.tx.tasks.save(current, replace(current, attempt=current.attempt + 1, assignee_id=None))
+    nobody = {"assignee_id": None} if task.status is Status.TODO else {}
+    call.tx.tasks.save(current, replace(current, attempt=current.attempt + 1, **nobody))  # type: ignore[arg-type]
 
 
 def queue_topic(project_id: str, agent_type: str) -> str:
@@ -162,7 +166,7 @@ def _notify(call: Call, agent_id: str, before: Task, after: Task, reason: str | 
     if session is None:
         return
     if after.in_progress and after.assignee_id == agent_id:
-        call.tx.handovers.drop_interrupts(session.id)
+        call.tx.handovers.drop_interrupts(session.id, of_pause=False)
         return
     if before.in_progress and before.assignee_id == agent_id:
         what = after.status.value if after.assignee_id == agent_id else "reassigned"
@@ -422,6 +426,9 @@ def assign(call: Call, ground: Ground, task: Task, assignee_id: str | None) -> T
         data = {"from": before[each.id].assignee_id, "to": assignee_id}
         call.event("task.assigned", task=each, fact=True, data=data)
     _notify_sessions(call, before, {each.id: each for each in changed}, call.actor, "assigned to somebody else")
+    if call.actor.person:
+        told = f"{call.actor.id} has given “{task.title}” to {assignee_id or 'nobody'}."
+        tell_above(call, task, "plan_change", told)
     hint(call, changed)
     return _stored(call, task.id)
 

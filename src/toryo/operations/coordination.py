@@ -5,7 +5,7 @@ A Coordinator learns how to start an agent and nothing about tasks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -380,7 +380,21 @@ def _candidates(call: Call, asked: ClaimStarts) -> list[Standing]:
         standing = Standing(since, agent_id, project_id, (facts.get(SETUP, 0), *sorted(facts.get(e, 0) for e in roots)))
         if not call.context.holds.still(standing, call.now):
             found.append(standing)
-    return sorted(found)
+    return sorted([*found, *_servants(call, asked, live)])
+
+
+def _servants(call: Call, asked: ClaimStarts, live: set[tuple[str, str]]) -> Iterator[Standing]:
+    """Agents that serve a queue in which a task is ready, and do not run."""
+    ready = {(project, queue): since for project, queue, since in call.tx.queues.ready_types(call.now)}
+    if not ready:
+        return
+    serving = call.tx.agents.serving()
+    providers = call.tx.agents.providers_of({agent for _, _, agent in serving})
+    for project_id, queue, agent_id in serving:
+        since = ready.get((project_id, queue))
+        free = (agent_id, project_id) not in live
+        if since is not None and free and _may_start(agent_id, providers.get(agent_id), asked):
+            yield Standing(since, agent_id, project_id, ())
 
 
 def _may_start(agent_id: str, provider: str | None, asked: ClaimStarts) -> bool:

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from toryo.domain import ids
+from toryo.domain.agents import Agent
 from toryo.domain.launches import SIGN_IN_WITHIN, Launch, Purpose, State
 from toryo.domain.times import iso
-from toryo.operations import conversing, ending
+from toryo.operations import claiming, conversing, ending
 from toryo.operations.call import Call
 from toryo.operations.identity import LAUNCH, digest
 from toryo.workflow import launch as table
@@ -122,6 +123,9 @@ def order(
     credential = call.new_token(LAUNCH)
     if not call.tx.launches.add(launch, digest(credential)):
         return None
+    if decision.reason == "has_ready_queue_task" and not _claimed(call, launch, snapshot.agent):
+        ending.end_launch(call, launch, State.EXITED, "task_taken", told=True)
+        return None
     call.event(
         "launch.ordered",
         project_id=launch.project_id,
@@ -130,6 +134,12 @@ def order(
         data={"reason": launch.reason, "purpose": purpose.value, "task_id": launch.task_id},
     )
     return launch, credential
+
+
+def _claimed(call: Call, launch: Launch, agent: Agent) -> bool:
+    """The launch has its queue task; not if somebody else was faster."""
+    task = call.tx.tasks.find(launch.task_id or "")
+    return task is not None and claiming.claim(call, task, agent, launch.id) is not None
 
 
 def handed_out_again(call: Call, launch: Launch, coordinator_id: str) -> str:

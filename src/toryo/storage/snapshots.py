@@ -54,7 +54,15 @@ def load(
             Purpose(purpose): Cooldown(*cooldown) for purpose, cooldown in tx.agents.cooldowns(agent_id).items()
         },
         interrupt_waiting=asking is not None and _interrupted(tx, asking),
+        ready_queue_task=_ready_queue_task(tx, agent, project, now),
     )
+
+
+def _ready_queue_task(tx: Transaction, agent: Agent, project: Project, now: Millis) -> str | None:
+    if agent.agent_type is None or not agent.managed or not project.active:
+        return None
+    ready = tx.queues.ready(project.id, agent.agent_type, now, 1)
+    return ready[0].id if ready else None
 
 
 def _interrupted(tx: Transaction, asking: Session) -> bool:

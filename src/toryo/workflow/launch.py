@@ -155,7 +155,7 @@ def tripped(s: Snapshot, session: Session) -> str | None:
 
 
 def only_blocked_tasks(s: Snapshot) -> bool:
-    return s.blocked_tasks > 0 and not s.main_tasks
+    return s.blocked_tasks > 0 and not s.main_tasks and s.ready_queue_task is None
 
 
 def cooling_down(s: Snapshot) -> bool:
@@ -306,6 +306,12 @@ MAIN_TASK_ROWS: Sequence[Rule[Case, Say]] = (
 )
 """Rows 7a-13: for each main task; the first that starts wins, else the first hold."""
 
+SERVES_A_QUEUE: Rule[Snapshot, Say] = Rule(
+    "14",
+    "it serves a queue and a task there is ready",
+    lambda s: s.ready_queue_task is not None,
+    start("has_ready_queue_task"),
+)
 NOTHING_TO_DO: Rule[Snapshot, Say] = Rule("15", "always", always, hold("no_in_progress_task"))
 
 
@@ -331,7 +337,11 @@ def decide(s: Snapshot, *, by_hand: bool = False) -> Decision:
             return decision
         all_last = all_last and decision.lasting
         held = held or decision
-    return replace(held, lasting=all_last) if held is not None else _decision(NOTHING_TO_DO, s)
+    if held is not None:
+        return replace(held, lasting=all_last)
+    if SERVES_A_QUEUE.when(s):
+        return replace(_decision(SERVES_A_QUEUE, s), task_id=s.ready_queue_task)
+    return _decision(NOTHING_TO_DO, s)
 
 
 def _judge(s: Snapshot, main: Task, ground: Ground) -> Decision:

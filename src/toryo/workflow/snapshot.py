@@ -127,6 +127,8 @@ class Snapshot:
     interrupt_waiting: bool = False
     """An undelivered interrupt for the session that asks."""
     talk: Talk = field(default_factory=Talk)
+    ready_queue_task: str | None = None
+    """The first task of the queue that the agent serves, ready to be claimed."""
 
     @cached_property
     def main_tasks(self) -> list[tuple[Task, Ground]]:
