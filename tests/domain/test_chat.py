@@ -378,9 +378,9 @@ def test_a_message_that_came_meanwhile_is_taken_back_and_the_one_before_it_is_no
     assert (lost.cursor, lost.redelivered_to, lost.has_undelivered) == (4, 7, True)
 
 
-def test_what_is_taken_back_is_a_reason_again_though_it_was_forgotten_as_one() -> None:
+def test_what_was_forgotten_as_a_reason_is_none_for_being_taken_back() -> None:
     forgotten = replace(box(cursor=2, newest=4).handed_out(4, (), "ses_1", NOW), newest=0)
-    assert forgotten.taken_back().has_undelivered
+    assert (forgotten.taken_back().cursor, forgotten.taken_back().has_undelivered) == (2, False)
 
 
 @dataclass

@@ -110,6 +110,37 @@ def test_a_conversation_that_ends_is_ended_in_time_though_one_side_never_comes_a
     assert told(pair.start_chat("b")) == [(conversation, "idle")]
 
 
+def test_who_is_lost_with_the_last_word_of_a_conversation_in_hand_gets_it_with_its_next_session_and_is_not_started(
+    pair: World,
+):
+    a, b, conversation = converse(pair, max_turns=3)
+    b.turn(conversation, "Yes.")
+    a.fetch()
+    a.turn(conversation, "Good.")
+    assert contents(b.fetch()) == ["Good."]
+    lose(pair, b)
+    pair.housekeep()
+    assert pair.why_chat("b") == "hold no_chat_work"
+    pair.say("b", "Come.")
+    got = pair.start_chat("b").fetch()
+    assert [(each["content"], "redelivered" in each) for each in got["pending_messages"]] == [
+        ("Good.", True),
+        ("Come.", False),
+    ]
+    assert [each["conversation_id"] for each in got["ended_conversations"]] == [conversation]
+
+
+def test_what_a_person_wrote_is_a_reason_again_when_it_was_lost_though_a_conversation_ended_meanwhile(pair: World):
+    a, b, conversation = converse(pair)
+    pair.say("b", "And you?")
+    b.fetch()
+    a.call("end_conversation", conversation_id=conversation)
+    lose(pair, b)
+    pair.housekeep()
+    assert pair.why_chat("b") == "start has_pending_purpose"
+    assert contents(pair.start_chat("b").fetch()) == ["And you?"]
+
+
 # --- delegations -----------------------------------------------------------------------------------------------------
 
 A_DAY = 86_400

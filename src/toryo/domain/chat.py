@@ -131,11 +131,13 @@ class Mailbox:
         return replace(self, handed_session=None, handed_endings=())
 
     def taken_back(self) -> Mailbox:
-        """The session was lost before it confirmed: what it got is handed out once more, marked."""
+        """The session was lost before it confirmed: what it got is handed out once more, marked.
+
+        What of that is a reason to run depends on the conversations it belongs to: whoever takes back counts it.
+        """
         back_to = max(self.handed_from, min(self.redelivered_to, self.cursor))
         again = max(self.redelivered_to, self.cursor)
-        newest = max(self.newest, self.cursor) if back_to < self.cursor else self.newest
-        return replace(self.confirmed(), cursor=back_to, redelivered_to=again, newest=newest)
+        return replace(self.confirmed(), cursor=back_to, redelivered_to=again)
 
 
 @dataclass(frozen=True, slots=True)

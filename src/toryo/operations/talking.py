@@ -213,7 +213,7 @@ def take_back(call: Call, session: Session) -> Mailbox:
         if conversation is not None:
             again = chat.told_of_end(conversation, session.agent_id, None)
             call.tx.chat.save_conversation(conversation, again)
-    box = _touched(box.taken_back())
+    box = _touched(_counted(call, box.taken_back()))
     call.tx.chat.save_mailbox(box)
     return box
 
@@ -221,8 +221,12 @@ def take_back(call: Call, session: Session) -> Mailbox:
 def forget_over(call: Call, project_id: str, *agent_ids: str) -> None:
     """A conversation is over: what nobody fetched of it is no reason to run any more (it is still delivered)."""
     for each in agent_ids:
-        box = call.tx.chat.mailbox(project_id, each)
-        call.tx.chat.save_mailbox(_touched(replace(box, newest=call.tx.chat.newest_reason(box))))
+        call.tx.chat.save_mailbox(_touched(_counted(call, call.tx.chat.mailbox(project_id, each))))
+
+
+def _counted(call: Call, box: Mailbox) -> Mailbox:
+    """What is a reason to run, after the cursor or a conversation has changed."""
+    return replace(box, newest=call.tx.chat.newest_reason(box))
 
 
 # --- showing ---------------------------------------------------------------------------------------------------------
