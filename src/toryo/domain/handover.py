@@ -61,6 +61,8 @@ class Notification:
 
 
 INTERRUPT = "interrupt"
+PAUSED = "project_paused"
+"""The cause of an interrupt that is void when the project goes on; the others speak of the session's task."""
 
 
 def address_of_task(task_id: str) -> str:

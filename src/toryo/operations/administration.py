@@ -13,7 +13,7 @@ from toryo.domain import agents as people
 from toryo.domain import ids, projects
 from toryo.domain.agents import Agent, Kind, Role
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.handover import INTERRUPT, Notification
+from toryo.domain.handover import INTERRUPT, PAUSED, Notification
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project, Settings
 from toryo.domain.sessions import End
@@ -246,9 +246,11 @@ def resume_project(call: Call, wanted: OneProject) -> dict[str, Any]:
     """Let a paused (or archived) project go on; its agents are started again for what is in progress."""
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
+    if project.active:
+        return _project(project)
     for agent_id, _ in call.tx.sessions.signed_in(project.id):
         for session in call.tx.sessions.live_of(project.id, agent_id).values():
-            call.tx.handovers.drop_interrupts(session.id)
+            call.tx.handovers.drop_interrupts(session.id, of_pause=True)
             if session.purpose is Purpose.TASK and session.task_id is not None:
                 task = call.tx.tasks.find(session.task_id)
                 assert task is not None
@@ -301,7 +303,7 @@ def _interrupt_everybody(call: Call, project: Project) -> None:
                     task_id=task_id,
                     kind=INTERRUPT,
                     message="The project was paused. Leave your work as it is, and call get_next_action.",
-                    cause="project_paused",
+                    cause=PAUSED,
                     created_at=call.now,
                 )
             )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import sqlalchemy as sa
 
-from toryo.domain.handover import Handoff, Note, Notification
+from toryo.domain.handover import INTERRUPT, PAUSED, Handoff, Note, Notification
 from toryo.domain.launches import Purpose
 from toryo.domain.times import Millis
 from toryo.storage import schema
@@ -44,9 +44,9 @@ _DELIVER = Statement(
 _READDRESS = Statement(
     sa.update(_f).where(_f.c.session_id == _p("address"), _f.c.delivered_at.is_(None)).values(session_id=_p("session"))
 )
-_DROP = Statement(
-    sa.delete(_f).where(_f.c.session_id == _p("session_id"), _f.c.delivered_at.is_(None), _f.c.kind == "interrupt")
-)
+_interrupts = (_f.c.session_id == _p("session_id"), _f.c.delivered_at.is_(None), _f.c.kind == INTERRUPT)
+_DROP_OF_PAUSE = Statement(sa.delete(_f).where(*_interrupts, _f.c.cause == PAUSED))
+_DROP_OF_TASK = Statement(sa.delete(_f).where(*_interrupts, _f.c.cause != PAUSED))
 
 
 class Handovers:
@@ -89,6 +89,6 @@ class Handovers:
         """What waited for whoever comes next is this session's from now on."""
         self._connection.run(_READDRESS, address=address, session=session_id)
 
-    def drop_interrupts(self, session_id: str) -> None:
-        """Their cause is void."""
-        self._connection.run(_DROP, session_id=session_id)
+    def drop_interrupts(self, session_id: str, *, of_pause: bool) -> None:
+        """Those whose cause is void: the pause of the project, or what had become of the task."""
+        self._connection.run(_DROP_OF_PAUSE if of_pause else _DROP_OF_TASK, session_id=session_id)
