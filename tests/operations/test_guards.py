@@ -301,3 +301,31 @@ def test_limits_are_settings(fresh: Database):
     world.advance(61)
     world.start("w1").call("logout")
     assert world.show(task)["blocked_reason"] == "agent_left_without_reporting"
+
+
+def test_a_chat_that_gets_nowhere_is_a_runaway_and_is_told_nothing_that_only_work_may_call(crew: World):
+    crew.say("w1", "Hello?")
+    chat = crew.start_chat("w1")
+    for _ in range(20):
+        chat.refused("respond_chat", "messageNotFound", message_id="msg_none", content="Hi")
+    assert tripped(crew) == ["refused_calls"]
+    assert crew.why_chat("w1") == "stop runaway"
+    assert "report_completed" not in chat.refused("get_pending_messages", "runaway")["instruction"]
+    told = chat.next()
+    assert (told["action"], told["reason"], told["tools"]) == ("exit", "runaway", ["logout"])
+    assert "refused_calls" in told["instruction"]
+    assert crew.why_chat("w1") == "hold cooling_down"
+    assert [each["content"] for each in crew.thread("w1") if each["kind"] == "message"] == ["Hello?"]
+
+
+def test_a_chat_that_says_nothing_for_too_long_is_stopped(crew: World):
+    crew.open_chat("w1")
+    chat = crew.start_chat("w1")
+    coordinator = crew.coordinator()
+    coordinator.running = [chat.launch_id]
+    for _ in range(29):
+        crew.advance(60)
+        assert coordinator.claim(free_slots=0)["stop"] == []
+    crew.advance(60)
+    assert crew.why_chat("w1") == "stop silent"
+    assert [each["reason"] for each in coordinator.claim(free_slots=0)["stop"]] == ["silent"]
