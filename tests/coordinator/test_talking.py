@@ -101,6 +101,7 @@ def delegation(purpose: str, target: str = "ann", kind: str = "human", **more: A
         "pending_delegations": [
             {
                 "delegation_id": "dlg_1",
+                "task_id": "tsk_1",
                 "target_agent_id": target,
                 "target_kind": kind,
                 "purpose": purpose,
@@ -434,15 +435,22 @@ def test_a_chat_that_is_told_to_stop_first_deals_with_what_it_has_fetched(server
 def test_what_is_to_be_said_to_a_person_is_said_as_it_is_and_reported(server, tmp_path) -> None:
     chat = talk(server, tmp_path, "{}", delegation("Dinner is ready."))
     assert chat.said() == [
-        ("send_message", {"target_agent_id": "ann", "content": "Dinner is ready."}),
+        ("send_message", {"target_agent_id": "ann", "content": "Dinner is ready.", "related_task_id": "tsk_1"}),
         ("report_delegation_completed", {"delegation_id": "dlg_1", "result": "delivered to ann", "success": True}),
     ]
 
 
 def test_what_was_said_before_the_crash_is_not_said_again(server, tmp_path) -> None:
-    before = message("Dinner is ready.", "me", to_agent_id="ann")
+    before = message("Dinner is ready.", "me", to_agent_id="ann", related_task_id="tsk_1")
     again = {**delegation("Dinner is ready.", attempt=2), "context_messages": [before]}
     assert [tool for tool, _ in talk(server, tmp_path, "{}", again).said()] == ["report_delegation_completed"]
+
+
+def test_what_was_said_for_another_task_is_said_again(server, tmp_path) -> None:
+    before = message("Dinner is ready.", "me", to_agent_id="ann", related_task_id="tsk_0")
+    today = {**delegation("Dinner is ready."), "context_messages": [before]}
+    said = talk(server, tmp_path, "{}", today).said()
+    assert [tool for tool, _ in said] == ["send_message", "report_delegation_completed"]
 
 
 def test_what_an_agent_is_to_be_asked_begins_a_conversation_and_its_last_answer_is_the_result(server, tmp_path) -> None:
@@ -516,13 +524,13 @@ AWAIT = "delegations: [{about: ask, say: 'Shall I {{context}}?', await_answer: t
 def test_a_persons_answer_is_the_result_where_it_is_awaited(server, tmp_path) -> None:
     chat = talk(server, tmp_path, AWAIT, delegation("ask ann", context="paint"), person("yes"))
     assert chat.said() == [
-        ("send_message", {"target_agent_id": "ann", "content": "Shall I paint?"}),
+        ("send_message", {"target_agent_id": "ann", "content": "Shall I paint?", "related_task_id": "tsk_1"}),
         ("report_delegation_completed", {"delegation_id": "dlg_1", "result": "yes", "success": True}),
     ]
 
 
 def test_a_persons_answer_that_comes_to_another_process_is_the_result_too(server, tmp_path) -> None:
-    asked = message("Shall I paint?", "me", to_agent_id="ann")
+    asked = message("Shall I paint?", "me", to_agent_id="ann", related_task_id="tsk_1")
     again = {**delegation("ask ann", context="paint"), **person("yes"), "context_messages": [asked]}
     chat = talk(server, tmp_path, AWAIT, again)
     assert [(tool, each["result"]) for tool, each in chat.said()] == [("report_delegation_completed", "yes")]

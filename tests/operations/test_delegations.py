@@ -102,6 +102,16 @@ def test_a_delegation_whose_session_is_lost_goes_to_the_next_one(
     ]
 
 
+def test_whoever_gets_it_again_sees_what_the_one_before_has_said_for_it(pair: World) -> None:
+    _, agent, delegation = fetched(pair, "owner")
+    task = delegation_of(pair, delegation).task_id
+    agent.call("send_message", target_agent_id="owner", content="Shall I?", related_task_id=task)
+    stop(pair, agent)
+    got = pair.start_chat("a").fetch()
+    assert handed_out(got) == [delegation]
+    assert [(each["content"], each["related_task_id"]) for each in got["context_messages"]] == [("Shall I?", task)]
+
+
 def test_after_three_attempts_it_has_failed_and_the_task_is_told(pair: World) -> None:
     worker, agent, delegation = fetched(pair)
     stop(pair, agent)

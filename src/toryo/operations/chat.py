@@ -84,7 +84,7 @@ class _HandOut:
         return {
             "success": True,
             "pending_messages": [self._message(each) for each in self.messages],
-            "context_messages": [talking.shown(self.call, each) for each in self._context(turns)],
+            "context_messages": [talking.shown(self.call, each) for each in self._context(turns, taken)],
             "pending_delegations": [self._delegation(each) for each in taken],
             "invitations": [self._invitation(each) for each in invited],
             "conversations": [_open(each, self.agent.id) for each in open_],
@@ -111,10 +111,12 @@ class _HandOut:
         shown = talking.shown(self.call, message)
         return {**shown, "redelivered": True} if message.sequence <= self.redelivered_to else shown
 
-    def _context(self, turns: list[Conversation]) -> list[Message]:
-        """What was said before, with everybody whose message or turn this is; with a turn, the message again."""
+    def _context(self, turns: list[Conversation], taken: list[Delegation]) -> list[Message]:
+        """What was said before, with everybody whose message or turn this is, or who is to be told something; with a
+        turn, the message again."""
         here = {each.id for each in self.messages}
         others = {each.from_agent_id for each in self.messages} | {each.other(self.agent.id) for each in turns}
+        others |= {each.target_agent_id for each in taken}
         after_all = (self.messages[-1].sequence if self.messages else self.box.cursor) + 1
         enough = chat.HANDED_OUT_AT_ONCE + len(here)
         found = [

@@ -175,8 +175,8 @@ class Talk:
     def _say_to_person(self, delegation: Answer, text: str, given: Answer, *, wait: bool) -> None:
         """Once: a delegation that is handed out again may have been said already."""
         target, delegation_id = delegation["target_agent_id"], delegation["delegation_id"]
-        if text not in self._said_to(target, given):
-            answer = self.write("send_message", text, target_agent_id=target)
+        if text not in self._said_for(delegation, given):
+            answer = self.write("send_message", text, target_agent_id=target, related_task_id=delegation["task_id"])
             if not answer.get("success"):
                 self._report(delegation_id, str(answer.get("message")), success=False)
                 return
@@ -189,10 +189,12 @@ class Talk:
         else:
             self._report(delegation_id, f"delivered to {target}")
 
-    def _said_to(self, person_id: str, given: Answer) -> list[str]:
+    def _said_for(self, delegation: Answer, given: Answer) -> list[str]:
+        """For this task: another one may have the same words said again."""
+        names = {"from_agent_id": self._session.agent_id, "to_agent_id": delegation["target_agent_id"]}
+        wanted = {**names, "related_task_id": delegation["task_id"]}
         before = given.get("context_messages") or ()
-        mine = [each for each in before if each.get("from_agent_id") == self._session.agent_id]
-        return [str(each.get("content")) for each in mine if each.get("to_agent_id") == person_id]
+        return [str(each.get("content")) for each in before if wanted.items() <= each.items()]
 
     def _begin_for_task(self, delegation: Answer, text: str) -> None:
         purpose = str(delegation.get("purpose") or "")
