@@ -51,7 +51,7 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
             target_agent_id=other.id,
         )
     members = call.tx.agents.members_among(project.id, [writer.id, other.id])
-    if len(members) == 2 or _related(call, writer.id, other.id) or _owner(call, writer) or _owner(call, other):
+    if len(members) == 2 or _owner(call, writer) or _owner(call, other) or _related(call, writer.id, other.id):
         return
     raise Refusal(
         Code.PERMISSION_DENIED,
@@ -62,8 +62,8 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
 
 
 def _related(call: Call, one: str, other: str) -> bool:
-    tree = call.tx.agents.tree()
-    return one in superiors(other, tree) or other in superiors(one, tree)
+    above = {each.id: each.reports_to for each in call.tx.agents.with_superiors((one, other))}
+    return one in superiors(other, above) or other in superiors(one, above)
 
 
 def _owner(call: Call, agent: Agent) -> bool:
