@@ -43,12 +43,15 @@ class Ended:
 
 @dataclass(frozen=True)
 class Toryo:
-    """Types commands: `toryo("task", "list", …)`, with the data directory in the environment."""
+    """Types commands: `toryo("task", "list", …)`, with the data directory in the environment.
+
+    `typed` is what stands on stdin.
+    """
 
     home: Path
     environment: Mapping[str, str]
 
-    def __call__(self, *words: str, cwd: Path | None = None, **environment: str) -> Ended:
+    def __call__(self, *words: str, cwd: Path | None = None, typed: str = "", **environment: str) -> Ended:
         found = subprocess.run(
             [sys.executable, "-m", "toryo", *words],
             env={**self.environment, **environment},
@@ -56,7 +59,7 @@ class Toryo:
             capture_output=True,
             text=True,
             timeout=ENDS_WITHIN,
-            stdin=subprocess.DEVNULL,
+            input=typed,
             check=False,
         )
         return Ended(found.returncode, found.stdout, found.stderr)

@@ -65,7 +65,7 @@ class Panel:
         """The newest messages there are, and how many of them were not seen yet. Looks begin after them."""
         answer = self._read(limit=most)
         self._last = answer["last"]
-        self._keep_open()
+        self._keep_open(self._last)
         return answer["messages"], answer["unread"]
 
     def skip(self) -> None:
@@ -93,22 +93,26 @@ class Panel:
         raise AssertionError("pauses never end")
 
     def looks(self, until: float = math.inf) -> Iterator[Heard]:
-        """One look after the other, until then or until the panel is closed. Raises what away raised in the end."""
+        """One look after the other, until then or until the panel is closed. Raises Unreachable if it is away then."""
         from toryo.client import Unreachable, wire
 
         pauses = wire.pauses()
         lost: Exception | None = None
         while not self._left.is_set() and (seconds := until - time.monotonic()) > 0:
             try:
+                if lost is not None:
+                    self._keep_open(self._last)
                 heard = self._look(seconds)
                 pauses, lost = wire.pauses(), None
             except Unreachable as away:
                 heard, lost = Heard(away=away), away
+            if self._left.is_set():
+                return
             yield heard
             if lost is not None:
                 self._left.wait(min(next(pauses), max(0.0, until - time.monotonic())))
                 self._here.look_again()
-        if lost is not None and not self._left.is_set():
+        if lost is not None:
             raise lost
 
     def _look(self, seconds: float) -> Heard:
@@ -117,13 +121,13 @@ class Panel:
         answer = self._read(after=self._last, state=self._state, wait_seconds=wait)
         with self._saying:
             new = [each for each in answer["messages"] if each["message_id"] not in self._own]
+        self._keep_open(answer["last"])
         self._last, self._state = answer["last"], answer["status"]["state"]
-        self._keep_open()
         return Heard(new, answer["status"])
 
-    def _keep_open(self) -> None:
+    def _keep_open(self, last: int = 0) -> None:
         """Not any more once it is being closed: that would open another one, which nobody closes."""
-        seen = self._last if self._marks_seen and self._last else None
+        seen = last if self._marks_seen and last else None
         with self._opening:
             if self._left.is_set():
                 return

@@ -5,9 +5,7 @@ The main thread types, so that ^C and ^D are the terminal's own; a second one li
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
 import signal
 import sys
 import threading
@@ -80,26 +78,19 @@ def _told(message: dict[str, Any], agent: str) -> str:
 
 
 class Screen:
-    """A terminal on which one types while others write."""
+    """A terminal on which one types while others write. Nobody writes while the prompt is being written."""
 
     def __init__(self) -> None:
         self.failure: Exception | None = None
-        self._reads = False
-        self._writing = threading.Lock()
-        with contextlib.suppress(ImportError):
-            import readline  # noqa: F401 - it makes input() edit lines
+        self._writing = threading.RLock()
+        self._prompting = self._reads = False
+        self._editor = _line_editor()
+        if self._editor is not None:
+            self._editor.set_pre_input_hook(self._prompted)
 
     def lines(self) -> Iterator[str]:
         """What is typed, line by line, until ^D."""
-        while True:
-            self._reads = True
-            try:
-                line = input(PROMPT)
-            except EOFError:
-                sys.stdout.write("\n")
-                return
-            finally:
-                self._reads = False
+        while (line := self._line()) is not None:
             if line.strip():
                 yield line
 
@@ -108,16 +99,44 @@ class Screen:
         if text is None:
             return
         with self._writing:
-            again = PROMPT + _being_typed() if self._reads else ""
+            typed = self._editor.get_line_buffer() if self._editor is not None else ""
+            again = PROMPT + typed if self._reads else ""
             sys.stdout.write(f"\r\033[K{text}\n{again}")
             sys.stdout.flush()
 
     def fail(self, error: Exception) -> None:
         """Ends the typing, too: as ^C would, which is the only thing that does."""
         self.failure = error
-        signal.pthread_kill(threading.main_thread().ident or os.getpid(), signal.SIGINT)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    def _line(self) -> str | None:
+        self._writing.acquire()
+        self._prompting = True
+        if self._editor is None:
+            self._prompted()
+        try:
+            return input(PROMPT)
+        except EOFError:
+            sys.stdout.write("\n")
+            return None
+        except KeyboardInterrupt:
+            sys.stdout.write("\n")
+            raise
+        finally:
+            self._prompted()
+            self._reads = False
+
+    def _prompted(self) -> None:
+        """The prompt is there: from now on it is written again below whatever comes."""
+        if self._prompting:
+            self._prompting, self._reads = False, True
+            self._writing.release()
 
 
-def _being_typed() -> str:
-    readline = sys.modules.get("readline")
-    return readline.get_line_buffer() if readline is not None else ""
+def _line_editor() -> Any:
+    """What `input` edits lines with, once it is loaded; None where it is missing or cannot say when it begins."""
+    try:
+        import readline
+    except ImportError:
+        return None
+    return readline if hasattr(readline, "set_pre_input_hook") else None

@@ -261,7 +261,8 @@ def read_chat(call: Call, wanted: ReadChat) -> dict[str, Any] | Later:
     status = _status(call, project.id, agent)
     unchanged = wanted.state in (None, status["state"])
     if wanted.after is not None and wanted.wait_seconds and not messages and unchanged and call.may_wait:
-        return Later(frozenset({talking.topic(project.id, each) for each in (agent.id, other.id)}))
+        comes_and_goes = f"project:{project.id}"
+        return Later(frozenset({comes_and_goes, *(talking.topic(project.id, each) for each in (agent.id, other.id))}))
     thread = call.tx.chat.thread(project.id, agent.id, other.id)
     low, high = sorted((agent.id, other.id))
     conversation = call.tx.chat.open_between(project.id, low, high)
