@@ -173,11 +173,12 @@ def launches_by_purpose(site: Site, **wanted: str) -> Counter[tuple[str, str]]:
     return Counter((each["agent_id"], each["purpose"]) for each in site.launches(**wanted))
 
 
-def process_of(site: Site, agent_id: str, purpose: str = "chat") -> Agent:
-    """The process that is signed in for this purpose; waits for it."""
+def process_of(site: Site, agent_id: str, purpose: str = "chat", *, after: Agent | None = None) -> Agent:
+    """The process that is signed in for this purpose (another one than that which was there before); waits for it."""
 
     def there() -> Agent | None:
         found = [each for each in site.sessions() if (each["agent_id"], each["purpose"]) == (agent_id, purpose)]
-        return site.agent_of(found[0]["launch_id"]) if found else None
+        process = site.agent_of(found[0]["launch_id"]) if found else None
+        return process if process is None or after is None or process.launch_id != after.launch_id else None
 
     return site.until(f"{agent_id} is signed in for {purpose}", there)
