@@ -6,10 +6,13 @@ the data directory is in `directories.py`. Settings of a project live in the dat
 
 from __future__ import annotations
 
+import json
+from email.utils import parseaddr
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from toryo.directories import data_dir
@@ -76,6 +79,83 @@ class AuthSettings(BaseModel):
     )
 
 
+class NoticeSettings(BaseModel):
+    """How people are told outside of what needs them (`TORYO_NOTICES__WEBHOOK_URL`); without any of it, not at all."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    webhook_url: SecretStr | None = Field(None, description="Where each notice is sent as JSON: http://… or https://…")
+    webhook_secret: SecretStr | None = Field(None, description="Signs them (Standard Webhooks).")
+    smtp_url: SecretStr | None = Field(
+        None,
+        description="Mail server: smtps://USER:PASSWORD@HOST:PORT, or smtp://… (encrypted as soon as it offers it).",
+    )
+    smtp_from: str | None = Field(None, description="The sender of e-mails.")
+    emails: Annotated[dict[str, str], NoDecode] = Field(
+        default_factory=dict, description="Who gets e-mails where: PERSON=ADDRESS,PERSON=ADDRESS, by id."
+    )
+    message_after: Seconds = Field(60, ge=0, description="Seconds a message may be unseen until its reader is told.")
+    attempts: int = Field(8, ge=1, description="How often a notice is tried before it is given up.")
+
+    @property
+    def configured(self) -> bool:
+        return self.webhook_url is not None or self.smtp_url is not None
+
+    @field_validator("webhook_url")
+    @classmethod
+    def _webhook(cls, url: SecretStr | None) -> SecretStr | None:
+        return _refuse_other(url, ("http", "https"))
+
+    @field_validator("smtp_url")
+    @classmethod
+    def _smtp(cls, url: SecretStr | None) -> SecretStr | None:
+        return _refuse_other(url, ("smtp", "smtps"))
+
+    @field_validator("emails", mode="before")
+    @classmethod
+    def _pairs(cls, value: object) -> object:
+        """The environment's form, `ann=ann@example.org,ben=ben@example.org`, JSON, and a mapping."""
+        if not isinstance(value, str):
+            return value
+        if value.lstrip().startswith("{"):
+            return json.loads(value)
+        pairs = (each.partition("=") for each in value.split(",") if each.strip())
+        return {person.strip(): address.strip() for person, _, address in pairs}
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        """What belongs together is there together, and addresses look like addresses."""
+        if self.smtp_url is not None and (not self.emails or self.smtp_from is None):
+            raise ValueError("e-mails need smtp_from (who sends them) and emails (who gets them where) as well")
+        if self.smtp_url is None and (self.emails or self.smtp_from is not None):
+            raise ValueError("e-mails need smtp_url as well: the server that takes them")
+        if self.webhook_url is None and self.webhook_secret is not None:
+            raise ValueError("webhook_secret needs webhook_url as well")
+        wrong = [each for each in (*self.emails.values(), *filter(None, [self.smtp_from])) if not _is_address(each)]
+        if wrong:
+            raise ValueError(f"{wrong[0]!r} is no e-mail address")
+        return self
+
+
+def _refuse_other(url: SecretStr | None, schemes: tuple[str, ...]) -> SecretStr | None:
+    """A URL of one of these schemes, with a host; what is wrong is said without repeating it: it may hold a secret."""
+    if url is None:
+        return None
+    try:
+        parts = urlsplit(url.get_secret_value())
+        fits = parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"it must be a URL that begins with {' or '.join(f'{each}://HOST' for each in schemes)}")
+    return url
+
+
+def _is_address(text: str) -> bool:
+    name, _, host = parseaddr(text)[1].partition("@")
+    return bool(name and host) and text.isprintable()
+
+
 class Settings(BaseSettings):
     """The server's settings. Unknown arguments are refused; an empty environment variable counts as not set."""
 
@@ -112,6 +192,7 @@ class Settings(BaseSettings):
     auth: AuthSettings = Field(default_factory=AuthSettings, description="How queue agents prove themselves.")
     chat: ChatSettings = Field(default_factory=ChatSettings, description="Messages, conversations, delegations.")
     guards: GuardSettings = Field(default_factory=GuardSettings, description="Guards and graces.")
+    notices: NoticeSettings = Field(default_factory=NoticeSettings, description="Telling people outside.")
 
     @field_validator("allowed_hosts", mode="before")
     @classmethod

@@ -15,7 +15,7 @@ from toryo.storage.database import Database
 
 
 def test_every_chore_has_a_name_of_its_own():
-    assert [name for name, _ in CHORES] == ["sweep", "stalls", "talk"]
+    assert [name for name, _ in CHORES] == ["sweep", "stalls", "talk", "queues", "notices"]
 
 
 def test_rounds_come_by_themselves_and_end_with_close(fresh: Database, monkeypatch: pytest.MonkeyPatch):

@@ -8,7 +8,7 @@ from typing import Any
 
 import structlog
 
-from toryo.housekeeping import queues, stalls, sweeping, talk
+from toryo.housekeeping import notices, queues, stalls, sweeping, talk
 from toryo.operations.call import Call
 from toryo.operations.perform import Office
 
@@ -19,6 +19,7 @@ CHORES: tuple[tuple[str, Callable[[Call], Any]], ...] = (
     ("stalls", stalls.notice),
     ("talk", talk.tidy),
     ("queues", queues.tidy),
+    ("notices", notices.note),
 )
 LOOKS_EVERY = 30.0
 """Seconds between rounds, at most: stalls are to be seen within the stall time, not a sweep later."""

@@ -24,6 +24,7 @@ import toryo
 from toryo.bus.bus import Bus
 from toryo.bus.in_process import InProcessBus
 from toryo.housekeeping.runner import Housekeeping
+from toryo.housekeeping.sending import Sending
 from toryo.operations.catalogue import catalogue
 from toryo.operations.perform import Office
 from toryo.server import clock, listening, logs
@@ -54,6 +55,7 @@ class App:
     bus: Bus
     office: Office
     housekeeping: Housekeeping
+    sending: Sending
     edge: Edge
     held: contextlib.ExitStack
     """What `close()` gives back, in reverse order."""
@@ -81,9 +83,11 @@ class App:
         try:
             await self.edge.start()
             self.housekeeping.start()
+            self.sending.start()
             yield
         finally:
             await asyncio.to_thread(self.housekeeping.close)
+            await asyncio.to_thread(self.sending.close)
             await self.edge.close()
             await self.bus.close()
 
@@ -121,6 +125,7 @@ def _build(settings: Settings, held: contextlib.ExitStack) -> App:
         bus,
         office,
         Housekeeping(office),
+        Sending(office),
         edge,
         contextlib.ExitStack(),
     )

@@ -1,0 +1,101 @@
+"""Notices by e-mail, over SMTP: `smtps://` is encrypted from the start, `smtp://` as soon as the server offers it."""
+
+from __future__ import annotations
+
+import smtplib
+import ssl
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from email.utils import format_datetime, parseaddr
+from ipaddress import ip_address
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from toryo.domain.notices import Notice
+from toryo.domain.times import SECOND, Millis
+from toryo.housekeeping.sending import Undelivered
+from toryo.settings import NoticeSettings
+
+TIME_LIMIT = 10.0
+"""Seconds for each step of the dialogue."""
+
+
+class Mail:
+    """One connection for each message: there are few, and none stays open."""
+
+    def __init__(self, settings: NoticeSettings) -> None:
+        assert settings.smtp_url is not None
+        self._server = urlsplit(settings.smtp_url.get_secret_value())
+        self._from = settings.smtp_from or ""
+        self._addresses = settings.emails
+
+    def send(self, notice: Notice, now: Millis) -> None:
+        address = self._addresses.get(notice.person_id)
+        if address is None:
+            raise Undelivered(f"there is no address of {notice.person_id} any more (TORYO_NOTICES__EMAILS)")
+        message = written(notice, self._from, address, now)
+        try:
+            smtp = _connected(self._server)
+            try:
+                smtp.send_message(message)
+            finally:
+                smtp.close()  # no QUIT: what was taken is taken, whatever would be answered to it
+        except smtplib.SMTPResponseException as error:
+            raise Undelivered(f"the mail server answered {error.smtp_code}") from None
+        except smtplib.SMTPRecipientsRefused:
+            raise Undelivered("the mail server refuses the recipient") from None
+        except (OSError, smtplib.SMTPException) as error:
+            raise Undelivered(f"the mail server cannot be used ({type(error).__name__})") from None
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def written(notice: Notice, sender: str, to: str, now: Millis) -> EmailMessage:
+    """The message; its Message-ID is the notice's id, so that a mailbox sees what came twice."""
+    content = notice.content
+    message = EmailMessage()
+    message["From"], message["To"] = sender, to
+    message["Subject"] = " ".join(f"[Toryo] {content['title']}".split())
+    message["Date"] = format_datetime(datetime.fromtimestamp(now / SECOND, UTC))
+    message["Message-ID"] = f"<{notice.id}@{parseaddr(sender)[1].rpartition('@')[2]}>"
+    message["Auto-Submitted"] = "auto-generated"
+    todo = "\n".join(f"  {each['command']}" for each in content["actions"])
+    where = f"Project {content['project_id']}, since" if content["project_id"] else "Since"
+    message.set_content(f"{content['text']}\n\n{todo}\n\n{where} {content['since']}.\n")
+    return message
+
+
+def _connected(server: SplitResult) -> smtplib.SMTP:
+    host, context = server.hostname or "", ssl.create_default_context()
+    if server.scheme == "smtps":
+        smtp: smtplib.SMTP = smtplib.SMTP_SSL(host, server.port or 465, timeout=TIME_LIMIT, context=context)
+    else:
+        smtp = smtplib.SMTP(host, server.port or 587, timeout=TIME_LIMIT)
+    try:
+        _introduce(smtp, server, context)
+    except BaseException:
+        smtp.close()
+        raise
+    return smtp
+
+
+def _introduce(smtp: smtplib.SMTP, server: SplitResult, context: ssl.SSLContext) -> None:
+    smtp.ehlo()
+    encrypted = server.scheme == "smtps"
+    if not encrypted and smtp.has_extn("starttls"):
+        smtp.starttls(context=context)
+        smtp.ehlo()
+        encrypted = True
+    if server.username is None:
+        return
+    if not encrypted and not _here(server.hostname or ""):
+        raise Undelivered("the mail server offers no encryption, and the password is not sent without; use smtps://")
+    smtp.login(unquote(server.username), unquote(server.password or ""))
+
+
+def _here(host: str) -> bool:
+    """Whether it is this machine."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

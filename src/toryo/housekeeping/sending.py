@@ -1,0 +1,126 @@
+"""Carries notices out of the house, in a thread of its own: nothing waits for it, and no transaction stays open.
+
+Each is taken in a transaction, sent outside of any, and the outcome is written in another. If the server dies between,
+the notice is sent again when its taker has had it long enough: at least once, always with the same id.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Protocol
+
+import structlog
+
+from toryo.domain.notices import Channel, Notice
+from toryo.domain.times import Millis
+from toryo.housekeeping import notices
+from toryo.operations.perform import Office
+from toryo.settings import NoticeSettings
+from toryo.storage.database import Connection
+from toryo.storage.transaction import Transaction
+
+LOOKS_EVERY = 5.0
+"""Seconds between looks at what is due."""
+
+_log = structlog.get_logger("toryo.notices")
+
+
+class Undelivered(Exception):
+    """It could not be sent; `str()` says why, without any secret."""
+
+
+class Sender(Protocol):
+    """One way out. `send` answers when the other side has taken it; raises Undelivered."""
+
+    def send(self, notice: Notice, now: Millis) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def senders(settings: NoticeSettings) -> dict[Channel, Sender]:
+    """Those that are configured."""
+    # Imported only here: most servers send nothing, and need neither an HTTP client nor SMTP.
+    found: dict[Channel, Sender] = {}
+    if settings.webhook_url is not None:
+        from toryo.housekeeping.webhook import Webhook
+
+        found[Channel.WEBHOOK] = Webhook(settings)
+    if settings.smtp_url is not None:
+        from toryo.housekeeping.mail import Mail
+
+        found[Channel.EMAIL] = Mail(settings)
+    return found
+
+
+class Sending:
+    """Sends what is due by the channels that are configured; without any there is no thread at all."""
+
+    def __init__(self, office: Office, by: Mapping[Channel, Sender] | None = None) -> None:
+        self._office = office
+        self._by = senders(office.settings.notices) if by is None else by
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="toryo-notices", daemon=True)
+
+    def start(self) -> None:
+        if self._by:
+            self._thread.start()
+
+    def close(self) -> None:
+        """What is being sent has ten seconds to arrive; else the next server sends it again."""
+        self._closing.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=10)
+        for each in self._by.values():
+            each.close()
+
+    def round(self) -> None:
+        """Everything that is due; a channel that fails has the rest of its round off."""
+        for channel, sender in self._by.items():
+            try:
+                while not self._closing.is_set() and self._one(channel, sender):
+                    pass
+            except Exception as error:  # noqa: BLE001 - a database that is away must not end the sending for good
+                _log.warning("sending_failed", channel=channel.value, error=str(error))
+
+    def _one(self, channel: Channel, sender: Sender) -> bool:
+        """Sends one notice; True if it arrived, so that the next may be tried."""
+        notice = self._taken(channel)
+        if notice is None:
+            return False
+        try:
+            sender.send(notice, self._office.clock())
+        except Exception as error:  # noqa: BLE001 - whatever it is: it counts, and other notices are tried later
+            self._failed(notice, str(error) if isinstance(error, Undelivered) else type(error).__name__)
+            return False
+        self._office.housekeep(lambda call: notices.sent(call, notice))
+        _log.info("notice_sent", notice_id=notice.id, channel=channel.value, person=notice.person_id)
+        return True
+
+    def _taken(self, channel: Channel) -> Notice | None:
+        """A look costs no lock: that is taken only where something is due."""
+        now = self._office.clock()
+
+        def due(connection: Connection) -> bool:
+            return bool(Transaction(connection).notices.due(channel, now, 1))
+
+        if not self._office.database.read(due):
+            return None
+        taken: Notice | None = self._office.housekeep(lambda call: notices.take(call, channel))
+        return taken
+
+    def _failed(self, notice: Notice, error: str) -> None:
+        after: Notice | None = self._office.housekeep(lambda call: notices.failed(call, notice, error))
+        given_up = after is not None and after.given_up_at is not None
+        _log.warning(
+            "notice_given_up" if given_up else "notice_not_sent",
+            notice_id=notice.id,
+            channel=notice.channel.value,
+            person=notice.person_id,
+            attempt=notice.attempts,
+            error=error,
+        )
+
+    def _run(self) -> None:
+        while not self._closing.wait(LOOKS_EVERY):
+            self.round()
