@@ -13,6 +13,7 @@ from tests.stories import Process, World
 from toryo.domain.errors import Code
 from toryo.settings import ChatSettings, Settings
 from toryo.storage.database import Database
+from toryo.storage.transaction import Transaction
 
 
 @pytest.fixture
@@ -283,6 +284,12 @@ def test_agents_are_told_of_endings_and_not_that_nobody_came(pair: World):
 # --- panels ----------------------------------------------------------------------------------------------------------
 
 
+def unclosed(world: World, agent_id: str = "a") -> list[str]:
+    """Panels that are not closed as rows, however long ago they were heard of."""
+    found = world.database.read(lambda connection: Transaction(connection).chat.viewers(world.project_id, agent_id, 0))
+    return [each.id for each in found]
+
+
 def test_a_panel_that_is_not_heard_of_any_more_is_closed_and_its_agent_leaves(pair: World):
     opened = pair.open_chat("a")
     a = pair.start_chat("a")
@@ -291,8 +298,10 @@ def test_a_panel_that_is_not_heard_of_any_more_is_closed_and_its_agent_leaves(pa
     pair.advance(30)
     pair.housekeep()
     assert a.action() == "wait_for_messages"
+    assert unclosed(pair) == [opened["viewer_id"]]
     pair.advance(30)
     pair.housekeep()
+    assert unclosed(pair) == []
     assert a.next()["reason"] == "user_closed_chat"
     assert pair.why_chat("a") == "hold no_chat_work"
 

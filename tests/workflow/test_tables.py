@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from toryo.operations import explaining
 from toryo.workflow import chat, launch, manager, next_action, worker
 from toryo.workflow.rules import Rule, always, first_match
 
@@ -154,6 +155,15 @@ def test_a_chat_session_is_told_by_the_table_of_chat() -> None:
     assert steps(chat.CHAT_ROWS) == written(CHAT_SESSION)
     leaving = {each.then.action: each.then.reason for each in chat.CHAT_ROWS if each.then.reason}
     assert leaving == {"exit": "user_closed_chat", "logout": "session_timeout"}
+
+
+def test_every_reason_is_told_to_people_in_a_sentence_of_its_own() -> None:
+    rows: list[Rule[Any, launch.Say]] = [*launch.AGENT_ROWS, *launch.MAIN_TASK_ROWS, *launch.CHAT_ROWS]
+    for each in (*rows, launch.NOTHING_TO_DO):
+        decision = launch.Decision(each.then.action, each.then.reason, each.row, each.words)
+        told = explaining.explained(decision)
+        assert told.removesuffix(" (stopping)") not in ("", each.words), each.then.reason
+        assert told.endswith(" (stopping)") is (each.then.action is launch.Action.STOP)
 
 
 def test_the_last_row_of_every_table_always_holds() -> None:
