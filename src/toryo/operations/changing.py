@@ -490,10 +490,10 @@ _NEEDS_NEW_APPROVAL = frozenset({"title", "description", "context", "acceptance"
 
 def _unapproved(call: Call, task: Task, changed: Iterable[str]) -> Task:
     """An approved request that somebody who is no person has changed needs approval again: people are asked."""
-    if call.actor.person or task.requested_by is None or not _NEEDS_NEW_APPROVAL & set(changed):
+    asks = task.requested_by is not None and task.approval is Approval.APPROVED
+    if call.actor.person or not asks or not _NEEDS_NEW_APPROVAL & set(changed):
         return task
-    if task.approval is Approval.APPROVED:
-        asking.ask_superiors(call, task, call.agent)
+    asking.ask_superiors(call, task, call.agent)
     return replace(task, approval=Approval.PENDING, approved_by=None)
 
 
