@@ -30,6 +30,7 @@ from toryo.operations.permissions import KEYED, Caller, Credentials, Grant, Kind
 from toryo.settings import Settings
 from toryo.storage.database import Connection, Database
 from toryo.storage.errors import ConstraintBroken, DatabaseUnavailable, Unstorable
+from toryo.storage.shared import InDatabase, Shared
 from toryo.storage.transaction import Transaction
 from toryo.workflow.snapshot import Limits
 
@@ -80,12 +81,13 @@ class Office:
         entropy: Callable[[int], int],
         publish: Callable[[Iterable[str]], None],
         limits: Limits | None = None,
+        shared: Callable[[Transaction], Shared] = InDatabase,
     ) -> None:
         self.database = database
         self.settings = settings
         self.clock = clock
         self.publish = publish
-        self.context = Context(settings, limits or _limits(settings), entropy, talk=_talk(settings))
+        self.context = Context(settings, limits or _limits(settings), entropy, talk=_talk(settings), shared=shared)
 
     # --- the path --------------------------------------------------------------------------------------------------
 

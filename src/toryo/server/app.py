@@ -36,6 +36,8 @@ from toryo.server.listening import Listener
 from toryo.settings import Settings
 from toryo.storage.database import Database
 from toryo.storage.errors import DatabaseUnavailable
+from toryo.storage.shared import InDatabase, Shared
+from toryo.storage.transaction import Transaction
 
 STARTS_WITHIN = 30.0
 STOPS_WITHIN = 10.0
@@ -113,7 +115,8 @@ def _build(settings: Settings, held: contextlib.ExitStack) -> App:
     sockets = _bind(settings, held)
     database = _open(settings, held)
     bus = _bus(settings, database)
-    office = Office(database, settings, clock.now, clock.entropy, bus.publish)
+    shared = _shared(settings, held)
+    office = Office(database, settings, clock.now, clock.entropy, bus.publish, shared=shared)
     office.bootstrap(directory.token(COORDINATOR_TOKEN), directory.token(OWNER_TOKEN))
     hosts = Hosts(settings.host, settings.allowed_hosts)
     edge = Edge(office, bus, catalogue(), hosts, settings.max_body_bytes)
@@ -152,7 +155,28 @@ def _open(settings: Settings, held: contextlib.ExitStack) -> Database:
     return database
 
 
+def _shared(settings: Settings, held: contextlib.ExitStack) -> Callable[[Transaction], Shared]:
+    """Where shared values are: in Redis if there is one, else in the database."""
+    if settings.redis is None:
+        return InDatabase
+    from toryo.storage.redis_shared import RedisState
+
+    try:
+        state = RedisState(settings.redis)
+    except ValueError as error:
+        raise ConfigurationError(
+            f"{settings.redis!r} is no Redis URL: {error}",
+            "Write it like redis://127.0.0.1:6379/0 (--redis, TORYO_REDIS_URL).",
+        ) from None
+    held.callback(state.close)
+    return state
+
+
 def _bus(settings: Settings, database: Database) -> Bus:
+    if settings.redis is not None:
+        from toryo.bus.redis import RedisBus
+
+        return RedisBus(settings.redis)
     if database.dialect == "sqlite":
         return InProcessBus()
     from toryo.bus.postgres import PostgresBus

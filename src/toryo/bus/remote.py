@@ -1,0 +1,173 @@
+"""A bus that reaches other servers through something they share: what PostgreSQL's and Redis' have in common.
+
+Two tasks on the loop that called `start`, each with a connection of its own, hear and send. While the shared thing is
+away other servers are not hinted (waiters look again by themselves from time to time); when it is back everybody is
+hinted once, because nobody knows what was missed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
+from contextlib import AbstractAsyncContextManager
+from typing import Generic, TypeVar
+
+import orjson
+
+from toryo.bus.bus import Subscription, Subscriptions
+
+_log = logging.getLogger(__name__)
+_WAITING_TOPICS = 20_000
+_PAUSES_SECONDS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+
+Connection = TypeVar("Connection")
+
+
+class RemoteBus(ABC, Generic[Connection]):
+    """See `Bus`. `start` returns when other servers are heard, or when the first attempt at that has failed."""
+
+    failures: tuple[type[Exception], ...]
+    """What is raised when the shared thing is away."""
+    longest_payload: int
+    """Bytes of one notification."""
+
+    def __init__(self) -> None:
+        self._name = secrets.token_hex(8)
+        self._subscriptions = Subscriptions()
+        self._lock = threading.Lock()
+        self._unsent: set[str] = set()
+        self._lost_some = False
+        self._wake_sender: Callable[[], object] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @abstractmethod
+    def connect(self) -> AbstractAsyncContextManager[Connection]:
+        """A connection of its own for as long as it is needed."""
+
+    @abstractmethod
+    def listen(self, connection: Connection) -> AsyncIterator[str | None]:
+        """None once others are heard, then what they notify. Ends or raises one of `failures` when it is over."""
+
+    @abstractmethod
+    async def notify(self, connection: Connection, payloads: list[str], topics: Collection[str]) -> None:
+        """Sends these payloads to the others; `topics` are those that are in them."""
+
+    def publish(self, topics: Iterable[str]) -> None:
+        topics = frozenset(topics)
+        self._subscriptions.hint(topics)
+        self._send_later(topics)
+
+    def subscribe(self, topics: Iterable[str]) -> Subscription:
+        return self._subscriptions.add(topics)
+
+    async def start(self) -> None:
+        loop, tried, something = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+        self._wake_sender = lambda: loop.call_soon_threadsafe(something.set)
+        something.set()  # what was published before the start waits already
+        self._tasks = [
+            asyncio.create_task(self._keep(lambda connection: self._hear(connection, tried), tried)),
+            asyncio.create_task(self._keep(lambda connection: self._send(connection, something), asyncio.Event())),
+        ]
+        await tried.wait()
+
+    async def close(self) -> None:
+        self._wake_sender = None
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._subscriptions.hint_all()
+
+    def _send_later(self, topics: frozenset[str]) -> None:
+        with self._lock:
+            told = bool(self._unsent)  # then the sender is awake, or soon will be
+            if len(self._unsent) < _WAITING_TOPICS:
+                self._unsent |= topics
+            else:
+                self._lost_some = True
+        wake = self._wake_sender
+        if wake is None or told:
+            return
+        try:
+            wake()
+        except RuntimeError:
+            _log.debug("other servers are not hinted: the event loop of the bus is closed")
+
+    async def _keep(self, work: Callable[[Connection], Awaitable[None]], tried: asyncio.Event) -> None:
+        """Connects and works until cancelled; after a failure again, more slowly each time."""
+        now, failures = asyncio.get_running_loop().time, 0
+        while True:
+            began = now()
+            try:
+                async with self.connect() as one:
+                    await work(one)
+            except self.failures as error:
+                failures = 1 if now() - began > _PAUSES_SECONDS[-1] else failures + 1
+                _log.log(logging.WARNING if failures == 1 else logging.DEBUG, "other servers are not heard: %s", error)
+            tried.set()
+            await asyncio.sleep(_PAUSES_SECONDS[min(failures, len(_PAUSES_SECONDS)) - 1])
+
+    async def _hear(self, connection: Connection, tried: asyncio.Event) -> None:
+        async for payload in self.listen(connection):
+            if payload is not None:
+                self._heard(payload)
+                continue
+            if tried.is_set():
+                self._subscriptions.hint_all()
+            tried.set()
+
+    def _heard(self, payload: str) -> None:
+        try:
+            sender, topics = orjson.loads(payload)
+            if sender == self._name:
+                return
+            if topics is None:
+                self._subscriptions.hint_all()
+            else:
+                self._subscriptions.hint(topics)
+        except (ValueError, TypeError):
+            _log.warning("somebody else than Toryo notifies its channel: %.80s", payload)
+
+    async def _send(self, connection: Connection, something: asyncio.Event) -> None:
+        if self._lost_some:
+            something.set()
+        while True:
+            await something.wait()
+            something.clear()
+            payloads, topics = self._payloads()
+            try:
+                await self.notify(connection, payloads, topics)
+            except self.failures:
+                self._lost_some = True
+                raise
+
+    def _payloads(self) -> tuple[list[str], Collection[str]]:
+        """The topics that wait, as few notifications; "everything" if some were lost."""
+        with self._lock:
+            topics, self._unsent = self._unsent, set()
+            lost_some, self._lost_some = self._lost_some, False
+        if lost_some:
+            return [_payload(self._name, None)], topics
+        return [_payload(self._name, part) for part in _parts(sorted(topics), self.longest_payload)], topics
+
+
+def _payload(sender: str, topics: list[str] | None) -> str:
+    return orjson.dumps([sender, topics]).decode()
+
+
+def _parts(topics: list[str], longest: int) -> list[list[str]]:
+    """Cut so that each part fits into one notification."""
+    parts: list[list[str]] = []
+    room = 0
+    for topic in topics:
+        size = len(orjson.dumps(topic)) + 1
+        if size > room:
+            parts.append([])
+            room = longest - 64
+        parts[-1].append(topic)
+        room -= size
+    return parts

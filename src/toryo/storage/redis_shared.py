@@ -1,0 +1,127 @@
+"""Shared values in Redis: `SET … PX`, their versions counted by a script (seed 4). The promise stands in `shared.py`.
+
+A value that has expired is remembered for a day, so that whoever reads it hears that it has, and so that its version
+goes on. While Redis is away every call is refused with `unavailable`; nothing else of Toryo waits for it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.queue import Entry
+from toryo.domain.times import HOUR, Millis
+from toryo.storage.shared import conflict
+from toryo.storage.transaction import Transaction
+
+_REMEMBERED: Millis = 24 * HOUR
+_MOST = 1_000
+_REST_SECONDS = 1.0
+"""After a failure nobody waits for Redis again for so long."""
+
+_PUT = """
+local stored = redis.call('GET', KEYS[1])
+local version, live = 0, false
+if stored then
+  local before = cjson.decode(stored)
+  version = before.version
+  live = before.expires_at > tonumber(ARGV[3])
+end
+local expected = tonumber(ARGV[2])
+local present = live and version or 0
+if expected >= 0 and expected ~= present then return {0, present} end
+version = version + 1
+redis.call('SET', KEYS[1], '{"version":' .. string.format('%d', version) .. ',' .. ARGV[1], 'PX', ARGV[4])
+return {1, version}
+"""
+"""The value stays the text it came as: a script that wrote it anew would turn empty lists into objects."""
+
+
+class RedisState:
+    """The connection, once per server; called with a transaction it is the `Shared` of that call."""
+
+    def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._redis: Any = Redis.from_url(
+            url, socket_timeout=2, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0), decode_responses=False
+        )
+        self._put = self._redis.register_script(_PUT)
+        self._clock = clock
+        self._away_until = 0.0
+
+    def __call__(self, _: Transaction) -> RedisState:
+        return self
+
+    def close(self) -> None:
+        self._redis.close()
+
+    def get(self, project_id: str, key: str) -> Entry | None:
+        stored = self._ask(lambda: self._redis.get(_name(project_id, key)))
+        return None if stored is None else _entry(project_id, key, stored)
+
+    def put(
+        self, project_id: str, key: str, value: Any, by: str, now: Millis, ttl: Millis, expected: int | None
+    ) -> Entry:
+        rest = orjson.dumps({"updated_at": now, "updated_by": by, "expires_at": now + ttl, "value": value})[1:]
+        arguments: list[bytes | int] = [rest, -1 if expected is None else expected, now, ttl + _REMEMBERED]
+        done, version = self._ask(lambda: self._put(keys=[_name(project_id, key)], args=arguments))
+        if not done:
+            raise conflict(key, int(version), expected or 0)
+        return Entry(project_id, key, value, int(version), now, by, now + ttl)
+
+    def all(self, project_id: str) -> list[Entry]:
+        def work() -> list[Entry]:
+            names = []
+            for name in self._redis.scan_iter(match=_name(_plain(project_id), "*"), count=500):
+                names.append(name)
+                if len(names) == _MOST:
+                    break
+            stored = self._redis.mget(names) if names else []
+            start = len(_name(project_id, ""))
+            return [
+                _entry(project_id, name.decode()[start:], each)
+                for name, each in zip(names, stored, strict=True)
+                if each is not None
+            ]
+
+        return sorted(self._ask(work), key=lambda each: each.key)
+
+    def _ask(self, work: Callable[[], Any]) -> Any:
+        if self._clock() < self._away_until:
+            raise _away()
+        try:
+            return work()
+        except (RedisError, OSError):
+            self._away_until = self._clock() + _REST_SECONDS
+            raise _away() from None
+
+
+def _away() -> Refusal:
+    return Refusal(
+        Code.UNAVAILABLE,
+        "Shared state is away: Redis does not answer.",
+        "Try again in a few seconds; tasks and results go on meanwhile.",
+    )
+
+
+def _name(project_id: str, key: str) -> str:
+    return f"toryo:state:{project_id}:{key}"
+
+
+def _plain(text: str) -> str:
+    """For a pattern: signs that mean something there mean themselves."""
+    return "".join(f"\\{each}" if each in "*?[]\\" else each for each in text)
+
+
+def _entry(project_id: str, key: str, stored: bytes) -> Entry:
+    found = orjson.loads(stored)
+    return Entry(
+        project_id, key, found["value"], found["version"], found["updated_at"], found["updated_by"], found["expires_at"]
+    )
