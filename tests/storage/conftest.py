@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.storage import tables
+from tests.storage.makers import Store
 from toryo.storage.database import Database
 
 
@@ -27,6 +28,12 @@ def sqlite_engine(tmp_path: Path) -> Iterator[Database]:
     with Database.open(f"sqlite:///{tmp_path / 'toryo.db'}", patience=0.1) as opened:
         opened.write(tables.define)
         yield opened
+
+
+@pytest.fixture
+def store(database: Database) -> Store:
+    """A database of each kind with a project and three agents."""
+    return Store(database)
 
 
 @pytest.fixture

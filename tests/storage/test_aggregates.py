@@ -4,163 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, replace
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
-from toryo.domain.agents import Agent, Kind, Role
+from tests.storage.makers import NOW, Store, agent, launch, project, session, task
+from toryo.domain.agents import Kind
 from toryo.domain.agents import Status as AgentStatus
 from toryo.domain.events import Event
-from toryo.domain.handover import Handoff, Note, Notification
-from toryo.domain.launches import Launch, Purpose, State
-from toryo.domain.projects import Project, Settings
-from toryo.domain.projects import Status as ProjectStatus
-from toryo.domain.sessions import Choice, End, Session
-from toryo.domain.tasks import Approval, Checks, Details, Priority, Status, Task, Wait
+from toryo.domain.handover import PAUSED, Handoff, Note, Notification
+from toryo.domain.launches import Purpose, State
+from toryo.domain.projects import Settings
+from toryo.domain.sessions import Choice, End
+from toryo.domain.tasks import Approval, Checks, Details, Priority, Status, Wait
 from toryo.storage import agents, events, launches, projects, schema, sessions, tasks
-from toryo.storage.database import Connection, Database
+from toryo.storage.database import Connection
 from toryo.storage.errors import ConstraintBroken
 from toryo.storage.launches import Check
 from toryo.storage.transaction import Transaction
-
-Answer = TypeVar("Answer")
-NOW = 1_800_000_000_000
-
-
-def project(project_id: str = "prj_1", **more: Any) -> Project:
-    values: dict[str, Any] = {
-        "id": project_id,
-        "name": "House",
-        "description": "a house",
-        "status": ProjectStatus.ACTIVE,
-        "working_directory": "/work",
-        "settings": Settings(),
-        "created_at": NOW,
-        "updated_at": NOW,
-    }
-    return Project(**{**values, **more})
-
-
-def agent(agent_id: str, **more: Any) -> Agent:
-    values: dict[str, Any] = {
-        "id": agent_id,
-        "name": agent_id,
-        "kind": Kind.AI,
-        "role": Role.WORKER,
-        "reports_to": None,
-        "status": AgentStatus.ACTIVE,
-        "provider": "claude",
-        "model": None,
-        "agent_type": None,
-        "capabilities": ("python", "日本語"),
-        "max_parallel_tasks": 1,
-        "system_prompt": "You build.",
-        "provider_options": {"max_turns": 3},
-        "created_at": NOW,
-        "updated_at": NOW,
-    }
-    return Agent(**{**values, **more})
-
-
-def task(task_id: str, parent: Task | None = None, **more: Any) -> Task:
-    values: dict[str, Any] = {
-        "id": task_id,
-        "project_id": "prj_1",
-        "root_id": parent.root_id if parent else task_id,
-        "parent_id": parent.id if parent else None,
-        "depth": parent.depth + 1 if parent else 1,
-        "ordinal": 0,
-        "title": task_id,
-        "status": Status.TODO,
-        "priority": Priority.MEDIUM,
-        "assignee_id": None,
-        "agent_type": None,
-        "created_by": "boss",
-        "approval": Approval.APPROVED,
-        "created_at": NOW,
-        "updated_at": NOW,
-        "moved_at": NOW,
-    }
-    return Task(**{**values, **more})
-
-
-def launch(launch_id: str, **more: Any) -> Launch:
-    values: dict[str, Any] = {
-        "id": launch_id,
-        "agent_id": "w1",
-        "project_id": "prj_1",
-        "purpose": Purpose.TASK,
-        "task_id": None,
-        "reason": "has_in_progress_task",
-        "fence": 1,
-        "state": State.ORDERED,
-        "provider": "claude",
-        "model": None,
-        "coordinator_id": "c1",
-        "ordered_at": NOW,
-        "deadline": NOW + 1000,
-    }
-    return Launch(**{**values, **more})
-
-
-def session(session_id: str, launch_id: str, **more: Any) -> Session:
-    values: dict[str, Any] = {
-        "id": session_id,
-        "agent_id": "w1",
-        "project_id": "prj_1",
-        "purpose": Purpose.TASK,
-        "task_id": None,
-        "launch_id": launch_id,
-        "fence": 1,
-        "lease_seconds": 90,
-        "expires_at": NOW + 90_000,
-        "created_at": NOW,
-        "last_call_at": NOW,
-        "heard_at": NOW,
-        "patience": 1_800_000,
-    }
-    return Session(**{**values, **more})
-
-
-class Store:
-    """A database with a project and three agents; each question in a transaction of its own."""
-
-    def __init__(self, database: Database) -> None:
-        self.database = database
-        self.write(self._people)
-
-    def _people(self, tx: Transaction) -> None:
-        tx.projects.add(project())
-        tx.agents.add(agent("boss", role=Role.MANAGER), "hash-of-boss")
-        for each in ("w1", "w2"):
-            tx.agents.add(agent(each, reports_to="boss", created_at=NOW + 1), f"hash-of-{each}")
-            tx.agents.join("prj_1", each, NOW)
-
-    def write(self, work: Callable[[Transaction], Answer]) -> Answer:
-        return self.database.write(lambda connection: work(Transaction(connection)))
-
-    def each(self, *works: Callable[[Transaction], Any]) -> None:
-        """Each in a transaction of its own."""
-        for work in works:
-            self.write(work)
-
-    def read(self, work: Callable[[Transaction], Answer]) -> Answer:
-        return self.database.read(lambda connection: work(Transaction(connection)))
-
-    def add_tasks(self, *made: Task) -> None:
-        for each in made:
-            self.write(partial(_add_task, each))
-
-
-def _add_task(made: Task, tx: Transaction) -> None:
-    tx.tasks.add(made, Details(), ())
-
-
-@pytest.fixture
-def store(database: Database) -> Store:
-    return Store(database)
-
 
 # --- nouns and columns -----------------------------------------------------------------------------------------------
 
@@ -517,16 +378,25 @@ def test_notes_and_handoffs_come_back_newest_first(store: Store):
 
 
 def test_notifications_wait_until_they_are_delivered_and_void_interrupts_are_dropped(store: Store):
-    def notice(number: int, kind: str) -> Notification:
-        return Notification(f"ntf_{number}", "prj_1", "w1", Purpose.TASK, "ses_1", None, kind, "m", None, NOW + number)
+    """The end of a pause voids its own interrupts; the task's return voids the others."""
+
+    def notice(number: int, kind: str, cause: str | None = None) -> Notification:
+        return Notification(f"ntf_{number}", "prj_1", "w1", Purpose.TASK, "ses_1", None, kind, "m", cause, NOW + number)
 
     store.each(
-        lambda tx: tx.handovers.notify(notice(1, "interrupt")),
-        lambda tx: tx.handovers.notify(notice(2, "plan_change")),
+        lambda tx: tx.handovers.notify(notice(1, "interrupt", PAUSED)),
+        lambda tx: tx.handovers.notify(notice(2, "interrupt", "task.blocked")),
+        lambda tx: tx.handovers.notify(notice(3, "plan_change")),
     )
-    assert [each.kind for each in store.read(lambda tx: tx.handovers.waiting("ses_1"))] == ["interrupt", "plan_change"]
-    store.write(lambda tx: tx.handovers.drop_interrupts("ses_1"))
-    assert store.read(lambda tx: tx.handovers.count_waiting("ses_1")) == 1
+
+    def waiting() -> list[str]:
+        return [each.id for each in store.read(lambda tx: tx.handovers.waiting("ses_1"))]
+
+    assert waiting() == ["ntf_1", "ntf_2", "ntf_3"]
+    store.write(lambda tx: tx.handovers.drop_interrupts("ses_1", of_pause=True))
+    assert waiting() == ["ntf_2", "ntf_3"]
+    store.write(lambda tx: tx.handovers.drop_interrupts("ses_1", of_pause=False))
+    assert waiting() == ["ntf_3"]
     store.write(lambda tx: tx.handovers.deliver("ses_1", NOW))
     assert store.read(lambda tx: tx.handovers.count_waiting("ses_1")) == 0
 

@@ -1,4 +1,4 @@
-"""An upgrade takes the missing steps, all or none, once, and never goes backwards."""
+"""An upgrade takes the missing steps, all or none, once, never goes backwards, and loses nothing that was stored."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from toryo.storage import migrations
+from tests.storage.releases import first_rows, sample
+from tests.stories import World
+from toryo.domain.projects import Settings as ProjectSettings
+from toryo.storage import checking, migrations, schema
 from toryo.storage.database import Connection, Database
 from toryo.storage.errors import DatabaseTooNew
 from toryo.storage.statements import Statement
@@ -56,9 +59,7 @@ def blank(database_url: str) -> Any:
 def test_an_empty_database_gets_every_table_of_the_schema(blank: Database) -> None:
     names = blank.upgrade()
     assert names == [module.__name__.rpartition("step_")[2] for module in migrations.STEPS]
-    from toryo.storage.schema import metadata
-
-    for table in metadata.sorted_tables:
+    for table in schema.metadata.sorted_tables:
         assert blank.read(rows_of(table)) == 0
 
 
@@ -100,3 +101,124 @@ def test_servers_that_start_at_once_upgrade_once(
     for server in servers:
         server.close()
     assert sorted(map(len, outcomes)) == [0, 0, 0, len(migrations.STEPS)]
+
+
+# --- the released steps ----------------------------------------------------------------------------------------------
+
+
+def shape(database: Database, url: str) -> dict[str, Any]:
+    """Every column (type, null, default or not) and index of every table, as the database itself says."""
+    driver = url.replace("postgresql://", "postgresql+psycopg://")
+    engine = sa.create_engine(driver, poolclass=sa.NullPool)
+    try:
+        found = sa.inspect(engine)
+        return {
+            name: {
+                "columns": {each["name"]: (_type(each["type"]), each["nullable"]) for each in found.get_columns(name)},
+                "key": found.get_pk_constraint(name)["constrained_columns"],
+                "refers": sorted(
+                    (*each["constrained_columns"], each["referred_table"]) for each in found.get_foreign_keys(name)
+                ),
+                "indexes": sorted(
+                    (str(each["name"]), each["column_names"], bool(each["unique"])) for each in found.get_indexes(name)
+                ),
+                "unique": sorted(each["column_names"] for each in found.get_unique_constraints(name)),
+            }
+            for name in found.get_table_names()
+            if name != "schema_version"
+        }
+    finally:
+        engine.dispose()
+
+
+def _type(found: Any) -> str:
+    return str(found).split(" ")[0]
+
+
+def test_the_steps_end_at_the_tables_that_the_code_asks(blank: Database, database_url: str) -> None:
+    """Columns, keys and indexes; a table that is only in one of the two, or a forgotten column, is a difference."""
+    blank.upgrade()
+    stepped = shape(blank, database_url)
+    assert stepped.keys() == schema.metadata.tables.keys()
+    for name, table in schema.metadata.tables.items():
+        seen = stepped[name]
+        assert seen["columns"].keys() == {each.name for each in table.columns}, name
+        assert {each for each, (_, null) in seen["columns"].items() if null} == {
+            each.name for each in table.columns if each.nullable
+        }, name
+        assert seen["key"] == [each.name for each in table.primary_key.columns], name
+        indexes = {name: (columns, unique) for name, columns, unique in seen["indexes"]}
+        wanted = {str(each.name): ([one.name for one in each.columns], bool(each.unique)) for each in table.indexes}
+        assert {each: indexes.get(each) for each in wanted} == wanted, name
+
+
+def test_the_steps_end_where_the_tables_of_the_code_would_begin(database_url: str, blank: Database) -> None:
+    """Types, references and the conditions of indexes as well: made by the steps, and made at once."""
+    blank.upgrade()
+    stepped = shape(blank, database_url)
+    definitions = blank.read(_definitions)
+
+    def make(connection: Connection) -> None:
+        for table in reversed(schema.metadata.sorted_tables):
+            connection.define(sa.schema.DropTable(table))
+        for table in schema.metadata.sorted_tables:
+            connection.define(sa.schema.CreateTable(table))
+            for index in table.indexes:
+                connection.define(sa.schema.CreateIndex(index))
+
+    blank.write(make)
+    assert shape(blank, database_url) == stepped
+    assert blank.read(_definitions) == definitions
+
+
+def _definitions(connection: Connection) -> list[tuple[str, ...]]:
+    """The indexes, as they were defined: with their conditions."""
+    asked = {
+        "sqlite": "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name",
+        "postgresql": "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = current_schema() ORDER BY 1",
+    }[connection.dialect]
+    return [tuple(row) for row in connection.all(Statement(sa.text(asked)))]
+
+
+def versions() -> list[int]:
+    """Every version that a database in use may be at."""
+    return list(range(1, len(migrations.STEPS)))
+
+
+@pytest.mark.parametrize("version", versions())
+def test_a_database_of_an_older_release_keeps_every_row_and_works(blank: Database, version: int) -> None:
+    blank.write(lambda c: migrations.upgrade(c, migrations.STEPS[:version]))
+    before = blank.write(sample)
+    assert all(before.values())
+    blank.upgrade()
+    after = blank.read(first_rows)
+    assert after == before
+    assert blank.read(checking.check) == []
+    world = World(blank, now=2_000_000_000_000)
+    world.project_id = "prj_old"
+    shown = world.owner.call("list_launches", project_id="prj_old")["launches"]
+    assert [each["launch_id"] for each in shown] == ["lau_old"]
+    world.say("old", "Are you still there?")
+    chat = world.start_chat("old")
+    assert [each["content"] for each in chat.fetch()["pending_messages"]] == ["Are you still there?"]
+    task = world.task("old")
+    worker = world.start("old")
+    worker.report()
+    assert world.status(task) == "completed"
+
+
+def test_launches_of_the_first_release_took_slots(blank: Database) -> None:
+    blank.write(lambda c: migrations.upgrade(c, migrations.STEPS[:1]))
+    blank.write(sample)
+    blank.upgrade()
+    launches = schema.launches
+    takes = blank.read(lambda c: c.all(Statement(sa.select(launches.c.id, launches.c.takes_slot))))
+    assert [(each, bool(slot)) for each, slot in takes] == [("lau_old", True)]
+
+
+def test_settings_that_a_project_of_the_first_release_lacks_have_their_usual_values(blank: Database) -> None:
+    blank.write(lambda c: migrations.upgrade(c, migrations.STEPS[:1]))
+    blank.write(sample)
+    blank.upgrade()
+    shown = World(blank).owner.call("show_project", project_id="prj_old")["project"]["settings"]
+    assert shown["open_delegations"] == ProjectSettings().open_delegations
