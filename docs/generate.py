@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -280,7 +280,14 @@ def _type_of_class(annotation: Any) -> str:
     return "any"
 
 
-_NAMES: Mapping[Any, str] = {str: "text", int: "whole number", float: "number", bool: "yes or no", Path: "path"}
+_NAMES: Mapping[Any, str] = {
+    str: "text",
+    SecretStr: "text",
+    int: "whole number",
+    float: "number",
+    bool: "yes or no",
+    Path: "path",
+}
 
 
 def _default(field: FieldInfo) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.documents.test_pages import _wrong as mistake_in
 from tests.stories import Answer, World
 from toryo.operations.identity import digest
 from toryo.storage.database import Connection
@@ -322,6 +323,25 @@ def test_the_most_urgent_comes_first_and_of_the_same_kind_the_newest(crew: World
     assert [each["agent_id"] for each in found[1:3]] == ["w2", "boss"]
     assert found[-1]["task_id"] == own
     assert len({each["key"] for each in found}) == 5
+
+
+def test_every_command_that_an_item_names_exists(crew: World):
+    crew.task("ann")
+    left_again_and_again(crew, "w2")
+    crew.say("boss", "Are you there?", as_person="ann")
+    crew.advance(301)
+    crew.housekeep()
+    written(crew)
+    requested(crew)
+    crew.coordinator().exited(crew.start_chat("boss").launch_id, exit_code=1, error="not_logged_in: x")
+    for _ in range(5):
+        crew.nobody.refused("authenticate", agent_id="w1", passkey="guessed")
+    main = crew.task("boss")
+    crew.task("w2", title="One", parent_task_id=main, status="todo")
+    crew.advance(59)
+    found = needs(crew)
+    assert len({each["kind"] for each in found}) >= 6
+    assert [wrong for item in found for each in commands(item) if (wrong := mistake_in(each))] == []
 
 
 def test_of_one_project_only_what_is_in_it_is_shown(crew: World):

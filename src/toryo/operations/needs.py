@@ -336,10 +336,9 @@ def _signed_in(view: _View, agent_id: str, purpose: str) -> bool:
 
 def _locked(view: _View) -> Iterator[Need]:
     """Known agents whose passkey was guessed at."""
-    for agent_id, since, until in view.call.tx.needs.locked(view.now):
-        agent = view.agents.get(agent_id)
-        if agent is None or not agent.active:
-            continue
+    active = {each.id for each in view.agents.values() if each.active}
+    for agent_id, since, until in view.call.tx.needs.locked(active, view.now):
+        agent = view.agents[agent_id]
         for person_id in view.responsible(agent.id, None):
             yield Need(
                 person_id=person_id,

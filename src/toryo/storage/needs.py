@@ -42,7 +42,11 @@ _FAILED = Statement(
     .where(_t.c.status == "in_progress", _d.c.await_result)
     .order_by(_d.c.created_at, _d.c.id)
 )
-_LOCKED = Statement(sa.select(_f.c.agent_id, _f.c.first_at, _f.c.locked_until).where(_f.c.locked_until > _p("now")))
+_LOCKED = Statement(
+    sa.select(_f.c.agent_id, _f.c.first_at, _f.c.locked_until).where(
+        in_list(_f.c.agent_id, "agents"), _f.c.locked_until > _p("now")
+    )
+)
 _COOLING = Statement(sa.select(_c.c.agent_id, _c.c.purpose, _c.c.until, _c.c.reason).where(in_list(_c.c.reason, "why")))
 
 
@@ -113,9 +117,10 @@ class Needs:
         """Those of tasks in progress whose result was (or is) awaited; oldest first."""
         return chat.DELEGATIONS.nouns(self._connection.all(_FAILED))
 
-    def locked(self, now: Millis) -> list[tuple[str, Millis, Millis]]:
-        """Agent ids (of strangers too) whose sign-in by passkey is locked: since when, until when."""
-        return [(row[0], row[1], row[2]) for row in self._connection.all(_LOCKED, now=now)]
+    def locked(self, agents: Collection[str], now: Millis) -> list[tuple[str, Millis, Millis]]:
+        """Those of these agents whose sign-in by passkey is locked: since when, until when."""
+        rows = self._connection.all(_LOCKED, agents=sorted(agents), now=now)
+        return [(row[0], row[1], row[2]) for row in rows]
 
     def cooling(self, reasons: Collection[str]) -> list[tuple[str, str, Millis, str]]:
         """Agents whose last start failed for one of these reasons: purpose, until when, why."""
