@@ -5,11 +5,15 @@ from __future__ import annotations
 import gzip
 import threading
 from pathlib import Path
+from typing import Any
 
+import orjson
 import pytest
+import sqlalchemy as sa
 
+from tests.storage import releases
 from tests.stories import World
-from toryo.storage import archive, checking, schema
+from toryo.storage import archive, checking, migrations, schema
 from toryo.storage.database import Connection, Database
 from toryo.storage.statements import Statement
 
@@ -19,7 +23,7 @@ def world(database: Database) -> World:
     made = World(database)
     project = made.owner.call("create_project", name="Archive", working_directory="/tmp")
     made.project_id = project["project_id"]
-    made.owner.call("create_agent", id="worker-a", role="worker", max_parallel_tasks=100, projects=[made.project_id])
+    made.worker("worker-a", max_parallel_tasks=100)
     return made
 
 
@@ -117,6 +121,63 @@ def test_an_interrupted_backup_leaves_the_older_one(world: World, tmp_path: Path
     assert file.read_bytes() == before
 
 
+# --- of an older release ---------------------------------------------------------------------------------------------
+
+
+def first_backup(rows: dict[str, list[tuple[Any, ...]]], file: Path) -> None:
+    """The file that the first release wrote of these rows."""
+    lines: list[Any] = [{"toryo": "0.1.0", "format": 1, "schema": 1}]
+    for table in releases.tables():
+        columns = [str(each.name) for each in table.columns]
+        lines.append({"table": str(table.name), "columns": columns, "rows": rows[table.name]})
+    lines.append({"end": {str(name): len(each) for name, each in rows.items()}})
+    file.write_bytes(gzip.compress(b"".join(orjson.dumps(each) + b"\n" for each in lines)))
+
+
+def test_a_backup_of_the_first_release_restores_every_row_and_work_goes_on(
+    database_url: str, elsewhere: Database, tmp_path: Path
+) -> None:
+    """It has neither the tables nor the columns that came later."""
+    with Database.open(database_url) as old:
+        old.write(lambda c: migrations.upgrade(c, migrations.STEPS[:1]))
+        kept = old.write(releases.sample)
+    first_backup(kept, tmp_path / "old.backup")
+    archive.restore(elsewhere, tmp_path / "old.backup")
+    assert elsewhere.read(releases.first_rows) == kept
+    assert elsewhere.read(checking.check) == []
+    launches = elsewhere.read(lambda c: c.all(Statement(sa.select(schema.launches.c.takes_slot))))
+    assert [bool(each[0]) for each in launches] == [True]
+    there = World(elsewhere, now=2_000_000_000_000)
+    there.project_id = "prj_old"
+    there.say("old", "Are you still there?")
+    chat = there.start_chat("old")
+    assert [each["content"] for each in chat.fetch()["pending_messages"]] == ["Are you still there?"]
+
+
+def test_a_backup_holds_what_was_said_and_the_talk_goes_on_there(
+    world: World, elsewhere: Database, tmp_path: Path
+) -> None:
+    """Undelivered messages are delivered, an open conversation is continued."""
+    world.worker("worker-b")
+    world.say("worker-a", "Hello.")
+    a = world.start_chat("worker-a")
+    a.fetch()
+    asked = {"target_agent_id": "worker-b", "initial_message": "ringo"}
+    opened = a.call("start_conversation", **asked)["conversation_id"]
+    archive.backup(world.database, tmp_path / "toryo.backup")
+    archive.restore(elsewhere, tmp_path / "toryo.backup")
+    there = World(elsewhere, now=world.now, seed=1)
+    there.project_id = world.project_id
+    b = there.start_chat("worker-b")
+    got = b.fetch()
+    assert [each["content"] for each in got["pending_messages"]] == ["ringo"]
+    b.turn(opened, "gorilla")
+    assert elsewhere.read(checking.check) == []
+
+
+# --- db check --------------------------------------------------------------------------------------------------------
+
+
 def test_a_check_names_what_is_broken(world: World) -> None:
     parent = file_task(world, "parent")
     world.owner.call("move_task", task_id=parent, status="in_progress")
@@ -136,3 +197,41 @@ def test_a_check_names_what_is_broken(world: World) -> None:
     assert [(each.what, each.ids) for each in problems] == [
         ("a task is open below a completed or cancelled one", (child,))
     ]
+
+
+def talk(world: World) -> str:
+    """A task that has its agent talk with another one, in the middle of it; answers the conversation."""
+    world.worker("worker-b")
+    task = file_task(world, "with talk")
+    world.owner.call("move_task", task_id=task, status="in_progress")
+    worker = world.start("worker-a")
+    asked = {"target_agent_id": "worker-b", "purpose": "Agree."}
+    delegated = worker.call("delegate_to_chat_session", **asked)["delegation_id"]
+    a = world.start_chat("worker-a")
+    a.fetch()
+    opening = {"target_agent_id": "worker-b", "initial_message": "ringo", "delegation_id": delegated}
+    opened: str = a.call("start_conversation", **opening)["conversation_id"]
+    b = world.start_chat("worker-b")
+    b.fetch()
+    b.turn(opened, "gorilla")
+    return opened
+
+
+DAMAGE: list[tuple[str, sa.Update]] = [
+    ("a conversation has more turns than it may have", schema.conversations.update().values(turns=21)),
+    ("a conversation is settled and not over", schema.conversations.update().values(settled=True)),
+    ("a message is in a conversation of others", schema.conversations.update().values(low_id="owner", high_id="z")),
+    ("a message is in a conversation that is not there", schema.messages.update().values(conversation_id="cnv_gone")),
+    ("a mailbox is ahead of its messages", schema.mailboxes.update().values(cursor=99)),
+    ("a delegation is in the hands of a session that is over", schema.sessions.update().values(ended_at=1)),
+    ("a completed task awaits a delegation", schema.tasks.update().values(status="completed", completed_at=1)),
+]
+
+
+@pytest.mark.parametrize(("what", "damage"), DAMAGE, ids=[what for what, _ in DAMAGE])
+def test_a_check_names_what_is_broken_about_talk(world: World, what: str, damage: sa.Update) -> None:
+    talk(world)
+    assert world.database.read(checking.check) == []
+    world.database.write(lambda c: c.run(Statement(damage)))
+    problems = {each.what: each.ids for each in world.database.read(checking.check)}
+    assert problems.get(what), problems

@@ -11,6 +11,7 @@ from toryo.storage.database import Connection
 from toryo.storage.statements import Statement
 
 _t, _s, _l, _d = schema.tasks, schema.sessions, schema.launches, schema.dependencies
+_m, _b, _c, _g = schema.messages, schema.mailboxes, schema.conversations, schema.delegations
 _parent, _other = _t.alias("parent"), _t.alias("other")
 
 
@@ -70,6 +71,49 @@ _RULES: tuple[tuple[str, sa.Select[tuple[str]]], ...] = (
     (
         "a completed task has an awaited end but no time of completion",
         sa.select(_t.c.id).where(_t.c.status == "completed", _t.c.completed_at.is_(None)),
+    ),
+    (
+        "a conversation has more turns than it may have",
+        sa.select(_c.c.id).where(_c.c.turns > _c.c.max_turns),
+    ),
+    (
+        "a conversation is settled and not over",
+        sa.select(_c.c.id).where(_c.c.settled, _c.c.ended_at.is_(None)),
+    ),
+    (
+        "a message is in a conversation that is not there",
+        sa.select(_m.c.id)
+        .outerjoin(_c, _c.c.id == _m.c.conversation_id)
+        .where(_m.c.conversation_id.is_not(None), _c.c.id.is_(None)),
+    ),
+    (
+        "a message is in a conversation of others",
+        sa.select(_m.c.id)
+        .join(_c, _c.c.id == _m.c.conversation_id)
+        .where(_m.c.thread != _c.c.low_id + sa.literal("|") + _c.c.high_id),
+    ),
+    (
+        "a mailbox is ahead of its messages",
+        sa.select(_b.c.agent_id).where(
+            _b.c.cursor
+            > sa.select(sa.func.coalesce(sa.func.max(_m.c.sequence), 0))
+            .where(_m.c.project_id == _b.c.project_id)
+            .scalar_subquery()
+        ),
+    ),
+    (
+        "a delegation is in the hands of a session that is over",
+        sa.select(_g.c.id).join(_s, _s.c.id == _g.c.session_id).where(_s.c.ended_at.is_not(None)),
+    ),
+    (
+        "a completed task awaits a delegation",
+        sa.select(_t.c.id)
+        .join(_g, _g.c.task_id == _t.c.id)
+        .where(
+            _t.c.status == "completed",
+            _g.c.await_result,
+            _g.c.status.in_([sa.literal(each) for each in ("pending", "processing")]),
+        ),
     ),
 )
 _SOUND = Statement(sa.select(sa.column("integrity_check")).select_from(sa.text("pragma_integrity_check")))
