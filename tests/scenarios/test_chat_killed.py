@@ -12,6 +12,7 @@ import pytest
 
 from tests.scenarios import chats
 from tests.scenarios.chats import Chat
+from tests.scenarios.conftest import Build
 from tests.scenarios.sites import Site
 
 pytestmark = pytest.mark.timeout(90, method="signal")
@@ -122,6 +123,94 @@ def test_after_three_lost_chat_processes_a_task_is_told_and_goes_on_without(site
     assert site.look(task)["summary"] == "painted without: no chat session finished it in 3 attempts"
     assert len(site.history.of("delegation.failed", task_id=task)) == 1
     assert chats.launches_by_purpose(site) == {("ann", "task"): 1, ("ann", "chat"): 3}
+
+
+# --- bad behaviour ---------------------------------------------------------------------------------------------------
+
+
+def test_however_badly_one_of_two_talks_their_conversation_ends_at_its_limit(site: Site) -> None:
+    behaviours = {"rude": "rude", "deaf": "ignores_turns", "endless": "endless", "flood": "floods",
+                  "crash": {"crash_after": 2}}  # fmt: skip
+    for project_id, behave in behaviours.items():
+        _pair(site, project_id, behave)
+    site.coordinator()
+    tasks = {each: _ask(site, each) for each in behaviours}
+    for project_id, task in tasks.items():
+        site.until_status(task, "completed")
+        conversation = chats.until_conversation(site, project_id)
+        assert (conversation["turns"], conversation["reason"]) == (6, "max_turns"), project_id
+        said = chats.said_in(site, conversation)
+        assert [each["from_agent_id"] for each in said] == [f"{project_id}-ann", f"{project_id}-bob"] * 3
+        assert site.look(task)["summary"] == "heard: Yes?"
+    person = Chat(site, "flood", "flood-bob")
+    before = _chat_launches(site, "flood-bob")
+    person.say("Hello?")
+    assert len(person.answers(30)) == 30
+    site.until_idle()
+
+    assert len(person.answers(30)) == 30, "no more within a minute"
+    assert _chat_launches(site, "flood-bob") == before + 1
+    assert before <= 3, "each process that is stopped has taken a turn"
+    assert {each: _chat_launches(site, f"{each}-bob") for each in behaviours if each != "flood"} == {
+        "rude": 1,
+        "deaf": 1,
+        "endless": 1,
+        "crash": 2,
+    }
+    assert {_chat_launches(site, f"{each}-ann") for each in behaviours} == {1}
+    _nobody_is_started_any_more(site)
+
+
+def test_whoever_never_answers_or_always_dies_holds_no_task_up(build: Build) -> None:
+    site = build(TORYO_CHAT__SILENCE="3")
+    _pair(site, "silent", "silent")
+    _pair(site, "crash", {"crash_after": 1}, rounds=2)
+    site.coordinator()
+    tasks = {each: _ask(site, each) for each in ("silent", "crash")}
+    for task in tasks.values():
+        site.until_status(task, "completed")
+    silent, crash = (chats.until_conversation(site, each) for each in tasks)
+    site.until_idle()
+
+    assert (silent["turns"], silent["reason"], silent["ended_by"]) == (1, "idle", None)
+    assert site.look(tasks["silent"])["summary"].startswith("heard: The conversation with silent-bob has ended: idle")
+    assert crash["reason"] in ("max_turns", "idle")
+    assert _chat_launches(site, "silent-bob") == 1
+    assert 2 <= _chat_launches(site, "crash-bob") <= 3, "one for each message of its partner, and one that answers"
+    assert {_chat_launches(site, f"{each}-ann") for each in tasks} == {1}
+    _nobody_is_started_any_more(site)
+
+
+def _pair(site: Site, project_id: str, behave: Any, rounds: int = 3) -> None:
+    """A project with an agent that asks as it should, and one that does not answer so."""
+    site.project(project_id)
+    polite = {"conversations": [{"about": "", "otherwise": "Yes?", "rounds": rounds}]}
+    chats.talker(site, f"{project_id}-ann", project_id, script=polite)
+    chats.talker(site, f"{project_id}-bob", project_id, script={**polite, "behave": behave})
+
+
+def _ask(site: Site, project_id: str) -> str:
+    context = {
+        "delegate": {"target_agent_id": f"{project_id}-bob", "purpose": "Talk"},
+        "command": 'echo "heard: $TORYO_DELEGATION_RESULT"',
+    }
+    return site.file(project_id, "Ask", assignee_id=f"{project_id}-ann", status="in_progress", context=context)
+
+
+def _chat_launches(site: Site, agent_id: str) -> int:
+    return chats.launches_by_purpose(site, agent_id=agent_id)[agent_id, "chat"]
+
+
+def _nobody_is_started_any_more(site: Site) -> None:
+    """Not even after somebody else came and went."""
+    before = len(site.launches())
+    site.project("elsewhere")
+    chats.talker(site, "bystander", "elsewhere")
+    chat = Chat(site, "elsewhere", "bystander")
+    chat.say("Hello")
+    chat.answers(1)
+    site.until_idle()
+    assert len(site.launches()) == before + 1
 
 
 def _write(site: Site, person_id: str, count: int) -> None:
