@@ -129,8 +129,9 @@ _UNSEEN = Statement(
 _is_watched: sa.ColumnElement[bool] = sa.literal_column("watched")
 _OVERDUE = Statement(MESSAGES.select().where(_is_watched, _m.c.created_at <= _p("until")).order_by(_m.c.created_at))
 _UNWATCH = Statement(
+    # coalesce keeps SQLite from reading the whole inbox: only a few messages are watched, and those have an index
     sa.update(_m)
-    .where(_is_watched, _m.c.project_id == _p("project"), _m.c.to_agent_id == _p("agent"))
+    .where(_is_watched, sa.func.coalesce(_m.c.project_id, "") == _p("project"), _m.c.to_agent_id == _p("agent"))
     .values(watched=sa.false())
 )
 
@@ -139,12 +140,14 @@ _UNWATCH = Statement(
 _TOUCH_THREAD = upsert(_h, THREADS.names, ["project_id", "thread"], ["newest", "newest_at"])
 _THREAD = Statement(THREADS.select().where(_h.c.project_id == _p("project_id"), _h.c.thread == _p("thread")))
 _THREADS = Statement(
-    THREADS.select()
-    .where(
-        _h.c.project_id == _p("project_id"),
-        sa.or_(_h.c.low_id == _p("agent_id"), _h.c.high_id == _p("agent_id")),
+    # two reads, as of conversations below
+    sa.union_all(
+        *(
+            THREADS.select().where(_h.c.project_id == _p("project_id"), side == _p("agent_id"))
+            for side in (_h.c.low_id, _h.c.high_id)
+        )
     )
-    .order_by(_h.c.newest.desc())
+    .order_by(sa.desc("newest"))
     .limit(500)
 )
 _SEE_LOW, _SEE_HIGH = (
@@ -175,13 +178,13 @@ _OPEN_BETWEEN = Statement(
     )
 )
 _UNSETTLED_OF = Statement(
-    CONVERSATIONS.select()
-    .where(
-        _c.c.project_id == _p("project_id"),
-        _not_settled,
-        sa.or_(_c.c.initiator_id == _p("agent_id"), _c.c.partner_id == _p("agent_id")),
-    )
-    .order_by(_c.c.created_at, _c.c.id)
+    # two reads, for SQLite answers an OR by reading everything that is unsettled in the project
+    sa.union_all(
+        *(
+            CONVERSATIONS.select().where(_c.c.project_id == _p("project_id"), _not_settled, side == _p("agent_id"))
+            for side in (_c.c.initiator_id, _c.c.partner_id)
+        )
+    ).order_by("created_at", "id")
 )
 _ALL_OPEN = Statement(CONVERSATIONS.select().where(_is_open, _not_settled).order_by(_c.c.last_turn_at, _c.c.id))
 _ALL_UNSETTLED = Statement(
@@ -248,7 +251,11 @@ _MAIL_WAITS = Statement(
 _DELEGATIONS_WAIT = Statement(
     sa.select(_d.c.created_at, _d.c.agent_id, _d.c.project_id).where(_is_undone, _d.c.status == "pending")
 )
-_LEFT_AT = Statement(sa.select(_b.c.project_id, _b.c.agent_id, _b.c.left_at).where(in_list(_b.c.agent_id, "agent_ids")))
+_LEFT_AT = Statement(
+    sa.select(_b.c.project_id, _b.c.agent_id, _b.c.left_at).where(
+        in_list(_b.c.project_id, "project_ids"), in_list(_b.c.agent_id, "agent_ids")
+    )
+)
 
 
 class Chats:
@@ -478,11 +485,16 @@ class Chats:
     def _fresh_viewers(self, heard_after: Millis) -> Iterable[Viewer]:
         """Those that were opened after the last session of their agent's chat had ended."""
         open_ = VIEWERS.nouns(self._connection.all(_ALL_VIEWERS, after=heard_after))
-        left = self._left_at({each.agent_id for each in open_}) if open_ else {}
+        left = self._left_at(open_) if open_ else {}
         return (each for each in open_ if each.opened_at > left.get((each.project_id, each.agent_id), 0))
 
-    def _left_at(self, agent_ids: Collection[str]) -> dict[tuple[str, str], Millis]:
-        rows = self._connection.all(_LEFT_AT, agent_ids=sorted(agent_ids))
+    def _left_at(self, viewers: Collection[Viewer]) -> dict[tuple[str, str], Millis]:
+        """By project and agent of these panels (and of some others)."""
+        rows = self._connection.all(
+            _LEFT_AT,
+            project_ids=sorted({each.project_id for each in viewers}),
+            agent_ids=sorted({each.agent_id for each in viewers}),
+        )
         return {(row[0], row[1]): row[2] for row in rows}
 
     def _save(self, table: sa.Table, rows: Rows[Any], before: Any, after: Any) -> None:
