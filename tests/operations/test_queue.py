@@ -106,3 +106,18 @@ def test_a_launch_that_nobody_signs_in_for_gives_its_queue_task_back_uncounted(w
     world.housekeep()
     shown: dict[str, Any] = chief.call("get_task_status", task_id=task)
     assert (shown["status"], shown["attempt"], shown["assigned_agent_id"]) == ("pending", 1, None)
+
+
+def test_one_request_is_one_tree(world: World) -> None:
+    world.project()
+    chief = key(world, "chief", orchestrator=True)
+    plan = filed(chief, correlation_id="req-12345")
+    part = filed(chief, "Build it", parent_task_id=plan)
+    filed(chief, "Something else", correlation_id="req-2")
+    for asked in ("req-12345", plan, part):
+        trace = world.owner.call("show_trace", correlation_id=asked)
+        (root,) = trace["tasks"]
+        assert (root["task_id"], [each["task_id"] for each in root["tasks"]]) == (plan, [part])
+    assert len(trace["trace_id"]) == 32
+    assert [each["kind"] for each in root["events"]] == ["task.created"]
+    world.owner.refused("show_trace", Code.TASK_NOT_FOUND, correlation_id="req-3")

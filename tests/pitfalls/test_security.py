@@ -20,6 +20,7 @@ from toryo.coordinator import checks, playbooks
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Refusal
 from toryo.domain.launches import Purpose
+from toryo.domain.queue import ApiKey
 from toryo.first_words import FIXED, first_words
 from toryo.operations.catalogue import Operation, catalogue
 from toryo.operations.permissions import Caller, Grant, Kind, Login, allowed, refuse
@@ -37,6 +38,11 @@ def crew(world: World) -> World:
 # --- who may call what -----------------------------------------------------------------------------------------------
 
 
+def api_key(**more: Any) -> ApiKey:
+    about: dict[str, Any] = {"agent_id": "ann", "types": (), "orchestrator": False, "tools": (), **more}
+    return ApiKey(id="key_1", project_id="prj", name="x", created_by="owner", created_at=0, **about)
+
+
 def signed_in(agent: Agent, purpose: Purpose) -> Caller:
     return Caller(Kind.SESSION, agent=agent, session=session(agent.id, purpose=purpose))
 
@@ -52,6 +58,9 @@ CALLERS = {
     "viewer": Caller(Kind.PERSON, agent=PAUL, login=Login.VIEWER),
     "member": Caller(Kind.PERSON, agent=PAUL, login=Login.MEMBER),
     "owner": Caller(Kind.PERSON, agent=PAUL, login=Login.OWNER),
+    "queue agent": Caller(Kind.QUEUE, agent=ANN, key=api_key()),
+    "orchestrator": Caller(Kind.QUEUE, key=api_key(orchestrator=True)),
+    "poller": Caller(Kind.QUEUE, agent=ANN, key=api_key(tools=("poll_tasks",))),
 }
 SESSIONS = {"worker", "worker chatting", "manager", "manager chatting"}
 PEOPLE = {"viewer", "member", "owner"}
@@ -67,13 +76,18 @@ MAY: dict[Grant, set[str]] = {
     Grant.PERSON: PEOPLE,
     Grant.WRITER: {"member", "owner"},
     Grant.OWNER: {"owner"},
+    Grant.FILER: {"worker", "manager", "orchestrator"},
+    Grant.QUEUE_AGENT: {"queue agent", "orchestrator"},
+    Grant.REGISTRAR: {"queue agent", "orchestrator", "nobody"},
+    Grant.SHARER: SESSIONS | {"queue agent", "orchestrator"},
 }
 
 
 @pytest.mark.parametrize("who", CALLERS)
 def test_f79_each_caller_may_call_exactly_what_its_role_and_purpose_are_for(who: str) -> None:
     found = {name for name, each in catalogue().items() if allowed(each, CALLERS[who])}
-    assert found == {name for name, each in catalogue().items() if who in MAY[each.grant]}
+    also = {"poll_tasks"} if who == "poller" else set()  # a key may be given a list of tools
+    assert found == {name for name, each in catalogue().items() if who in MAY[each.grant]} | also
 
 
 def test_f79_a_chat_does_no_work_and_is_told_who_does() -> None:
@@ -214,7 +228,8 @@ VALUES: dict[str, Any] = {
     "reason": "x", "result": "failed", "role": "worker", "session_id": "ses_1", "status": "blocked", "summary": "x",
     "task_id": "tsk_1", "tasks": [{"local_id": "a", "title": "a", "description": "x"}], "text": "x", "title": "x",
     "working_directory": "/work", "progress": "x", "passkey": "pk_x", "content": "x", "conversation_id": "cnv_1",
-    "delegation_id": "dlg_1", "initial_message": "x", "message": "x", "purpose": "x", "target_agent_id": "boss",
+    "delegation_id": "dlg_1", "key_id": "key_1", "initial_message": "x", "message": "x", "purpose": "x",
+    "target_agent_id": "boss",
 }  # fmt: skip
 ALSO = {"save_progress": {"progress": "x"}, "list_tasks": {}, "update_task_status": {"reason": "x"},
         "file_task": {"status": "todo"}}  # fmt: skip

@@ -21,6 +21,7 @@ GROUPS = (
     "threads",
     "needing",
     "keys",
+    "tracing",
     "overview",
     "reading",
     "prompting",

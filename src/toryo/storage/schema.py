@@ -177,6 +177,8 @@ Index(
     sqlite_where=_queued,
     postgresql_where=_queued,
 )
+_correlated = text("correlation_id IS NOT NULL")
+Index("tasks_correlation", tasks.c.correlation_id, sqlite_where=_correlated, postgresql_where=_correlated)
 Index("tasks_blocked", tasks.c.project_id, tasks.c.assignee_id, sqlite_where=_blocked, postgresql_where=_blocked)
 _unapproved = text("approval = 'pending_approval' AND status NOT IN ('completed', 'failed', 'cancelled')")
 Index("tasks_unapproved", tasks.c.project_id, sqlite_where=_unapproved, postgresql_where=_unapproved)

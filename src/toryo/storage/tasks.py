@@ -92,6 +92,12 @@ _AT_WORK = Statement(
         _t.c.status == "in_progress", _t.c.assignee_id.is_not(None)
     )
 )
+_CORRELATED = Statement(
+    ROWS.select()
+    .where(sa.literal_column("correlation_id IS NOT NULL"), _t.c.correlation_id == _p("correlation_id"))
+    .order_by(_t.c.created_at, _t.c.ordinal, _t.c.id)
+    .limit(2000)
+)
 _REQUESTS = Statement(
     sa.select(_t.c.created_at, _t.c.approval, _t.c.status).where(
         _t.c.project_id == _p("project_id"), _t.c.requested_by == _p("agent_id")
@@ -185,6 +191,10 @@ class Tasks:
         wanted = {name: value for name, value in given.items() if value is not None}
         statement = _listing(tuple(wanted))
         return ROWS.nouns(self._connection.all(statement, project_id=project_id, **wanted))
+
+    def correlated(self, correlation_id: str) -> list[Task]:
+        """The tasks of one request, oldest first, at most 2,000."""
+        return ROWS.nouns(self._connection.all(_CORRELATED, correlation_id=correlation_id))
 
     def requests(self, project_id: str, agent_id: str) -> list[tuple[Millis, str, str]]:
         """When, approval and status of the tasks an agent has requested."""

@@ -22,4 +22,6 @@ def upgrade(connection: Connection) -> None:
                 connection.define(CreateIndex(index))
     for column in _COLUMNS:
         connection.define(f"ALTER TABLE tasks ADD COLUMN {column} BIGINT")
-    connection.define(CreateIndex(next(each for each in tasks.indexes if each.name == "tasks_queued")))
+    for index in sorted(tasks.indexes, key=lambda each: str(each.name)):
+        if index.name in ("tasks_correlation", "tasks_queued"):
+            connection.define(CreateIndex(index))
