@@ -259,19 +259,17 @@ def test_what_comes_is_written_above_what_is_being_typed(crew: Toryo, terminal: 
     assert thread.text.rpartition("mia is connected")[2].count("What is your name?") == 1
 
 
-@pytest.mark.parametrize(("how", "code"), [("\x03", 130), (signal.SIGHUP, 130), (signal.SIGTERM, 130)])
-def test_however_one_leaves_the_panel_is_closed(
-    crew: Toryo, terminal: Open, how: str | signal.Signals, code: int
-) -> None:
+@pytest.mark.parametrize("how", ["\x03", signal.SIGHUP, signal.SIGTERM])
+def test_however_one_leaves_the_panel_is_closed(crew: Toryo, terminal: Open, how: str | signal.Signals) -> None:
     before = _now(crew)
     thread = terminal(crew, "chat", "mia")
-    thread.until("> ")
     thread.until("mia is connect")
+    thread.until("> ")
     if isinstance(how, str):
         thread.type(how)
     else:
         thread.signal(how)
-    assert thread.ended() == code
+    assert thread.ended() == 130
     assert _happened(crew, "chat.opened", "chat.closed", after=before) == ["chat.opened", "chat.closed"]
 
 
@@ -287,6 +285,7 @@ def test_what_was_said_before_is_shown_and_what_is_new_is_marked_until_it_was_sh
     thread.until("-- 1 new --")
     thread.until("Look at the roof.")
     thread.until("ann is a person")
+    thread.until("> ")
     thread.type("\x04")
     assert thread.ended() == 0
     assert _unread(crew)["ann"] == 0

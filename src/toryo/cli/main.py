@@ -22,6 +22,7 @@ from toryo.cli import (
     exporting,
     failures,
     logs,
+    needs,
     playbooks,
     projects,
     running,
@@ -44,21 +45,9 @@ app = typer.Typer(
 
 for group in (demo, running, bridge, starting):
     group.add(app)
-for group in (
-    projects,
-    agents,
-    tasks,
-    chat,
-    conversations,
-    playbooks,
-    why,
-    sessions,
-    logs,
-    events,
-    exporting,
-    database,
-    doctor,
-):
+for group in (projects, agents, tasks, needs, chat, conversations):
+    group.add(app)
+for group in (playbooks, why, sessions, logs, events, exporting, database, doctor):
     group.add(app)
 
 

@@ -27,7 +27,9 @@ def talk(panel: Panel) -> None:
     screen = Screen()
     with panel:
         _show_before(panel, screen)
-        threading.Thread(target=_listen, args=(panel, screen), daemon=True).start()
+        news = messages.News(panel.agent)
+        screen.show(news.of(Heard(status=panel.status)))
+        threading.Thread(target=_listen, args=(panel, screen, news), daemon=True).start()
         try:
             for line in screen.lines():
                 _say(panel, screen, line)
@@ -49,10 +51,8 @@ def _show_before(panel: Panel, screen: Screen) -> None:
         screen.show(_told(each, panel.agent))
 
 
-def _listen(panel: Panel, screen: Screen) -> None:
-    news = messages.News(panel.agent)
+def _listen(panel: Panel, screen: Screen, news: messages.News) -> None:
     try:
-        screen.show(news.of(Heard(status=panel.status)))
         for heard in panel.looks():
             screen.show(news.of(heard))
             for each in heard.messages:
