@@ -82,7 +82,8 @@ TEXTS: dict[str, str] = {
     "chat.ended": "{partner} との会話 {conversation_id} は終わりました({reason})。",
     "chat.nothing": "待っているものはありません。",
     "chat.then": "その後 get_next_action を呼んでください。",
-    "delegated": "受け付けました。あなたのチャットセッションが引き受けます。get_next_action を呼び、タスクを続けてください。",
+    "delegated": "依頼をチャットセッションに登録しました。次回チャットセッション起動時に処理されます。"
+    "get_next_action を呼び、タスクを続けてください。",
     "get_next_action": "get_next_action を呼び出してください。",
     "signed_in": "認証されました。get_next_action を呼び出して指示に従ってください。各ステップの後に再度呼び出し、exit と言われたら終了してください。",
     "my_task": "get_next_action を呼び出すと、このタスクの進め方が示されます。タスクを完了したら report_completed を呼び出してください。",
