@@ -53,6 +53,7 @@ LIFTED = {
 """Only what keeps runaway agents and floods down is lifted."""
 OTHERS = 50
 """Agents that wait for messages of their own while a push is measured."""
+WRITERS = 4
 SETTLES = 0.02
 """Seconds given to a call to begin to wait at the server: nothing outside it tells when it does."""
 
@@ -430,39 +431,48 @@ def _plan(connection: Connection, text: str, params: dict[str, Any]) -> list[str
 
 
 def writers(kinds: list[Any], full: bool) -> None:
-    """Over HTTP, each writer's messages one after the other, all to the same agent; then the agent fetches them."""
+    """Over HTTP, each writer's messages one after the other, all to the same agent; then the agent fetches them.
+
+    The floor is as many writers that file tasks, one after the other: a durable create as well.
+    """
     each = 1_000 if full else 250
-    print(f"\n4 writers, {each:,} messages each to one agent, which then fetches them")
+    print(f"\n{WRITERS} writers, {each:,} messages each to one agent, which then fetches them")
     for name, empty in kinds:
         with empty() as url, server(url) as at:
             project = _project(at)
             credential = chatting(at, project, ["a"])["a"]
-            stored_in, fetched_in, lost, order = asyncio.run(_write_all(at, project, credential, each))
+            floor = asyncio.run(_post_all(at, f"/projects/{project}/tasks", "title", each))
+            rate = asyncio.run(_post_all(at, f"/projects/{project}/chats/a/messages", "content", each))
+            fetched, lost, in_order = asyncio.run(_fetch_all(at, credential, each))
             print(
-                f"{name}: {4 * each / stored_in:,.0f} stored/s, {4 * each / fetched_in:,.0f} fetched/s, "
-                f"{lost} lost, each once and in order: {order}"
+                f"{name}: {rate:,.0f} stored/s ({rate / floor:.2f} x filing tasks), {fetched:,.0f} fetched/s, "
+                f"{lost} lost, each once and in order: {in_order}"
             )
 
 
-async def _write_all(at: Server, project: str, credential: str, each: int) -> tuple[float, float, int, bool]:
-    path = f"/projects/{project}/chats/a/messages"
+async def _post_all(at: Server, path: str, name: str, each: int) -> float:
+    """How many a second."""
 
-    async def write(writer: int) -> None:
+    async def post(writer: int) -> None:
         async with AsyncClient(at.url, at.token("owner")) as person:
             for number in range(each):
-                await person.rest("POST", path, {"content": f"{writer}:{number}"})
+                await person.rest("POST", path, {name: f"{writer}:{number}"})
 
     began = time.perf_counter()
-    await asyncio.gather(*(write(writer) for writer in range(4)))
-    stored_in = time.perf_counter() - began
+    await asyncio.gather(*(post(writer) for writer in range(WRITERS)))
+    return WRITERS * each / (time.perf_counter() - began)
+
+
+async def _fetch_all(at: Server, credential: str, each: int) -> tuple[float, int, bool]:
+    """How many a second, how many are missing, and whether each writer's came once and in order."""
     began, got = time.perf_counter(), []
     async with AsyncClient(at.url, credential) as agent:
         while page := (await agent.call("get_pending_messages"))["pending_messages"]:
             got += [message["content"] for message in page]
-    fetched_in = time.perf_counter() - began
-    wanted = [[f"{writer}:{number}" for number in range(each)] for writer in range(4)]
-    in_order = all([one for one in got if one.startswith(f"{writer}:")] == wanted[writer] for writer in range(4))
-    return stored_in, fetched_in, 4 * each - len(set(got)), in_order
+    rate = len(got) / (time.perf_counter() - began)
+    wanted = [[f"{writer}:{number}" for number in range(each)] for writer in range(WRITERS)]
+    order = [[one for one in got if one.startswith(f"{writer}:")] for writer in range(WRITERS)]
+    return rate, WRITERS * each - len(set(got)), order == wanted
 
 
 # --- turns -----------------------------------------------------------------------------------------------------------
