@@ -204,10 +204,14 @@ def _summarise(call: Call, conversation: Conversation) -> None:
 
 
 def _hand_back(call: Call, conversation: Conversation) -> None:
-    """A delegation that was parked for this conversation is handed out again: somebody reports it."""
-    delegation = call.tx.chat.delegation(conversation.delegation_id) if conversation.delegation_id else None
-    if delegation is not None and delegation.parked:
-        call.tx.chat.save_delegation(delegation, chat.handed_back(delegation))
+    """Delegations of either side that were parked for the other's answer are handed out again: somebody reports them.
+
+    Also those that the conversation was not begun for: no other answer will come.
+    """
+    for agent_id in (conversation.low_id, conversation.high_id):
+        for each in call.tx.chat.open_delegations(conversation.project_id, agent_id):
+            if each.parked and each.target_agent_id == conversation.other(agent_id):
+                call.tx.chat.save_delegation(each, chat.handed_back(each))
 
 
 def _save_delegation(call: Call, delegation: Delegation, **fields: Any) -> Delegation:
@@ -303,10 +307,14 @@ def _let_go(call: Call, delegation: Delegation, *, in_order: bool) -> None:
 
 
 def _answer_awaited(call: Call, delegation: Delegation) -> bool:
-    """The target has been written to since it was fetched, and has not written back since then."""
+    """A person has been written to since it was fetched, and not written back; with an agent a conversation is open."""
+    agent_id, target_id = delegation.agent_id, delegation.target_agent_id
+    if not call.known_agent(target_id).human:
+        low, high = sorted((agent_id, target_id))
+        return call.tx.chat.open_between(delegation.project_id, low, high) is not None
     since: Millis = delegation.processed_at or delegation.created_at
-    said = call.tx.chat.nth_last(delegation.project_id, delegation.agent_id, delegation.target_agent_id, 1)
-    heard = call.tx.chat.nth_last(delegation.project_id, delegation.target_agent_id, delegation.agent_id, 1)
+    said = call.tx.chat.nth_last(delegation.project_id, agent_id, target_id, 1)
+    heard = call.tx.chat.nth_last(delegation.project_id, target_id, agent_id, 1)
     return said is not None and said >= since and (heard is None or heard <= said)
 
 
