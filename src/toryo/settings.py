@@ -187,6 +187,10 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="What the log file keeps; warnings and errors always go to stderr as well."
     )
+    metrics: bool = Field(False, description="Whether /metrics tells how the server is doing (Prometheus).")
+    telemetry: bool = Field(
+        False, description="Whether calls and tasks become OpenTelemetry spans; where to, the OTEL_… variables say."
+    )
     session: SessionSettings = Field(default_factory=SessionSettings, description="Life times of sessions.")
 
     auth: AuthSettings = Field(default_factory=AuthSettings, description="How queue agents prove themselves.")

@@ -90,6 +90,8 @@ def _tell(call: Call, change: Change, actor: Actor, reason: str | None) -> None:
         data["reason"] = reason
     if change.caused_by is not None:
         data["caused_by"] = change.caused_by
+    if change.after.closed and change.after.started_at is not None:
+        data["started_at"] = change.after.started_at
     call.event(f"task.{change.verb}", task=change.after, actor=actor, fact=True, data=data)
 
 

@@ -37,6 +37,22 @@ def health_check(call: Call, _: NoParameters) -> dict[str, Any]:
     return {"success": True, "status": "ok", "version": toryo.__version__, "timestamp": iso(call.now)}
 
 
+class Measures(Result):
+    measures: list[dict[str, Any]]
+
+
+@operation("read_measures", grant=Grant.OPEN, result=Measures, tool=False, reads=True)
+def read_measures(call: Call, _: NoParameters) -> dict[str, Any]:
+    """How many tasks, sessions, launches and claims there are, for /metrics; where the settings open it."""
+    if not call.context.settings.metrics:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "This server does not tell how it is doing.",
+            "Start it with TORYO_METRICS=true to open /metrics.",
+        )
+    return {"success": True, "measures": call.tx.measures()}
+
+
 class Help(Parameters):
     tool_name: str | None = Field(None, max_length=100, description="Only this tool, in detail.")
 

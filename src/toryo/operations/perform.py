@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,11 +21,13 @@ from toryo.domain import chat
 from toryo.domain.agents import Agent, Role, Status
 from toryo.domain.agents import Kind as AgentKind
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.events import Event
 from toryo.domain.times import SECOND, Millis
 from toryo.operations import gate, leading, listing, talking
 from toryo.operations.call import Call, Context
 from toryo.operations.catalogue import Later, Operation, catalogue
 from toryo.operations.identity import digest, identify
+from toryo.operations.observing import Observed, Observer
 from toryo.operations.permissions import KEYED, Caller, Credentials, Grant, Kind, Login, refuse
 from toryo.settings import Settings
 from toryo.storage.database import Connection, Database
@@ -68,6 +70,8 @@ class _Done:
     outcome: Outcome
     hints: frozenset[str]
     caller: Caller | None
+    events: tuple[Event, ...] = ()
+    """What happened, for observers; empty where there are none."""
 
 
 class Office:
@@ -82,11 +86,13 @@ class Office:
         publish: Callable[[Iterable[str]], None],
         limits: Limits | None = None,
         shared: Callable[[Transaction], Shared] = InDatabase,
+        observers: Sequence[Observer] = (),
     ) -> None:
         self.database = database
         self.settings = settings
         self.clock = clock
         self.publish = publish
+        self.observers = tuple(observers)
         self.context = Context(settings, limits or _limits(settings), entropy, talk=_talk(settings), shared=shared)
 
     # --- the path --------------------------------------------------------------------------------------------------
@@ -151,8 +157,19 @@ class Office:
         if done.hints:
             self.publish(done.hints)
         if done.outcome.later is None:
-            _log(asked, done, time.perf_counter() - started)
+            seconds = time.perf_counter() - started
+            _log(asked, done, seconds)
+            if self.observers:
+                self._tell_observers(asked, done, seconds)
         return done.outcome
+
+    def _tell_observers(self, asked: _Asked, done: _Done, seconds: float) -> None:
+        observed = _observed(asked, done, seconds)
+        for each in self.observers:
+            try:
+                each(observed)
+            except Exception as error:  # noqa: BLE001 - who measures must not break what is measured
+                _calls.warning("observer_failed", error=str(error))
 
     # --- beside calls ----------------------------------------------------------------------------------------------
 
@@ -267,8 +284,9 @@ class _Asked:
         if call.has_session and not self.operation.reads:
             gate.touch(call, refused=refused)
             result = self._accompanied(call, result)
+        events = tuple(tx.events.collected) if self.office.observers else ()
         self._store(tx, call)
-        return _Done(Outcome(result, refused, None, self.operation), frozenset(tx.hints), call.caller)
+        return _Done(Outcome(result, refused, None, self.operation), frozenset(tx.hints), call.caller, events)
 
     def _refused(self, tx: Transaction, caller: Caller | None, refusal: Refusal) -> _Done:
         tx.events.collected.clear()
@@ -458,6 +476,22 @@ def _log(asked: _Asked, done: _Done, seconds: float) -> None:
             "outcome": str(result.get("code", result.get("error"))) if done.outcome.refused else "ok",
             "arguments": _masked(asked.arguments),
         },
+    )
+
+
+def _observed(asked: _Asked, done: _Done, seconds: float) -> Observed:
+    session = done.caller.session if done.caller is not None else None
+    result = done.outcome.result or {}
+    return Observed(
+        operation=asked.operation.name,
+        outcome=str(result.get("code", result.get("error"))) if done.outcome.refused else "ok",
+        seconds=seconds,
+        ended_at=time.time(),
+        agent_id=done.caller.agent.id if done.caller is not None and done.caller.agent is not None else None,
+        session_id=session.id if session is not None else None,
+        task_id=session.task_id if session is not None else None,
+        correlation_id=session.correlation_id if session is not None else asked.credentials.correlation_id,
+        events=done.events,
     )
 
 

@@ -16,7 +16,7 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import structlog
 
@@ -38,6 +38,10 @@ from toryo.storage.database import Database
 from toryo.storage.errors import DatabaseUnavailable
 from toryo.storage.shared import InDatabase, Shared
 from toryo.storage.transaction import Transaction
+
+if TYPE_CHECKING:
+    from toryo.server.metrics import Metrics
+    from toryo.server.telemetry import Telemetry
 
 STARTS_WITHIN = 30.0
 STOPS_WITHIN = 10.0
@@ -116,10 +120,12 @@ def _build(settings: Settings, held: contextlib.ExitStack) -> App:
     database = _open(settings, held)
     bus = _bus(settings, database)
     shared = _shared(settings, held)
-    office = Office(database, settings, clock.now, clock.entropy, bus.publish, shared=shared)
+    metrics = _metrics(settings)
+    observers = [each for each in (metrics, _telemetry(settings, held)) if each is not None]
+    office = Office(database, settings, clock.now, clock.entropy, bus.publish, shared=shared, observers=observers)
     office.bootstrap(directory.token(COORDINATOR_TOKEN), directory.token(OWNER_TOKEN))
     hosts = Hosts(settings.host, settings.allowed_hosts)
-    edge = Edge(office, bus, catalogue(), hosts, settings.max_body_bytes)
+    edge = Edge(office, bus, catalogue(), hosts, settings.max_body_bytes, metrics=metrics)
     return App(
         settings,
         directory,
@@ -153,6 +159,25 @@ def _open(settings: Settings, held: contextlib.ExitStack) -> Database:
     except DatabaseUnavailable as error:
         raise ConfigurationError(error.message, error.instruction) from None
     return database
+
+
+def _metrics(settings: Settings) -> Metrics | None:
+    """Imported only where it is wanted: starting without costs nothing."""
+    if not settings.metrics:
+        return None
+    from toryo.server.metrics import Metrics
+
+    return Metrics()
+
+
+def _telemetry(settings: Settings, held: contextlib.ExitStack) -> Telemetry | None:
+    if not settings.telemetry:
+        return None
+    from toryo.server import telemetry
+
+    found = telemetry.configured()
+    held.callback(found.close)
+    return found
 
 
 def _shared(settings: Settings, held: contextlib.ExitStack) -> Callable[[Transaction], Shared]:

@@ -6,7 +6,7 @@ It knows an office that performs, a bus that hints and the catalogue, and builds
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
@@ -21,6 +21,9 @@ from toryo.server.hosts import Hosts
 from toryo.server.mcp import Listing, McpEndpoint
 from toryo.server.rest import RestEndpoint
 from toryo.server.waiting import Performing, Waiting
+
+if TYPE_CHECKING:
+    from toryo.server.metrics import Metrics
 
 _MCP = frozenset({"/mcp", "/mcp/"})
 
@@ -40,7 +43,9 @@ class Edge:
         hosts: Hosts,
         max_body: int,
         now: Callable[[], Millis] = clock.now,
+        metrics: Metrics | None = None,
     ) -> None:
+        self._metrics = metrics
         self._hosts = hosts
         self._waiting = Waiting(office, bus, operations, now)
         self._mcp = McpEndpoint(self._waiting, office, max_body)
@@ -77,7 +82,9 @@ class Edge:
             await self._elsewhere(path, scope["method"], send)
 
     async def _elsewhere(self, path: str, method: str, send: Send) -> None:
-        page = {"/health": self._health, "/": _front}.get(path)
+        page = {"/health": self._health, "/": _front, "/metrics": self._measured}.get(path)
+        if path == "/metrics" and self._metrics is None:
+            page = None
         if page is None:
             await rest.send_lost(
                 send,
@@ -96,6 +103,16 @@ class Edge:
             await rest.refuse(send, outcome.result or {})
         else:
             await bodies.send_json(send, 200, orjson.dumps(outcome.result))
+
+    async def _measured(self, send: Send) -> None:
+        """For Prometheus, where the settings open it."""
+        assert self._metrics is not None
+        outcome = await self._waiting.answer("read_measures", {}, Credentials())
+        if outcome.refused:
+            await rest.refuse(send, outcome.result or {})
+            return
+        text = self._metrics.text((outcome.result or {})["measures"])
+        await bodies.send_json(send, 200, text, b"text/plain; version=0.0.4; charset=utf-8")
 
 
 async def _front(send: Send) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from toryo.storage.agents import Agents
 from toryo.storage.chat import Chats
 from toryo.storage.database import Connection
@@ -9,6 +11,7 @@ from toryo.storage.events import Events
 from toryo.storage.handover import Handovers
 from toryo.storage.keeping import Keeping
 from toryo.storage.launches import Launches
+from toryo.storage.measures import measures
 from toryo.storage.needs import Needs
 from toryo.storage.notices import Notices
 from toryo.storage.projects import Projects
@@ -36,6 +39,10 @@ class Transaction:
         self.notices = Notices(connection)
         self.queues = Queues(connection)
         self.hints: set[str] = set()
+
+    def measures(self) -> list[dict[str, Any]]:
+        """Counts of what there is, by name and labels."""
+        return measures(self.connection)
 
     def hint(self, *topics: str) -> None:
         """After the commit, whoever waits for one of these topics looks again."""

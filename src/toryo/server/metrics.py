@@ -1,0 +1,65 @@
+"""Prometheus metrics at /metrics, where they are configured: calls as they are answered, counts when somebody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+
+from toryo.operations.observing import Observed
+
+_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+_HELP = {
+    "tasks": "Tasks by status.",
+    "queued_tasks": "Tasks that wait in a queue.",
+    "sessions": "Live sessions.",
+    "launches": "Live launches.",
+    "claims": "Queue tasks that are claimed.",
+    "mailboxes_waiting": "Agents with a message that was not delivered yet.",
+    "delegations_open": "Delegations that are not over.",
+}
+
+
+class Metrics:
+    """An observer of calls; `text` is the page."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._calls = Counter("toryo_calls", "Calls answered.", ["operation", "outcome"], registry=self._registry)
+        self._seconds = Histogram(
+            "toryo_call_seconds",
+            "The work of a call, without waiting.",
+            ["operation"],
+            buckets=_BUCKETS,
+            registry=self._registry,
+        )
+        self._events = Counter("toryo_events", "Events by kind.", ["kind"], registry=self._registry)
+
+    def __call__(self, observed: Observed) -> None:
+        self._calls.labels(observed.operation, observed.outcome).inc()
+        self._seconds.labels(observed.operation).observe(observed.seconds)
+        for each in observed.events:
+            self._events.labels(each.kind).inc()
+
+    def text(self, measures: Iterable[Mapping[str, Any]]) -> bytes:
+        """`measures` are those of the operation `read_measures`."""
+        registry = CollectorRegistry()
+        registry.register(_Counts(measures))
+        return generate_latest(self._registry) + generate_latest(registry)
+
+
+class _Counts:
+    def __init__(self, measures: Iterable[Mapping[str, Any]]) -> None:
+        self._measures = list(measures)
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        families: dict[str, GaugeMetricFamily] = {}
+        for each in self._measures:
+            name, labels = each["name"], each["labels"]
+            family = families.setdefault(
+                name, GaugeMetricFamily(f"toryo_{name}", _HELP.get(name, name), labels=list(labels))
+            )
+            family.add_metric([str(value) for value in labels.values()], each["value"])
+        return families.values()

@@ -1,0 +1,75 @@
+"""Counts for whoever watches the server as a whole: a few grouped reads, made when somebody asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from toryo.storage import schema
+from toryo.storage.database import Connection
+from toryo.storage.statements import Statement
+
+_t, _s, _l, _c, _b, _d = (
+    schema.tasks,
+    schema.sessions,
+    schema.launches,
+    schema.claims,
+    schema.mailboxes,
+    schema.delegations,
+)
+_count = sa.func.count()
+
+_MEASURES: dict[str, tuple[tuple[str, ...], Statement]] = {
+    "tasks": (
+        ("project", "status"),
+        Statement(sa.select(_t.c.project_id, _t.c.status, _count).group_by(_t.c.project_id, _t.c.status)),
+    ),
+    "queued_tasks": (
+        ("project", "agent_type"),
+        Statement(
+            sa.select(_t.c.project_id, _t.c.agent_type, _count)
+            .where(sa.literal_column("status = 'todo' AND agent_type IS NOT NULL"))
+            .group_by(_t.c.project_id, _t.c.agent_type)
+        ),
+    ),
+    "sessions": (
+        ("purpose",),
+        Statement(sa.select(_s.c.purpose, _count).where(_s.c.ended_at.is_(None)).group_by(_s.c.purpose)),
+    ),
+    "launches": (
+        ("state",),
+        Statement(
+            sa.select(_l.c.state, _count)
+            .where(_l.c.state.in_([sa.literal("ordered"), sa.literal("signed_in")]))
+            .group_by(_l.c.state)
+        ),
+    ),
+    "claims": (
+        ("project",),
+        Statement(sa.select(_c.c.project_id, _count).where(_c.c.ended_at.is_(None)).group_by(_c.c.project_id)),
+    ),
+    "mailboxes_waiting": (
+        ("project",),
+        Statement(
+            sa.select(_b.c.project_id, _count).where(sa.literal_column("newest > cursor")).group_by(_b.c.project_id)
+        ),
+    ),
+    "delegations_open": (
+        ("project",),
+        Statement(
+            sa.select(_d.c.project_id, _count)
+            .where(sa.literal_column("status IN ('pending', 'processing')"))
+            .group_by(_d.c.project_id)
+        ),
+    ),
+}
+
+
+def measures(connection: Connection) -> list[dict[str, Any]]:
+    """Each with `name`, `labels` and `value`; what is nothing is left out."""
+    return [
+        {"name": name, "labels": dict(zip(labels, row[:-1], strict=True)), "value": int(row[-1])}
+        for name, (labels, statement) in _MEASURES.items()
+        for row in connection.all(statement)
+    ]
