@@ -26,6 +26,9 @@ WRONG: dict[str, Any] = {
 """A value that is not of the type."""
 
 
+FORMS = {"create_task": ("title", "description")}
+"""What an operation with several forms needs in the one that the samples use."""
+
 COUNTED = ("sessions", "coordinators")
 """Rows that count a refused call, or that somebody was seen."""
 
@@ -72,6 +75,10 @@ def cast(world: World) -> Cast:
         Grant.ANY_SESSION: worker,
         Grant.TASK_SESSION: worker,
         Grant.CHAT_SESSION: chat,
+        Grant.FILER: worker,
+        Grant.SHARER: worker,
+        Grant.QUEUE_AGENT: (queue := keyed(world)),
+        Grant.REGISTRAR: queue,
         Grant.LEADING: boss,
         Grant.MANAGER: boss,
         Grant.READER: world.owner,
@@ -99,6 +106,14 @@ def cast(world: World) -> Cast:
         **said,
     }
     return Cast(world, callers, ids)
+
+
+def keyed(world: World) -> Caller:
+    """An orchestrator that runs already, with its API key."""
+    asked = {"project_id": world.project_id, "types": ["build"], "orchestrator": True}
+    caller = Caller(world, world.owner.call("make_api_key", **asked)["token"])
+    caller.call("register_agent", agent_id="q1", agent_type="build")
+    return caller
 
 
 def talk(world: World, worker: Process) -> tuple[Process, Answer]:
@@ -134,7 +149,7 @@ def properties(operation: Operation) -> Mapping[str, Any]:
 
 
 def required(operation: Operation) -> list[str]:
-    return list(operation.input_schema.get("required", []))
+    return [*operation.input_schema.get("required", []), *FORMS.get(operation.name, ())]
 
 
 def forms(operation: Operation, schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -206,6 +206,7 @@ FREE = {
     ("agent_start", "agent_id"),
     ("agent_start", "project_id"),
     ("open_chat", "viewer_id"),
+    ("make_api_key", "agent_id"),
 }
 """Parameters that answer for an unknown id in another way (a hold, a refusal to sign in), shown elsewhere."""
 
@@ -314,10 +315,12 @@ def test_every_operation_refuses_every_caller_that_its_grant_does_not_name(there
     world.task("w2")
     unsigned = world.process(world.coordinator().action("w2")["launch"])
     people = (Grant.PERSON, Grant.WRITER, Grant.OWNER)
-    sessions = (Grant.ANY_SESSION, Grant.TASK_SESSION, Grant.LEADING)
-    talks = (Grant.ANY_SESSION, Grant.CHAT_SESSION, Grant.READER)
+    sessions = (Grant.ANY_SESSION, Grant.TASK_SESSION, Grant.LEADING, Grant.FILER, Grant.SHARER)
+    talks = (Grant.ANY_SESSION, Grant.CHAT_SESSION, Grant.READER, Grant.SHARER)
+    keyed = (Grant.FILER, Grant.QUEUE_AGENT, Grant.SHARER, Grant.REGISTRAR)
     may: dict[str, tuple[Caller, tuple[Grant, ...]]] = {
-        "nobody": (world.nobody, ()),
+        "nobody": (world.nobody, (Grant.REGISTRAR,)),  # whether it may is a setting
+        "key": (there.callers[Grant.QUEUE_AGENT], keyed),
         "coordinator": (world.coordinator(), (Grant.COORDINATOR,)),
         "launch": (unsigned, ()),
         "worker": (worker, (*sessions, Grant.READER)),
@@ -510,7 +513,8 @@ def test_requests_are_limited_and_pend_until_a_superior_approves(there: Cast):
 
 def test_the_forms_of_queues_and_of_subtasks_do_not_mix(there: Cast):
     worker = there.callers[Grant.TASK_SESSION]
-    worker.refused("create_task", "validationError", agent_type="build", task_description="x")
+    untouched(there.world, worker, "create_task", "validationError", title="x", description="x", agent_type="build")
+    untouched(there.world, worker, "create_task", "permissionDenied", agent_type="build", task_description="x")
 
 
 def test_a_process_exit_with_nonsense_in_it_is_refused_and_the_launch_lives(there: Cast):

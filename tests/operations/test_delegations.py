@@ -228,6 +228,28 @@ def test_one_whose_conversation_goes_on_is_parked_and_comes_back_with_its_end(pa
     assert [each["summary"] for each in got["ended_conversations"]] == ["No time."]
 
 
+def test_one_that_another_conversation_of_the_two_serves_comes_back_with_that_ones_end(pair: World) -> None:
+    """Begun for nothing in particular, or by the other: its end is the answer all the same."""
+    _, agent, delegation = fetched(pair)
+    conversation = begin(agent, "b")
+    agent.call("logout")
+    assert delegation_of(pair, delegation).parked
+    b = pair.start_chat("b")
+    b.fetch()
+    b.call("end_conversation", conversation_id=conversation)
+    assert pair.why_chat("a") == "start has_pending_purpose"
+    assert handed_out(pair.start_chat("a").fetch()) == [delegation]
+
+
+def test_one_to_an_agent_with_which_nobody_talks_any_more_is_not_parked(pair: World) -> None:
+    """Agents answer in conversations only: it would wait for a day for what cannot come."""
+    _, agent, delegation = fetched(pair)
+    conversation = begin(agent, "b")
+    agent.call("end_conversation", conversation_id=conversation)
+    agent.call("logout")
+    assert status(pair, delegation) == ("pending", 2)
+
+
 # --- its end ---------------------------------------------------------------------------------------------------------
 
 
