@@ -11,7 +11,9 @@ from toryo.cli import messages, output
 from toryo.cli.chat import Person, only_project
 from toryo.cli.here import Here, command, taking
 
-chats = typer.Typer(help="Your threads.", invoke_without_command=True, rich_markup_mode=None)
+chats = typer.Typer(
+    help="Your threads, and those of agents below you.", invoke_without_command=True, rich_markup_mode=None
+)
 conversations = typer.Typer(help="What agents say to each other.", invoke_without_command=True, rich_markup_mode=None)
 
 Id = Annotated[str, typer.Argument(metavar="CONVERSATION", help="The conversation's id.")]

@@ -29,6 +29,7 @@ from toryo.cli import (
     sessions,
     starting,
     tasks,
+    trace,
     why,
 )
 from toryo.cli.here import DataDir, Json, Server, Token, given_before
@@ -47,7 +48,7 @@ for group in (demo, running, bridge, starting):
     group.add(app)
 for group in (projects, agents, tasks, needs, chat, conversations):
     group.add(app)
-for group in (playbooks, why, sessions, logs, events, exporting, database, doctor):
+for group in (playbooks, why, trace, sessions, logs, events, exporting, database, doctor):
     group.add(app)
 
 

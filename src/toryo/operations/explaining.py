@@ -15,7 +15,7 @@ _WORDS = {
     "silent": "Its process is alive but has neither called nor printed for too long.",
     "budget_exhausted": "Today's budget is used up.",
     "blocked_without_in_progress": "All its tasks are blocked. Unblock one, or give it another.",
-    "already_running": "It is running: a session is signed in.",
+    "already_running": "It is running, or was started and is about to sign in.",
     "start_pending": "Its start was ordered; its process has not signed in yet.",
     "cooling_down": "It cools down after a failure and is started again by itself.",
     "handing_over": "Another agent's session still lives on its task.",

@@ -1,0 +1,59 @@
+"""`toryo trace ID`: one request as a tree of tasks, with who had each of them, for how long, and what was said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import typer
+
+from toryo.cli import output
+from toryo.cli.here import Here, command
+
+
+def add(app: typer.Typer) -> None:
+    command(app, "trace")(trace)
+
+
+def trace(
+    here: Here,
+    id: Annotated[
+        str, typer.Argument(metavar="ID", help="The request's correlation id, or the id of one of its tasks.")
+    ],
+    events: Annotated[bool, typer.Option("--events", help="Show what happened to each task, too.")] = False,
+) -> None:
+    """Everything that one request has caused, as a tree."""
+    answer = here.get(f"/traces/{quote(id, safe='')}")
+    here.answer(answer, lambda: output.done("\n".join(told(answer, events=events))))
+
+
+def told(answer: dict[str, Any], *, events: bool = False) -> list[str]:
+    """The tree as lines."""
+    head = f"request {answer['correlation_id']}  (trace {answer['trace_id']})"
+    took = answer["duration_ms"]
+    lines = [
+        head,
+        f"{output.clock(answer['started_at'])}, " + ("still open" if took is None else f"{took / 1000:.1f} s"),
+    ]
+    for task in answer["tasks"]:
+        lines.extend(_branch(task, 0, events=events))
+    return lines
+
+
+def _branch(task: dict[str, Any], depth: int, *, events: bool) -> Iterator[str]:
+    edge = "  " * depth
+    who = task["assignee_id"] or task["agent_type"] or "nobody"
+    took = "" if task["duration_ms"] is None else f"  {task['duration_ms'] / 1000:.1f} s"
+    mark = output.MARKS.get(task["status"], " ")
+    yield f"{edge}{mark} {task['status']:<11} {task['title']}  ({who}){took}  {task['task_id']}"
+    if task["dependencies"]:
+        yield f"{edge}    after {', '.join(task['dependencies'])}"
+    for each in task["attempts"][:-1]:
+        yield f"{edge}    attempt {each['attempt']} by {each['agent_id']}: {each['end_reason'] or 'at work'}"
+    for each in task["conversations"]:
+        yield f"{edge}    talked with {each['with']}: {each['turns']} turns, {each['state']} ({each['conversation_id']})"
+    for each in task["events"] if events else ():
+        yield f"{edge}    {output.clock(each['at'])}  {each['kind']} by {each['actor_id']}"
+    for part in task["tasks"]:
+        yield from _branch(part, depth + 1, events=events)
