@@ -52,7 +52,8 @@ def _branch(task: dict[str, Any], depth: int, *, events: bool) -> Iterator[str]:
     for each in task["attempts"][:-1]:
         yield f"{edge}    attempt {each['attempt']} by {each['agent_id']}: {each['end_reason'] or 'at work'}"
     for each in task["conversations"]:
-        yield f"{edge}    talked with {each['with']}: {each['turns']} turns, {each['state']} ({each['conversation_id']})"
+        with_whom = f"{each['with']}: {each['turns']} turns, {each['state']}"
+        yield f"{edge}    talked with {with_whom} ({each['conversation_id']})"
     for each in task["events"] if events else ():
         yield f"{edge}    {output.clock(each['at'])}  {each['kind']} by {each['actor_id']}"
     for part in task["tasks"]:
