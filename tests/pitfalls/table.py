@@ -1,7 +1,7 @@
 """Every pitfall of the specification that a test can concern, and which tests prove that it is no pitfall here.
 
-`tests` are the names of tests (pytest node ids). `why_not` says what is not proven and why: chats, conversations,
-queues and pages do not exist yet, and some of what failed elsewhere is no part of Toryo. A row without tests needs it.
+`tests` are the names of tests (pytest node ids). `why_not` says what is not proven and why: queues and pages do not
+exist yet, and some of what failed elsewhere is no part of Toryo. A row without tests needs it.
 `test_table.py` holds this list to the files.
 """
 
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-NUMBERS = (*range(1, 95), *range(116, 133))
-"""F95 to F115 are about chats and F133 to F143 about queues, which are still to come."""
+NUMBERS = tuple(range(1, 133))
+"""F133 to F143 are about queues, which are still to come."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ TABLE: tuple[Row, ...] = (
         5,
         "An order expires only if nobody has signed in for it, and once.",
         [of("pitfalls/test_starting", "f5_an_order_times_out_once_and_only_while_nobody_has_signed_in_for_it")],
-        why_not="The text in a chat: chats, their messages and their panel are still to come.",
+        why_not="The panel that shows it: there are no pages yet.",
     ),
     Row(
         6,
@@ -93,8 +93,24 @@ TABLE: tuple[Row, ...] = (
     Row(
         8,
         "An agent's chat and its task are decided and live independently.",
-        [of("workflow/test_launch", "chat_and_task_are_decided_independently")],
-        why_not="A chat session that lives beside a task session: chats are still to come.",
+        [
+            of(
+                "workflow/test_launch",
+                "chat_and_task_are_decided_independently",
+            ),
+            of(
+                "operations/test_panels",
+                "chat_and_task_run_side_by_side_and_end_without_each_other",
+            ),
+            of(
+                "operations/test_chat_starts",
+                "losing_both_processes_of_an_agent_brings_both_back",
+            ),
+            of(
+                "scenarios/test_chat_killed",
+                "killing_one_process_of_an_agent_leaves_its_other_one_as_it_was",
+            ),
+        ],
     ),
     Row(
         9,
@@ -168,8 +184,16 @@ TABLE: tuple[Row, ...] = (
     Row(
         16,
         "A restarted session has the same main task, whatever hangs below it.",
-        [of("pitfalls/test_starting", "f16_a_restarted_session_resumes_the_same_main_task_with_three_levels_below")],
-        why_not="Delegations and conversations: still to come.",
+        [
+            of(
+                "pitfalls/test_starting",
+                "f16_a_restarted_session_resumes_the_same_main_task_with_three_levels_below",
+            ),
+            of(
+                "operations/test_delegations",
+                "a_task_session_that_was_lost_finds_the_result_in_the_next_one",
+            ),
+        ],
     ),
     Row(
         17,
@@ -178,7 +202,6 @@ TABLE: tuple[Row, ...] = (
             of("pitfalls/test_starting", "f17_waiting_costs_an_agent_no_turns"),
             of("coordinator/test_providers", "a_template_may_name_where_everything_goes"),
         ],
-        why_not="The idle chat of the scenario: chats are still to come.",
     ),
     Row(
         18,
@@ -196,8 +219,20 @@ TABLE: tuple[Row, ...] = (
     Row(
         20,
         "One order per agent, project and purpose; only its own sign-in or time-out clears it.",
-        [of("pitfalls/test_starting", "f20_an_order_is_cleared_by_its_own_sign_in_or_time_out_and_by_nothing_else")],
-        why_not="The order of a chat beside it: chats are still to come.",
+        [
+            of(
+                "pitfalls/test_starting",
+                "f20_an_order_is_cleared_by_its_own_sign_in_or_time_out_and_by_nothing_else",
+            ),
+            of(
+                "operations/test_panels",
+                "opening_the_chat_starts_it_also_while_a_task_is_being_started",
+            ),
+            of(
+                "operations/test_chat_starts",
+                "an_order_that_nobody_follows_runs_out_and_the_next_one_is_given",
+            ),
+        ],
     ),
     Row(
         21,
@@ -255,13 +290,70 @@ TABLE: tuple[Row, ...] = (
     ),
     Row(
         26,
-        "A failure is not itself work that starts the agent again.",
-        [of("pitfalls/test_starting", "f26_a_failed_agent_without_other_work_is_not_started_by_its_own_failure")],
-        why_not="System messages in a mailbox: chats are still to come.",
+        "A failure is not itself work that starts the agent again; what the system says is nobody's work.",
+        [
+            of(
+                "pitfalls/test_starting",
+                "f26_a_failed_agent_without_other_work_is_not_started_by_its_own_failure",
+            ),
+            of(
+                "operations/test_chat_starts",
+                "a_failing_agent_with_nothing_but_a_message_of_the_system_is_left_alone",
+            ),
+            of(
+                "operations/test_messages",
+                "messages_of_the_system_start_nobody_and_are_delivered_to_no_agent",
+            ),
+        ],
     ),
-    Row(27, "Unread is what was not delivered, not what was not answered.", why_not="Messages are still to come."),
-    Row(28, "What the system says in a chat is nobody's work.", why_not="Messages are still to come."),
-    Row(29, "An idle chat is one call that waits.", why_not="Chats are still to come; what waits now is held to F30."),
+    Row(
+        27,
+        "Unread is what was not delivered, not what was not answered.",
+        [
+            of(
+                "pitfalls/test_talking",
+                "f27_f28_ten_sessions_read_and_answer_nothing_and_a_hundred_polls_start_nobody",
+            ),
+            of(
+                "operations/test_messages",
+                "a_message_that_was_delivered_and_needs_no_answer_starts_nobody",
+                "what_no_open_thread_has_shown_is_unread_whether_or_not_it_is_answered",
+            ),
+        ],
+    ),
+    Row(
+        28,
+        "What the system says in a chat is nobody's work.",
+        [
+            of(
+                "pitfalls/test_talking",
+                "f27_f28_ten_sessions_read_and_answer_nothing_and_a_hundred_polls_start_nobody",
+            ),
+            of(
+                "operations/test_messages",
+                "messages_of_the_system_start_nobody_and_are_delivered_to_no_agent",
+            ),
+            of(
+                "operations/test_conversations",
+                "what_is_over_starts_nobody",
+            ),
+        ],
+    ),
+    Row(
+        29,
+        "An idle chat is one call that waits.",
+        [
+            of(
+                "operations/test_panels",
+                "ten_minutes_without_a_message_are_fourteen_calls_that_wait",
+                "ten_idle_minutes_end_the_session_though_the_panel_is_open_and_it_stays_away",
+            ),
+            of(
+                "transports/test_waiting_for_messages",
+                "when_nothing_happens_the_wait_ends_and_the_agent_is_told_to_call_again",
+            ),
+        ],
+    ),
     Row(
         30,
         "One way of waiting for every transport; a client is more patient than the server.",
@@ -275,24 +367,93 @@ TABLE: tuple[Row, ...] = (
             of("server/test_rest", "a_long_poll_answers_when_it_is_hinted"),
         ],
     ),
-    Row(31, "Storing a message and creating the work it means is one act.", why_not="Messages are still to come."),
-    Row(32, "Opening a chat is work of its own.", why_not="Chats are still to come."),
-    Row(33, "A chat that is ending is not an active one.", why_not="Chats are still to come."),
+    Row(
+        31,
+        "Storing a message and creating the work it means is one act.",
+        [
+            of(
+                "operations/test_messages",
+                "storing_and_creating_the_work_are_one_act_on_every_path",
+                "a_message_wakes_a_claim_and_a_session_that_wait",
+            ),
+        ],
+    ),
+    Row(
+        32,
+        "Opening a chat is work of its own.",
+        [
+            of(
+                "operations/test_panels",
+                "opening_the_chat_starts_the_agent_without_a_word",
+                "opening_the_chat_starts_it_also_while_a_task_is_being_started",
+            ),
+            of(
+                "scenarios/test_talking",
+                "one_process_answers_all_and_leaves_when_the_panel_is_closed",
+            ),
+        ],
+    ),
+    Row(
+        33,
+        "A chat that is ending is not an active one.",
+        [
+            of(
+                "pitfalls/test_talking",
+                "f33_a_panel_opened_and_closed_ten_times_within_seconds_ends_with_one_live_session",
+            ),
+            of(
+                "operations/test_panels",
+                "reopening_before_it_has_left_keeps_the_session",
+                "reopening_after_it_was_told_to_leave_starts_a_new_one",
+            ),
+        ],
+    ),
     Row(
         34,
         "Closing a tab ends the chat, without a header that a closing tab cannot send.",
-        why_not="There is no dashboard and no chat yet.",
+        [
+            of(
+                "operations/test_panels",
+                "a_tab_that_dies_closes_its_panel_within_a_minute",
+                "a_panel_that_is_heard_of_stays_open",
+                "a_panel_that_was_taken_for_dead_is_opened_anew",
+            ),
+            of(
+                "housekeeping/test_talk",
+                "a_panel_that_is_not_heard_of_any_more_is_closed_and_its_agent_leaves",
+            ),
+        ],
+        why_not="What a page sends when it is closed: there are no pages yet.",
     ),
     Row(
         35,
         "A chat ends when nobody needs it any more, not when one of its viewers leaves.",
-        why_not="Chats are still to come.",
+        [
+            of(
+                "operations/test_panels",
+                "of_two_who_look_one_may_leave",
+                "a_running_conversation_needs_it_when_everybody_has_left",
+                "nobody_closes_another_persons_panel",
+            ),
+        ],
     ),
     Row(
         36,
         "Holds of the task do not hold the chat.",
-        [of("workflow/test_launch", "chat_and_task_are_decided_independently")],
-        why_not="The messages that start a chat are still to come.",
+        [
+            of(
+                "workflow/test_launch",
+                "chat_and_task_are_decided_independently",
+            ),
+            of(
+                "operations/test_panels",
+                "whoevers_task_rests_is_talked_to_and_no_task_session_starts",
+            ),
+            of(
+                "scenarios/test_talking",
+                "whoever_waits_is_blocked_or_rests_answers_and_works_no_more_for_that",
+            ),
+        ],
     ),
     Row(
         37,
@@ -321,11 +482,28 @@ TABLE: tuple[Row, ...] = (
         39,
         "Who waits longest is next; waiting takes no slot, so nobody starves.",
         [
-            of("pitfalls/test_starting", "f39_with_one_slot_ten_agents_start_within_ten_rounds_each"),
-            of("operations/test_coordination", "the_longest_waiting_comes_first_and_every_agent_gets_its_turn"),
-            of("coordinator/test_plan", "chats_have_slots_of_their_own_and_some_need_none"),
+            of(
+                "pitfalls/test_starting",
+                "f39_with_one_slot_ten_agents_start_within_ten_rounds_each",
+            ),
+            of(
+                "pitfalls/test_talking",
+                "f39_two_agents_that_delegate_to_each_other_both_get_their_partner_with_one_chat_slot",
+            ),
+            of(
+                "operations/test_coordination",
+                "the_longest_waiting_comes_first_and_every_agent_gets_its_turn",
+            ),
+            of(
+                "operations/test_chat_starts",
+                "chats_have_slots_of_their_own_and_the_longest_waiting_go_first",
+                "whoever_anothers_turn_depends_on_takes_no_slot",
+            ),
+            of(
+                "coordinator/test_plan",
+                "chats_have_slots_of_their_own_and_some_need_none",
+            ),
         ],
-        why_not="Pairs that delegate to each other: delegations and chats are still to come.",
     ),
     Row(
         40,
@@ -624,13 +802,31 @@ TABLE: tuple[Row, ...] = (
     Row(
         77,
         "Who asked for a task is kept.",
-        [of("pitfalls/test_tasks", "f77_who_asked_for_a_task_is_kept_and_its_id_says_that_it_is_a_task")],
-        why_not="Asking in a chat: chats are still to come.",
+        [
+            of(
+                "pitfalls/test_tasks",
+                "f77_who_asked_for_a_task_is_kept_and_its_id_says_that_it_is_a_task",
+            ),
+            of(
+                "operations/test_approvals",
+                "a_request_of_somebody_who_stands_not_above_is_pending_and_every_person_above_is_asked",
+            ),
+        ],
     ),
     Row(
         78,
-        "Consent is a person's message, used once.",
-        why_not="Messages are still to come; request_task is held to F91.",
+        "Consent is a person's message with the marker, named by its id and used once.",
+        [
+            of(
+                "operations/test_approvals",
+                "the_marker_in_what_an_agent_writes_counts_for_nothing_and_stays_out_of_the_title",
+                "a_later_thanks_takes_nothing_back_and_a_message_is_used_once",
+                "only_a_delivered_message_of_a_person_to_this_agent_in_the_last_day_asks_for_anything",
+                "a_request_of_a_person_above_with_the_marker_is_approved_at_once",
+                "without_the_marker_that_person_is_asked_even_if_they_stand_above",
+                "an_agents_message_is_no_consent",
+            ),
+        ],
     ),
     Row(
         79,
@@ -640,6 +836,7 @@ TABLE: tuple[Row, ...] = (
                 "pitfalls/test_security",
                 "f79_each_caller_may_call_exactly_what_its_role_and_purpose_are_for",
                 "f79_a_chat_does_no_work_and_is_told_who_does",
+                "f79_a_task_session_does_not_talk_and_is_told_how_it_is_said",
             ),
             of("operations/test_bad_input", "every_operation_refuses_every_caller_that_its_grant_does_not_name"),
         ],
@@ -746,14 +943,32 @@ TABLE: tuple[Row, ...] = (
                 "pitfalls/test_tasks",
                 "f90_what_is_not_approved_starts_on_no_path",
                 "f90_what_an_ancestor_asked_for_is_approved_by_that_ancestor",
-            )
+            ),
+            of(
+                "operations/test_approvals",
+                "what_is_not_approved_starts_on_no_path",
+                "a_manager_and_a_worker_start_nothing_below_them_that_nobody_has_approved",
+                "what_an_agent_changes_about_an_approved_request_is_asked_for_again",
+            ),
         ],
     ),
     Row(
         91,
         "Asking for work goes through the rules, and the asker is who asks.",
-        [of("pitfalls/test_tasks", "f91_who_asks_for_a_task_is_the_session_that_asks_and_nobody_it_names")],
-        why_not="A start from a chat: chats are still to come.",
+        [
+            of(
+                "pitfalls/test_tasks",
+                "f91_who_asks_for_a_task_is_the_session_that_asks_and_nobody_it_names",
+            ),
+            of(
+                "pitfalls/test_talking",
+                "f91_what_a_chat_asked_for_starts_under_all_the_rules",
+            ),
+            of(
+                "operations/test_approvals",
+                "the_requester_is_the_messages_author_whatever_is_claimed",
+            ),
+        ],
     ),
     Row(
         92,
@@ -784,6 +999,276 @@ TABLE: tuple[Row, ...] = (
         "An inactive agent is nobody to start, sign in or assign.",
         [of("pitfalls/test_tasks", "f94_an_inactive_agent_is_not_started_signed_in_or_given_work")],
         why_not="Locks and audit triggers are no part of Toryo.",
+    ),
+    Row(
+        95,
+        "What a chat waits for is one decision, and every cause of it ends the wait.",
+        [
+            of(
+                "operations/test_conversations",
+                "a_turn_an_end_and_a_delegation_reach_a_process_that_waits",
+            ),
+            of(
+                "transports/test_waiting_for_messages",
+                "what_concerns_a_waiting_chat_agent_ends_its_wait_at_once",
+            ),
+        ],
+    ),
+    Row(
+        96,
+        "Only chat sessions converse.",
+        [
+            of(
+                "seeds/test_task_chat_separation",
+                "背景と課題_6往復しりとりは途中で止まらず終わる",
+            ),
+            of(
+                "operations/test_chat",
+                "a_task_has_its_agents_talk_for_six_rounds_and_gets_the_result",
+            ),
+            of(
+                "operations/test_messages",
+                "a_task_session_is_told_to_delegate_what_it_wants_said",
+            ),
+        ],
+    ),
+    Row(
+        97,
+        "An awaited delegation keeps its task open and wakes it; one that is only to be told does not.",
+        [
+            of(
+                "operations/test_delegations",
+                "an_awaited_one_keeps_the_task_from_being_completed",
+                "what_is_only_to_be_told_holds_nothing",
+                "the_third_wait_in_a_row_leaves_and_its_end_starts_the_task_again_with_the_result",
+            ),
+        ],
+    ),
+    Row(
+        98,
+        "A conversation that is left alone ends, and everybody hears of it.",
+        [
+            of(
+                "pitfalls/test_talking",
+                "f98_after_each_way_in_which_a_conversation_is_left_alone_a_new_one_can_begin",
+            ),
+            of(
+                "operations/test_conversations",
+                "an_invitation_that_nobody_follows_expires_and_a_new_one_can_begin",
+                "ten_minutes_of_silence_end_it_and_both_are_told",
+                "a_side_that_never_comes_does_not_keep_it_from_ending",
+                "the_next_process_of_a_side_goes_on_where_the_lost_one_stopped",
+            ),
+        ],
+    ),
+    Row(
+        99,
+        "Each side is told of the end for itself.",
+        [
+            of(
+                "operations/test_conversations",
+                "each_side_is_told_once_whoever_asks_first",
+                "a_side_that_was_not_told_is_told_in_its_next_session_also_when_all_is_long_over",
+                "an_ending_that_was_handed_out_to_a_lost_session_is_told_again",
+            ),
+        ],
+    ),
+    Row(
+        100,
+        "Ids are checked and turns are counted in one act; a pair has one open conversation.",
+        [
+            of(
+                "operations/test_conversations",
+                "twenty_sends_at_once_from_both_sides_store_no_more_than_the_limit",
+                "whoever_takes_no_part_finds_no_conversation",
+                "either_side_ends_it_whoevers_turn_it_is",
+                "a_second_one_is_the_first_and_what_it_begins_with_is_not_sent",
+            ),
+        ],
+    ),
+    Row(
+        101,
+        "Agents talk to agents in conversations only.",
+        [
+            of(
+                "operations/test_messages",
+                "agents_do_not_message_agents_without_a_conversation_and_may_message_people",
+            ),
+        ],
+    ),
+    Row(
+        102,
+        "A delegation has a lease and attempts, and its task hears of its failure.",
+        [
+            of(
+                "operations/test_delegations",
+                "a_delegation_whose_session_is_lost_goes_to_the_next_one",
+                "after_three_attempts_it_has_failed_and_the_task_is_told",
+            ),
+            of(
+                "scenarios/test_chat_killed",
+                "what_a_killed_chat_process_had_in_hand_is_finished_by_the_next_one",
+                "after_three_lost_chat_processes_a_task_is_told_and_goes_on_without",
+            ),
+        ],
+    ),
+    Row(
+        103,
+        "Delivery is a cursor by sequence, moved to the last one handed out.",
+        [
+            of(
+                "operations/test_messages",
+                "twenty_five_messages_of_one_second_come_each_once_and_in_order_across_a_lost_session",
+                "two_processes_in_turn_get_every_message_once",
+                "a_message_stored_while_another_is_being_fetched_is_the_next_ones",
+            ),
+            of(
+                "scenarios/test_chat_killed",
+                "of_25_messages_each_is_answered_once_and_in_order_across_kills",
+            ),
+        ],
+    ),
+    Row(
+        104,
+        "Messages are in the database, and whether there are any is one row.",
+        [
+            of(
+                "pitfalls/test_talking",
+                "f104_whether_somebody_has_mail_is_one_row_and_asks_no_message",
+            ),
+            of(
+                "operations/test_messages",
+                "four_writers_with_a_thousand_messages_each_lose_none",
+            ),
+        ],
+        why_not="How many milliseconds it takes is a benchmark's to say.",
+    ),
+    Row(
+        105,
+        "Every message says who wrote it, and an answer goes to its writer.",
+        [
+            of(
+                "operations/test_messages",
+                "an_agent_answers_whoever_wrote",
+            ),
+        ],
+    ),
+    Row(
+        106,
+        "Members, those above and those below write to each other, and a thread is of two.",
+        [
+            of(
+                "operations/test_messages",
+                "members_ancestors_and_descendants_may_write_and_nobody_else",
+                "a_thread_shows_what_two_have_said_and_nothing_of_a_third",
+                "whoever_stands_above_reads_what_their_agents_say_marked_as_such_and_others_do_not",
+            ),
+        ],
+    ),
+    Row(
+        107,
+        "An agent that fails is not one that is coming.",
+        [
+            of(
+                "pitfalls/test_talking",
+                "f107_a_chat_whose_agent_fails_says_so_and_not_that_it_is_coming",
+            ),
+            of(
+                "scenarios/test_talking",
+                "whoever_writes_to_an_agent_that_cannot_sign_in_is_told_once_and_nobody_else",
+            ),
+        ],
+        why_not="The indicator itself is a page's: there are no pages yet.",
+    ),
+    Row(
+        108,
+        "Whoever shows something hears of its change, whoever changed it.",
+        [
+            of(
+                "operations/test_reading",
+                "whoever_shows_the_present_etag_waits_for_another_and_is_then_told",
+            ),
+        ],
+        why_not="The panel that shows it: there are no pages yet.",
+    ),
+    Row(
+        109,
+        "A notice rides on an answer and replaces none.",
+        [
+            of(
+                "operations/test_notifications",
+                "they_ride_on_the_next_answer_and_swallow_nothing",
+                "an_interrupted_call_does_nothing_rather_than_half_of_it",
+            ),
+        ],
+    ),
+    Row(
+        110,
+        "A notice is addressed to one session, and void with its cause.",
+        [
+            of(
+                "operations/test_notifications",
+                "it_is_the_task_sessions_and_the_chat_session_reads_none_of_it",
+                "one_whose_cause_is_void_is_dropped",
+                "the_end_of_a_pause_voids_no_interrupt_but_its_own",
+                "one_that_was_left_by_a_session_that_is_over_does_not_stop_the_next_one",
+                "a_chat_session_tells_its_own_task_session",
+            ),
+        ],
+    ),
+    Row(
+        111,
+        "Every human action on running work is told to whoever works there.",
+        [
+            of(
+                "operations/test_notifications",
+                "each_human_action_on_a_running_task_is_told_to_its_session",
+                "each_human_action_below_a_running_manager_is_told_to_it",
+                "a_verdict_is_told_to_the_session_that_asked",
+            ),
+        ],
+    ),
+    Row(
+        112,
+        "People who look are no agents at work.",
+        [
+            of(
+                "pitfalls/test_talking",
+                "f112_a_person_who_looks_around_makes_no_agents_session_and_no_launch",
+            ),
+        ],
+        why_not="Logins of a browser: there are no pages yet.",
+    ),
+    Row(
+        113,
+        "Who is connected in one project is not connected in another.",
+        [
+            of(
+                "operations/test_panels",
+                "who_is_connected_here_is_not_connected_elsewhere",
+            ),
+        ],
+    ),
+    Row(
+        114,
+        "Every id in an answer can be used, and every argument of a schema is taken.",
+        [
+            of(
+                "pitfalls/test_talking",
+                "f114_every_id_that_an_answer_of_a_chat_names_can_be_used",
+            ),
+        ],
+        why_not="Priorities of notifications are told and never asked for.",
+    ),
+    Row(
+        115,
+        "Opening a chat says nothing.",
+        [
+            of(
+                "operations/test_panels",
+                "opening_the_chat_starts_the_agent_without_a_word",
+            ),
+        ],
     ),
     Row(
         116,

@@ -124,7 +124,6 @@ def test_f15_a_session_that_calls_every_ten_minutes_lives_for_hours_and_a_silent
 
 
 def test_f16_a_restarted_session_resumes_the_same_main_task_with_three_levels_below(crew: World) -> None:
-    """Delegations and conversations, which hang on the main task, are still to come."""
     crew.manager("chief")
     crew.owner.call("edit_agent", agent_id="boss", reports_to="chief")
     main = crew.task("chief")
@@ -162,7 +161,6 @@ def test_f19_an_exit_report_that_comes_after_the_next_start_ends_nothing_of_it(c
 
 
 def test_f20_an_order_is_cleared_by_its_own_sign_in_or_time_out_and_by_nothing_else(crew: World) -> None:
-    """The other purpose, chat, is still to come; the table asks for each purpose by itself."""
     crew.task("w1")
     coordinator = crew.coordinator()
     launch = coordinator.action("w1")["launch"]
@@ -245,7 +243,6 @@ def test_f26_a_failed_agent_without_other_work_is_not_started_by_its_own_failure
 
 
 def test_f39_with_one_slot_ten_agents_start_within_ten_rounds_each(world: World) -> None:
-    """Slots of partners in a conversation are still to come."""
     world.crew(workers=10)
     for number in range(1, 11):
         world.task(f"w{number}")

@@ -525,7 +525,7 @@ def test_f90_what_an_ancestor_asked_for_is_approved_by_that_ancestor(crew: World
 
 
 def test_f91_who_asks_for_a_task_is_the_session_that_asks_and_nobody_it_names(crew: World) -> None:
-    """The request in a chat is still to come; `request_task` and all moves are the same service."""
+    """In a task session; a chat asks for the author of a message. All moves are one service."""
     crew.task("w1")
     worker = crew.start("w1")
     wanted = {"title": "Asked for", "assignee_id": "w2"}
