@@ -30,6 +30,7 @@ from toryo.server import app
 from toryo.settings import NoticeSettings, SessionSettings, Settings
 from toryo.storage import schema
 from toryo.storage.database import Database
+from toryo.storage.notices import Notices
 
 SECRET = "a secret that nobody says aloud"
 
@@ -231,9 +232,12 @@ def test_waits_double_and_at_last_it_is_given_up_and_said(hooked: World, web: We
     lines = logged(monkeypatch)
     web.answers = [500, 404, 302, 500]
     block(hooked)
+    came = []
     for wait in (0, 29, 1, 59, 1, 3600, 86_400):
         hooked.advance(wait)
         go(hooked)
+        came.append(len(web.posted))
+    assert came == [1, 1, 2, 2, 3, 3, 3]
     assert [each.said["attempt"] for each in web.posted] == [1, 2, 3]
     (event,) = hooked.events("notice.given_up")
     assert (event["data"]["error"], event["data"]["attempts"]) == ("the webhook answered 302", 3)
@@ -379,6 +383,18 @@ def test_a_message_that_is_seen_at_the_last_moment_is_not_told(hooked: World, we
     assert len(web.posted) == before
 
 
+def test_what_is_over_waits_for_nobody_any_more(hooked: World):
+    write(hooked)
+    hooked.advance(61)
+    hooked.office.housekeep(notices.note)
+    due = hooked.office.database.read(lambda connection: Notices(connection).due(Channel.WEBHOOK, hooked.now, 10))
+    assert [each.key.split()[0] for each in due] == ["message"]
+    see(hooked)
+    hooked.office.housekeep(notices.note)
+    later = hooked.now + 86_400_000
+    assert hooked.office.database.read(lambda each: Notices(each).due(Channel.WEBHOOK, later, 10)) == []
+
+
 def test_further_messages_of_a_thread_that_was_told_are_not_told_one_by_one(hooked: World, web: Web):
     write(hooked, "One")
     hooked.advance(61)
@@ -426,6 +442,7 @@ def test_who_has_an_address_gets_an_e_mail_and_nobody_else(fresh: Database, mail
     world.task("owner", title="The owner's")
     go(world)
     go(world)
+    assert rows(world) == 1
     ((sender, to, message),) = mails.got
     assert "toryo@example.org" in sender
     assert to == ["ann@example.org"]

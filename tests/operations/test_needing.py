@@ -162,6 +162,30 @@ def test_what_a_manager_at_work_decides_about_needs_no_person_until_the_manager_
     assert sorted((each["kind"], each["task_id"]) for each in needs(crew)) == [("blocked", part)]
 
 
+def test_a_block_that_a_manager_has_seen_and_leaves_open_while_others_work_needs_no_person_yet(crew: World):
+    crew.task("boss")
+    boss = crew.start("boss")
+    part, other = boss.assigned({"One": "w1", "Two": "w2"})
+    boss.begin(part, other)
+    boss.wait()
+    crew.start("w1").report("blocked", "the key is missing")
+    crew.start("boss").wait()
+    assert crew.why("boss") == "hold handled_blocked"
+    assert needs(crew) == []
+
+
+def test_a_guards_block_needs_a_person_whatever_the_manager_above_does(crew: World):
+    crew.task("boss")
+    boss = crew.start("boss")
+    part, _ = boss.assigned({"One": "w1", "Two": "w2"})
+    boss.begin(part)
+    for _ in range(3):
+        crew.start("w1").call("logout")
+        crew.advance(60)
+        boss.call("list_tasks")
+    assert [(each["kind"], each["task_id"]) for each in needs(crew)] == [("blocked_by_guard", part)]
+
+
 def test_what_a_person_has_blocked_needs_nobody(crew: World):
     task = crew.task("w1")
     crew.move(task, "blocked", "wait for spring")
@@ -217,6 +241,13 @@ def test_a_message_that_nobody_comes_for_needs_its_writer_until_somebody_does(cr
     chat = crew.start_chat("w1")
     chat.fetch()
     assert needs(crew) == []
+
+
+def test_what_toryo_says_about_a_request_is_no_message_beside_it(crew: World):
+    """It is asked in the thread with the assignee, who has not come for something else there."""
+    crew.say("w2", "Are you there?", as_person="ann")
+    requested(crew)
+    assert kinds(crew) == ["approval"]
 
 
 # --- work that does not go on ----------------------------------------------------------------------------------------
@@ -275,6 +306,16 @@ def test_an_agent_that_only_a_person_can_mend_is_shown_until_it_runs(crew: World
     assert kinds(crew) == ["agent_cannot_start"]
     crew.start("w1")
     assert needs(crew) == []
+
+
+def test_an_agent_that_starts_for_neither_purpose_is_one_item(crew: World):
+    crew.task("w1")
+    crew.say("w1", "Are you there?", as_person="ann")
+    launches = crew.coordinator().claim(free_slots=1, free_chat_slots=1)["start"]
+    assert sorted(each["purpose"] for each in launches) == ["chat", "task"]
+    for launch in launches:
+        crew.coordinator().exited(launch["launch_id"], exit_code=1, error="not_logged_in: x")
+    assert kinds(crew) == ["agent_cannot_start"]
 
 
 def test_an_agent_that_cools_down_by_itself_needs_nobody(crew: World):

@@ -11,7 +11,6 @@ from typing import Any
 
 from toryo.domain.agents import Agent, Role, superiors
 from toryo.domain.chat import Delegation, DelegationStatus, MessageKind
-from toryo.domain.launches import Purpose
 from toryo.domain.needs import Action, Kind, Need
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.tasks import Details, Task
@@ -198,12 +197,11 @@ def _ancestors(view: _View, tasks: Iterable[Task]) -> dict[str, Task]:
 
 
 def _left_to_agent(view: _View, task: Task, known: dict[str, Task]) -> bool:
-    """An agent at work on a task above decides about it, unless it has seen it and left it as it is."""
+    """An agent at work on a task above decides about it; it cannot finish without, so it will not leave it for ever."""
     while task.parent_id is not None and task.parent_id in known:
         task = known[task.parent_id]
         if task.in_progress and task.assignee_id is not None and not view.human(task.assignee_id):
-            said = view.call.tx.keeping.last_decision(task.assignee_id, task.project_id, Purpose.TASK.value)
-            return said is None or "handled_blocked" not in said[0].split()
+            return True
     return False
 
 
