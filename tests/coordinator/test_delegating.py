@@ -158,6 +158,16 @@ def test_an_agent_with_a_script_does_other_tasks_as_the_command_agent_does(serve
         assert task.reported == {"result": "success", "summary": "hi"}
 
 
+def test_whoever_waits_for_an_answer_hears_that_its_task_was_withdrawn(server) -> None:
+    task = Task(server, {"delegate": ASK, "command": "echo never"})
+    task.looks_until_answered = 99
+    look, actions = task._look, iter([{}, {}, {"next": {"action": "get_notifications"}}])
+    server.on("get_my_task", lambda _: {**look(), **next(actions)})
+    server.on("get_notifications", {"notifications": [{"message": "withdrawn"}], "next": {"action": "exit"}})
+    assert "notice: withdrawn" in run(server.url).stdout
+    assert server.seen("report_completed") == []
+
+
 @pytest.mark.parametrize(("command", "summary"), [("echo $TORYO_DELEGATION_RESULT", "42"), (None, "bob: 42")])
 def test_where_an_answer_takes_long_the_server_waits_and_then_all_is_done(
     server, monkeypatch, command, summary

@@ -14,6 +14,7 @@ from typing import Any
 from toryo.coordinator.runners.session import Answer, Session, say
 
 OPEN = frozenset({"pending", "processing"})
+CALLS_AWAY = frozenset({"get_notifications", "exit", "logout"})
 PATIENCE = 60.0
 """Seconds for which a result is looked for here; then the server is asked to wait, which may end this process."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 5.0
@@ -48,17 +49,19 @@ class Delegating:
         """Whether one that is awaited has failed."""
         return any(each.get("status") == "failed" for each in self.awaited(wanted))
 
-    def come_soon(self, wanted: Sequence[Mapping[str, Any]]) -> bool:
-        """Whether every awaited result is there, if need be after a while."""
+    def outstanding(self, wanted: Sequence[Mapping[str, Any]]) -> Answer | None:
+        """Looks a while for the awaited results. None: they are there; else the answer that says what else to do."""
         if not any(each.get("await_result", True) for each in wanted):
-            return True
+            return None
         give_up, pause = time.monotonic() + PATIENCE, FIRST_PAUSE
-        while self._session.fetch_task({}) and any(each.get("status") in OPEN for each in self.awaited(wanted)):
-            if time.monotonic() >= give_up:
-                return False
+        while True:
+            answer = self._session.fetch_task({})
+            if not any(each.get("status") in OPEN for each in self.awaited(wanted)):
+                return None
+            if called_away(answer) or time.monotonic() >= give_up:
+                return answer
             time.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
-        return True
 
     def environment(self) -> dict[str, str]:
         """The results, for a command."""
@@ -72,6 +75,11 @@ class Delegating:
     def summary(self, wanted: Iterable[Mapping[str, Any]]) -> str:
         """The awaited results in words."""
         return "\n".join(f"{each.get('target_agent_id')}: {_outcome(each)}" for each in self.awaited(wanted))
+
+
+def called_away(answer: Answer) -> bool:
+    """Something has happened that comes before any waiting: the task is withdrawn, the project paused."""
+    return (answer.get("next") or {}).get("action") in CALLS_AWAY
 
 
 def wanted_by(context: object) -> list[Mapping[str, Any]]:
