@@ -133,7 +133,7 @@ def test_a_status_change_reaches_an_agent_that_waits_for_an_answer(build: Build)
     chat = Chat(site, "shop", "ann")
     assert chat.answers(1) == ["Shall I paint it?"]
     worker = chats.process_of(site, "ann", "task")
-    site.until_printed(task, "reporting success")
+    site.until_printed(task, "delegated: paint")
 
     site.move(task, "blocked", "not this colour")
     assert worker.gone(GONE_WITHIN)
