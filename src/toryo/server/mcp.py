@@ -115,14 +115,14 @@ class McpEndpoint:
         self._envelopes.accept(meta)
 
     async def _call(self, call: results.Call, credentials: Credentials, receive: Receive, send: Send) -> None:
-        if not self._waiting.may_take_long(call.name):
-            await bodies.send_json(send, 200, await self._respond(call, credentials))
-            return
-        async with Leaving(receive):
-            if call.progress is None:
-                await bodies.send_json(send, 200, await self._respond(call, credentials))
-            else:
+        if call.progress is not None and self._waiting.may_take_long(call.name):
+            async with Leaving(receive):
                 await progress.answer(self._respond(call, credentials), call.progress, send)
+            return
+        client = Leaving(receive)  # watched only if the call comes to wait: most calls that may wait do not
+        outcome = await self._waiting.answer(call.name, call.arguments, credentials, while_waiting=client)
+        if not client.left:
+            await bodies.send_json(send, 200, results.response(call, outcome, self._about_server))
 
     async def _respond(self, call: results.Call, credentials: Credentials) -> bytes:
         outcome = await self._waiting.answer(call.name, call.arguments, credentials)

@@ -8,8 +8,10 @@ itself every 15 seconds. What a handler sees and answers is not decided here.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
@@ -60,14 +62,25 @@ class Waiting:
         operation = self._operations.get(name)
         return operation is not None and operation.waits
 
-    async def answer(self, name: str, arguments: dict[str, Any], credentials: Credentials) -> Outcome:
-        """What the operation answers, at the latest when the caller's patience (at most 45 s) ends. Never raises."""
+    async def answer(
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        credentials: Credentials,
+        *,
+        while_waiting: AbstractAsyncContextManager[object] | None = None,
+    ) -> Outcome:
+        """What the operation answers, at the latest when the caller's patience (at most 45 s) ends. Never raises.
+
+        `while_waiting` is entered once there is nothing to answer yet. If it ends the wait by itself (its client has
+        left), what is answered still says `later`.
+        """
         operation = self._operations.get(name)
         seconds = patience(operation, arguments) if operation is not None and operation.waits else 0.0
         try:
             if seconds <= 0 or self._stopped:
                 return await self._office.perform_async(name, arguments, credentials)
-            return await self._wait(name, arguments, credentials, seconds)
+            return await self._wait(name, arguments, credentials, seconds, while_waiting or contextlib.nullcontext())
         except Exception as error:  # noqa: BLE001 - a fault in one call is that call's refusal, and is logged
             _log.error("call_failed", operation=name, exc_info=error)
             return Outcome(errors.crashed(name).answer(), refused=True, later=None, operation=operation)
@@ -77,7 +90,14 @@ class Waiting:
         self._stopped = True
         self._bus.publish((self._stop_topic,))
 
-    async def _wait(self, name: str, arguments: dict[str, Any], credentials: Credentials, seconds: float) -> Outcome:
+    async def _wait(
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        credentials: Credentials,
+        seconds: float,
+        while_waiting: AbstractAsyncContextManager[object],
+    ) -> Outcome:
         until = asyncio.get_running_loop().time() + seconds
 
         async def look() -> Outcome:
@@ -88,10 +108,13 @@ class Waiting:
             return outcome
 
         outcome = await look()
-        while outcome.later is not None:
-            topics = outcome.later.topics
-            async with self._bus.subscribe(topics | {self._stop_topic}) as hints:
-                outcome = await self._listen(look, topics, hints, until)
+        if outcome.later is None:
+            return outcome
+        async with while_waiting:
+            while outcome.later is not None:
+                topics = outcome.later.topics
+                async with self._bus.subscribe(topics | {self._stop_topic}) as hints:
+                    outcome = await self._listen(look, topics, hints, until)
         return outcome
 
     async def _listen(
