@@ -36,7 +36,7 @@ def _words(command: str) -> list[str]:
     return words[1:end]
 
 
-def _wrong(command: str) -> str | None:
+def wrong(command: str) -> str | None:
     """What is wrong with a command line that a page shows; None if the CLI has all of it."""
     at: Any = typer.main.get_command(app)
     known = _options(at)
@@ -66,13 +66,13 @@ def _options(command: Any) -> dict[str, bool]:
 @pytest.mark.parametrize("page", pages.written(), ids=pages.name)
 def test_every_command_shown_exists_with_its_options(page: Path) -> None:
     shown = [each for each in pages.commands(page.read_text(encoding="utf-8")) if "COMMAND" not in each]
-    assert [wrong for each in shown if (wrong := _wrong(each))] == []
+    assert [told for each in shown if (told := wrong(each))] == []
 
 
 def test_a_command_that_does_not_exist_would_be_noticed() -> None:
-    assert _wrong("toryo task frobnicate") is not None
-    assert _wrong("toryo task add TITLE --frobnicate") is not None
-    assert _wrong("toryo task add TITLE --project PRJ  # why") is None
+    assert wrong("toryo task frobnicate") is not None
+    assert wrong("toryo task add TITLE --frobnicate") is not None
+    assert wrong("toryo task add TITLE --project PRJ  # why") is None
 
 
 @pytest.mark.parametrize("page", pages.written(), ids=pages.name)

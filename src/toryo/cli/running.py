@@ -29,6 +29,10 @@ DatabaseUrl = Annotated[
     str | None,
     typer.Option("--database", metavar="URL", help="sqlite:///… or postgresql://… (toryo.db in the data directory)."),
 ]
+RedisUrl = Annotated[
+    str | None,
+    typer.Option("--redis", metavar="URL", help="redis://… for hints between servers and shared values (optional)."),
+]
 ConfigFile = Annotated[Path | None, typer.Option("--config", "-c", metavar="FILE", help="Its coordinator_config.yaml.")]
 MaxConcurrent = Annotated[
     int | None, typer.Option("--max-concurrent", min=1, metavar="N", help="How many processes at a time.")
@@ -48,6 +52,7 @@ def up(
     port: Port = None,
     host: Host = None,
     database: DatabaseUrl = None,
+    redis: RedisUrl = None,
     max_concurrent: MaxConcurrent = None,
     _no_open: Annotated[bool, typer.Option("--no-open", hidden=True)] = False,
 ) -> None:
@@ -55,7 +60,7 @@ def up(
     from toryo.cli.processes import Crew, Terminated, heed_terminate
 
     data = _arguments({"--data-dir": here.data_dir})
-    serving = _arguments({"--host": host, "--port": port, "--database": database})
+    serving = _arguments({"--host": host, "--port": port, "--database": database, "--redis": redis})
     starting = _arguments({"--max-concurrent": max_concurrent})
     heed_terminate()
     try:
@@ -73,12 +78,13 @@ def server(
     port: Port = None,
     socket: Socket = None,
     database: DatabaseUrl = None,
+    redis: RedisUrl = None,
 ) -> None:
     """The server alone. It is ready when it prints `ready http://…` on stderr."""
     from toryo.server import app
     from toryo.server.errors import ConfigurationError
 
-    settings = _settings(host=host, port=port, socket=socket, data_dir=here.data_dir, database=database)
+    settings = _settings(host=host, port=port, socket=socket, data_dir=here.data_dir, database=database, redis=redis)
     try:
         app.run(settings)
     except ConfigurationError as error:
