@@ -11,6 +11,7 @@ import sys
 import typer
 
 from toryo.cli import (
+    agent_run,
     agents,
     bridge,
     chat,
@@ -25,10 +26,12 @@ from toryo.cli import (
     needs,
     playbooks,
     projects,
+    queues,
     running,
     sessions,
     starting,
     tasks,
+    tokens,
     trace,
     why,
 )
@@ -46,7 +49,7 @@ app = typer.Typer(
 
 for group in (demo, running, bridge, starting):
     group.add(app)
-for group in (projects, agents, tasks, needs, chat, conversations):
+for group in (projects, agents, agent_run, tasks, tokens, queues, needs, chat, conversations):
     group.add(app)
 for group in (playbooks, why, trace, sessions, logs, events, exporting, database, doctor):
     group.add(app)

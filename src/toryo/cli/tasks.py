@@ -20,6 +20,7 @@ Id = Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")]
 Project = Annotated[str, typer.Option("--project", metavar="PRJ", help="The project's id.")]
 Description = Annotated[str | None, typer.Option("--description", "-d", metavar="TEXT")]
 Assignee = Annotated[str | None, typer.Option("--assignee", metavar="AGENT", help="Who is to do it.")]
+AgentType = Annotated[str | None, typer.Option("--agent-type", metavar="T", help="Or the queue it goes to.")]
 Priority = Annotated[
     Literal["low", "medium", "high", "critical", "urgent"] | None,
     typer.Option("--priority", metavar="low|medium|high|critical"),
@@ -52,6 +53,7 @@ def add_task(
     project: Project,
     description: Description = None,
     assignee: Assignee = None,
+    agent_type: AgentType = None,
     priority: Priority = None,
     depends_on: Annotated[
         list[str] | None, typer.Option("--depends-on", metavar="TASK", help="Waits until that task is completed.")
@@ -72,6 +74,7 @@ def add_task(
         "title": title,
         "description": description,
         "assignee_id": assignee,
+        "agent_type": agent_type,
         "priority": priority,
         "dependencies": depends_on or None,
         "parent_task_id": parent,

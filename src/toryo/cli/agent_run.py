@@ -1,0 +1,97 @@
+"""`toryo agent run`: a command serves a queue. What one run of it is stands in `task_command.py`."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from toryo.cli import agents, output
+from toryo.cli.failures import Misuse
+from toryo.cli.here import Here, command
+
+Type = Annotated[str, typer.Option("--type", metavar="TYPE", help="The queue to serve.")]
+Id = Annotated[
+    str | None, typer.Option("--id", metavar="ID", help="Who it is; the same again continues (else a new one).")
+]
+Project = Annotated[
+    str | None, typer.Option("--project", metavar="PRJ", help="For the key that is made without --key.")
+]
+MaxTasks = Annotated[int, typer.Option("--max-tasks", min=1, max=50, metavar="N", help="How many at a time.")]
+Key = Annotated[
+    str | None,
+    typer.Option(
+        "--key",
+        envvar="TORYO_API_KEY",
+        metavar="KEY",
+        help="Its API key (else one is made with the owner's token, and revoked in the end).",
+    ),
+]
+Capabilities = Annotated[
+    list[str] | None,
+    typer.Option("--capability", metavar="WORD", help="What it is good at; may be given several times."),
+]
+Words = Annotated[list[str], typer.Argument(metavar="CMD...", help="The command, and its arguments.")]
+
+
+def add(_app: typer.Typer) -> None:
+    command(agents.group, "run", context_settings={"allow_interspersed_args": False})(run)
+
+
+def run(
+    here: Here,
+    cmd: Words,
+    type: Type,
+    id: Id = None,
+    project: Project = None,
+    max_tasks: MaxTasks = 1,
+    key: Key = None,
+    capability: Capabilities = None,
+) -> None:
+    """Serve a queue with a command, until SIGTERM or ^C; then the running task is finished first.
+
+    It gets the task as JSON on stdin. What it prints is the result; exit code 75 asks for another attempt.
+    """
+    from toryo.cli.task_command import TaskCommand
+    from toryo.client import QueueAgent
+
+    if shutil.which(cmd[0]) is None:
+        raise Misuse(f"There is no program {cmd[0]}.", "Name one on PATH, or its path, after --.")
+    _log(as_json=here.json)
+    with TaskCommand(cmd, os.environ, secret=(key, here.token)) as work:
+        QueueAgent(
+            work,
+            agent_type=type,
+            agent_id=id,
+            server=here.server,
+            token=here.token,
+            data_dir=here.data_dir,
+            key=key,
+            project=project,
+            capabilities=capability or [],
+            max_tasks=max_tasks,
+        ).run()
+
+
+def _log(*, as_json: bool) -> None:
+    """What the agent does, a line each: on stderr for people, on stdout as JSON for scripts."""
+    logger = logging.getLogger("toryo.agent")
+    logger.handlers = [_JsonLines() if as_json else _Lines()]
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+
+
+class _Lines(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        output.say(record.getMessage())
+
+
+class _JsonLines(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        told: dict[str, Any] = getattr(record, "toryo", {})
+        moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        output.line({"timestamp": moment.replace("+00:00", "Z"), "level": record.levelname.lower(), **told})

@@ -1,0 +1,70 @@
+"""`toryo queue …`: who serves which queue, and tasks of queues that have failed for good."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from toryo.cli import output
+from toryo.cli.here import Here, command
+
+group = typer.Typer(
+    help="Queues: who serves them, and what has failed in them for good.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Project = Annotated[str, typer.Option("--project", metavar="PRJ", help="The project's id.")]
+
+
+def add(app: typer.Typer) -> None:
+    app.add_typer(group, name="queue")
+
+
+@command(group, "agents")
+def list_agents(here: Here, project: Project) -> None:
+    """The agents that have registered themselves: for which queue, last seen, with which tasks."""
+    answer = here.get(f"/projects/{project}/queue-agents")
+    rows = [
+        (
+            each["agent_id"],
+            each["agent_type"],
+            each["status"],
+            output.clock(each["last_seen"]),
+            ", ".join(each["current_tasks"]),
+        )
+        for each in answer["agents"]
+    ]
+    columns = ("ID", "TYPE", "STATUS", "LAST SEEN", "TASKS")
+    here.answer(answer, lambda: output.table(columns, rows, empty="Nobody yet: toryo agent run --type TYPE -- CMD"))
+
+
+@command(group, "dead")
+def list_dead(here: Here, project: Project) -> None:
+    """The dead letters: tasks of queues that have failed for good, the newest first."""
+    answer = here.get(f"/projects/{project}/dead-letters")
+    rows = [_row(each) for each in answer["tasks"]]
+    columns = ("ID", "TYPE", "ATTEMPTS", "FAILED", "TITLE", "ERROR")
+    here.answer(answer, lambda: output.table(columns, rows, empty="No dead letters."))
+
+
+@command(group, "requeue")
+def requeue(
+    here: Here,
+    task: Annotated[list[str], typer.Argument(metavar="TASK...", help="Their ids.")],
+) -> None:
+    """Put dead letters back into their queues, with a full number of attempts."""
+    back = [here.send("POST", f"/tasks/{each}/requeue")["task"] for each in task]
+    told = [f"{each['task_id']} waits for {each['agent_type']} again" for each in back]
+    here.answer({"success": True, "tasks": back}, lambda: output.done("\n".join(told)))
+
+
+def _row(task: dict[str, Any]) -> tuple[Any, ...]:
+    why = (task["error"] or "").strip().splitlines()
+    return (
+        task["task_id"],
+        task["agent_type"],
+        task["attempt"],
+        output.clock(task["completed_at"]),
+        task["title"],
+        why[0] if why else "",
+    )

@@ -1,0 +1,77 @@
+"""`toryo token …`: API keys of queue agents, the agents that run already and register themselves."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from toryo.cli import output
+from toryo.cli.here import Here, command
+
+group = typer.Typer(
+    help="API keys of agents that run already and serve a queue.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Project = Annotated[str, typer.Option("--project", metavar="PRJ", help="The project's id.")]
+
+
+def add(app: typer.Typer) -> None:
+    app.add_typer(group, name="token")
+
+
+@command(group, "add")
+def add_token(
+    here: Here,
+    agent: Annotated[str, typer.Option("--agent", metavar="ID", help="Whose it is.")],
+    project: Project,
+    type: Annotated[
+        list[str] | None,
+        typer.Option("--type", metavar="T", help="A queue it may serve (any); may be given several times."),
+    ] = None,
+    orchestrator: Annotated[bool, typer.Option("--orchestrator", help="It may file tasks for queues.")] = False,
+    tool: Annotated[
+        list[str] | None,
+        typer.Option("--tool", metavar="TOOL", help="A tool it may call (all); may be given several times."),
+    ] = None,
+    name: Annotated[str | None, typer.Option("--name", metavar="TEXT", help="What it is for.")] = None,
+) -> None:
+    """Make an API key; it is printed this once."""
+    body = {
+        "agent_id": agent,
+        "types": type or None,
+        "orchestrator": orchestrator or None,
+        "tools": tool or None,
+        "name": name,
+    }
+    answer = here.send("POST", f"/projects/{project}/keys", body)
+    here.answer(answer, lambda: _print_made(answer))
+
+
+@command(group, "list")
+def list_tokens(here: Here, project: Project) -> None:
+    """The API keys of a project, without their secrets."""
+    answer = here.get(f"/projects/{project}/keys")
+    rows = [_row(each) for each in answer["keys"]]
+    columns = ("ID", "AGENT", "TYPES", "MAY FILE", "MADE", "REVOKED", "NAME")
+    empty = f"No keys yet: toryo token add --agent ID --project {project}"
+    here.answer(answer, lambda: output.table(columns, rows, empty=empty))
+
+
+@command(group, "revoke")
+def revoke_token(here: Here, key: Annotated[str, typer.Argument(metavar="ID", help="The key's id.")]) -> None:
+    """Make an API key worthless."""
+    answer = here.send("POST", f"/keys/{key}/revoke")
+    here.answer(answer, lambda: output.done(f"revoked {key} of {answer['key']['agent_id'] or 'nobody yet'}"))
+
+
+def _row(key: dict[str, Any]) -> tuple[Any, ...]:
+    files = "yes" if key["orchestrator"] else ""
+    made, revoked = output.clock(key["created_at"]), output.clock(key["revoked_at"])
+    return key["key_id"], key["agent_id"], ", ".join(key["types"]) or "any", files, made, revoked, key["name"]
+
+
+def _print_made(answer: dict[str, Any]) -> None:
+    output.done(f"made key {answer['key']['key_id']} of {answer['agent_id']}")
+    output.fields({"token": answer["token"]})
+    output.say("Keep it: it is shown this once. Agents show it as Authorization: Bearer, or as api_key.")
