@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -104,6 +105,14 @@ def test_a_later_thanks_takes_nothing_back_and_a_message_is_used_once(office: Wo
     assert office.show(task)["approval"] == "approved"
     refusal = process.refused("request_task", Code.CONFLICT, **{**ASKED, "title": "And the roof"}, message_id=message)
     assert refusal["task_id"] == task
+
+
+def test_a_message_that_is_used_ten_times_at_once_asks_for_one_task(office: World) -> None:
+    process, message = chat_with(office, "bea", "Paint the wall @@")
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(process.ask, "request_task", **ASKED, message_id=message) for _ in range(10)]
+        assert [each.result().refused for each in asked].count(False) == 1
+    assert len(office.owner.call("list_project_tasks", project_id=office.project_id)["tasks"]) == 1
 
 
 def test_only_a_delivered_message_of_a_person_to_this_agent_in_the_last_day_asks_for_anything(office: World) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -67,6 +68,14 @@ def test_one_agent_has_one_chat_however_many_reasons_there_are(pair: World) -> N
     assert chats(coordinator.claim(free_chat_slots=5)) == [("a", True)]
     assert pair.coordinator("c2").claim(free_chat_slots=5)["start"] == []
     assert pair.why_chat("a") == "hold already_running"
+
+
+def test_four_coordinators_at_once_order_one_chat(pair: World) -> None:
+    pair.say("a", "hello")
+    coordinators = [pair.coordinator(f"c{number}") for number in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        claims = list(pool.map(lambda each: each.claim(free_chat_slots=1)["start"], coordinators))
+    assert sorted(len(each) for each in claims) == [0, 0, 0, 1]
 
 
 def test_a_coordinator_starts_the_chats_of_its_own_agents_and_providers(pair: World) -> None:

@@ -148,6 +148,22 @@ def test_reaching_the_limit_ends_it_and_both_can_go_on(pair: World) -> None:
     assert begin(a, "b") != conversation
 
 
+def test_two_that_begin_with_each_other_at_once_are_in_one_conversation(pair: World) -> None:
+    a, b = chats(pair, "a", "b")
+    with ThreadPoolExecutor(2) as pool:
+        begun = [pool.submit(begin, each, target) for each, target in ((a, "b"), (b, "a"))]
+        assert len({each.result() for each in begun}) == 1
+    assert len(pair.owner.call("list_conversations", project_id=pair.project_id)["conversations"]) == 1
+
+
+def test_two_that_end_it_at_once_end_it_once(pair: World) -> None:
+    a, b, conversation = converse(pair)
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = list(pool.map(lambda each: each.ask("end_conversation", conversation_id=conversation), (a, b)))
+    assert sorted(each.refused for each in outcomes) == [False, True]
+    assert len(pair.events("conversation.ended")) == 1
+
+
 @pytest.mark.parametrize("ender", ["a", "b"])
 def test_either_side_ends_it_whoevers_turn_it_is(pair: World, ender: str) -> None:
     a, b, conversation = converse(pair)

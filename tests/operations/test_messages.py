@@ -127,6 +127,15 @@ def contents_in_order(world: World) -> list[str]:
     return [each["content"] for each in world.thread("a")]
 
 
+def test_calls_at_once_of_one_session_get_every_message_once(pair: World) -> None:
+    told = said(pair, 25)
+    process = pair.start_chat("a")
+    with ThreadPoolExecutor(4) as pool:
+        answers = [pool.submit(process.fetch) for _ in range(8)]
+        got = [content for each in answers for content in contents(each.result())]
+    assert sorted(got) == sorted(told)
+
+
 def test_four_writers_with_a_thousand_messages_each_lose_none(fresh: Database) -> None:
     world = World(fresh, Settings(chat=ChatSettings(messages_per_minute=5_000)), tick=0)
     two(world)
@@ -430,6 +439,30 @@ CHAT_TOOLS = {
     "report_delegation_completed": {"delegation_id": "d", "result": "x"},
     "notify_task_session": {"message": "x"},
 }
+
+
+def test_a_hand_out_has_everything_that_the_specification_lists(pair: World) -> None:
+    """messaging.md 2."""
+    pair.say("a", "hello")
+    pair.task("a")
+    delegate(pair.start("a"))
+    a = pair.start_chat("a")
+    got = a.fetch()
+    assert {"message_id", "from_agent_id", "from_name", "content", "conversation_id", "created_at"} <= set(
+        got["pending_messages"][0]
+    )
+    assert {"delegation_id", "target_agent_id", "purpose", "context", "task_id"} <= set(got["pending_delegations"][0])
+    conversation = begin(a, "b")
+    b = pair.start_chat("b")
+    got = b.fetch()
+    assert {"conversation_id", "from_agent_id", "purpose"} <= set(got["invitations"][0])
+    assert {"conversation_id", "with_agent_id", "purpose", "your_turn", "turns", "max_turns"} <= set(
+        got["conversations"][0]
+    )
+    a.call("end_conversation", conversation_id=conversation)
+    got = b.fetch()
+    assert {"conversation_id", "ended_by", "reason"} <= set(got["ended_conversations"][0])
+    assert got["instruction"]
 
 
 @pytest.mark.parametrize("name", CHAT_TOOLS)

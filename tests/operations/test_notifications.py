@@ -117,6 +117,16 @@ def test_a_verdict_is_told_to_the_session_that_asked(world: World, verdict: str,
     assert told["kind"] == "status_change" and word in told["message"]
 
 
+@pytest.mark.parametrize("verdict", ["approve_task", "reject_task"])
+def test_a_verdict_below_a_running_manager_is_told_to_it(world: World, verdict: str) -> None:
+    world.crew(workers=1, approvals="all")
+    world.task("boss")
+    boss = world.start("boss")
+    (part,) = boss.assigned({"Walls": "w1"})
+    world.owner.call(verdict, task_id=part)
+    assert kinds(boss) == ["status_change"]
+
+
 def test_what_an_agent_does_to_its_own_work_is_no_news_to_itself(world: World) -> None:
     world.crew(workers=1)
     world.task("boss")
