@@ -69,6 +69,7 @@ def cast(world: World) -> Cast:
     own = worker.batch("Own part")[0]
     handoff = worker.call("create_handoff", task_id=own, summary="x")["handoff_id"]
     chat, said = talk(world, worker)
+    queue, key_id = keyed(world)
     callers: dict[Grant, Caller] = {
         Grant.OPEN: world.nobody,
         Grant.COORDINATOR: world.coordinator(),
@@ -77,7 +78,7 @@ def cast(world: World) -> Cast:
         Grant.CHAT_SESSION: chat,
         Grant.FILER: worker,
         Grant.SHARER: worker,
-        Grant.QUEUE_AGENT: (queue := keyed(world)),
+        Grant.QUEUE_AGENT: queue,
         Grant.REGISTRAR: queue,
         Grant.LEADING: boss,
         Grant.MANAGER: boss,
@@ -103,17 +104,22 @@ def cast(world: World) -> Cast:
         "target_agent_id": "w2",
         "with_agent_id": "w1",
         "of_agent_id": "w1",
+        "key_id": key_id,
         **said,
     }
     return Cast(world, callers, ids)
 
 
-def keyed(world: World) -> Caller:
-    """An orchestrator that runs already, with its API key."""
+def keyed(world: World) -> tuple[Caller, str]:
+    """An orchestrator that runs already and holds a claim of its own queue, by its API key; and that key's id."""
     asked = {"project_id": world.project_id, "types": ["build"], "orchestrator": True}
-    caller = Caller(world, world.owner.call("make_api_key", **asked)["token"])
+    made = world.owner.call("make_api_key", **asked)
+    caller = Caller(world, made["token"])
     caller.call("register_agent", agent_id="q1", agent_type="build")
-    return caller
+    caller.call("create_task", agent_type="build", task_description="Build it")
+    assert caller.call("poll_tasks", agent_id="q1")["result"]
+    key_id: str = made["key"]["key_id"]
+    return caller, key_id
 
 
 def talk(world: World, worker: Process) -> tuple[Process, Answer]:
