@@ -81,8 +81,7 @@ def test_of_25_messages_each_is_answered_once_and_in_order_across_kills(site_on_
     assert {each: times[each] for each in told} == {each: 2 if each in last_of_killed else 1 for each in told}
 
 
-def test_what_a_killed_chat_process_had_in_hand_is_finished_by_the_next_one(site_on_each: Site) -> None:
-    site = site_on_each
+def test_what_a_killed_chat_process_had_in_hand_is_finished_by_the_next_one(site: Site) -> None:
     site.project("house")
     chats.talker(site, "ann", "house", script=ASKS)
     context = {"delegate": {"target_agent_id": "owner", "purpose": "paint"}}

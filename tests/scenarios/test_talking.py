@@ -213,8 +213,7 @@ def test_what_a_superior_asks_for_with_the_marker_is_approved_at_once(site: Site
     site.until_status(tasks["sweep"]["task_id"], "completed")
 
 
-def test_an_agent_talks_while_it_works_and_afterwards(site_on_each: Site) -> None:
-    site = site_on_each
+def test_an_agent_talks_while_it_works_and_afterwards(site: Site) -> None:
     site.project("house")
     gate = site.gate()
     script = {**CLERK, "otherwise": "I hear you.", "tasks": [{"run": f"echo at work; {gate}; echo swept"}]}
