@@ -1,13 +1,15 @@
 """The terminal in which a person types to an agent while what the agent says is written above.
 
-The main thread types, so that ^C and ^D are the terminal's own; a second one listens.
+One thread reads what is typed and one listens to the agent; the main thread says what was typed, and takes ^C.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
-import signal
+import queue
 import sys
+import termios
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -25,19 +27,23 @@ PROMPT = "> "
 def talk(panel: Panel) -> None:
     """Until ^D or ^C. What comes is written above what is being typed."""
     screen = Screen()
-    with panel:
+    with _as_it_was(), panel:
         _show_before(panel, screen)
         news = messages.News(panel.agent)
         screen.show(news.of(Heard(status=panel.status)))
         threading.Thread(target=_listen, args=(panel, screen, news), daemon=True).start()
-        try:
-            for line in screen.lines():
-                _say(panel, screen, line)
-        except KeyboardInterrupt:
-            if screen.failure is None:
-                raise
-        if screen.failure is not None:
-            raise screen.failure
+        for line in screen.lines():
+            _say(panel, screen, line)
+
+
+@contextlib.contextmanager
+def _as_it_was() -> Iterator[None]:
+    """The terminal's settings are put back: what is left in the middle of a line does not do it."""
+    before = termios.tcgetattr(sys.stdin)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
 
 def _show_before(panel: Panel, screen: Screen) -> None:
@@ -81,18 +87,24 @@ class Screen:
     """A terminal on which one types while others write. Nobody writes while the prompt is being written."""
 
     def __init__(self) -> None:
-        self.failure: Exception | None = None
-        self._writing = threading.RLock()
+        self._typed: queue.SimpleQueue[str | Exception | None] = queue.SimpleQueue()
+        self._writing = threading.Lock()
         self._prompting = self._reads = False
         self._editor = _line_editor()
         if self._editor is not None:
             self._editor.set_pre_input_hook(self._prompted)
 
     def lines(self) -> Iterator[str]:
-        """What is typed, line by line, until ^D."""
-        while (line := self._line()) is not None:
-            if line.strip():
-                yield line
+        """What is typed, line by line, until ^D. Raises KeyboardInterrupt at ^C, and what `fail` was given."""
+        threading.Thread(target=self._read, daemon=True).start()
+        try:
+            while (line := self._typed.get()) is not None:
+                if isinstance(line, Exception):
+                    raise line
+                if line.strip():
+                    yield line
+        finally:
+            sys.stdout.write("\n")
 
     def show(self, text: str | None) -> None:
         """Above the line that is being typed."""
@@ -105,23 +117,25 @@ class Screen:
             sys.stdout.flush()
 
     def fail(self, error: Exception) -> None:
-        """Ends the typing, too: as ^C would, which is the only thing that does."""
-        self.failure = error
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        """Ends the typing, too."""
+        self._typed.put(error)
 
-    def _line(self) -> str | None:
+    def _read(self) -> None:
+        try:
+            while True:
+                self._typed.put(self._line())
+        except EOFError:
+            self._typed.put(None)
+        except Exception as error:  # noqa: BLE001 - raised where lines are waited for
+            self._typed.put(error)
+
+    def _line(self) -> str:
         self._writing.acquire()
         self._prompting = True
         if self._editor is None:
             self._prompted()
         try:
             return input(PROMPT)
-        except EOFError:
-            sys.stdout.write("\n")
-            return None
-        except KeyboardInterrupt:
-            sys.stdout.write("\n")
-            raise
         finally:
             self._prompted()
             self._reads = False
