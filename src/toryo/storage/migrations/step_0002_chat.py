@@ -1,6 +1,6 @@
 """Messages, conversations, delegations, panels and notices; and whether a launch takes a slot of its Coordinator.
 
-The commit that adds step 0003 replaces the import by a copy of the tables as they were released.
+Released together with step 0003: the commit that adds step 0004 replaces the import in both by one copy of the tables.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """API keys, presence, claims and shared values; and what a queue task counts.
 
-The commit that adds step 0004 replaces the import by a copy of the tables as they were released.
+Released together with step 0002: the commit that adds step 0004 replaces the import in both by one copy of the tables.
 """
 
 from __future__ import annotations
