@@ -16,6 +16,7 @@ import signal
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -187,10 +188,11 @@ class AsyncQueueAgent:
 
     # --- taking tasks -------------------------------------------------------------------------------------------------
 
-    async def _register(self) -> None:
+    async def _register(self, tried: int = 0) -> None:
         """Also after an outage: what it holds without knowing, because an answer was lost, is done next."""
         answer = await self._lasting(
             "register_agent",
+            tried=tried,
             agent_id=self.agent_id,
             agent_type=self.agent_type,
             capabilities=self._capabilities,
@@ -249,11 +251,12 @@ class AsyncQueueAgent:
             self._tell(logging.WARNING, "server_away", f"{error}; trying again")
             await self._sleep(PAUSES[0])
             await self._look_again()
+            await self._register(tried=1)
         elif isinstance(error, RefusalError) and error.code in PASSING:
             await self._sleep(POLL_EVERY)
+            await self._register()
         else:
             raise error
-        await self._register()
 
     async def _adopt(self, task_id: str) -> None:
         task = (await self._lasting("get_task_status", task_id=task_id))["task"]
@@ -339,13 +342,13 @@ class AsyncQueueAgent:
 
     # --- reaching the server ------------------------------------------------------------------------------------------
 
-    async def _lasting(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        """The answer of a call that may be made twice, however long the server is away.
+    async def _lasting(self, tool: str, /, *, tried: int = 0, **arguments: Any) -> dict[str, Any]:
+        """The answer of a call that may be made twice, however long the server is away; `tried` are tries before it.
 
         Five more tries, then a clear error: raised before the agent has begun and when it is to leave; else it is
         said, and the tries go on, because a result is not thrown away.
         """
-        for number, pause in enumerate(_pauses()):
+        for number, pause in enumerate(islice(_pauses(), tried, None), tried):
             try:
                 return await self._client.call(tool, **arguments)
             except (Unreachable, RefusalError) as error:
