@@ -410,8 +410,8 @@ def _plans(team: Team, mine: Credentials) -> str:
         text = (statement.sqlite if team.database.dialect == "sqlite" else statement.postgresql).text
         if re.search(r"\bFROM (mailboxes|messages|conversations|delegations|viewers)\b", text):
             plan = team.database.write(lambda connection, text=text, params=params: _plan(connection, text, params))
-            found += [each for each in plan if each not in found]
-    return f"{len(looked)} statements in a look that waits on; read by {', '.join(found)}"
+            found += plan
+    return f"{len(looked)} statements in a look that waits on; read by {', '.join(dict.fromkeys(found))}"
 
 
 def _plan(connection: Connection, text: str, params: dict[str, Any]) -> list[str]:
