@@ -100,26 +100,27 @@ def test_a_panel_that_is_closed_before_the_agent_has_come_starts_nobody(site: Si
 
 
 def test_whoever_writes_to_an_agent_that_cannot_sign_in_is_told_once_and_nobody_else(build: Build) -> None:
-    site = build(TORYO_CHAT__START_TIMEOUT="2")
+    site = build(TORYO_CHAT__START_TIMEOUT="4")
     site.project("desk")
+    chats.person(site, "una", "desk")
     site.hire("mute", "desk", provider="mute")
     chats.talker(site, "mia", "desk")
     site.coordinator(ai_providers={"mute": {"cli_command": "true"}})
-    answered, waiting = Chat(site, "desk", "mia"), Chat(site, "desk", "mute")
+    answered, first, second = Chat(site, "desk", "mia"), Chat(site, "desk", "mute"), Chat(site, "desk", "mute", "una")
     answered.say("Are you there?")
-    waiting.say("Are you there?")
-    waiting.say("Hello?")
     assert answered.answers(1) == ["Are you there?, you say?"]
-    assert waiting.told() == []
+    first.say("Are you there?")
+    assert first.told() == []
 
     site.until("somebody is told", lambda: site.history.of("message.nobody_came"))
-    tried = len(site.launches(agent_id="mute"))
-    site.until("it is tried again", lambda: len(site.launches(agent_id="mute")) > tried)
-    (told,) = waiting.told()
-    assert "mute has not come to read your message yet" in told
-    assert [each["content"] for each in waiting.thread()] == ["Are you there?", "Hello?", told]
+    second.say("Hello?")
+    site.until("the other one is told, rounds later", lambda: site.history.of("message.nobody_came", **{"from": "una"}))
+    for chat, said in ((first, "Are you there?"), (second, "Hello?")):
+        (told,) = chat.told()
+        assert "mute has not come to read your message yet" in told
+        assert [each["content"] for each in chat.thread()] == [said, told]
     assert answered.told() == []
-    assert len(site.history.of("message.nobody_came")) == 1
+    assert len(site.history.of("message.nobody_came")) == 2
 
 
 def test_a_status_change_reaches_an_agent_that_waits_for_an_answer(build: Build) -> None:
