@@ -156,7 +156,9 @@ def test_the_shortest_conversation_is_a_question_and_an_answer() -> None:
 @pytest.mark.parametrize("who", ["ann", "bob"])
 def test_either_side_may_end_it_whoevers_turn_it_is(before: Conversation, who: str) -> None:
     over = chat.ended(before, who, "ended_by_participant", LATER, "We agreed.")
-    assert (over.state, over.ended_by, over.reason) == (State.ENDING, who, "ended_by_participant")
+    one_way = before.state is State.PENDING and who == before.initiator_id
+    reason = chat.ONE_WAY if one_way else "ended_by_participant"
+    assert (over.state, over.ended_by, over.reason) == (State.ENDING, who, reason)
     assert (over.ended_at, over.summary, over.open, over.turns) == (LATER, "We agreed.", False, 1)
 
 

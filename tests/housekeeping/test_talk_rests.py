@@ -14,6 +14,7 @@ import pytest
 from tests.invariants import hold
 from tests.operations.talkers import stop
 from tests.stories import Answer, Process, World
+from toryo.domain.chat import ONE_WAY
 from toryo.storage.transaction import Transaction
 
 AGENTS = ("a", "b", "c")
@@ -198,10 +199,12 @@ def open_talk(world: World) -> list[str]:
 
 
 def undelivered(world: World, agent_id: str) -> bool:
-    """Whether a person's message waits for the agent: conversations are over, so nothing else is a reason."""
+    """Whether a person's message, or a one-way word, waits for the agent: conversations are over, that is all."""
 
     def look(tx: Transaction) -> bool:
         box = tx.chat.mailbox(world.project_id, agent_id)
-        return any(each.conversation_id is None for each in tx.chat.undelivered(box, 1000))
+        waiting = tx.chat.undelivered(box, 1000)
+        over = [tx.chat.conversation(each.conversation_id) for each in waiting if each.conversation_id is not None]
+        return len(over) < len(waiting) or any(each is not None and each.reason == ONE_WAY for each in over)
 
     return world.database.read(lambda connection: look(Transaction(connection)))

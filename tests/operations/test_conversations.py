@@ -428,3 +428,21 @@ def test_a_chat_in_a_conversation_stays_beyond_the_idle_time(pair: World) -> Non
         assert {a.action(), b.action()} <= {"wait_for_messages", "get_pending_messages"}
         a.fetch()
         b.fetch()
+
+
+def test_a_one_way_word_reaches_its_receiver_though_it_was_ended_before_anybody_came(world: World) -> None:
+    world.project()
+    for each in ("w1", "w2"):
+        world.worker(each)
+    world.say("w1", "Tell w2.")
+    one = world.start_chat("w1")
+    one.fetch()
+    started = one.call("start_conversation", target_agent_id="w2", initial_message="Dinner is ready.")
+    one.call("end_conversation", conversation_id=started["conversation_id"])
+    assert world.why_chat("w2") == "start has_pending_purpose"
+    other = world.start_chat("w2")
+    got = other.fetch()
+    assert [each["content"] for each in got["pending_messages"]] == ["Dinner is ready."]
+    assert [(each["ended_by"], each["reason"]) for each in got["ended_conversations"]] == [("w1", "one_way")]
+    assert other.next()["reason"] == "user_closed_chat"
+    assert world.why_chat("w2") == "hold no_chat_work"

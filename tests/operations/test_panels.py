@@ -365,3 +365,19 @@ def test_a_panel_on_a_person_starts_nobody(pair: World) -> None:
     pair.person("ann")
     assert pair.open_chat("ann")["status"]["state"] == "person"
     assert pair.coordinator().claim(free_chat_slots=5)["start"] == []
+
+
+def test_a_chat_that_was_lost_while_its_panel_is_open_comes_again(world: World) -> None:
+    world.project()
+    world.worker("w1")
+    viewer = world.open_chat("w1")["viewer_id"]
+    agent = world.start_chat("w1")
+    world.coordinator().exited(agent.launch_id, exit_code=0)
+    assert world.why_chat("w1") == "hold cooling_down"  # it has done nothing
+    world.advance(61)
+    world.open_chat("w1", viewer_id=viewer)
+    world.open_chat("w1")
+    again = world.start_chat("w1")
+    again.call("logout")
+    world.advance(3_600)
+    assert world.why_chat("w1") == "hold no_chat_work"

@@ -168,6 +168,9 @@ class State(StrEnum):
 
 OPEN = frozenset({State.PENDING, State.ACTIVE})
 
+ONE_WAY = "one_way"
+"""Of a conversation that was ended by whoever began it before anybody came: its word still reaches the other side."""
+
 FEWEST_TURNS, MOST_TURNS, USUAL_TURNS = 2, 40, 20
 
 
@@ -194,7 +197,7 @@ class Conversation:
     ended_at: Millis | None = None
     ended_by: str | None = None
     reason: str | None = None
-    """Why it ended: `ended_by_participant`, `max_turns`, `idle`, `nobody_came`, `ended_by_person`."""
+    """Why it ended: `ended_by_participant`, `one_way`, `max_turns`, `idle`, `nobody_came`, `ended_by_person`."""
     summary: str | None = None
     told_initiator_at: Millis | None = None
     told_partner_at: Millis | None = None
@@ -268,6 +271,8 @@ def ended(
     if not conversation.open:
         raise _over(conversation)
     state = State.EXPIRED if reason == "nobody_came" else State.ENDING
+    if conversation.state is State.PENDING and by == conversation.initiator_id:
+        reason = ONE_WAY
     return replace(conversation, state=state, ended_at=now, ended_by=by, reason=reason, summary=summary)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from toryo.domain.chat import (
+    ONE_WAY,
     Conversation,
     Delegation,
     DelegationStatus,
@@ -86,7 +87,12 @@ _NEWEST_REASON = Statement(
     .where(
         *_inbox,
         _m.c.sequence > _p("cursor"),
-        sa.or_(_c.c.id.is_(None), _c.c.state.in_([sa.literal("pending"), sa.literal("active")])),
+        sa.or_(
+            _c.c.id.is_(None),
+            _c.c.state.in_([sa.literal("pending"), sa.literal("active")]),
+            # a one-way word: ended before its receiver came, by whoever said it
+            sa.and_(_c.c.reason == ONE_WAY, _c.c.told_partner_at.is_(None)),
+        ),
     )
 )
 _IN_THREAD = Statement(
