@@ -76,10 +76,11 @@ class RemoteBus(ABC, Generic[Connection]):
 
     async def close(self) -> None:
         self._wake_sender = None
-        tasks, self._tasks = self._tasks, []
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        tasks, self._tasks = set(self._tasks), []
+        while tasks:  # a client may swallow the first cancellation (Redis' does while it connects)
+            for task in tasks:
+                task.cancel()
+            _, tasks = await asyncio.wait(tasks, timeout=0.1)
         self._subscriptions.hint_all()
 
     def _send_later(self, topics: frozenset[str]) -> None:
