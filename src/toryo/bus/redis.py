@@ -1,7 +1,8 @@
 """The bus of servers that share a Redis: hints go by publish and subscribe, and within a process directly.
 
 A queue task that is ready is published for other programs, too: on the channel `task:<agent_type>`, its id as payload
-(seed 4, 6.1).
+(seed 4, 6.1). Channels of Redis know no databases: Toryo's own bears its database's number, so that two Toryos may
+share a Redis.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from redis.exceptions import RedisError
 
 from toryo.bus.remote import RemoteBus
 
-CHANNEL = "toryo"
 READY = "ready:"
 """Topics of this form, `ready:<agent_type>:<task_id>`, are what other programs hear of."""
 
@@ -47,7 +47,7 @@ class RedisBus(RemoteBus[Redis]):
 
     async def listen(self, connection: Redis) -> AsyncIterator[str | None]:
         async with connection.pubsub() as pubsub:
-            await pubsub.subscribe(CHANNEL)
+            await pubsub.subscribe(_channel(connection))
             async for message in pubsub.listen():
                 if message["type"] == "subscribe":
                     yield None
@@ -57,9 +57,13 @@ class RedisBus(RemoteBus[Redis]):
     async def notify(self, connection: Redis, payloads: list[str], topics: Collection[str]) -> None:
         async with connection.pipeline(transaction=False) as pipeline:
             for payload in payloads:
-                pipeline.publish(CHANNEL, payload)
+                pipeline.publish(_channel(connection), payload)
             for topic in topics:
                 if topic.startswith(READY):
                     agent_type, _, task_id = topic.removeprefix(READY).rpartition(":")
                     pipeline.publish(f"task:{agent_type}", task_id)
             await pipeline.execute()
+
+
+def _channel(connection: Redis) -> str:
+    return f"toryo:{connection.connection_pool.connection_kwargs.get('db', 0)}"
