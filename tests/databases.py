@@ -1,14 +1,17 @@
 """The databases that tests run on: an SQLite file of their own, and a PostgreSQL schema of their own.
 
 PostgreSQL is the server that `TORYO_TEST_POSTGRES` names (default below). Each test session makes a database there
-and drops it; each test gets an empty schema in it. Without a server those tests are skipped and say why; with
+and drops it; each test gets an empty schema in it. Redis is the database that `TORYO_TEST_REDIS` names, emptied for
+each test; one test at a time has it. Without a server those tests are skipped and say why; with
 `TORYO_TEST_REQUIRE=all` they fail.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,10 +21,13 @@ import psycopg
 import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
+from redis import Redis
+from redis.exceptions import RedisError
 
 from toryo.storage.database import Database
 
 SERVER = os.environ.get("TORYO_TEST_POSTGRES", "postgresql://127.0.0.1:5432/test")
+REDIS = os.environ.get("TORYO_TEST_REDIS", "redis://127.0.0.1:6379/15")
 KINDS = ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)]
 
 
@@ -98,3 +104,27 @@ def database(database_url: str) -> Iterator[Database]:
     with Database.open(database_url) as opened:
         opened.upgrade()
         yield opened
+
+
+# --- Redis -----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """One test at a time on this machine, whichever process runs it."""
+    with (Path(tempfile.gettempdir()) / "toryo_test_redis.lock").open("w", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture
+def redis_url() -> Iterator[str]:
+    """The URL of an empty Redis database, emptied afterwards."""
+    client = Redis.from_url(REDIS, socket_connect_timeout=3)
+    with client, _alone():
+        try:
+            client.flushdb()
+        except RedisError as error:
+            missing(f"Redis at TORYO_TEST_REDIS={REDIS} does not answer: {error}")
+        yield REDIS
+        client.flushdb()

@@ -1,11 +1,12 @@
-"""A network between Toryo and PostgreSQL that a test can break: a forwarding port with a switch."""
+"""A network between Toryo and PostgreSQL (or Redis) that a test can break: a forwarding port with a switch."""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
+from urllib.parse import urlsplit, urlunsplit
 
 from psycopg.conninfo import conninfo_to_dict
 
@@ -13,18 +14,17 @@ from tests.databases import postgres_url
 
 
 class Proxy:
-    """Forwards a port of its own to PostgreSQL. `cut` ends all connections and refuses new ones until `mend`."""
+    """Forwards a port of its own to another. `cut` ends all connections and refuses new ones until `mend`."""
 
-    def __init__(self, url: str) -> None:
-        parts = conninfo_to_dict(url)
-        self._target = (str(parts.get("host", "127.0.0.1")), int(parts.get("port") or 5432))
+    def __init__(self, host: str, port: int, url_of: Callable[[int], str]) -> None:
+        self._target = (host, port)
         self._sockets: list[socket.socket] = []
         self._listening: socket.socket | None = None
         self._port = 0
         self._cut_after: bytes | None = None
         self.was_cut = Event()
         self.mend()
-        self.url = postgres_url(url, host="127.0.0.1", port=str(self._port))
+        self.url = url_of(self._port)
 
     def cut(self) -> None:
         listening, self._listening = self._listening, None
@@ -84,8 +84,29 @@ class Proxy:
 
 @contextmanager
 def proxy(url: str) -> Iterator[Proxy]:
-    forwarding = Proxy(url)
+    """To PostgreSQL."""
+    parts = conninfo_to_dict(url)
+    host, port = str(parts.get("host", "127.0.0.1")), int(parts.get("port") or 5432)
+    with forwarding(Proxy(host, port, lambda own: postgres_url(url, host="127.0.0.1", port=str(own)))) as wire:
+        yield wire
+
+
+@contextmanager
+def redis_proxy(url: str) -> Iterator[Proxy]:
+    """To Redis."""
+    parts = urlsplit(url)
+    away = Proxy(
+        parts.hostname or "127.0.0.1",
+        parts.port or 6379,
+        lambda own: urlunsplit(parts._replace(netloc=f"{parts.netloc.rpartition('@')[0]}@127.0.0.1:{own}".lstrip("@"))),
+    )
+    with forwarding(away) as wire:
+        yield wire
+
+
+@contextmanager
+def forwarding(wire: Proxy) -> Iterator[Proxy]:
     try:
-        yield forwarding
+        yield wire
     finally:
-        forwarding.cut()
+        wire.cut()

@@ -1,4 +1,4 @@
-"""What both buses promise: a hint after the subscription is never lost, whoever publishes and whoever waits."""
+"""What every bus promises: a hint after the subscription is never lost, whoever publishes and whoever waits."""
 
 from __future__ import annotations
 
@@ -15,19 +15,22 @@ from tests.databases import KINDS
 from toryo.bus.bus import Bus
 from toryo.bus.in_process import InProcessBus
 from toryo.bus.postgres import PostgresBus
+from toryo.bus.redis import RedisBus
 
 SECONDS = 20.0
 SOON = 0.02
 Story = Callable[[Bus], Coroutine[Any, Any, None]]
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=[*KINDS, pytest.param("redis", marks=pytest.mark.redis)])
 def tell(request: pytest.FixtureRequest) -> Callable[[Story], None]:
     """Runs a story with a bus of each kind that has been started, and is closed afterwards."""
 
     def new() -> Bus:
         if request.param == "sqlite":
             return InProcessBus()
+        if request.param == "redis":
+            return RedisBus(request.getfixturevalue("redis_url"))
         return PostgresBus(request.getfixturevalue("postgres_server"))
 
     async def started_and_closed(story: Story) -> None:

@@ -77,7 +77,7 @@ TABLE: tuple[Row, ...] = (
         "What one part has committed, every other part reads at once.",
         [
             of("pitfalls/test_processes", "f6_what_was_written_through_one_door_is_read_through_the_other_at_once"),
-            of("bus/test_postgres_bus", "a_hint_reaches_the_other_server"),
+            of("bus/test_remote", "a_hint_reaches_the_other_server"),
             of("storage/test_postgresql", "two_servers_share_one_database_and_lose_nothing"),
         ],
     ),

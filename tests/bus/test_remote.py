@@ -1,28 +1,71 @@
-"""Hints between servers: what the PostgreSQL bus promises beyond the conformance suite."""
+"""Hints between servers: what the buses of PostgreSQL and Redis promise beyond the conformance suite."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import psycopg
 import pytest
+from redis import Redis
 
 from tests.databases import postgres_url
-from tests.postgres_proxy import proxy
-from toryo.bus.bus import Subscription
+from tests.postgres_proxy import Proxy, proxy, redis_proxy
+from toryo.bus.bus import Bus, Subscription
 from toryo.bus.postgres import PostgresBus
+from toryo.bus.redis import RedisBus
 
-pytestmark = pytest.mark.postgresql
 SECONDS = 20.0
 
 
+@dataclass(frozen=True)
+class Shared:
+    """What servers share: how to reach it, in order, through a wire that can be cut, and not at all."""
+
+    bus: Callable[[str], Bus]
+    url: str
+    nowhere: str
+    proxy: Callable[[], AbstractContextManager[Proxy]]
+    say: Callable[[list[str]], None]
+    """As somebody else, on the channel of the servers."""
+
+
+@pytest.fixture(
+    params=[
+        pytest.param("postgresql", marks=pytest.mark.postgresql),
+        pytest.param("redis", marks=pytest.mark.redis),
+    ]
+)
+def shared(request: pytest.FixtureRequest) -> Shared:
+    if request.param == "redis":
+        url = request.getfixturevalue("redis_url")
+        return Shared(
+            RedisBus, url, "redis://127.0.0.1:1/0", lambda: redis_proxy(url), lambda said: _publish(url, said)
+        )
+    url = request.getfixturevalue("postgres_server")
+    nowhere = postgres_url(url, port="1")
+    return Shared(PostgresBus, url, nowhere, lambda: proxy(url), lambda said: _notify(url, said))
+
+
+def _publish(url: str, said: list[str]) -> None:
+    with Redis.from_url(url) as stranger:
+        for payload in said:
+            assert stranger.publish(f"toryo:{stranger.get_connection_kwargs().get('db', 0)}", payload) == 2
+
+
+def _notify(url: str, said: list[str]) -> None:
+    with psycopg.connect(url, autocommit=True) as stranger:
+        for payload in said:
+            stranger.execute("SELECT pg_notify('toryo', %s)", [payload])
+
+
 @asynccontextmanager
-async def servers(*urls: str) -> AsyncIterator[list[PostgresBus]]:
-    buses = [PostgresBus(url) for url in urls]
+async def servers(shared: Shared, *urls: str) -> AsyncIterator[list[Bus]]:
+    buses = [shared.bus(url) for url in urls]
     for bus in buses:
         await bus.start()
     try:
@@ -45,10 +88,10 @@ async def until(subscription: Subscription, publish: Callable[[], None]) -> None
     raise AssertionError("no hint arrived")
 
 
-def test_a_hint_reaches_the_other_server(postgres_server: str) -> None:
+def test_a_hint_reaches_the_other_server(shared: Shared) -> None:
     async def story() -> None:
         async with (
-            servers(postgres_server, postgres_server) as (here, there),
+            servers(shared, shared.url, shared.url) as (here, there),
             there.subscribe(["a"]) as listening,
             there.subscribe(["b"]) as other,
         ):
@@ -59,10 +102,10 @@ def test_a_hint_reaches_the_other_server(postgres_server: str) -> None:
     run(story())
 
 
-def test_a_server_does_not_hint_itself_twice(postgres_server: str) -> None:
+def test_a_server_does_not_hint_itself_twice(shared: Shared) -> None:
     async def story() -> None:
         async with (
-            servers(postgres_server, postgres_server) as (here, there),
+            servers(shared, shared.url, shared.url) as (here, there),
             here.subscribe(["a"]) as mine,
             there.subscribe(["a"]) as theirs,
         ):
@@ -78,11 +121,11 @@ def test_a_server_does_not_hint_itself_twice(postgres_server: str) -> None:
     run(story())
 
 
-def test_more_topics_than_one_notification_holds_arrive(postgres_server: str) -> None:
+def test_more_topics_than_one_notification_holds_arrive(shared: Shared) -> None:
     topics = [f"topic {number} {'x' * 100}" for number in range(1000)]
 
     async def story() -> None:
-        async with servers(postgres_server, postgres_server) as (here, there):
+        async with servers(shared, shared.url, shared.url) as (here, there):
             subscriptions = [there.subscribe([topic]) for topic in topics]
             here.publish(topics)
             assert await asyncio.gather(*(each.wait(SECONDS) for each in subscriptions)) == [True] * 1000
@@ -90,10 +133,10 @@ def test_more_topics_than_one_notification_holds_arrive(postgres_server: str) ->
     run(story())
 
 
-def test_what_was_published_before_the_start_is_sent_by_it(postgres_server: str) -> None:
+def test_what_was_published_before_the_start_is_sent_by_it(shared: Shared) -> None:
     async def story() -> None:
-        async with servers(postgres_server) as (there,):
-            early = PostgresBus(postgres_server)
+        async with servers(shared, shared.url) as (there,):
+            early = shared.bus(shared.url)
             async with there.subscribe(["a"]) as listening:
                 early.publish(["a"])
                 await early.start()
@@ -103,11 +146,11 @@ def test_what_was_published_before_the_start_is_sent_by_it(postgres_server: str)
     run(story())
 
 
-def test_a_lost_connection_is_made_again_and_everybody_looks(postgres_server: str) -> None:
+def test_a_lost_connection_is_made_again_and_everybody_looks(shared: Shared) -> None:
     async def story() -> None:
-        with proxy(postgres_server) as wire:
+        with shared.proxy() as wire:
             async with (
-                servers(postgres_server, wire.url) as (here, there),
+                servers(shared, shared.url, wire.url) as (here, there),
                 there.subscribe(["a"]) as listening,
                 there.subscribe(["never published"]) as other,
             ):
@@ -121,11 +164,11 @@ def test_a_lost_connection_is_made_again_and_everybody_looks(postgres_server: st
     run(story())
 
 
-def test_what_could_not_be_sent_makes_the_others_look_at_everything(postgres_server: str) -> None:
+def test_what_could_not_be_sent_makes_the_others_look_at_everything(shared: Shared) -> None:
     async def story() -> None:
-        with proxy(postgres_server) as wire:
+        with shared.proxy() as wire:
             async with (
-                servers(wire.url, postgres_server) as (here, there),
+                servers(shared, wire.url, shared.url) as (here, there),
                 there.subscribe(["a"]) as listening,
             ):
                 wire.cut()
@@ -137,12 +180,12 @@ def test_what_could_not_be_sent_makes_the_others_look_at_everything(postgres_ser
     run(story())
 
 
-def test_within_the_process_hints_go_on_while_postgresql_is_away(
-    postgres_server: str, caplog: pytest.LogCaptureFixture
+def test_within_the_process_hints_go_on_while_what_they_share_is_away(
+    shared: Shared, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def story() -> None:
         async with (
-            servers(postgres_url(postgres_server, port="1")) as (bus,),
+            servers(shared, shared.nowhere) as (bus,),
             bus.subscribe(["a"]) as listening,
         ):
             bus.publish(["a"])
@@ -153,12 +196,10 @@ def test_within_the_process_hints_go_on_while_postgresql_is_away(
     assert "other servers are not heard" in caplog.text
 
 
-def test_a_notification_of_a_stranger_does_no_harm(postgres_server: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_notification_of_a_stranger_does_no_harm(shared: Shared, caplog: pytest.LogCaptureFixture) -> None:
     async def story() -> None:
-        async with servers(postgres_server, postgres_server) as (here, there):
-            with psycopg.connect(postgres_server, autocommit=True) as stranger:
-                for payload in ("not json", "[]", "7", '["x", 5]'):
-                    stranger.execute("SELECT pg_notify('toryo', %s)", [payload])
+        async with servers(shared, shared.url, shared.url) as (here, there):
+            shared.say(["not json", "[]", "7", '["x", 5]'])
             async with there.subscribe(["a"]) as listening:
                 here.publish(["a"])
                 assert await listening.wait(SECONDS) is True
@@ -167,12 +208,12 @@ def test_a_notification_of_a_stranger_does_no_harm(postgres_server: str, caplog:
         run(story())
 
 
-def test_on_uvloop_too(postgres_server: str) -> None:
+def test_on_uvloop_too(shared: Shared) -> None:
     uvloop = pytest.importorskip("uvloop", reason="uvloop is not there: the server's own event loop was not tried")
 
     async def story() -> None:
         async with (
-            servers(postgres_server, postgres_server) as (here, there),
+            servers(shared, shared.url, shared.url) as (here, there),
             there.subscribe(["a"]) as listening,
         ):
             await asyncio.to_thread(here.publish, ["a"])
