@@ -445,7 +445,7 @@ def test_a_panel_is_open_while_it_is_heard_of_and_not_closed(office: Store):
 
 def wanted(office: Store, heard_after: int = 0) -> list[tuple[int, str, str]]:
     found = office.read(lambda tx: tx.chat.wanted(heard_after))
-    return [(since - NOW, agent_id, project_id) for since, agent_id, project_id in found]
+    return [(since - NOW, agent_id, project_id) for since, agent_id, project_id, _ in found]
 
 
 def test_whose_chat_has_something_to_do_and_since_when(office: Store):
@@ -463,6 +463,15 @@ def test_whose_chat_has_something_to_do_and_since_when(office: Store):
         lambda tx: tx.chat.add_conversation(conversation("cnv_3", "w1", "w2", state=State.ENDING, ended_at=NOW)),
     )
     assert wanted(office) == [(4, "w1", "prj_1"), (7, "w2", "prj_1")]
+    assert [awaited for *_, awaited in office.read(lambda tx: tx.chat.wanted(0))] == [True, True]
+
+
+def test_nobody_waits_for_whom_only_people_and_tasks_want(office: Store):
+    office.each(
+        lambda tx: tx.chat.save_mailbox(Mailbox("prj_1", "w1", newest=3, waiting_since=NOW)),
+        lambda tx: tx.chat.add_delegation(delegation("dlg_1", agent_id="w2", created_at=NOW + 4)),
+    )
+    assert [awaited for *_, awaited in office.read(lambda tx: tx.chat.wanted(0))] == [False, False]
 
 
 def test_a_panel_wants_an_agent_whose_last_chat_ended_before_it_was_opened(office: Store):

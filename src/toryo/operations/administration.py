@@ -17,7 +17,7 @@ from toryo.domain.handover import INTERRUPT, PAUSED, Notification
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project, Settings
 from toryo.domain.sessions import End
-from toryo.operations import changing, ending, showing
+from toryo.operations import changing, ending, showing, talking
 from toryo.operations.call import WORK, Call
 from toryo.operations.catalogue import NoParameters, Parameters, Route, operation
 from toryo.operations.identity import digest
@@ -387,6 +387,7 @@ def remove_member(call: Call, wanted: Membership) -> dict[str, Any]:
     if left:
         call.event("project.member_removed", project_id=project.id, agent_id=agent.id)
         call.tx.hint(WORK, f"project:{project.id}")
+        talking.wake(call, project.id, agent.id)
     return _joined(call, project.id, agent.id, left)
 
 
@@ -553,6 +554,8 @@ def _save_agent(call: Call, before: Agent, after: Agent, kind: str, fields: list
         call.tx.agents.save(before, after)
         call.event(kind, agent_id=after.id, data={"fields": fields or []})
         call.tx.hint(WORK)
+        for project_id in call.tx.agents.projects_of(after.id):
+            talking.wake(call, project_id, after.id)
     return {"success": True, "agent_id": after.id, "agent": showing.agent(after)}
 
 

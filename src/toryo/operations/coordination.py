@@ -313,6 +313,8 @@ class Talker:
     since: Millis
     agent_id: str
     project_id: str
+    awaited: bool
+    """A partner waits for it: it needs no slot."""
 
 
 def _talkers(call: Call, asked: ClaimStarts) -> list[Talker]:
@@ -340,6 +342,8 @@ def _chats(call: Call, asked: ClaimStarts, running: set[str], talkers: list[Talk
             given.append(launching.shown(call, launch, launching.handed_out_again(call, launch, asked.coordinator_id)))
             free -= launch.takes_slot
     for each in talkers:
+        if free <= 0 and not each.awaited:
+            continue
         snapshot, decision = launching.decide(call, each.agent_id, each.project_id, Purpose.CHAT)
         if decision.action is not Action.START or (free <= 0 and not snapshot.talk.answers_somebody):
             continue

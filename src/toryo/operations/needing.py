@@ -6,12 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from toryo.domain.agents import Agent
-from toryo.domain.errors import Code, Refusal
-from toryo.operations import needs
+from toryo.operations import needs, speaking
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Parameters, Route, operation
-from toryo.operations.permissions import Grant, Login
+from toryo.operations.permissions import Grant
 from toryo.operations.results import Result
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
@@ -40,30 +38,10 @@ def needs_you(call: Call, wanted: NeedsYou) -> dict[str, Any]:
     """What needs you: approvals, blocks, messages, failures, your own tasks; the most urgent first."""
     if wanted.project_id is not None:
         call.project(wanted.project_id)
-    person = _person(call, wanted.as_person)
+    person = speaking.person(call, wanted.as_person)
     found = [
         each
         for each in needs.of(call, person)
         if wanted.project_id in (None, each.project_id) and (each.project_id is None or call.sees(each.project_id))
     ]
     return {"success": True, "person_id": person.id, "items": [needs.shown(each) for each in found]}
-
-
-def _person(call: Call, as_person: str | None) -> Agent:
-    if as_person in (None, call.agent.id):
-        return call.agent
-    if call.caller.login is not Login.OWNER:
-        raise Refusal(
-            Code.PERMISSION_DENIED,
-            "Only an owner sees what needs somebody else.",
-            "Leave out as_person, or use that person's own token.",
-        )
-    person = call.known_agent(as_person or "")
-    if not person.human:
-        raise Refusal(
-            Code.VALIDATION_ERROR,
-            f"{person.id} is an agent, not a person.",
-            "Name a person in as_person; toryo why AGENT says what an agent waits for.",
-            agent_id=person.id,
-        )
-    return person

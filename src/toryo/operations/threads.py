@@ -16,7 +16,7 @@ from toryo.domain.chat import Conversation, Message, Viewer
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Purpose
 from toryo.domain.times import iso, iso_or_none
-from toryo.operations import conversing, explaining, launching, talking
+from toryo.operations import conversing, explaining, launching, speaking, talking
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, Parameters, Route, operation
 from toryo.operations.permissions import Grant, Login
@@ -37,27 +37,6 @@ class InProject(Parameters):
 
 class WithAgent(InProject):
     agent_id: Id = Field(description="With whom.")
-
-
-def _me(call: Call, as_person: str | None) -> Agent:
-    """The person who talks."""
-    if as_person in (None, call.agent.id):
-        return call.agent
-    if call.caller.login is not Login.OWNER:
-        raise Refusal(
-            Code.PERMISSION_DENIED,
-            "Only an owner speaks for somebody else.",
-            "Leave out as_person (--as), or use that person's own token.",
-        )
-    person = call.known_agent(as_person or "")
-    if not person.human:
-        raise Refusal(
-            Code.VALIDATION_ERROR,
-            f"{person.id} is an agent, not a person.",
-            "Name a person in as_person (--as).",
-            agent_id=person.id,
-        )
-    return person
 
 
 # --- the panel -------------------------------------------------------------------------------------------------------
@@ -86,7 +65,7 @@ def open_chat(call: Call, wanted: OpenChat) -> dict[str, Any]:
     """Open an agent's chat, so that it comes to talk; called again with its viewer_id, keep it open."""
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
-    me, agent = _me(call, wanted.as_person), call.known_agent(wanted.agent_id)
+    me, agent = speaking.person(call, wanted.as_person), call.known_agent(wanted.agent_id)
     talking.refuse_partner(call, project, me, agent)
     viewer = _kept_open(call, wanted, me) or _opened(call, project.id, agent, me)
     if wanted.seen is not None:
@@ -144,7 +123,7 @@ def close_chat(call: Call, wanted: CloseChat) -> dict[str, Any]:
     """Close the panel. The agent leaves when nobody else needs its chat."""
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
-    me, agent = _me(call, wanted.as_person), call.known_agent(wanted.agent_id)
+    me, agent = speaking.person(call, wanted.as_person), call.known_agent(wanted.agent_id)
     open_ = [
         each
         for each in call.tx.chat.viewers(project.id, agent.id, 0)
@@ -204,7 +183,7 @@ def send_chat_message(call: Call, said: SendChat) -> dict[str, Any]:
     """Write to an agent (or a person) of a project. It is started to read it."""
     call.enter(said.project_id)
     project = call.project(said.project_id)
-    me, agent = _me(call, said.as_person), call.known_agent(said.agent_id)
+    me, agent = speaking.person(call, said.as_person), call.known_agent(said.agent_id)
     talking.refuse_partner(call, project, me, agent)
     if said.related_task_id is not None and call.task(said.related_task_id).project_id != project.id:
         raise Refusal(
@@ -252,7 +231,7 @@ class ChatRead(Result):
 def read_chat(call: Call, wanted: ReadChat) -> dict[str, Any] | Later:
     """What you and an agent have said to each other; or, of agents below you, what they say to others."""
     project = call.project(wanted.project_id)
-    me, agent = _me(call, wanted.as_person), call.known_agent(wanted.agent_id)
+    me, agent = speaking.person(call, wanted.as_person), call.known_agent(wanted.agent_id)
     other = call.known_agent(wanted.with_agent_id) if wanted.with_agent_id not in (None, me.id) else me
     observing = me.id not in (other.id, agent.id)
     if observing:
@@ -285,8 +264,8 @@ def _messages(call: Call, wanted: ReadChat, project_id: str, thread: str) -> lis
 
 def _refuse_observer(call: Call, me: Agent, agent: Agent, other: Agent) -> None:
     """Threads of others: of agents below, and for owners what agents say among themselves."""
-    tree = call.tx.agents.tree()
-    below = any(me.id in superiors(each.id, tree) for each in (agent, other) if not each.human)
+    above = {each.id: each.reports_to for each in call.tx.agents.with_superiors((agent.id, other.id))}
+    below = any(me.id in superiors(each.id, above) for each in (agent, other) if not each.human)
     among_agents = not (agent.human or other.human)
     if below or (among_agents and call.caller.login is Login.OWNER):
         return
@@ -317,7 +296,7 @@ class Chats(Result):
 def list_chats(call: Call, wanted: ListChats) -> dict[str, Any]:
     """Your threads in a project, the newest first, with what you have not seen."""
     project = call.project(wanted.project_id)
-    me = _me(call, wanted.as_person)
+    me = speaking.person(call, wanted.as_person)
     whose = call.known_agent(wanted.of_agent_id) if wanted.of_agent_id not in (None, me.id) else me
     found = []
     for each in call.tx.chat.threads(project.id, whose.id):

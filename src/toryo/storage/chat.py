@@ -471,9 +471,13 @@ class Chats:
 
     # who is wanted
 
-    def wanted(self, viewers_heard_after: Millis) -> list[tuple[Millis, str, str]]:
-        """Since when, agent and project of everybody whose chat has something to do; a hint, decided elsewhere."""
+    def wanted(self, viewers_heard_after: Millis) -> list[tuple[Millis, str, str, bool]]:
+        """Since when, agent, project, and whether a partner waits for it: of everybody whose chat has something to do.
+
+        A hint: whether it runs is decided elsewhere.
+        """
         found: dict[tuple[str, str], Millis] = {}
+        awaited: set[tuple[str, str]] = set()
 
         def note(since: Millis, agent_id: str, project_id: str) -> None:
             pair = (agent_id, project_id)
@@ -483,10 +487,12 @@ class Chats:
             note(row[0], row[1], row[2])
         for each in CONVERSATIONS.nouns(self._connection.all(_ALL_OPEN)):
             invited = each.state is State.PENDING
-            note(each.last_turn_at, each.partner_id if invited else each.turn_of, each.project_id)
+            agent_id = each.partner_id if invited else each.turn_of
+            note(each.last_turn_at, agent_id, each.project_id)
+            awaited.add((agent_id, each.project_id))
         for viewer in self._fresh_viewers(viewers_heard_after):
             note(viewer.opened_at, viewer.agent_id, viewer.project_id)
-        return sorted((since, agent, project) for (agent, project), since in found.items())
+        return sorted((since, *pair, pair in awaited) for pair, since in found.items())
 
     def _fresh_viewers(self, heard_after: Millis) -> Iterable[Viewer]:
         """Those that were opened after the last session of their agent's chat had ended."""
