@@ -17,7 +17,7 @@ READS = {
     for name, statement in vars(chat).items()
     if isinstance(statement, Statement) and not statement.sqlite.text.startswith("INSERT")
 }
-NUMBERS = {"cursor", "limit", "before", "after", "until", "since", "skip", "sequence", "seen"}
+NUMBERS = {"cursor", "limit", "before", "after", "until", "since", "skip", "sequence", "seen", "now"}
 LIVE = r"SCAN (messages|conversations|delegations|viewers|mailboxes) USING (COVERING )?INDEX (?!sqlite_autoindex)"
 """A partial index read whole: it holds what is live and nothing of what is over."""
 
