@@ -19,7 +19,7 @@ import pytest
 
 from tests.client.fake_server import BOUND, Call, FakeServer, Refused
 from tests.client.test_client import nobody_listens
-from toryo.client import AsyncQueueAgent, QueueAgent, RefusalError, Retry, Unreachable
+from toryo.client import AsyncQueueAgent, QueueAgent, RefusalError, Retry, TaskFailed, Unreachable
 
 BROKEN = (502, "text/html", b"<html>")
 
@@ -163,17 +163,20 @@ def test_whatever_goes_wrong_in_a_handler_fails_its_task_and_nothing_else(server
                 next(iter(()))
             case "busy":
                 raise Retry("the printer is busy")
+            case "wrong":
+                raise TaskFailed("this is no plan")
             case "odd":
                 return {"a": object()}
         return "fine"
 
-    desk.give("raises", "exits", "stops", "busy", "odd", "fine")
+    desk.give("raises", "exits", "stops", "busy", "wrong", "odd", "fine")
     with serving(server, handler):
-        handed = {each.pop("task_id"): each for each in desk.submitted(6)}
+        handed = {each.pop("task_id"): each for each in desk.submitted(7)}
     assert handed["raises"]["error"] == "ValueError: no \N{REPLACEMENT CHARACTER}wood ?"
     assert handed["exits"]["error"] == "SystemExit: 3"
     assert "StopIteration" in handed["stops"]["error"]
     assert handed["busy"] == {"attempt": 1, "status": "failed", "error": "the printer is busy", "retryable": True}
+    assert handed["wrong"]["error"] == "this is no plan"
     assert "not JSON serializable" in handed["odd"]["error"]
     assert [each["retryable"] for each in handed.values() if each["status"] == "failed"].count(True) == 1
     assert handed["fine"]["result"] == "fine"

@@ -32,7 +32,7 @@ def test_every_relative_link_leads_somewhere(page: Path) -> None:
 def _words(command: str) -> list[str]:
     """The words of a command line, up to a comment, a pipe or another command."""
     words = shlex.split(command, comments=True)
-    end = next((n for n, word in enumerate(words) if word in {"|", "&&", ">", "&", "…", "..."}), len(words))
+    end = next((n for n, word in enumerate(words) if word in {"|", "&&", ">", "&", "…", "...", "--"}), len(words))
     return words[1:end]
 
 

@@ -17,7 +17,7 @@ from typing import IO, Any, Self
 
 import orjson
 
-from toryo.client import Retry
+from toryo.client import Retry, TaskFailed
 
 TRY_AGAIN = 75
 """The exit code that sysexits.h calls EX_TEMPFAIL."""
@@ -29,10 +29,6 @@ END_WITHIN = 3.0
 LINGER = 0.5
 """Seconds to read what is still in the pipes once the command itself has ended."""
 _SECRETS = frozenset({"AGENT_PASSKEY"})
-
-
-class CommandFailed(Exception):
-    """Its words are the task's error."""
 
 
 class TaskCommand:
@@ -56,7 +52,7 @@ class TaskCommand:
             _end_group(each)
 
     def __call__(self, task: Mapping[str, Any]) -> Any:
-        """The result of a run for this task. Raises Retry or CommandFailed."""
+        """The result of a run for this task. Raises Retry or TaskFailed."""
         child = self._start(task)
         self._running.add(child)
         limit = float(task["timeout_seconds"])
@@ -68,7 +64,7 @@ class TaskCommand:
             self._running.discard(child)
         said.close()
         if not in_time:
-            raise CommandFailed(said.why(f"The command took longer than {limit:g} seconds and was stopped."))
+            raise TaskFailed(said.why(f"The command took longer than {limit:g} seconds and was stopped."))
         return _result(child.returncode, said)
 
     def _start(self, task: Mapping[str, Any]) -> subprocess.Popen[bytes]:
@@ -83,7 +79,7 @@ class TaskCommand:
                 start_new_session=True,
             )
         except OSError as problem:
-            raise CommandFailed(f"The command could not be started: {problem}") from None
+            raise TaskFailed(f"The command could not be started: {problem}") from None
 
 
 class _Said:
@@ -130,11 +126,11 @@ def _result(code: int, said: _Said) -> Any:
     if code == TRY_AGAIN:
         raise Retry(said.why("The command asks for another attempt (exit code 75)."))
     if code < 0:
-        raise CommandFailed(said.why(f"The command was ended by {signal.Signals(-code).name}."))
+        raise TaskFailed(said.why(f"The command was ended by {signal.Signals(-code).name}."))
     if code:
-        raise CommandFailed(said.why(f"The command ended with exit code {code}."))
+        raise TaskFailed(said.why(f"The command ended with exit code {code}."))
     if said.too_much:
-        raise CommandFailed(f"The command printed more than {LARGEST:,} bytes: put large results into files.")
+        raise TaskFailed(f"The command printed more than {LARGEST:,} bytes: put large results into files.")
     try:
         return orjson.loads(said.out)
     except orjson.JSONDecodeError:

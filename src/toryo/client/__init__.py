@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from toryo.client.asynchronous import AsyncClient
 from toryo.client.blocking import Client
 from toryo.client.errors import ProtocolError, RefusalError, Unreachable
-from toryo.client.retry import Retry
+from toryo.client.outcomes import Retry, TaskFailed
 
 if TYPE_CHECKING:
     from toryo.client.queue_agent import AsyncQueueAgent, QueueAgent
@@ -22,6 +22,7 @@ __all__ = [
     "QueueAgent",
     "RefusalError",
     "Retry",
+    "TaskFailed",
     "Unreachable",
 ]
 

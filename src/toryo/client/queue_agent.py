@@ -25,8 +25,8 @@ import orjson
 from toryo.client import address, queue_keys
 from toryo.client.asynchronous import AsyncClient
 from toryo.client.errors import ProtocolError, RefusalError, Unreachable
+from toryo.client.outcomes import Retry, TaskFailed
 from toryo.client.queue_keys import Way
-from toryo.client.retry import Retry
 
 Task = dict[str, Any]
 """As `poll_tasks` gives it: `task_id`, `task_description`, `context`, `attempt`, `timeout_seconds`, …"""
@@ -290,8 +290,8 @@ class AsyncQueueAgent:
             orjson.dumps(outcome)
         except asyncio.CancelledError:
             raise
-        except Retry as again:
-            return _failed(str(again) or "to be tried again", retryable=True)
+        except TaskFailed as error:
+            return _failed(str(error) or "(no reason was given)", retryable=isinstance(error, Retry))
         except BaseException as error:
             # also of sys.exit: a handler must not end its agent
             logger.debug("task %s", task["task_id"], exc_info=error)
