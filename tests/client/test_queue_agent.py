@@ -345,6 +345,11 @@ def test_it_beats_while_a_task_is_done(server: FakeServer, desk: Desk) -> None:
         desk.submitted()
 
 
+def test_its_first_heartbeat_comes_at_once_so_that_its_silence_is_noticed(server: FakeServer, desk: Desk) -> None:
+    with serving(server, lambda _: None):
+        assert server.waiting_for("heartbeat")[0].arguments == {"agent_id": "p1"}
+
+
 def test_a_short_lease_is_renewed_before_it_ends(server: FakeServer, desk: Desk) -> None:
     enough = threading.Event()
     desk.give("t1", timeout_seconds=1)

@@ -199,8 +199,8 @@ class AsyncQueueAgent:
         )
         self._heartbeat_seconds = float(answer["heartbeat_seconds"])
         self._adopted = [each["task_id"] for each in answer["claims"] if each["task_id"] not in self._running]
-        if not self._registered:
-            self._tell(logging.INFO, "agent_registered", f"serves {self.agent_type} at {self._client.address}")
+        again = " again" if self._registered else ""
+        self._tell(logging.INFO, "agent_registered", f"serves {self.agent_type} at {self._client.address}{again}")
         self._registered = True
 
     async def _take_as_room(self) -> None:
