@@ -51,6 +51,10 @@ class Proxy:
                 client, _ = listening.accept()
                 server = self._connected()
                 self._sockets += [client, server]
+                if self._listening is not listening:  # cut since it was accepted
+                    client.close()
+                    server.close()
+                    return
                 muted = Event()
                 Thread(target=self._ask, args=(client, server, muted), daemon=True).start()
                 Thread(target=self._answer, args=(server, client, muted), daemon=True).start()
