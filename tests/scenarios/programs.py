@@ -13,12 +13,13 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from toryo.coordinator import environment, processes
 
+TORYO = (sys.executable, "-m", "toryo")
 READY_WITHIN = 30.0
 LEAVES_WITHIN = 30.0
 _PR_SET_PDEATHSIG = 1
@@ -26,11 +27,21 @@ _libc = ctypes.CDLL(None)
 
 
 class Program:
-    """One `toryo …`. Everything it prints, over all its lives, goes to one file and is heard line by line."""
+    """One `toryo …` (or another command). Everything it prints, over all its lives, goes to one file and is heard line
+    by line.
+    """
 
-    def __init__(self, name: str, words: Iterable[str], environment: Mapping[str, str], directory: Path) -> None:
+    def __init__(
+        self,
+        name: str,
+        words: Iterable[str],
+        environment: Mapping[str, str],
+        directory: Path,
+        *,
+        command: Sequence[str] = TORYO,
+    ) -> None:
         self.name = name
-        self.words = list(words)
+        self.words = [*command, *words]
         self.lines: list[str] = []
         self._environment = dict(environment)
         self._directory = directory
@@ -41,7 +52,7 @@ class Program:
     def start(self) -> Program:
         self._since = len(self.lines)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "toryo", *self.words],
+            self.words,
             env=self._environment,
             cwd=self._directory,
             stdin=subprocess.DEVNULL,

@@ -1,0 +1,60 @@
+"""A Redis of a test's own, which it may stop and start again. What was written before is there afterwards.
+
+`redis-server` is looked for on the PATH; without it the test is skipped and says why, or fails where everything is
+required (`tests/databases.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from redis import Redis
+
+from tests.databases import missing
+from tests.scenarios.programs import Program
+from tests.scenarios.sites import free_port
+
+
+class RedisServer:
+    """Listens on a free port of this machine while it runs."""
+
+    def __init__(self, program: str, directory: Path) -> None:
+        port = free_port()
+        words = ["--port", str(port), "--bind", "127.0.0.1", "--dir", str(directory), "--save", ""]
+        kept = ["--appendonly", "yes", "--appendfsync", "always"]
+        self._program = Program("redis", [*words, *kept], os.environ, directory, command=[program])
+        self.url = f"redis://127.0.0.1:{port}/0"
+
+    def start(self) -> None:
+        """Returns when it answers."""
+        self._program.start().says("Ready to accept connections")
+
+    def stop(self) -> None:
+        """SIGKILL: whoever was connected is cut off."""
+        self._program.kill()
+
+    def listeners(self, channel: str) -> int:
+        """How many connections listen there."""
+        with Redis.from_url(self.url) as client:
+            ((_, many),) = client.pubsub_numsub(channel)
+        return int(many)
+
+
+@contextmanager
+def redis_server(directory: Path) -> Iterator[RedisServer]:
+    """One that runs; it ends with the test."""
+    program = shutil.which("redis-server")
+    if program is None:
+        missing("redis-server is not on the PATH")
+        raise AssertionError("missing() does not return")
+    server = RedisServer(program, directory)
+    server.start()
+    try:
+        yield server
+    finally:
+        if server._program.alive:
+            server.stop()

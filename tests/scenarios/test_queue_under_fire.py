@@ -1,0 +1,232 @@
+"""A queue under fire: agents, servers, PostgreSQL and Redis die or are cut off while tasks are filed, taken and done.
+
+Every task is completed once and keeps the result that was acknowledged; what was done twice for that is counted as
+attempts. `TORYO_TEST_QUEUE_TASKS`, `TORYO_TEST_QUEUE_AGENTS` and `TORYO_TEST_OUTAGE_SECONDS` say how much and how long;
+`TORYO_TEST_SEED` what is killed when. What is printed is for who looks.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import quantiles
+
+import psycopg
+import pytest
+
+from tests.databases import postgres_database
+from tests.postgres_proxy import proxy
+from tests.redis_server import RedisServer, redis_server
+from tests.scenarios.conftest import Build
+from tests.scenarios.queues import TYPE, Queue, insist
+from tests.scenarios.sites import Site
+from toryo.client import Client, RefusalError
+
+TASKS = int(os.environ.get("TORYO_TEST_QUEUE_TASKS", "300"))
+AGENTS = int(os.environ.get("TORYO_TEST_QUEUE_AGENTS", "8"))
+OUTAGE_SECONDS = float(os.environ.get("TORYO_TEST_OUTAGE_SECONDS", "3"))
+SEED = int(os.environ.get("TORYO_TEST_SEED", "17"))
+KILLS = 12
+DONE_WITHIN = 90.0 + TASKS / 5
+HINTED_WITHIN = 10.0
+"""Seconds; who was not hinted looks by itself after 15."""
+ROUNDS = 20
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(150 + 2 * DONE_WITHIN, method="signal")]
+
+
+@pytest.fixture
+def postgres() -> Iterator[str]:
+    """A PostgreSQL database of the test's own."""
+    with postgres_database() as url:
+        yield url
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[RedisServer]:
+    """A Redis of the test's own."""
+    with redis_server(tmp_path) as server:
+        yield server
+
+
+# --- whoever dies ----------------------------------------------------------------------------------------------------
+
+
+def test_agents_and_the_server_are_killed_and_every_task_keeps_one_result(build: Build) -> None:
+    _whoever_is_killed(build())
+
+
+@pytest.mark.postgresql
+def test_the_same_with_two_servers_on_one_postgresql(postgres: str, build: Build) -> None:
+    _whoever_is_killed(build(database=postgres), build(database=postgres))
+    assert _deadlocks(postgres) == 0
+
+
+@pytest.mark.postgresql
+def test_the_same_with_two_servers_on_one_postgresql_and_redis(postgres: str, redis: RedisServer, build: Build) -> None:
+    with_redis = {"database": postgres, "TORYO_REDIS_URL": redis.url}
+    _whoever_is_killed(build(**with_redis), build(**with_redis))
+    assert _deadlocks(postgres) == 0
+
+
+def _whoever_is_killed(*sites: Site) -> None:
+    with Queue(*sites, seed=SEED) as queue:
+        queue.file_meanwhile(TASKS)
+        queue.start(AGENTS)
+        for number in range(KILLS):
+            queue.journal.until_more("did", TASKS // (KILLS + 3))
+            queue.kill_one()
+            if number == KILLS // 2:
+                _kill_a_server(queue)
+        queue.all_filed()
+        queue.until_completed(DONE_WITHIN)
+        assert queue.promises_broken() == []
+        print(f"\nseed {SEED}: {queue.figures()}")  # noqa: T201
+
+
+def _kill_a_server(queue: Queue) -> None:
+    """Where there is another, the agents go on with that one; then it is back."""
+    victim = queue.sites[0]
+    victim.server.kill()
+    if len(queue.sites) > 1:
+        queue.journal.until_more("kept", AGENTS)
+    victim.serve()
+
+
+# --- what everybody shares is away -----------------------------------------------------------------------------------
+
+
+@pytest.mark.postgresql
+def test_redis_stops_and_comes_back_and_only_shared_values_are_away_meanwhile(
+    postgres: str, redis: RedisServer, build: Build
+) -> None:
+    with_redis = {"database": postgres, "TORYO_REDIS_URL": redis.url}
+    with Queue(build(**with_redis), build(**with_redis)) as queue:
+        one, other = (Client(each.url, queue.chief) for each in queue.sites)
+        assert one.call("set_shared_state", key="mill:grain", value=["rye"])["version"] == 1
+        queue.file_meanwhile(TASKS)
+        queue.start(AGENTS)
+        queue.journal.until_more("kept", AGENTS)
+        redis.stop()
+        over = time.monotonic() + OUTAGE_SECONDS
+        while time.monotonic() < over:
+            for each in (one, other):
+                assert _refusal(each, "get_shared_state", key="mill:grain") == "unavailable"
+                assert _refusal(each, "set_shared_state", key="mill:grain", value=[]) == "unavailable"
+            queue.journal.until_more("kept", 1, within=30)
+        redis.start()
+        assert insist([one], "call", "get_shared_state", key="mill:grain")["value"] == ["rye"]
+        assert insist([other], "call", "set_shared_state", key="mill:grain", value=[], expected_version=1)
+        queue.all_filed()
+        queue.until_completed(DONE_WITHIN)
+        assert queue.promises_broken() == []
+        assert queue.journal.of("away") == []
+        print(f"\n{queue.figures()}")  # noqa: T201
+
+
+@pytest.mark.postgresql
+def test_hints_go_through_redis_again_when_it_is_back(postgres: str, redis: RedisServer, build: Build) -> None:
+    with_redis = {"database": postgres, "TORYO_REDIS_URL": redis.url}
+    with Queue(build(**with_redis), build(**with_redis)) as queue:
+        _told("before", _answered_after(queue, 3))
+        redis.stop()
+        _told("away", _answered_after(queue, 1, within=20))
+        redis.start()
+        _answered_after(queue, 1, within=20)
+        _told("after", found := _answered_after(queue, 3))
+        assert max(found) < HINTED_WITHIN
+
+
+@pytest.mark.postgresql
+def test_postgresql_is_cut_off_and_comes_back_and_nothing_is_lost_or_doubled(postgres: str, build: Build) -> None:
+    with proxy(postgres) as wire, Queue(build(database=wire.url), build(database=wire.url)) as queue:
+        queue.file_meanwhile(TASKS)
+        queue.start(AGENTS)
+        for _ in range(3):
+            queue.journal.until_more("kept", TASKS // 6)
+            wire.cut()
+            _away_for(queue, OUTAGE_SECONDS / 3)
+            wire.mend()
+        queue.all_filed()
+        queue.until_completed(DONE_WITHIN)
+        assert queue.promises_broken() == []
+        assert {each["code"] for each in queue.journal.of("away")} == {"unavailable"}
+        print(f"\n{queue.figures()}")  # noqa: T201
+
+
+def _away_for(queue: Queue, seconds: float) -> None:
+    """Until both servers have said so, and for so long at least."""
+    over = time.monotonic() + seconds
+    for each in queue.sites:
+        with Client(each.url, queue.chief) as client:
+            assert _refusal(client, "get_task_status", task_id=queue.filed[0]) == "unavailable"
+    while time.monotonic() < over:
+        queue.journal.until_more("away", 1, within=10)
+
+
+# --- two servers -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize("hints", ["postgresql", "redis"])
+def test_a_poll_at_one_server_answers_when_a_task_is_filed_at_the_other(
+    hints: str, postgres: str, build: Build, request: pytest.FixtureRequest
+) -> None:
+    more = {"TORYO_REDIS_URL": request.getfixturevalue("redis").url} if hints == "redis" else {}
+    with Queue(build(database=postgres, **more), build(database=postgres, **more)) as queue:
+        _told(hints, found := _answered_after(queue, ROUNDS))
+        assert max(found) < HINTED_WITHIN
+
+
+def _answered_after(queue: Queue, rounds: int, within: float = HINTED_WITHIN) -> list[float]:
+    """Seconds from filing a task at the first server to the answer of a poll that waits at the last one."""
+    return [_one_round(queue, within) for _ in range(rounds)]
+
+
+def _one_round(queue: Queue, within: float) -> float:
+    answered: list[float] = []
+    agent_id = f"waiting-{len(queue.filed)}"
+    key = queue.key(agent_id, types=[TYPE])
+
+    def wait() -> None:
+        with Client(queue.sites[-1].url, key) as client:
+            found = client.call("poll_tasks", agent_id=agent_id, wait_seconds=40)["result"]
+            answered.append(time.monotonic())
+            client.call("submit_result", task_id=found[0]["task_id"], status="completed")
+
+    with Client(queue.sites[-1].url, key) as client:
+        client.call("register_agent", agent_id=agent_id, agent_type=TYPE)
+    poll = threading.Thread(target=wait)
+    poll.start()
+    with Client(queue.sites[-1].url, key) as client:
+        for _ in range(3):  # answered behind the poll's first look, as a rule: nothing hangs on it
+            client.call("heartbeat", agent_id=agent_id)
+    began = time.monotonic()
+    queue.file(1)
+    poll.join(within)
+    assert answered, f"the poll has not answered within {within:g} s"
+    return answered[0] - began
+
+
+def _told(what: str, seconds: list[float]) -> None:
+    shares = quantiles(seconds, n=100, method="inclusive") if len(seconds) > 1 else seconds * 99
+    print(f"\n{what}: p50 {shares[49] * 1000:.1f} ms, p99 {shares[98] * 1000:.1f} ms of {len(seconds)}")  # noqa: T201
+
+
+def _refusal(client: Client, tool: str, **arguments: object) -> str:
+    """The code that a call is refused with."""
+    with pytest.raises(RefusalError) as refused:
+        client.call(tool, **arguments)
+    return refused.value.code
+
+
+def _deadlocks(url: str) -> int:
+    """How often transactions have waited for each other: each time costs somebody a second or more."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        found = connection.execute("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
+        row = found.fetchone()
+    assert row is not None
+    return int(row[0])
