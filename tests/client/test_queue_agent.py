@@ -272,6 +272,34 @@ def test_when_it_is_to_leave_during_an_outage_it_gives_up_with_an_error_that_say
     assert any("t1: the result could not be handed in" in each.message for each in caplog.records)
 
 
+def test_a_server_that_answers_but_cannot_do_anything_now_counts_as_away(server: FakeServer, desk: Desk) -> None:
+    def answer(_: Call) -> dict[str, Any]:
+        if len(pauses.slept) < 3:
+            raise Refused("unavailable", "The database is away.")
+        return {"success": True}
+
+    pauses = Pauses()
+    server.on("submit_result", answer)
+    desk.give("t1")
+    with serving(server, lambda _: "done", sleep=pauses):
+        assert [each["result"] for each in desk.submitted(4)] == ["done"] * 4
+    assert pauses.slept[:3] == [1, 2, 4]
+
+
+def test_a_result_that_is_not_taken_before_it_leaves_is_an_error(server: FakeServer, desk: Desk) -> None:
+    def answer(_: Call) -> dict[str, Any]:
+        begun.set()
+        raise Refused("unavailable", "The database is away.")
+
+    begun = threading.Event()
+    server.on("submit_result", answer)
+    desk.give("t1")
+    with serving(server, lambda _: "done", sleep=Pauses()) as (agent, ended):
+        assert begun.wait(BOUND)
+        agent.stop()
+        assert "The database is away." in str(ended.exception(BOUND))
+
+
 # --- a server that says no -------------------------------------------------------------------------------------------
 
 
