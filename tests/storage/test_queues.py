@@ -65,6 +65,8 @@ def test_a_key_comes_back_as_it_was_and_is_found_by_its_hash(store: Store) -> No
     bound = replace(KEY, agent_id="w1", revoked_at=NOW + 5)
     store.write(lambda tx: tx.queues.save_key(KEY, bound))
     assert store.read(lambda tx: tx.queues.key("key_1")) == bound
+    assert store.read(lambda tx: tx.queues.keys_of("w2")) == [bare]
+    assert store.read(lambda tx: tx.queues.keys_of("w1")) == []  # revoked
     with pytest.raises(ConstraintBroken):
         store.write(lambda tx: tx.queues.add_key(replace(bare, id="key_3"), "hash-2"))
 

@@ -59,8 +59,9 @@ def register_agent(call: Call, wanted: Register) -> dict[str, Any]:
     if key is None:
         key, issued = _issued(call, wanted)
     _refuse_other_key(key, wanted)
+    before = call.tx.queues.presence(wanted.agent_id)
+    _refuse_taken(call, key, wanted.agent_id, before)
     agent = _agent(call, key, wanted)
-    before = call.tx.queues.presence(agent.id)
     presence = Presence(
         agent_id=agent.id,
         project_id=key.project_id,
@@ -101,11 +102,11 @@ def _issued(call: Call, wanted: Register) -> tuple[ApiKey, str]:
             f"Without an API key the project must be clear; {len(projects)} are active.",
             "Ask a person for a key of your project: toryo token add --agent ID --project PRJ.",
         )
-    if call.tx.queues.presence(wanted.agent_id) is not None:
+    if call.tx.queues.presence(wanted.agent_id) is not None or call.tx.queues.keys_of(wanted.agent_id):
         raise Refusal(
             Code.INVALID_CREDENTIALS,
             f"{wanted.agent_id} has a key already.",
-            "Use the api_key that its first registration answered with.",
+            "Use that api_key (its first registration answered with it, or a person has made it), or another agent_id.",
         )
     call.enter(projects[0])
     key = ApiKey(
@@ -136,6 +137,17 @@ def _refuse_other_key(key: ApiKey, wanted: Register) -> None:
             Code.PERMISSION_DENIED,
             f"This API key is not for {wanted.agent_type}.",
             f"It is for: {', '.join(key.types)}.",
+        )
+
+
+def _refuse_taken(call: Call, key: ApiKey, agent_id: str, before: Presence | None) -> None:
+    """Whose id it is, its key says: one that is nobody's yet takes no other's, and an agent serves one project."""
+    elsewhere = before is not None and before.project_id != key.project_id
+    if elsewhere or (key.agent_id is None and call.tx.queues.keys_of(agent_id)):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"{agent_id} is registered elsewhere, or another API key belongs to it.",
+            "Choose another agent_id; or ask a person for a key of this one: toryo token add --agent ID.",
         )
 
 

@@ -123,6 +123,8 @@ class CreateTask(Parameters):
         for_queue, own = _QUEUE_FORM & given, _OWN_FORM & given
         if for_queue and own:
             raise ValueError(f"{', '.join(sorted(own))} and {', '.join(sorted(for_queue))} do not go together")
+        if not for_queue and not own:
+            raise ValueError("title and description (of a subtask), or agent_type and task_description, are missing")
         needed = {"agent_type", "task_description"} if for_queue else {"title", "description"}
         missing = sorted(each for each in needed if getattr(self, each) is None)
         if missing:

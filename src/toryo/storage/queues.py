@@ -35,6 +35,7 @@ _ADD_KEY = Statement(sa.insert(_k), columns=[*KEYS.names, "key_hash"])
 _BY_HASH = Statement(KEYS.select().where(_k.c.key_hash == _p("key_hash")))
 _KEY = Statement(KEYS.select().where(_k.c.id == _p("id")))
 _KEYS = Statement(KEYS.select().where(_k.c.project_id == _p("project_id")).order_by(_k.c.created_at, _k.c.id))
+_KEYS_OF = Statement(KEYS.select().where(_k.c.agent_id == _p("agent_id"), _k.c.revoked_at.is_(None)).order_by(_k.c.id))
 _PRESENCE = Statement(PRESENCES.select().where(_s.c.agent_id == _p("agent_id")))
 _PRESENCES = Statement(
     PRESENCES.select().where(_s.c.project_id == _p("project_id")).order_by(_s.c.agent_type, _s.c.agent_id)
@@ -150,6 +151,10 @@ class Queues:
 
     def keys(self, project_id: str) -> list[ApiKey]:
         return KEYS.nouns(self._connection.all(_KEYS, project_id=project_id))
+
+    def keys_of(self, agent_id: str) -> list[ApiKey]:
+        """Those of an agent that are valid, of any project."""
+        return KEYS.nouns(self._connection.all(_KEYS_OF, agent_id=agent_id))
 
     def save_key(self, before: ApiKey, after: ApiKey) -> None:
         changes = KEYS.changes(before, after)
