@@ -27,6 +27,12 @@ def filed(orchestrator: Caller, what: str = "Plan it", agent_type: str = "planni
     return task_id
 
 
+def claimed(agent: Caller, agent_id: str, **more: Any) -> list[Answer]:
+    """What one poll hands out."""
+    got: list[Answer] = agent.call("poll_tasks", agent_id=agent_id, **more)["result"]
+    return got
+
+
 def test_a_task_goes_through_a_queue(world: World) -> None:
     world.project()
     chief = key(world, "chief", orchestrator=True)
