@@ -14,7 +14,6 @@ from tests.coordinator.test_session import COMMAND, run
 from tests.coordinator.test_talking import SCRIPT
 from toryo.client import Client
 from toryo.coordinator import documents, scripts
-from toryo.coordinator.runners import delegating
 from toryo.coordinator.runners.command import CommandRunner
 from toryo.coordinator.runners.session import Over, Session
 
@@ -30,10 +29,12 @@ class Task:
         self.delegations: list[dict[str, Any]] = []
         self.looks_until_answered = 1
         self.refused = 0
+        self.waited = 0
         server.on("authenticate", {"purpose": "task", "agent_id": "me", "next": {"action": "get_task"}})
         server.on("get_my_task", lambda _: self._look())
         server.on("get_next_action", lambda call: {"success": True, **self._next(call)})
         server.on("delegate_to_chat_session", self._delegate)
+        server.on("get_task_conversations", lambda _: self._wait())
         server.on("report_completed", self._report)
         server.on("logout", {})
 
@@ -47,8 +48,13 @@ class Task:
         for each in self.delegations:
             each.update(status="completed", result="42")
 
+    def _wait(self) -> dict[str, Any]:
+        """The server waits, and answers when its patience is over."""
+        self.waited += 1
+        return {"success": True, "delegations": [], "conversations": []}
+
     def _next(self, call: Call) -> dict[str, Any]:
-        if self.refused and any(each["status"] == "pending" for each in self.delegations):
+        if self.waited and any(each["status"] == "pending" for each in self.delegations):
             self.answer()
             return {"action": "wait_for_delegation"}
         return {"action": "execute_task"}
@@ -94,7 +100,7 @@ def test_without_a_command_the_answers_are_the_summary_when_all_of_them_are_ther
     task = Task(server, {"delegate": [ASK, {**ASK, "target_agent_id": "cid", "context": "c", "await_result": True}]})
     task.looks_until_answered = 3
     assert run(server.url).returncode == 0
-    assert task.refused == 0
+    assert (task.refused, task.waited) == (0, 1)
     assert task.reported == {"result": "success", "summary": "bob: 42\ncid: 42"}
     assert len(task.delegated()) == 2
 
@@ -113,7 +119,7 @@ def test_what_is_not_awaited_is_not_waited_for(server) -> None:
     server.on("report_completed", {"action": "exit"})
     run(server.url)
     assert task.reported == {"result": "success", "summary": "done"}
-    assert len(server.seen("get_my_task")) == 1
+    assert (len(server.seen("get_my_task")), task.waited) == (1, 0)
 
 
 def test_what_may_not_be_delegated_blocks_the_task_with_the_reason(server) -> None:
@@ -161,7 +167,7 @@ def test_an_agent_with_a_script_does_other_tasks_as_the_command_agent_does(serve
 def test_whoever_waits_for_an_answer_hears_that_its_task_was_withdrawn(server) -> None:
     task = Task(server, {"delegate": ASK, "command": "echo never"})
     task.looks_until_answered = 99
-    look, actions = task._look, iter([{}, {}, {"next": {"action": "get_notifications"}}])
+    look, actions = task._look, iter([{}, {}, {"next": {"action": "get_notifications"}}, {}])
     server.on("get_my_task", lambda _: {**look(), **next(actions)})
     server.on("get_notifications", {"notifications": [{"message": "withdrawn"}], "next": {"action": "exit"}})
     assert "notice: withdrawn" in run(server.url).stdout
@@ -169,16 +175,13 @@ def test_whoever_waits_for_an_answer_hears_that_its_task_was_withdrawn(server) -
 
 
 @pytest.mark.parametrize(("command", "summary"), [("echo $TORYO_DELEGATION_RESULT", "42"), (None, "bob: 42")])
-def test_where_an_answer_takes_long_the_server_waits_and_then_all_is_done(
-    server, monkeypatch, command, summary
-) -> None:
-    """The server may end this process while it waits; so it is told before the command has run."""
-    monkeypatch.setattr(delegating, "PATIENCE", 0.0)
+def test_where_an_answer_takes_long_the_server_waits_and_then_all_is_done(server, command, summary) -> None:
+    """It waits once here; from then on `get_next_action` does, which may end this process: nothing is told early."""
     task = Task(server, {"delegate": ASK, "command": command})
     task.looks_until_answered = 99
     session = Session(Client(server.url, "tlc_1"), {"TORYO_LAUNCH_CREDENTIAL": "tlc_1"}, "command")
     with pytest.raises(Over):
         CommandRunner(session, dict(os.environ)).work()
-    assert task.refused == 1
-    assert [each.tool for each in server.calls].count("report_completed") == 2
+    assert (task.refused, task.waited) == (0, 1)
+    assert [each.tool for each in server.calls].count("report_completed") == 1
     assert task.reported["summary"] == summary

@@ -480,3 +480,17 @@ def test_leaving_a_delegated_conversation_to_its_partner_repeats_nothing(pair: W
     assert (again["conversation_id"], again["created"]) == (conversation, False)
     agent.turn(conversation, "Yes.")
     assert status(pair, delegation) == ("processing", 1)
+
+
+def test_whoever_has_waited_in_vain_for_a_result_is_told_to_wait_and_has_reported_nothing(world: World) -> None:
+    world.project(decomposition="never")
+    for each in ("w1", "w2"):
+        world.worker(each)
+    world.task("w1")
+    task = world.start("w1")
+    task.call("delegate_to_chat_session", target_agent_id="w2", purpose="Ask.")
+    assert task.action() == "execute_task"
+    waiting = world.perform("get_task_conversations", {"timeout_seconds": 45}, task.credentials, may_wait=True)
+    assert waiting.later is not None
+    task.call("get_task_conversations", timeout_seconds=45)
+    assert task.action() == "wait_for_delegation"

@@ -64,6 +64,7 @@ class Session:
     choice_event: int | None = None
     """The newest event when it chose: acts after it use the choice up."""
     refused_for_delegation: bool = False
+    """Its success report was refused only for an open delegation, or it has waited for the result in vain."""
     delegation_waits: int = 0
     told: str | None = None
     """The last next action told (action and reason), and how often in a row without a change of facts."""

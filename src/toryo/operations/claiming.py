@@ -38,15 +38,16 @@ def claim(call: Call, task: Task, agent: Agent, launch_id: str | None = None) ->
     return after
 
 
-def lose(call: Call, lost: Claim, reason: str, *, counted: bool = True, rest: bool = True) -> None:
+def lose(call: Call, lost: Claim, reason: str, *, counted: bool = True, rest: bool = True, outcome: Any = None) -> None:
     """Its holder has it no more: it is ready again after a rest, or has failed where no attempt is left.
 
-    `counted` is false for a launch that nobody signed in for: it is as if there had been no claim.
+    `counted` is false for a launch that nobody signed in for: it is as if there had been no claim. `outcome` is what
+    its holder has submitted, if it was that.
     """
     task = call.tx.tasks.find(lost.task_id)
     assert task is not None
     if counted:
-        call.tx.queues.save_claim(queue.ended(lost, reason, call.now))
+        call.tx.queues.save_claim(queue.ended(lost, reason, call.now, outcome))
     else:
         call.tx.queues.delete_claim(lost)
     if not task.in_progress or task.assignee_id != lost.agent_id:
@@ -99,20 +100,23 @@ def seen(call: Call, presence: Presence, *, heartbeat: bool = False) -> Presence
     return after
 
 
-def go_offline(call: Call, presence: Presence, *, releases: bool) -> None:
-    """It is gone: its claims go back if it was known to be there by its heartbeats, or says so itself."""
+def go_offline(call: Call, presence: Presence, *, releases: bool, counted: bool) -> None:
+    """It is gone: its claims go back if it was known to be there by its heartbeats, or says so itself.
+
+    What it gives back itself is as if it had not been claimed: it may never have begun.
+    """
     call.tx.queues.save_presence(replace(presence, offline_at=call.now))
     _tell(call, presence, "agent.offline")
     if releases:
         for each in call.tx.queues.claims_of(presence.agent_id):
-            lose(call, each, "lost", rest=False)
+            lose(call, each, "lost" if counted else "released", counted=counted, rest=False)
 
 
 def lapse_presence(call: Call, presence: Presence) -> bool:
     """Whether its silence has made it offline now."""
     if not presence.online or not presence.silent(call.now):
         return False
-    go_offline(call, presence, releases=presence.heartbeat_at is not None)
+    go_offline(call, presence, releases=presence.heartbeat_at is not None, counted=True)
     return True
 
 

@@ -13,7 +13,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.operations import showing, talking
 from toryo.operations.call import Call
-from toryo.operations.catalogue import NoParameters, Parameters, operation
+from toryo.operations.catalogue import Later, Parameters, operation
 from toryo.operations.permissions import Grant
 from toryo.operations.results import Result, Said
 from toryo.workflow.instructions import words
@@ -92,10 +92,21 @@ class Talks(Result):
     delegations: list[dict[str, Any]]
 
 
-@operation("get_task_conversations", grant=Grant.TASK_SESSION, parameters=NoParameters, result=Talks)
-def get_task_conversations(call: Call, _: NoParameters) -> dict[str, Any]:
+class TaskTalks(Parameters):
+    timeout_seconds: int = Field(0, ge=0, le=45, description="How long to wait for the end of an awaited delegation.")
+
+
+@operation("get_task_conversations", grant=Grant.TASK_SESSION, parameters=TaskTalks, result=Talks, waits=True)
+def get_task_conversations(call: Call, wanted: TaskTalks) -> dict[str, Any] | Later:
     """The conversations and delegations of your main task, with what was said."""
-    task_id = call.session.task_id or ""
+    session = call.session
+    task_id = session.task_id or ""
+    if wanted.timeout_seconds and not session.over and call.tx.chat.awaited(session.root_id or "").get(task_id):
+        if call.may_wait and not call.tx.handovers.count_waiting(session.id):
+            topics = {f"session:{session.id}", f"task:{session.root_id}", f"project:{session.project_id}"}
+            return Later(frozenset(topics))
+        # it has waited in vain, and has nothing else to do: from here on get_next_action waits
+        call.change_session(refused_for_delegation=True)
     return {
         "success": True,
         "conversations": [_shown(call, each) for each in call.tx.chat.conversations_of_task(task_id)],

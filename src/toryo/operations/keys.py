@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from toryo.domain import ids
+from toryo.domain import ids, queue
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.ids import may_be_chosen
 from toryo.domain.queue import ApiKey
@@ -233,7 +233,7 @@ def requeue_task(call: Call, wanted: Requeue) -> dict[str, Any]:
             task_id=task.id,
         )
     back = changing.move(call, call.ground(task), task, Status.TODO)
-    more = (task.max_attempts or 3) + task.attempt
+    more = (task.max_attempts or queue.MAX_ATTEMPTS) + task.attempt
     stored = call.tx.tasks.save(back, replace(back, assignee_id=None, not_before=None, max_attempts=more))
     call.event("task.requeued", task=stored, data={"attempt": stored.attempt})
     return {"success": True, "task_id": stored.id, "task": claiming.shown(call, stored)}

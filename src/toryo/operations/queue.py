@@ -270,7 +270,7 @@ def unregister_agent(call: Call, here: Here) -> dict[str, Any]:
     presence = _present(call, here.agent_id)
     released = [each.task_id for each in call.tx.queues.claims_of(presence.agent_id)]
     if presence.online:
-        claiming.go_offline(call, presence, releases=True)
+        claiming.go_offline(call, presence, releases=True, counted=False)
     return {"success": True, "agent_id": presence.agent_id, "released": released}
 
 
@@ -371,7 +371,7 @@ def submit_result(call: Call, submitted: Submit) -> dict[str, Any]:
         claiming.seen(call, presence)
     if submitted.status == "failed" and submitted.retryable:
         call.tx.tasks.save_details(task.id, error=submitted.error)
-        claiming.lose(call, held, "failed")
+        claiming.lose(call, held, "failed", outcome=outcome)
     else:
         call.tx.queues.save_claim(queue.ended(held, "submitted", call.now, outcome))
         _finish(call, task, me, submitted)
@@ -405,7 +405,7 @@ def _late(call: Call, task: Task, me: str, submitted: Submit, outcome: dict[str,
             "Submit results of tasks that poll_tasks gave you.",
             task_id=task.id,
         )
-    if claim.end_reason == "submitted" and claim.outcome == outcome:
+    if claim.end_reason in ("submitted", "failed") and claim.outcome == outcome:
         return _answer(call, task.id)
     if claim.end_reason == "submitted":
         raise Refusal(

@@ -81,11 +81,8 @@ class CommandRunner:
         if self._runs >= RUNS_AT_MOST:
             return self._session.report("failed", f"The command succeeds, but {_failed_checks(step)}")
         waiting = self._delegating.outstanding(job.wanted)
-        if waiting is not None and delegating.called_away(waiting):
-            return waiting
         if waiting is not None:
-            # refused while a result is awaited; from then on get_next_action waits, and then all of this is done again
-            return self._session.report("success", "What was delegated has come to its end.")
+            return waiting  # what comes next rides on it: to wait on, or that something else has happened
         return self._session.report(*(self._executed(job) if job.command else self._answered(job)))
 
     def _executed(self, job: Job) -> tuple[str, str]:

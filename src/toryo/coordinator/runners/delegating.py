@@ -7,17 +7,14 @@ session that is started again asks for nothing twice, and finds the results.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from toryo.coordinator.runners.session import Answer, Session, say
 
 OPEN = frozenset({"pending", "processing"})
-CALLS_AWAY = frozenset({"get_notifications", "exit", "logout"})
-PATIENCE = 60.0
-"""Seconds for which a result is looked for here; then the server is asked to wait, which may end this process."""
-FIRST_PAUSE, LONGEST_PAUSE = 0.25, 5.0
+WAITS_SECONDS = 45
+"""How long the server is asked to wait for a result; then `get_next_action` says how to go on, or to leave."""
 RESULTS, RESULT = "TORYO_DELEGATION_RESULTS", "TORYO_DELEGATION_RESULT"
 
 
@@ -50,18 +47,14 @@ class Delegating:
         return any(each.get("status") == "failed" for each in self.awaited(wanted))
 
     def outstanding(self, wanted: Sequence[Mapping[str, Any]]) -> Answer | None:
-        """Looks a while for the awaited results. None: they are there; else the answer that says what else to do."""
+        """Waits a while for the awaited results. None: they are there; else the answer that says what else to do."""
         if not any(each.get("await_result", True) for each in wanted):
             return None
-        give_up, pause = time.monotonic() + PATIENCE, FIRST_PAUSE
-        while True:
+        answer = self._session.fetch_task({})
+        if any(each.get("status") in OPEN for each in self.awaited(wanted)):
+            self._session.try_to("get_task_conversations", timeout_seconds=WAITS_SECONDS)
             answer = self._session.fetch_task({})
-            if not any(each.get("status") in OPEN for each in self.awaited(wanted)):
-                return None
-            if called_away(answer) or time.monotonic() >= give_up:
-                return answer
-            time.sleep(pause)
-            pause = min(pause * 2, LONGEST_PAUSE)
+        return answer if any(each.get("status") in OPEN for each in self.awaited(wanted)) else None
 
     def environment(self) -> dict[str, str]:
         """The results, for a command."""
@@ -75,11 +68,6 @@ class Delegating:
     def summary(self, wanted: Iterable[Mapping[str, Any]]) -> str:
         """The awaited results in words."""
         return "\n".join(f"{each.get('target_agent_id')}: {_outcome(each)}" for each in self.awaited(wanted))
-
-
-def called_away(answer: Answer) -> bool:
-    """Something has happened that comes before any waiting: the task is withdrawn, the project paused."""
-    return (answer.get("next") or {}).get("action") in CALLS_AWAY
 
 
 def wanted_by(context: object) -> list[Mapping[str, Any]]:
