@@ -48,7 +48,8 @@ def file(call: Call, wanted: Wanted) -> dict[str, Any]:
         call.tx.keeping.remember_batch(
             call.actor.id, _scope(call), wanted.idempotency_key, wanted.content(), task.id, call.now
         )
-    return {"success": True, **claiming.shown(call, task), "task": claiming.shown(call, task)}
+    shown = claiming.shown(call, task)
+    return {"success": True, **shown, "task": shown}
 
 
 def _scope(call: Call) -> str:
