@@ -79,7 +79,7 @@ class Claim:
     """The launch that was started for it, if a Coordinator starts its agent."""
     ended_at: Millis | None = None
     end_reason: str | None = None
-    """`submitted`, `lost`, `released`, `withdrawn`."""
+    """`submitted`, `failed` (retryable), `lost`, `withdrawn`."""
     outcome: Any = None
     """What was submitted, so that the same again answers the same."""
 

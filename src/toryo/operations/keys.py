@@ -11,7 +11,7 @@ from toryo.domain import ids, queue
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.ids import may_be_chosen
 from toryo.domain.queue import ApiKey
-from toryo.domain.tasks import Status
+from toryo.domain.tasks import Status, Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.operations import changing, claiming
 from toryo.operations.call import Call
@@ -233,7 +233,14 @@ def requeue_task(call: Call, wanted: Requeue) -> dict[str, Any]:
             task_id=task.id,
         )
     back = changing.move(call, call.ground(task), task, Status.TODO)
-    more = (task.max_attempts or queue.MAX_ATTEMPTS) + task.attempt
-    stored = call.tx.tasks.save(back, replace(back, assignee_id=None, not_before=None, max_attempts=more))
+    last = back.attempt - 1 + _tries(call, task)
+    stored = call.tx.tasks.save(back, replace(back, assignee_id=None, not_before=None, max_attempts=last))
     call.event("task.requeued", task=stored, data={"attempt": stored.attempt})
     return {"success": True, "task_id": stored.id, "task": claiming.shown(call, stored)}
+
+
+def _tries(call: Call, task: Task) -> int:
+    """How many attempts it has had each time: its limit counts on from the attempt in which it was last put back."""
+    before = call.tx.events.newest_of(task.id, ("task.requeued",))
+    first = before.data["attempt"] if before is not None else 1
+    return int((task.max_attempts or queue.MAX_ATTEMPTS) - first + 1)
