@@ -81,6 +81,9 @@ def test_a_presence_comes_back_as_it_was_and_is_one_row_per_agent(store: Store) 
     assert store.read(lambda tx: tx.queues.presences("prj_1")) == [gone]
     assert store.read(lambda tx: tx.queues.online("prj_1")) == {}
     assert store.read(lambda tx: tx.queues.all_online()) == []
+    store.add_tasks(queued("tsk_1"))
+    store.write(lambda tx: tx.queues.add_claim(claim("tsk_1")))
+    assert store.read(lambda tx: tx.queues.online("prj_1")) == {"w1": "building"}  # it works, in silence
 
 
 def test_a_claim_comes_back_as_it_was_and_a_task_has_one_live_one(store: Store) -> None:
@@ -219,6 +222,7 @@ def test_what_is_ready_is_read_by_the_index_of_queues(full: Database, name: str)
         ("_OF_AGENT", "claims_of_agent"),
         ("_BY_HASH", "api_keys"),
         ("_ONLINE", "presences_project"),
+        ("_ONLINE", "claims_of_agent"),
         ("_ENTRY", "shared_entries"),
     ],
 )

@@ -41,8 +41,11 @@ _PRESENCES = Statement(
     PRESENCES.select().where(_s.c.project_id == _p("project_id")).order_by(_s.c.agent_type, _s.c.agent_id)
 )
 _ALL_ONLINE = Statement(PRESENCES.select().where(_s.c.offline_at.is_(None)))
+_at_work = sa.select(sa.literal(1)).where(_c.c.agent_id == _s.c.agent_id, _c.c.ended_at.is_(None)).exists()
 _ONLINE = Statement(
-    sa.select(_s.c.agent_id, _s.c.agent_type).where(_s.c.project_id == _p("project_id"), _s.c.offline_at.is_(None))
+    sa.select(_s.c.agent_id, _s.c.agent_type).where(
+        _s.c.project_id == _p("project_id"), sa.or_(_s.c.offline_at.is_(None), _at_work)
+    )
 )
 _SAVE_PRESENCE = upsert(_s, PRESENCES.names, ["agent_id"], [each for each in PRESENCES.names if each != "agent_id"])
 
@@ -173,7 +176,10 @@ class Queues:
         return PRESENCES.nouns(self._connection.all(_ALL_ONLINE))
 
     def online(self, project_id: str) -> dict[str, str]:
-        """The type of every agent of a project that is not known to be offline, by its id."""
+        """The type of every agent of a project that is not known to be offline, or works in silence, by its id.
+
+        The plain agents of seed 4 say nothing while they work; what they hold ends with their claim.
+        """
         return {row[0]: row[1] for row in self._connection.all(_ONLINE, project_id=project_id)}
 
     def save_presence(self, presence: Presence) -> None:

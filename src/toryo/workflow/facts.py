@@ -159,13 +159,12 @@ def outstanding(case: Case) -> bool:
 
 def workers_busy(case: Case) -> bool:
     """(a) an able agent's main task below, (b) held by a parallel limit, (c) a dependency outside, (f) a queue task."""
-    return (
-        ai_at_work(case)
-        or person_at_work(case)
-        or held_by_limit(case)
-        or waits_for_outside(case)
-        or queue_task_ready(case)
-    )
+    return agents_busy(case) or person_at_work(case)
+
+
+def agents_busy(case: Case) -> bool:
+    """The same, but for people."""
+    return ai_at_work(case) or held_by_limit(case) or waits_for_outside(case) or queue_task_ready(case)
 
 
 def queue_task_ready(case: Case) -> bool:

@@ -274,7 +274,7 @@ MAIN_TASK_ROWS: Sequence[Rule[Case, Say]] = (
     Rule(
         "12",
         "it waits: what is outstanding, workers first",
-        lambda c: _manager_waits(c) and (facts.ai_at_work(c) or facts.held_by_limit(c) or facts.waits_for_outside(c)),
+        lambda c: _manager_waits(c) and facts.agents_busy(c),
         hold("waiting_for_workers"),
     ),
     Rule(
