@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from tests.stories import World
-from toryo.domain import chat
+from toryo.domain import chat, queue
 from toryo.domain.tasks import MOVES, Status
 from toryo.storage import schema
 
@@ -276,6 +276,45 @@ def _fences_grow(rows: Rows) -> Iterable[str]:
             yield f"{whose}: {numbers}"
 
 
+# --- queues ----------------------------------------------------------------------------------------------------------
+
+
+def _a_live_claim_is_its_tasks_only_one_and_its_holder_works_on_it(rows: Rows) -> Iterable[str]:
+    live = [each for each in rows["claims"] if each["ended_at"] is None]
+    for task_id, count in Counter(each["task_id"] for each in live).items():
+        if count > 1:
+            yield f"{task_id} is claimed {count} times"
+    for each in live:
+        task = rows.tasks[each["task_id"]]
+        there = (task["status"], task["assignee_id"], task["attempt"])
+        if there != ("in_progress", each["agent_id"], each["attempt"]):
+            yield f"{each['task_id']} is {there}, claimed by {each['agent_id']} in attempt {each['attempt']}"
+    for agent_id, count in Counter(each["agent_id"] for each in live).items():
+        if count > queue.CLAIMED_AT_ONCE:
+            yield f"{agent_id} holds {count}"
+
+
+def _a_claim_of_a_present_attempt_ends_with_it(rows: Rows) -> Iterable[str]:
+    """What is in progress in the attempt of a claim is that claim's; a launch's claim is live while the launch is."""
+    launches = {each["id"]: each for each in rows["launches"]}
+    for each in rows["claims"]:
+        task, over = rows.tasks[each["task_id"]], each["ended_at"] is not None
+        if over and task["status"] == "in_progress" and task["attempt"] == each["attempt"]:
+            yield f"{task['id']} is in progress, its claim was {each['end_reason']}"
+        if not over and each["launch_id"] and launches[each["launch_id"]]["state"] not in ("ordered", "signed_in"):
+            yield f"{task['id']} is claimed for {each['launch_id']}, which is over"
+
+
+def _no_task_is_tried_more_often_than_it_may_be(rows: Rows) -> Iterable[str]:
+    tried = Counter(each["task_id"] for each in rows["claims"] if each["end_reason"] in ("lost", "failed"))
+    for task_id, count in tried.items():
+        if count > (rows.tasks[task_id]["max_attempts"] or queue.MAX_ATTEMPTS):
+            yield f"{task_id} was tried {count} times"
+    for each in rows["claims"]:
+        if each["attempt"] > rows.tasks[each["task_id"]]["attempt"]:
+            yield f"{each['task_id']} was claimed in attempt {each['attempt']}, which has not come"
+
+
 # --- talk ------------------------------------------------------------------------------------------------------------
 
 
@@ -491,8 +530,9 @@ def _may_go(data: Mapping[str, Any]) -> bool:
 
 def _every_event_has_an_actor_that_exists(rows: Rows) -> Iterable[str]:
     system = {"system:toryo", "system:coordinator", "system:nobody", "system:schedule"}
+    keys = {name for each in rows["api_keys"] for name in (each["id"], each["agent_id"])}
     for event in rows["events"]:
-        if event["actor_id"] not in rows.agents and event["actor_id"] not in system:
+        if event["actor_id"] not in rows.agents and event["actor_id"] not in system | keys:
             yield f"{event['kind']} by {event['actor_id']}"
 
 
@@ -513,6 +553,9 @@ RULES = [
     _one_live_launch_and_session_per_agent_project_and_purpose,
     _a_session_lives_as_long_as_its_launch,
     _fences_grow,
+    _a_live_claim_is_its_tasks_only_one_and_its_holder_works_on_it,
+    _a_claim_of_a_present_attempt_ends_with_it,
+    _no_task_is_tried_more_often_than_it_may_be,
     _messages_are_counted_without_gaps_in_each_project,
     _a_message_is_between_the_two_of_its_thread,
     _threads_know_their_newest_message,

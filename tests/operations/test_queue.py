@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
+import pytest
+
+from tests.invariants import hold
 from tests.stories import Answer, Caller, World
 from toryo.domain.errors import Code
+from toryo.domain.times import HOUR, SECOND
 
 
 def key(world: World, agent_id: str | None = None, **more: Any) -> Caller:
@@ -127,3 +134,413 @@ def test_one_request_is_one_tree(world: World) -> None:
     assert len(trace["trace_id"]) == 32
     assert [each["kind"] for each in root["events"]] == ["task.created"]
     world.owner.refused("show_trace", Code.TASK_NOT_FOUND, correlation_id="req-3")
+
+
+# --- who gets what, and when -----------------------------------------------------------------------------------------
+
+
+@dataclass
+class Queue:
+    """An orchestrator and two planners."""
+
+    world: World
+    chief: Caller
+    one: Caller
+    two: Caller
+
+    def poll(self, which: str = "p1", **more: Any) -> list[str]:
+        caller = self.one if which == "p1" else self.two
+        return [each["task_id"] for each in claimed(caller, which, **more)]
+
+    def shown(self, task: str) -> Answer:
+        return self.chief.call("get_task_status", task_id=task)
+
+
+@pytest.fixture
+def planning(world: World) -> Iterator[Queue]:
+    world.project()
+    yield Queue(world, key(world, "chief", orchestrator=True), poller(world, "p1"), poller(world, "p2"))
+    hold(world)
+
+
+def test_tasks_are_handed_out_by_priority_and_then_by_age(planning: Queue) -> None:
+    chief = planning.chief
+    old, new = filed(chief, "Old"), filed(chief, "New")
+    low, urgent = filed(chief, "Low", priority="low"), filed(chief, "Urgent", priority="critical")
+    assert planning.poll(max_tasks=3) == [urgent, old, new]
+    assert planning.poll("p2", max_tasks=50) == [low]
+
+
+def test_a_hundred_tasks_and_twenty_pollers_and_each_task_is_claimed_once(world: World) -> None:
+    """F133. Pollers of one moment: see also benchmarks of claims."""
+    world.project()
+    chief = key(world, "chief", orchestrator=True)
+    pollers = {f"p{number}": poller(world, f"p{number}") for number in range(20)}
+    tasks = [filed(chief, f"Task {number}") for number in range(100)]
+    got: list[str] = []
+    with ThreadPoolExecutor(20) as threads:
+        while len(got) < 100:
+            before = len(got)
+            for each in threads.map(lambda item: claimed(item[1], item[0], max_tasks=3), pollers.items()):
+                got += [task["task_id"] for task in each]
+            assert len(got) > before
+    assert sorted(got) == sorted(tasks)
+    hold(world)
+
+
+def test_at_most_fifty_claims_at_once(planning: Queue) -> None:
+    tasks = [filed(planning.chief, f"Task {number}") for number in range(52)]
+    assert planning.poll(max_tasks=30) + planning.poll(max_tasks=50) == tasks[:50]
+    refusal = planning.one.refused("poll_tasks", Code.LIMIT_REACHED, agent_id="p1")
+    assert refusal["limit"] == 50
+    planning.one.call("submit_result", task_id=tasks[0], status="completed")
+    assert planning.poll(max_tasks=50) == [tasks[50]]
+    assert planning.poll("p2", max_tasks=50) == [tasks[51]]
+
+
+def test_a_task_of_another_type_is_not_handed_out(planning: Queue) -> None:
+    filed(planning.chief, agent_type="building")
+    assert planning.poll() == []
+
+
+def test_what_waits_for_others_comes_when_all_of_them_are_completed(planning: Queue) -> None:
+    one, two = filed(planning.chief, "One"), filed(planning.chief, "Two")
+    both = filed(planning.chief, "Both", dependencies=[one, two])
+    assert planning.poll(max_tasks=50) == [one, two]
+    for task in (one, two):
+        assert planning.poll("p2") == []
+        planning.one.call("submit_result", task_id=task, status="completed")
+    assert planning.poll("p2") == [both]
+
+
+def test_a_project_that_rests_hands_out_nothing_and_still_takes_results(planning: Queue) -> None:
+    world, task = planning.world, filed(planning.chief)
+    planning.poll()
+    waiting = filed(planning.chief, "Another")
+    world.owner.call("pause_project", project_id=world.project_id)
+    assert planning.poll("p2") == []
+    planning.one.call("submit_result", task_id=task, status="completed")
+    world.owner.call("resume_project", project_id=world.project_id)
+    assert planning.poll("p2") == [waiting]
+
+
+def test_a_task_that_people_have_not_approved_is_not_handed_out(world: World) -> None:
+    world.project(approvals="all")
+    chief = key(world, "chief", orchestrator=True)
+    planner = poller(world, "p1")
+    task = filed(chief)
+    assert claimed(planner, "p1") == []
+    world.owner.call("approve_task", task_id=task)
+    assert [each["task_id"] for each in claimed(planner, "p1")] == [task]
+
+
+def test_the_same_idempotency_key_files_once(planning: Queue) -> None:
+    asked = {"idempotency_key": "k", "context": {"a": 1}}
+    task = filed(planning.chief, **asked)
+    assert filed(planning.chief, **asked) == task
+    refusal = planning.chief.refused(
+        "create_task", Code.CONFLICT, agent_type="planning", task_description="Another", idempotency_key="k"
+    )
+    assert refusal["task_id"] == task
+    other = key(planning.world, "other", orchestrator=True)
+    assert filed(other, **asked) != task
+    assert len(planning.poll(max_tasks=50)) == 2
+
+
+def test_an_orchestrator_needs_no_registration(world: World) -> None:
+    """Nor an agent of its own: who filed a task is its key."""
+    world.project()
+    made = world.owner.call("make_api_key", project_id=world.project_id, orchestrator=True)
+    chief = Caller(world, made["token"])
+    plan = filed(chief)
+    part = filed(chief, parent_task_id=plan)
+    assert chief.call("get_task_status", task_id=part)["created_by"] == made["key"]["key_id"]
+    assert chief.call("list_agents")["agents"] == []
+    hold(world)
+
+
+def test_whoever_holds_a_task_and_may_file_splits_it(planning: Queue) -> None:
+    whole = filed(planning.chief)
+    splitter = poller(planning.world, "splitter", orchestrator=True)
+    assert [each["task_id"] for each in claimed(splitter, "splitter")] == [whole]
+    part = filed(splitter, "Part", parent_task_id=whole)
+    splitter.refused("submit_result", Code.SUBTASKS_OPEN, task_id=whole, status="completed")
+    assert planning.poll() == [part]
+    planning.one.call("submit_result", task_id=part, status="completed")
+    splitter.call("submit_result", task_id=whole, status="completed")
+    assert planning.world.status(whole) == "completed"
+
+
+# --- attempts --------------------------------------------------------------------------------------------------------
+
+
+def test_a_failure_that_may_be_retried_rests_longer_each_time_and_then_is_final(planning: Queue) -> None:
+    task = filed(planning.chief)
+    for attempt, rest in ((1, 5), (2, 10)):
+        (got,) = claimed(planning.one, "p1")
+        assert (got["task_id"], got["attempt"]) == (task, attempt)
+        asked = {"task_id": task, "status": "failed", "error": f"Try {attempt}.", "retryable": True}
+        first = planning.one.call("submit_result", **asked)
+        assert (first["status"], first["error"], first["assigned_agent_id"]) == ("pending", f"Try {attempt}.", None)
+        assert planning.one.call("submit_result", **asked, attempt=attempt) == first
+        assert planning.poll("p2") == []
+        planning.world.advance(rest - 1)
+        assert planning.poll("p2") == []
+        planning.world.advance(1)
+    planning.poll("p2")
+    planning.two.call("submit_result", task_id=task, status="failed", error="Try 3.", retryable=True)
+    shown = planning.shown(task)
+    assert (shown["status"], shown["error"], shown["attempt"]) == ("failed", "attemptsExhausted", 3)
+
+
+def test_failed_means_failed(planning: Queue) -> None:
+    task = filed(planning.chief)
+    planning.poll()
+    answer = planning.one.call("submit_result", task_id=task, status="failed", error="It cannot be done.")
+    assert (answer["status"], answer["error"]) == ("failed", "It cannot be done.")
+    planning.world.advance(3600)
+    assert planning.poll("p2") == []
+    dead = planning.world.owner.call("list_dead_letters", project_id=planning.world.project_id)["tasks"]
+    assert [each["task_id"] for each in dead] == [task]
+
+
+def test_a_dead_letter_that_is_put_back_has_all_its_attempts_again(planning: Queue) -> None:
+    task = filed(planning.chief, max_attempts=2)
+
+    def fail() -> None:
+        planning.world.advance(3600)
+        assert planning.poll() == [task]
+        planning.one.call("submit_result", task_id=task, status="failed", retryable=True)
+
+    for _ in range(3):
+        fail()
+        fail()
+        assert planning.world.status(task) == "failed"
+        planning.world.owner.call("requeue_task", task_id=task)
+
+
+def test_what_waits_for_a_task_that_has_failed_is_flagged_and_whoever_asks_hears_it(planning: Queue) -> None:
+    """F141."""
+    first = filed(planning.chief)
+    second = filed(planning.chief, "Then", dependencies=[first])
+    waiting = planning.world.perform(
+        "get_task_status", {"task_id": second, "wait_seconds": 45}, planning.chief.credentials, may_wait=True
+    )
+    assert waiting.later is not None
+    planning.world.hints.clear()
+    planning.poll()
+    planning.one.call("submit_result", task_id=first, status="failed", error="no")
+    assert waiting.later.topics & frozenset().union(*planning.world.hints)
+    shown = planning.shown(second)
+    assert (shown["status"], shown["dependency_failed"]) == ("pending", True)
+    planning.world.owner.call("requeue_task", task_id=first)
+    assert planning.shown(second)["dependency_failed"] is False
+
+
+def test_whoever_waits_for_a_task_is_answered_when_it_is_closed(planning: Queue) -> None:
+    task = filed(planning.chief)
+    asked = ("get_task_status", {"task_id": task, "wait_seconds": 45}, planning.chief.credentials)
+    waiting = planning.world.perform(*asked, may_wait=True)
+    planning.poll()
+    assert planning.world.perform(*asked, may_wait=True).later is not None
+    planning.world.hints.clear()
+    planning.one.call("submit_result", task_id=task, status="completed", result=7)
+    assert waiting.later is not None
+    assert waiting.later.topics & frozenset().union(*planning.world.hints)
+    outcome = planning.world.perform(*asked, may_wait=True)
+    assert outcome.result is not None
+    assert outcome.result["result"] == 7
+
+
+def test_whoever_polls_is_hinted_when_a_task_comes_and_looks_again_when_a_rest_is_over(planning: Queue) -> None:
+    asked = ("poll_tasks", {"agent_id": "p1", "wait_seconds": 45}, planning.one.credentials)
+    waiting = planning.world.perform(*asked, may_wait=True)
+    assert waiting.later is not None
+    planning.world.hints.clear()
+    task = filed(planning.chief)
+    assert waiting.later.topics & frozenset().union(*planning.world.hints)
+    planning.poll("p2")
+    planning.two.call("submit_result", task_id=task, status="failed", retryable=True)
+    resting = planning.world.perform(*asked, may_wait=True)
+    assert resting.later is not None
+    assert resting.later.at == planning.world.now - 1 + 5 * SECOND
+
+
+# --- presence --------------------------------------------------------------------------------------------------------
+
+
+def test_silence_makes_an_agent_offline_and_releases_only_whom_heartbeats_were_known_of(planning: Queue) -> None:
+    """F139; the plain agents of seed 4 send none and keep what they have."""
+    plain, beating = filed(planning.chief, "Plain"), filed(planning.chief, "Beating")
+    planning.poll("p1")
+    planning.poll("p2")
+    planning.two.call("heartbeat", agent_id="p2")
+    planning.world.advance(91)
+    planning.world.housekeep()
+    agents = {each["agent_id"]: each for each in planning.chief.call("list_agents")["agents"]}
+    assert {each["status"] for each in agents.values()} == {"offline"}
+    assert (agents["p1"]["current_tasks"], agents["p2"]["current_tasks"]) == ([plain], [])
+    assert (planning.world.status(plain), planning.world.status(beating)) == ("in_progress", "todo")
+    late = planning.two.refused("submit_result", Code.NOT_NOW, task_id=beating, status="completed")
+    assert late["attempt"] == 2
+    planning.one.call("submit_result", task_id=plain, status="completed")
+    assert planning.poll("p1") == [beating]
+
+
+def test_registering_again_continues(planning: Queue) -> None:
+    task = filed(planning.chief)
+    planning.poll()
+    planning.world.advance(91)
+    planning.world.housekeep()
+    again = planning.one.call("register_agent", agent_id="p1", agent_type="planning", capabilities=["python"])
+    assert (again["status"], [each["task_id"] for each in again["claims"]]) == ("busy", [task])
+    planning.one.call("submit_result", task_id=task, status="completed")
+
+
+def test_whom_nobody_has_heard_of_for_ninety_seconds_is_offline_to_whoever_asks_first(planning: Queue) -> None:
+    planning.world.advance(60)
+    planning.two.call("heartbeat", agent_id="p2")
+    planning.world.advance(30)
+    agents = planning.chief.call("list_agents")["agents"]
+    assert {each["agent_id"]: each["status"] for each in agents} == {"p1": "offline", "p2": "online"}
+    assert [each["agent_id"] for each in planning.chief.call("list_agents", status="online")["agents"]] == ["p2"]
+    assert planning.chief.call("list_agents", agent_type="building")["agents"] == []
+    planning.poll("p1")
+    assert len(planning.chief.call("list_agents", status="online")["agents"]) == 2
+
+
+def test_a_heartbeat_renews_a_claim_for_a_day_at_most(planning: Queue) -> None:
+    task = filed(planning.chief, timeout_seconds=3_600)
+    planning.poll()
+    begun = planning.world.now
+    while planning.world.now < begun + 24 * HOUR - 1800 * SECOND:
+        planning.world.advance(1800)
+        beat = planning.one.call("heartbeat", agent_id="p1")
+        assert [each["task_id"] for each in beat["claims"]] == [task]
+        planning.world.housekeep()
+    assert planning.world.status(task) == "in_progress"
+    planning.world.advance(1801)
+    planning.one.call("heartbeat", agent_id="p1")
+    planning.world.housekeep()
+    assert planning.world.status(task) == "todo"
+    assert [each["data"]["reason"] for each in planning.world.events("claim.lost")] == ["lost"]
+
+
+def test_leaving_puts_back_what_is_not_finished_at_once(planning: Queue) -> None:
+    done, left = filed(planning.chief, "Done"), filed(planning.chief, "Left")
+    planning.poll(max_tasks=2)
+    planning.one.call("submit_result", task_id=done, status="completed")
+    assert planning.one.call("unregister_agent", agent_id="p1")["released"] == [left]
+    assert planning.one.call("unregister_agent", agent_id="p1")["released"] == []
+    assert planning.poll("p2") == [left]
+    agents = planning.chief.call("list_agents", status="offline")["agents"]
+    assert [each["agent_id"] for each in agents] == ["p1"]
+
+
+def test_a_task_whose_queue_has_no_agent_says_so_after_the_stall_time(planning: Queue) -> None:
+    """F140."""
+    task = filed(planning.chief, agent_type="painting")
+    planning.world.advance(100)
+    planning.world.housekeep()
+    assert planning.world.events("task.no_agent") == []
+    planning.world.advance(21)
+    for _ in range(3):
+        planning.world.housekeep()
+    (told,) = planning.world.events("task.no_agent")
+    assert (told["task_id"], told["data"]["agent_type"]) == (task, "painting")
+    assert planning.shown(task)["no_agent"] is True
+    poller(planning.world, "painter", "painting")
+    assert planning.shown(task)["no_agent"] is False
+
+
+# --- people step in --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("to", "back"), [("blocked", ["todo"]), ("todo", []), ("cancelled", None), ("backlog", ["todo"])]
+)
+def test_what_a_person_takes_out_of_its_holders_hands_takes_no_result_of_that_attempt(
+    planning: Queue, to: str, back: list[str] | None
+) -> None:
+    task = filed(planning.chief)
+    planning.poll()
+    if to == "backlog":
+        planning.world.move(task, "todo", "Not now.")
+    planning.world.move(task, to, "Not now.")
+    late = planning.one.refused("submit_result", Code.NOT_NOW, task_id=task, status="completed", result="late")
+    assert late["attempt"] == 2
+    assert planning.one.call("heartbeat", agent_id="p1")["claims"] == []
+    if back is None:
+        assert planning.world.status(task) == "cancelled"
+        return
+    for status in back:
+        planning.world.move(task, status)
+    (got,) = claimed(planning.two, "p2")
+    assert (got["task_id"], got["attempt"]) == (task, 2)
+    planning.one.refused("submit_result", Code.NOT_NOW, task_id=task, status="completed", attempt=1)
+    planning.two.call("submit_result", task_id=task, status="completed")
+
+
+# --- agents that a Coordinator starts --------------------------------------------------------------------------------
+
+
+def test_a_process_that_crashes_gives_its_queue_task_back_and_the_attempt_counts(world: World) -> None:
+    """Workflow, row 14."""
+    world.project(decomposition="never")
+    world.worker("w1", agent_type="planning")
+    chief = key(world, "chief", orchestrator=True)
+    task = filed(chief)
+    process = world.start("w1")
+    world.coordinator().exited(process.launch_id, exit_code=1, error="crashed")
+    shown = chief.call("get_task_status", task_id=task)
+    assert (shown["status"], shown["attempt"], shown["assigned_agent_id"]) == ("pending", 2, None)
+    assert world.why("w1").startswith("hold")
+    hold(world)
+    planner = poller(world, "p1")
+    world.advance(6)
+    (got,) = claimed(planner, "p1")
+    assert (got["task_id"], got["attempt"]) == (task, 2)
+
+
+def test_a_task_that_somebody_polled_is_not_started_for(world: World) -> None:
+    world.project(decomposition="never")
+    world.worker("w1", agent_type="planning")
+    planner = poller(world, "p1")
+    filed(key(world, "chief", orchestrator=True))
+    claimed(planner, "p1")
+    assert world.why("w1") == "hold no_in_progress_task"
+
+
+def test_a_manager_waits_for_a_queue_task_only_while_its_type_has_an_agent_and_is_woken(world: World) -> None:
+    world.project()
+    world.manager("boss", capabilities=["orchestrator"])
+    main = world.task("boss")
+    boss = world.start("boss")
+    task = filed(boss, parent_task_id=main)
+    boss.call("get_next_action")
+    boss.refused("select_action", Code.NOT_NOW, action="wait")
+    planner = poller(world, "p1")
+    boss.wait()
+    assert world.why("boss") == "hold waiting_for_workers"
+    assert [each["task_id"] for each in claimed(planner, "p1")] == [task]
+    assert world.why("boss") == "hold waiting_for_workers"
+    planner.call("submit_result", task_id=task, status="completed", result="planned")
+    assert world.why("boss") == "start workers_finished"
+
+
+def test_a_manager_goes_on_waiting_for_a_plain_agent_that_works_in_silence(world: World) -> None:
+    """It sends no heartbeat and is offline after 90 seconds; its claim lasts, and wakes the manager when it ends."""
+    world.project()
+    world.manager("boss", capabilities=["orchestrator"])
+    main = world.task("boss")
+    boss = world.start("boss")
+    planner = poller(world, "p1")
+    task = filed(boss, parent_task_id=main)
+    claimed(planner, "p1")
+    boss.wait()
+    world.advance(120)
+    world.housekeep()
+    assert world.why("boss") == "hold waiting_for_workers"
+    assert boss.world.owner.call("show_task", task_id=task)["task"]["status"] == "in_progress"
+    planner.call("submit_result", task_id=task, status="completed")
+    assert world.why("boss") == "start workers_finished"
