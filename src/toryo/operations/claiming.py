@@ -5,6 +5,7 @@ A claim never moves a task by itself: `changing.move` does, under the rules of e
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from toryo.domain import queue
 from toryo.domain.agents import SYSTEM, Agent
 from toryo.domain.moves import Actor
 from toryo.domain.queue import Claim, Presence
-from toryo.domain.tasks import Status, Task
+from toryo.domain.tasks import Details, Status, Task
 from toryo.domain.times import SECOND, Millis, iso, iso_or_none
 from toryo.operations import changing
 from toryo.operations.call import Call
@@ -137,12 +138,17 @@ def next_look(call: Call, project_id: str, agent_type: str) -> Millis | None:
 
 def shown(call: Call, task: Task) -> dict[str, Any]:
     """A task in the shape of seed 4, with what a queue adds."""
-    details = call.tx.tasks.details(task.id)
-    return {**_brief(call, task), "task_description": details.description, "context": details.context,
-            "result": details.result, "error": details.error, "summary": details.summary}  # fmt: skip
+    return shown_all(call, [task])[0]
 
 
-def _brief(call: Call, task: Task) -> dict[str, Any]:
+def shown_all(call: Call, tasks: Sequence[Task]) -> list[dict[str, Any]]:
+    """As `shown`, with as many statements for many as for one."""
+    ids = [each.id for each in tasks]
+    details, edges = call.tx.tasks.details_of(ids), call.tx.tasks.depends_on(ids) if ids else {}
+    return [_shown(each, details[each.id], edges.get(each.id, [])) for each in tasks]
+
+
+def _shown(task: Task, details: Details, depends_on: list[str]) -> dict[str, Any]:
     return {
         "task_id": task.id,
         "id": task.id,
@@ -152,7 +158,7 @@ def _brief(call: Call, task: Task) -> dict[str, Any]:
         "priority": task.priority.value,
         "assigned_agent_id": task.assignee_id,
         "parent_task_id": task.parent_id,
-        "dependencies": call.tx.tasks.depends_on([task.id]).get(task.id, []),
+        "dependencies": depends_on,
         "correlation_id": task.correlation_id,
         "attempt": task.attempt,
         "max_attempts": task.max_attempts or queue.MAX_ATTEMPTS,
@@ -164,4 +170,9 @@ def _brief(call: Call, task: Task) -> dict[str, Any]:
         "updated_at": iso(task.updated_at),
         "started_at": iso_or_none(task.started_at),
         "completed_at": iso_or_none(task.completed_at),
+        "task_description": details.description,
+        "context": details.context,
+        "result": details.result,
+        "error": details.error,
+        "summary": details.summary,
     }

@@ -318,8 +318,7 @@ class Polled(Result):
 def poll_tasks(call: Call, wanted: Poll) -> dict[str, Any] | Later:
     """Claim tasks of your queue: they are yours, in progress, for their time-out. None: an empty list."""
     presence = claiming.seen(call, _present(call, wanted.agent_id))
-    agent = call.known_agent(presence.agent_id)
-    held = call.tx.queues.claims_of(agent.id)
+    held = call.tx.queues.claims_of(presence.agent_id)
     room = queue.CLAIMED_AT_ONCE - len(held)
     if room <= 0:
         raise Refusal(
@@ -332,11 +331,11 @@ def poll_tasks(call: Call, wanted: Poll) -> dict[str, Any] | Later:
     claiming.lapse(call, project.id)
     many = min(wanted.max_tasks, room)
     ready = call.tx.queues.ready(project.id, presence.agent_type, call.now, many) if project.active else []
-    taken = [task for each in ready if (task := claiming.claim(call, each, agent)) is not None]
+    taken = [task for each in ready if (task := claiming.claim(call, each, call.agent)) is not None]
     if not taken and wanted.wait_seconds and call.may_wait:
         topics = {changing.queue_topic(project.id, presence.agent_type), f"project-status:{project.id}"}
         return Later(frozenset(topics), claiming.next_look(call, project.id, presence.agent_type))
-    return {"success": True, "result": [claiming.shown(call, each) for each in taken]}
+    return {"success": True, "result": claiming.shown_all(call, taken)}
 
 
 # --- submitting ------------------------------------------------------------------------------------------------------
