@@ -235,7 +235,7 @@ def test_a_task_that_people_have_not_approved_is_not_handed_out(world: World) ->
 
 
 def test_the_same_idempotency_key_files_once(planning: Queue) -> None:
-    asked = {"idempotency_key": "k", "context": {"a": 1}}
+    asked: Answer = {"idempotency_key": "k", "context": {"a": 1}}
     task = filed(planning.chief, **asked)
     assert filed(planning.chief, **asked) == task
     refusal = planning.chief.refused(
