@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -50,16 +50,20 @@ class Journal:
     def of(self, what: str, *, since: int = 0) -> list[Line]:
         return [each for each in self.lines[since:] if each["what"] == what]
 
-    def until(self, condition: Callable[[], bool], within: float) -> bool:
-        """Whether it becomes true in time; looks whenever something was written."""
+    def until_news(self, within: float) -> None:
+        """Something more is written, or the time is over."""
         with self._news:
-            return self._news.wait_for(condition, within)
+            self._news.wait(within)
+
+    def until(self, what: str, many: int, within: float = 60.0, since: int = 0) -> None:
+        """So many lines of this kind. Fails where they do not come."""
+        with self._news:
+            came = self._news.wait_for(lambda: len(self.of(what, since=since)) >= many, within)
+        assert came, f"{len(self.of(what, since=since))} {what!r} within {within:g} s, not {many}"
 
     def until_more(self, what: str, many: int, within: float = 60.0) -> None:
-        """So many more lines of this kind than there are now. Fails where they do not come."""
-        start = len(self.lines)
-        came = self.until(lambda: len(self.of(what, since=start)) >= many, within)
-        assert came, f"{len(self.of(what, since=start))} {what!r} within {within:g} s, not {many}"
+        """So many more than there are now."""
+        self.until(what, many, within, len(self.lines))
 
     def close(self) -> None:
         os.write(self._held, b"\n")
@@ -77,14 +81,15 @@ class Queue:
 
     def __init__(self, *sites: Site, seed: int = 17) -> None:
         self.sites = sites
-        self.directory = sites[0].directory
+        self.site = sites[0]
+        self.directory = self.site.directory
         self.chance = random.Random(seed)
         self.journal = Journal(self.directory / "journal")
         self.agents: list[Program] = []
         self.filed: list[str] = []
         self.killed: Counter[str] = Counter()
         self._ids = (f"agent-{number}" for number in itertools.count(1))
-        sites[0].project(PROJECT)
+        self.site.project(PROJECT)
         self.chief = self.key("chief", orchestrator=True)
         self._filing: threading.Thread | None = None
 
@@ -124,8 +129,10 @@ class Queue:
             self.agents.append(made.start())
 
     def kill_one(self) -> None:
-        """Some agent; in its place comes itself again, or another one."""
-        victim = self.chance.choice([each for each in self.agents if each.alive])
+        """Some agent at work; in its place comes itself again, or another one."""
+        busy = self._busy()
+        alive = [each for each in self.agents if each.alive]
+        victim = self.chance.choice([each for each in alive if each.name in busy] or alive)
         victim.kill()
         if self.chance.random() < 0.5:
             self.killed["itself again"] += 1
@@ -134,11 +141,18 @@ class Queue:
             self.killed["replaced"] += 1
             self.start(1)
 
+    def _busy(self) -> set[str]:
+        """Agents that have taken more than they were rid of, as far as they have written it down."""
+        left: Counter[str] = Counter()
+        for each in self.journal.lines:
+            left[each["agent_id"]] += {"took": 1, "kept": -1, "refused": -1}.get(each["what"], 0)
+        return {agent_id for agent_id, many in left.items() if many > 0}
+
     # --- the orchestrator ------------------------------------------------------------------------------------------
 
-    def file(self, many: int) -> None:
-        """Files so many tasks, now here, now there; every tenth depends on the two before it."""
-        ways = [Client(each.url, self.chief) for each in self.sites]
+    def file(self, many: int, *sites: Site) -> None:
+        """Files so many tasks, now here, now there (or at these sites); every tenth depends on the two before it."""
+        ways = [Client(each.url, self.chief) for each in sites or self.sites]
         for number in range(len(self.filed), len(self.filed) + many):
             depends_on = self.filed[-2:] if number % EVERY_TENTH == EVERY_TENTH - 1 else []
             made = insist(
@@ -168,27 +182,26 @@ class Queue:
 
     def until_completed(self, within: float) -> None:
         """Every task that was filed is completed."""
-        site = self.sites[0]
-        site.until(
+        self.site.until(
             "every task is completed", lambda: len(self.completed()) == len(self.filed) and bool(self.filed), within
         )
 
     def completed(self) -> set[str]:
-        return {each["task_id"] for each in self.sites[0].history.of("task.completed")}
+        return {each["task_id"] for each in self.site.history.of("task.completed")}
 
     def promises_broken(self) -> list[str]:
         """Everything that a queue must not do and that has happened; asked when all is done."""
-        self.sites[0].history.read()
+        self.site.history.read()
         return [
             *self._broken_by_events(),
             *self._broken_by_results(),
-            *(f"lost event {each}" for each in self.sites[0].history.lost()),
+            *(f"lost event {each}" for each in self.site.history.lost()),
             *(f"{each.name}: {line}" for each in self._servers() for line in each.lines if "call_failed" in line),
             *(f"{each.name}: {line}" for each in self.agents for line in each.lines if "Traceback" in line),
         ]
 
     def _broken_by_events(self) -> Iterator[str]:
-        history = self.sites[0].history
+        history = self.site.history
         done = Counter(each["task_id"] for each in history.of("task.completed"))
         claims, losses = _attempts(history.of("claim.taken")), _attempts(history.of("claim.lost"))
         for task_id in self.filed:
@@ -203,7 +216,7 @@ class Queue:
             yield f"nobody has filed {extra}"
 
     def _broken_by_results(self) -> Iterator[str]:
-        claims = _attempts(self.sites[0].history.of("claim.taken"))
+        claims = _attempts(self.site.history.of("claim.taken"))
         by_task = _by_task(self.journal.lines)
         for task_id, task in self._final().items():
             lines = by_task.get(task_id, [])
@@ -223,12 +236,12 @@ class Queue:
                     yield f"{task_id}: {each}"
 
     def _final(self) -> dict[str, Line]:
-        with Client(self.sites[0].url, self.chief) as client:
+        with Client(self.site.url, self.chief) as client:
             return {each: client.call("get_task_status", task_id=each)["task"] for each in self.filed}
 
     def figures(self) -> str:
         """For who looks."""
-        history, lines = self.sites[0].history, self.journal.lines
+        history, lines = self.site.history, self.journal.lines
         claimed, did = len(history.of("claim.taken")), self.journal.of("did")
         twice = len(did) - len({each["task_id"] for each in did})
         seconds = lines[-1]["at"] - lines[0]["at"]
