@@ -462,11 +462,12 @@ def _log(asked: _Asked, done: _Done, seconds: float) -> None:
         return
     write = _calls.debug if idle else _calls.info
     session = caller.session if caller is not None else None
+    agent_id, task_id, correlation_id = _about(asked, done)
     write(
         "tool_call",
-        agent_id=caller.agent.id if caller is not None and caller.agent is not None else None,
-        task_id=session.task_id if session is not None else None,
-        correlation_id=session.correlation_id if session is not None else asked.credentials.correlation_id,
+        agent_id=agent_id,
+        task_id=task_id,
+        correlation_id=correlation_id,
         duration_ms=round(seconds * 1000, 2),
         metadata={
             "tool": operation.name,
@@ -479,18 +480,30 @@ def _log(asked: _Asked, done: _Done, seconds: float) -> None:
     )
 
 
+def _about(asked: _Asked, done: _Done) -> tuple[str | None, str | None, str | None]:
+    """Which agent, task and request a call belongs to: a session's, or what a queue agent's answer names."""
+    caller, result = done.caller, done.outcome.result or {}
+    if caller is not None and caller.session is not None:
+        return caller.session.agent_id, caller.session.task_id, caller.session.correlation_id
+    if caller is not None and caller.key is not None:
+        return caller.key.agent_id, result.get("task_id"), result.get("correlation_id")
+    agent = caller.agent if caller is not None else None
+    return agent.id if agent is not None else None, None, asked.credentials.correlation_id
+
+
 def _observed(asked: _Asked, done: _Done, seconds: float) -> Observed:
     session = done.caller.session if done.caller is not None else None
+    agent_id, task_id, correlation_id = _about(asked, done)
     result = done.outcome.result or {}
     return Observed(
         operation=asked.operation.name,
         outcome=str(result.get("code", result.get("error"))) if done.outcome.refused else "ok",
         seconds=seconds,
         ended_at=time.time(),
-        agent_id=done.caller.agent.id if done.caller is not None and done.caller.agent is not None else None,
+        agent_id=agent_id,
         session_id=session.id if session is not None else None,
-        task_id=session.task_id if session is not None else None,
-        correlation_id=session.correlation_id if session is not None else asked.credentials.correlation_id,
+        task_id=task_id,
+        correlation_id=correlation_id,
         events=done.events,
     )
 
