@@ -1,7 +1,7 @@
 """Every pitfall of the specification that a test can concern, and which tests prove that it is no pitfall here.
 
-`tests` are the names of tests (pytest node ids). `why_not` says what is not proven and why: queues and pages do not
-exist yet, and some of what failed elsewhere is no part of Toryo. A row without tests needs it.
+`tests` are the names of tests (pytest node ids). `why_not` says what is not proven and why: pages do not exist yet, and
+some of what failed elsewhere is no part of Toryo. A row without tests needs it.
 `test_table.py` holds this list to the files.
 """
 
@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-NUMBERS = tuple(range(1, 133))
-"""F133 to F143 are about queues, which are still to come."""
+NUMBERS = tuple(range(1, 144))
 
 
 @dataclass(frozen=True)
@@ -1405,5 +1404,157 @@ TABLE: tuple[Row, ...] = (
         132,
         "A harness begins clean, and nothing of the machine decides what it sees.",
         [of("pitfalls/test_testing", "f132_a_site_has_nothing_of_the_machine_it_runs_on")],
+    ),
+    Row(
+        133,
+        "A claim is one act: two pollers never get one task.",
+        [
+            of("pitfalls/test_queues", "f133_of_a_hundred_tasks_each_is_claimed_once_by_twenty_pollers_at_two_servers"),
+            of(
+                "operations/test_queue",
+                "a_hundred_tasks_and_twenty_pollers_and_each_task_is_claimed_once",
+                "at_most_fifty_claims_at_once",
+            ),
+            of("cli/test_queues", "three_agents_share_thirty_tasks_and_each_is_done_once"),
+        ],
+    ),
+    Row(
+        134,
+        "A claim is a lease; what is lost goes to the next, and after the last attempt it is a dead letter.",
+        [
+            of(
+                "pitfalls/test_queues",
+                "f134_a_task_whose_workers_all_die_goes_from_one_to_the_next_and_is_then_a_dead_letter",
+            ),
+            of(
+                "operations/test_queue",
+                "a_claim_that_runs_out_goes_to_another_with_the_next_attempt_and_a_late_result_is_refused",
+                "a_dead_letter_that_is_put_back_has_all_its_attempts_again",
+                "a_process_that_crashes_gives_its_queue_task_back_and_the_attempt_counts",
+            ),
+            of("cli/test_queues", "the_task_of_an_agent_that_is_killed_goes_to_another_with_the_next_attempt"),
+        ],
+    ),
+    Row(
+        135,
+        "A circle of dependencies is refused when it would be closed, and named.",
+        [
+            of(
+                "pitfalls/test_queues",
+                "f135_tasks_of_queues_that_would_wait_for_each_other_are_refused_on_every_path",
+            ),
+            of("operations/test_queue_bad_input", "a_circle_of_dependencies_is_refused_and_named"),
+        ],
+    ),
+    Row(
+        136,
+        "A result is taken once, from whoever holds the task, in the present attempt.",
+        [
+            of(
+                "operations/test_queue_bad_input",
+                "of_two_results_the_first_one_stands",
+                "a_result_from_another_agent_is_refused",
+                "a_result_for_an_attempt_that_is_not_the_present_one_is_refused",
+                "a_result_without_a_claim_is_refused",
+            ),
+            of(
+                "operations/test_queue",
+                "a_claim_that_runs_out_goes_to_another_with_the_next_attempt_and_a_late_result_is_refused",
+                "what_a_person_takes_out_of_its_holders_hands_takes_no_result_of_that_attempt",
+            ),
+        ],
+    ),
+    Row(
+        137,
+        "While server or Redis is away nothing is lost, and it recovers by itself.",
+        [
+            of(
+                "operations/test_shared_state",
+                "while_redis_is_away_tasks_and_results_go_on_and_shared_values_say_so",
+            ),
+            of(
+                "storage/test_shared",
+                "while_redis_is_away_every_call_is_refused_at_once_and_then_it_recovers_by_itself",
+            ),
+            of("bus/test_remote", "a_lost_connection_is_made_again_and_everybody_looks"),
+            of(
+                "client/test_queue_agent",
+                "a_server_that_is_not_there_is_tried_five_more_times_and_then_a_clear_error",
+                "a_result_is_kept_through_an_outage_which_is_told_and_handed_in_once",
+            ),
+            of("cli/test_queues", "a_server_that_is_killed_and_comes_back_loses_no_task_and_no_result"),
+        ],
+    ),
+    Row(
+        138,
+        "Shared values have versions; what has expired says so.",
+        [
+            of(
+                "storage/test_shared",
+                "of_two_who_expect_the_same_version_one_is_refused",
+                "what_has_expired_is_remembered_and_its_version_goes_on",
+            ),
+            of(
+                "operations/test_shared_state",
+                "a_value_that_another_one_has_changed_meanwhile_is_not_overwritten",
+                "what_is_forgotten_is_only_what_expired_long_ago",
+            ),
+        ],
+    ),
+    Row(
+        139,
+        "Who is silent is offline; what is known of it by heartbeats goes back; the same id continues.",
+        [
+            of(
+                "operations/test_queue",
+                "silence_makes_an_agent_offline_and_releases_only_whom_heartbeats_were_known_of",
+                "whom_nobody_has_heard_of_for_ninety_seconds_is_offline_to_whoever_asks_first",
+                "registering_again_continues",
+                "a_heartbeat_renews_a_claim_for_a_day_at_most",
+            ),
+        ],
+    ),
+    Row(
+        140,
+        "A task that nobody will fetch says so.",
+        [
+            of("operations/test_queue", "a_task_whose_queue_has_no_agent_says_so_after_the_stall_time"),
+            of(
+                "operations/test_queue",
+                "a_manager_waits_for_a_queue_task_only_while_its_type_has_an_agent_and_is_woken",
+            ),
+        ],
+    ),
+    Row(
+        141,
+        "What waits for a task that has failed is flagged, and whoever filed it hears of it.",
+        [of("operations/test_queue", "what_waits_for_a_task_that_has_failed_is_flagged_and_whoever_asks_hears_it")],
+    ),
+    Row(
+        142,
+        "Every tool of queues wants a key; only an orchestrator files.",
+        [
+            of("pitfalls/test_queues", "f142_every_tool_of_queues_wants_a_key_also_those_that_come"),
+            of(
+                "operations/test_queue_bad_input",
+                "every_queue_tool_refuses_no_key_a_wrong_one_and_a_revoked_one",
+                "no_other_credential_opens_a_queue_tool",
+                "only_an_orchestrator_files_tasks",
+                "an_id_that_another_key_is_bound_to_is_not_taken_over",
+            ),
+        ],
+    ),
+    Row(
+        143,
+        "Who is told to end finishes its task, takes no other, and says that it leaves.",
+        [
+            of(
+                "client/test_queue_agent",
+                "who_is_to_stop_finishes_its_task_hands_it_in_takes_no_other_and_goes_offline",
+                "who_waits_for_a_task_stops_at_once",
+            ),
+            of("cli/test_queues", "told_to_end_it_finishes_its_task_takes_no_other_and_is_offline"),
+            of("operations/test_queue", "leaving_puts_back_what_is_not_finished_at_once"),
+        ],
     ),
 )
