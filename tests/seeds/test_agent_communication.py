@@ -118,7 +118,7 @@ def test_1_2_サブエージェント間の間接通信(protocol: Protocol):
 
 
 def test_2_1_タスク作成メッセージ(protocol: Protocol):
-    example = {
+    example: Answer = {
         "task_id": "task-1705401234567-abc123",
         "agent_type": "planning",
         "status": "pending",
