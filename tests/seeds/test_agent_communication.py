@@ -8,6 +8,7 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
 import pytest
 
 from tests.operations.test_queue import claimed, key, poller
@@ -15,7 +16,7 @@ from tests.pitfalls.kit import log_lines
 from tests.seeds.examples import like
 from tests.stories import Answer, Caller, World
 from toryo.domain.errors import Code
-from toryo.operations.catalogue import catalogue
+from toryo.server import results
 
 PLAN = "ユーザー認証機能の実装計画を作成してください。FastAPI + PostgreSQL を使用します。"
 CREATE: Answer = {
@@ -140,8 +141,6 @@ def test_2_1_タスク作成メッセージ(protocol: Protocol):
 
 
 def test_2_2_タスク取得メッセージ(protocol: Protocol):
-    """The answer's text is the bare array of the example."""
-    assert catalogue()["poll_tasks"].bare == "result"
     example: list[Answer] = [
         {
             "task_id": "task-1705401234567-abc123",
@@ -158,6 +157,21 @@ def test_2_2_タスク取得メッセージ(protocol: Protocol):
     assert (got[0]["status"], got[0]["assigned_agent_id"]) == ("in_progress", "planning-agent-001")
     assert got[0]["context"] == CREATE["context"]
     assert protocol.poll(max_tasks=1) == []
+
+
+def test_2_2_タスク取得メッセージ_応答は配列そのもの(protocol: Protocol):
+    """The text of the answer is the bare array; what is structured must be an object, and a refusal is one, too."""
+    protocol.create()
+    asked: Answer = {"agent_id": protocol.agent_id, "max_tasks": 1}
+    for wanted in (1, 0):
+        outcome = protocol.world.perform("poll_tasks", asked, protocol.agent.credentials)
+        assert outcome.result is not None
+        told = orjson.loads(results.response(results.Call(b"7", "poll_tasks", asked, False), outcome, b"{}"))["result"]
+        assert told["content"][0]["text"].encode() == results.text(outcome)
+        assert orjson.loads(results.text(outcome)) == told["structuredContent"]["result"] == outcome.result["result"]
+        assert len(outcome.result["result"]) == wanted
+    refused = protocol.world.perform("poll_tasks", {**asked, "max_tasks": 0}, protocol.agent.credentials)
+    assert orjson.loads(results.text(refused))["error"] == "validationError"
 
 
 def test_2_3_結果報告メッセージ(protocol: Protocol):
