@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -254,4 +256,27 @@ def test_a_server_starts_without_redis_and_has_it_as_soon_as_it_is_there(redis_u
         wire.mend()
         now = 1.0
         assert state.get("prj_1", "k") is None
+        state.close()
+
+
+def test_a_redis_that_hangs_is_asked_less_often_because_others_wait_for_whoever_asks() -> None:
+    later = 0.0
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        state = RedisState(f"redis://127.0.0.1:{silent.getsockname()[1]}/0", clock=lambda: time.monotonic() + later)
+
+        def asked() -> bool:
+            with pytest.raises(Refusal):
+                state.get("prj_1", "k")
+            silent.setblocking(False)
+            try:
+                silent.accept()[0].close()
+            except BlockingIOError:
+                return False
+            return True
+
+        assert asked()
+        later = 5.0
+        assert not asked()
+        later = 60.0
+        assert asked()
         state.close()

@@ -24,8 +24,10 @@ from toryo.storage.transaction import Transaction
 
 _REMEMBERED: Millis = 24 * HOUR
 _MOST = 1_000
-_REST_SECONDS = 1.0
-"""After a failure nobody waits for Redis again for so long."""
+_ANSWERS_WITHIN = 1.0
+"""Seconds. Whoever asks holds its project's lock: the others wait, too."""
+_REST_SECONDS, _REST_TIMES = 1.0, 10
+"""After a failure nobody asks Redis again for a second, and for ten times as long as it took to fail."""
 
 _PUT = """
 local stored = redis.call('GET', KEYS[1])
@@ -50,7 +52,11 @@ class RedisState:
 
     def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._redis: Any = Redis.from_url(
-            url, socket_timeout=2, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0), decode_responses=False
+            url,
+            socket_timeout=_ANSWERS_WITHIN,
+            socket_connect_timeout=_ANSWERS_WITHIN,
+            retry=Retry(NoBackoff(), 0),
+            decode_responses=False,
         )
         self._put = self._redis.register_script(_PUT)
         self._clock = clock
@@ -94,12 +100,14 @@ class RedisState:
         return sorted(self._ask(work), key=lambda each: each.key)
 
     def _ask(self, work: Callable[[], Any]) -> Any:
-        if self._clock() < self._away_until:
+        began = self._clock()
+        if began < self._away_until:
             raise _away()
         try:
             return work()
         except (RedisError, OSError):
-            self._away_until = self._clock() + _REST_SECONDS
+            now = self._clock()
+            self._away_until = now + max(_REST_SECONDS, _REST_TIMES * (now - began))
             raise _away() from None
 
 
