@@ -106,7 +106,9 @@ def _withdraw_claim(call: Call, task: Task) -> None:
     call.tx.queues.save_claim(queue.ended(held, "withdrawn", call.now))
     call.event("claim.withdrawn", task=task, agent_id=held.agent_id, data={"attempt": held.attempt})
     current = _stored(call, task.id)
-    nobody = {"assignee_id": None} if task.status is Status.TODO else {}
+    # who polls hears of no unblocking: left assigned, its task could go on in progress with nobody at work on it
+    polled = task.status is Status.BLOCKED and held.launch_id is None
+    nobody = {"assignee_id": None} if polled or task.status is Status.TODO else {}
     call.tx.tasks.save(current, replace(current, attempt=current.attempt + 1, **nobody))  # type: ignore[arg-type]
 
 

@@ -45,6 +45,9 @@ def lose(call: Call, lost: Claim, reason: str, *, counted: bool = True, rest: bo
     `counted` is false for a launch that nobody signed in for: it is as if there had been no claim. `outcome` is what
     its holder has submitted, if it was that.
     """
+    live = call.tx.queues.live_claim(lost.task_id)
+    if live is None or live.attempt != lost.attempt:
+        return  # it went with the task above it, which was lost a moment ago
     task = call.tx.tasks.find(lost.task_id)
     assert task is not None
     if counted:
