@@ -305,10 +305,22 @@ def _a_claim_of_a_present_attempt_ends_with_it(rows: Rows) -> Iterable[str]:
             yield f"{task['id']} is claimed for {each['launch_id']}, which is over"
 
 
+def _somebody_works_on_every_queue_task_in_progress(rows: Rows) -> Iterable[str]:
+    """Whoever polled it holds its claim; others are a Coordinator's to start, or people."""
+    claimed = {each["task_id"] for each in rows["claims"] if each["ended_at"] is None}
+    for task in rows.tasks.values():
+        if task["agent_type"] is None or task["status"] != "in_progress" or task["id"] in claimed:
+            continue
+        agent = rows.agents[task["assignee_id"]]
+        if agent["provider"] is None and agent["kind"] != "human":
+            yield f"{task['id']} is in progress by {agent['id']}, who has no claim"
+
+
 def _no_task_is_tried_more_often_than_it_may_be(rows: Rows) -> Iterable[str]:
     tried = Counter(each["task_id"] for each in rows["claims"] if each["end_reason"] in ("lost", "failed"))
+    again = Counter(each["task_id"] for each in rows["events"] if each["kind"] == "task.retried")
     for task_id, count in tried.items():
-        if count > (rows.tasks[task_id]["max_attempts"] or queue.MAX_ATTEMPTS):
+        if count > (rows.tasks[task_id]["max_attempts"] or queue.MAX_ATTEMPTS) + again[task_id]:
             yield f"{task_id} was tried {count} times"
     for each in rows["claims"]:
         if each["attempt"] > rows.tasks[each["task_id"]]["attempt"]:
@@ -555,6 +567,7 @@ RULES = [
     _fences_grow,
     _a_live_claim_is_its_tasks_only_one_and_its_holder_works_on_it,
     _a_claim_of_a_present_attempt_ends_with_it,
+    _somebody_works_on_every_queue_task_in_progress,
     _no_task_is_tried_more_often_than_it_may_be,
     _messages_are_counted_without_gaps_in_each_project,
     _a_message_is_between_the_two_of_its_thread,

@@ -13,6 +13,7 @@ from tests.invariants import hold
 from tests.stories import Answer, Caller, World
 from toryo.domain.errors import Code
 from toryo.domain.times import HOUR, SECOND
+from toryo.storage import schema
 
 
 def key(world: World, agent_id: str | None = None, **more: Any) -> Caller:
@@ -366,6 +367,20 @@ def test_whoever_polls_is_hinted_when_a_task_comes_and_looks_again_when_a_rest_i
     assert resting.later.at == planning.world.now - 1 + 5 * SECOND
 
 
+def test_what_is_lost_together_with_the_task_above_it_is_lost_once(planning: Queue) -> None:
+    """The loss of the whole puts its part back; the part's own claim, over at the same moment, is no second loss."""
+    whole = filed(planning.chief, "Whole", timeout_seconds=60, max_attempts=1)
+    part = filed(planning.chief, "Part", timeout_seconds=60, max_attempts=1, parent_task_id=whole)
+    planning.poll()
+    assert planning.poll("p2") == [part]
+    planning.world.advance(61)
+    planning.world.housekeep()
+    assert planning.shown(whole)["error"] == "attemptsExhausted"
+    assert len(planning.world.events("claim.lost")) == 1
+    (over,) = [each for each in planning.world.rows(schema.claims)["claims"] if each[0] == part]
+    assert "withdrawn" in over
+
+
 # --- presence --------------------------------------------------------------------------------------------------------
 
 
@@ -479,6 +494,15 @@ def test_what_a_person_takes_out_of_its_holders_hands_takes_no_result_of_that_at
     assert (got["task_id"], got["attempt"]) == (task, 2)
     planning.one.refused("submit_result", Code.NOT_NOW, task_id=task, status="completed", attempt=1)
     planning.two.call("submit_result", task_id=task, status="completed")
+
+
+def test_an_unblocked_task_goes_back_to_its_queue_and_not_to_an_agent_that_hears_nothing_of_it(planning: Queue) -> None:
+    task = filed(planning.chief)
+    planning.poll()
+    planning.world.move(task, "blocked", "Not now.")
+    planning.world.owner.refused("move_task", Code.INVALID_TRANSITION, task_id=task, status="in_progress")
+    planning.world.move(task, "todo")
+    assert planning.poll() == [task]
 
 
 # --- agents that a Coordinator starts --------------------------------------------------------------------------------
