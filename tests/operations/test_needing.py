@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.documents.test_pages import _wrong as mistake_in
+from tests.documents.test_pages import wrong as mistake_in
 from tests.stories import Answer, World
 from toryo.operations.identity import digest
 from toryo.storage.database import Connection

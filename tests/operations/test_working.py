@@ -152,9 +152,9 @@ def test_help_names_what_may_be_called_now_and_why_the_rest_may_not(crew: World)
     assert "create_tasks_batch" in [each["name"] for each in answer["tools"]]
     why = {each["name"]: each["error"] for each in answer["not_now"]}
     assert (why["select_action"], why["claim_starts"]) == ("managerRequired", "coordinatorRequired")
-    assert worker.call("help", tool_name="create_task")["tools"][0]["parameters"]["required"] == [
-        "title",
-        "description",
+    assert worker.call("help", tool_name="delegate_to_chat_session")["tools"][0]["parameters"]["required"] == [
+        "target_agent_id",
+        "purpose",
     ]
     worker.refused("help", "toolNotFound", tool_name="create_subtask")
 

@@ -326,7 +326,7 @@ def test_f53_every_call_is_one_line_that_says_who_what_and_how_it_ended_and_no_s
     token = process.sign_in()["session_token"]
     Caller(crew, None).call("get_my_task", session_token=token)
     crew.nobody.refused("authenticate", None, agent_id="w1", passkey=crew.passkeys["w1"])
-    process.refused("create_task", "validationError", title="x" * 5000)
+    process.refused("create_task", "validationError", title=["x" * 5000])
     tools = ["authenticate", "get_my_task", "authenticate", "create_task"]
     assert [each["metadata"]["tool"] for each in lines] == tools
     assert [each["metadata"]["outcome"] for each in lines] == ["ok", "ok", "alreadyRunning", "validationError"]

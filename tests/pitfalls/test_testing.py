@@ -177,6 +177,9 @@ MAY_LOOK_AGAIN = frozenset({"until", "_until"})
 """Where nothing gives a signal: a helper of this name looks again, with a bound."""
 TIME_IS_THE_POINT = {
     "test_a_call_that_waits_gets_more_time_than_it_asks_the_server_to_wait": "a server that answers late",
+    "_do": "a poller's program: this is its work",
+    "_go_elsewhere": "a poller's program rests before it tries another server, as clients do",
+    "insist": "a client that is to outlive outages rests between its tries",
 }
 
 
@@ -203,7 +206,7 @@ def _bounded(place: Place) -> bool:
     return False
 
 
-AT_WORK = ("until_printed", "_at_work", ".rung(", "site.until(", "until_status", "agents()", "working(")
+AT_WORK = ("until_printed", "_at_work", ".rung(", "site.until(", "until_status", "agents()", "working(", "process_of(")
 """Ways of these kits to know that somebody works."""
 INTERVENES = ("/pause", ".kill()", ".freeze()", "'blocked'", "'cancelled'", ".leave(")
 """What is done to the server is not meant: a site begins with one that answers."""
