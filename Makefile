@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 ARGS   ?=
 
 # How many processes run the tests; 0 runs them in this one. They must agree on the order of sets (PYTHONHASHSEED).
-WORKERS ?= 2
+WORKERS ?= 3
 
 .DEFAULT_GOAL := help
 .PHONY: help setup check fix test demo docs serve bench

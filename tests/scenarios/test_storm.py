@@ -1,7 +1,7 @@
 """Everything is killed at random, again and again, while work goes on; then it is calm, and everything gets completed.
 
 `TORYO_TEST_SEED` names the seed (it decides what is killed when; what that hits is chance all the same), and
-`TORYO_TEST_STORM_SECONDS` how long the storm lasts: 40 seconds by default, 120 are for those who have time.
+`TORYO_TEST_STORM_SECONDS` how long the storm lasts: 25 seconds by default, 120 are for those who have time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pytest
 from tests.scenarios.conftest import Build
 from tests.scenarios.sites import Site
 
-SECONDS = float(os.environ.get("TORYO_TEST_STORM_SECONDS", "40"))
+SECONDS = float(os.environ.get("TORYO_TEST_STORM_SECONDS", "25"))
 SEED = int(os.environ.get("TORYO_TEST_SEED", "17"))
 CALM_WITHIN = 60.0
 STORIES_AT_ONCE = 2
