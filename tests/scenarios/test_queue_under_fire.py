@@ -30,6 +30,7 @@ AGENTS = int(os.environ.get("TORYO_TEST_QUEUE_AGENTS", "8"))
 OUTAGE_SECONDS = float(os.environ.get("TORYO_TEST_OUTAGE_SECONDS", "3"))
 SEED = int(os.environ.get("TORYO_TEST_SEED", "17"))
 KILLS = TASKS // 25
+CUTS = 6
 DONE_WITHIN = 90.0 + TASKS / 5
 HINTED_WITHIN = 10.0
 """Seconds; who was not hinted looks by itself after 15."""
@@ -153,10 +154,11 @@ def test_postgresql_is_cut_off_and_comes_back_and_nothing_is_lost_or_doubled(pos
     with proxy(postgres) as wire, Queue(build(database=wire.url), build(database=wire.url)) as queue:
         queue.file_meanwhile(TASKS)
         queue.start(AGENTS)
-        for number in range(3):
-            queue.journal.until("kept", (number + 1) * TASKS // 6)
-            wire.cut()
-            _away_for(queue, OUTAGE_SECONDS / 3)
+        for number in range(CUTS):
+            queue.journal.until("kept", (number + 1) * TASKS // (CUTS + 3))
+            wire.cut_after(b"COMMIT")  # of somebody's poll, result or task: it is kept, and nobody is told
+            assert wire.was_cut.wait(10), "nobody has committed anything"
+            _away_for(queue, OUTAGE_SECONDS / CUTS)
             wire.mend()
         queue.all_filed()
         queue.until_completed(DONE_WITHIN)
