@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from redis import Redis
-
 from tests.databases import missing
 from tests.scenarios.programs import Program
 from tests.scenarios.sites import free_port
@@ -37,12 +35,6 @@ class RedisServer:
         """SIGKILL: whoever was connected is cut off."""
         self._program.kill()
 
-    def listeners(self, channel: str) -> int:
-        """How many connections listen there."""
-        with Redis.from_url(self.url) as client:
-            ((_, many),) = client.pubsub_numsub(channel)
-        return int(many)
-
 
 @contextmanager
 def redis_server(directory: Path) -> Iterator[RedisServer]:
@@ -56,5 +48,4 @@ def redis_server(directory: Path) -> Iterator[RedisServer]:
     try:
         yield server
     finally:
-        if server._program.alive:
-            server.stop()
+        server.stop()
