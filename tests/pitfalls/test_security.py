@@ -228,7 +228,8 @@ VALUES: dict[str, Any] = {
     "reason": "x", "result": "failed", "role": "worker", "session_id": "ses_1", "status": "blocked", "summary": "x",
     "task_id": "tsk_1", "tasks": [{"local_id": "a", "title": "a", "description": "x"}], "text": "x", "title": "x",
     "working_directory": "/work", "progress": "x", "passkey": "pk_x", "content": "x", "conversation_id": "cnv_1",
-    "delegation_id": "dlg_1", "key_id": "key_1", "correlation_id": "req-1", "initial_message": "x", "message": "x", "purpose": "x",
+    "delegation_id": "dlg_1", "key_id": "key_1", "correlation_id": "req-1", "initial_message": "x",
+    "message": "x", "purpose": "x",
     "target_agent_id": "boss",
 }  # fmt: skip
 ALSO = {"save_progress": {"progress": "x"}, "list_tasks": {}, "update_task_status": {"reason": "x"},

@@ -25,9 +25,9 @@ from tests.scenarios.queues import TYPE, Queue, insist
 from tests.scenarios.sites import Site
 from toryo.client import Client, RefusalError
 
-TASKS = int(os.environ.get("TORYO_TEST_QUEUE_TASKS", "300"))
-AGENTS = int(os.environ.get("TORYO_TEST_QUEUE_AGENTS", "8"))
-OUTAGE_SECONDS = float(os.environ.get("TORYO_TEST_OUTAGE_SECONDS", "3"))
+TASKS = int(os.environ.get("TORYO_TEST_QUEUE_TASKS", "120"))
+AGENTS = int(os.environ.get("TORYO_TEST_QUEUE_AGENTS", "5"))
+OUTAGE_SECONDS = float(os.environ.get("TORYO_TEST_OUTAGE_SECONDS", "2"))
 SEED = int(os.environ.get("TORYO_TEST_SEED", "17"))
 KILLS = TASKS // 25
 CUTS = 6
