@@ -11,6 +11,8 @@ from tests.operations.test_queue import claimed, filed, key, poller
 from tests.postgres_proxy import redis_proxy
 from tests.stories import World
 from toryo.domain.errors import Code
+from toryo.operations.perform import Outcome
+from toryo.operations.permissions import Credentials
 from toryo.storage.redis_shared import RedisState
 
 
@@ -76,3 +78,19 @@ def test_while_redis_is_away_tasks_and_results_go_on_and_shared_values_say_so(wo
         assert planner.call("get_shared_state", key="k")["value"] == 1
         assert planner.call("set_shared_state", key="k", value=2, expected_version=1)["version"] == 2
         state.close()
+
+
+def test_a_work_that_runs_again_has_set_a_value_in_redis_once(world: World, redis_url: str) -> None:
+    """A database may roll a work back and run it again; Redis has it then, and is not asked for another version."""
+    state = RedisState(redis_url)
+    world.office.context = replace(world.office.context, shared=state)
+    world.project()
+    token = world.owner.call("make_api_key", project_id=world.project_id, agent_id="w1")["token"]
+    asked = world.office._asked(
+        "set_shared_state", {"key": "k", "value": 1, "expected_version": 0}, Credentials(bearer=token), False
+    )
+    assert not isinstance(asked, Outcome)
+    for _ in range(2):
+        done = world.database.write(asked.work)
+        assert (done.outcome.result or {})["version"] == 1
+    state.close()

@@ -58,6 +58,7 @@ class Call:
         *,
         may_wait: bool = False,
         correlation_id: str | None = None,
+        once: str = "",
     ) -> None:
         self.tx = tx
         self.caller = caller
@@ -65,6 +66,7 @@ class Call:
         self.context = context
         self.may_wait = may_wait
         self.correlation_id = correlation_id
+        self.once = once
         self._session = self._stored = caller.session
 
     # --- who -----------------------------------------------------------------------------------------------------

@@ -7,8 +7,10 @@ answer. Waiting happens at the edge, which performs again after a hint.
 from __future__ import annotations
 
 import difflib
+import itertools
 import logging
 import time
+import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -93,6 +95,7 @@ class Office:
         self.clock = clock
         self.publish = publish
         self.observers = tuple(observers)
+        self._name, self._asked_so_far = uuid.uuid4().hex, itertools.count()
         self.context = Context(settings, limits or _limits(settings), entropy, talk=_talk(settings), shared=shared)
 
     # --- the path --------------------------------------------------------------------------------------------------
@@ -151,7 +154,8 @@ class Office:
         token = arguments.pop("session_token", None)
         if isinstance(token, str) and token:
             credentials = replace(credentials, session_token=token)
-        return _Asked(self, operation, arguments, credentials, may_wait and operation.waits, self.clock())
+        once = f"{self._name}:{next(self._asked_so_far)}"
+        return _Asked(self, operation, arguments, credentials, may_wait and operation.waits, self.clock(), once)
 
     def _finish(self, asked: _Asked, done: _Done, started: float) -> Outcome:
         if done.hints:
@@ -230,6 +234,8 @@ class _Asked:
     credentials: Credentials
     may_wait: bool
     now: Millis
+    once: str
+    """Names this call among all: a work that runs again is known by it."""
 
     def work(self, connection: Connection) -> _Done:
         tx = Transaction(connection)
@@ -274,6 +280,7 @@ class _Asked:
             self.office.context,
             may_wait=self.may_wait,
             correlation_id=self.credentials.correlation_id,
+            once=self.once,
         )
 
     def _answered(self, tx: Transaction, call: Call, result: dict[str, Any] | Later) -> _Done:

@@ -51,8 +51,9 @@ def set_shared_state(call: Call, wanted: SetState) -> dict[str, Any]:
         )
     project_id = call.caller.project_id or ""
     entry = call.context.shared(call.tx).put(
-        project_id, wanted.key, wanted.value, call.actor.id, call.now, wanted.ttl * SECOND, wanted.expected_version
-    )
+        project_id, wanted.key, wanted.value, call.actor.id, call.now, wanted.ttl * SECOND, wanted.expected_version,
+        once=call.once,
+    )  # fmt: skip
     call.event(
         "state.set", project_id=project_id, data={"key": wanted.key, "version": entry.version, "ttl": wanted.ttl}
     )

@@ -36,6 +36,7 @@ if stored then
   local before = cjson.decode(stored)
   version = before.version
   live = before.expires_at > tonumber(ARGV[3])
+  if ARGV[5] ~= '' and before.once == ARGV[5] then return {1, version} end
 end
 local expected = tonumber(ARGV[2])
 local present = live and version or 0
@@ -73,10 +74,20 @@ class RedisState:
         return None if stored is None else _entry(project_id, key, stored)
 
     def put(
-        self, project_id: str, key: str, value: Any, by: str, now: Millis, ttl: Millis, expected: int | None
+        self,
+        project_id: str,
+        key: str,
+        value: Any,
+        by: str,
+        now: Millis,
+        ttl: Millis,
+        expected: int | None,
+        *,
+        once: str = "",
     ) -> Entry:
-        rest = orjson.dumps({"updated_at": now, "updated_by": by, "expires_at": now + ttl, "value": value})[1:]
-        arguments: list[bytes | int] = [rest, -1 if expected is None else expected, now, ttl + _REMEMBERED]
+        about = {"once": once, "updated_at": now, "updated_by": by, "expires_at": now + ttl, "value": value}
+        rest, wanted = orjson.dumps(about)[1:], -1 if expected is None else expected
+        arguments: list[bytes | int | str] = [rest, wanted, now, ttl + _REMEMBERED, once]
         done, version = self._ask(lambda: self._put(keys=[_name(project_id, key)], args=arguments))
         if not done:
             raise conflict(key, int(version), expected or 0)

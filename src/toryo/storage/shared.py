@@ -18,9 +18,21 @@ class Shared(Protocol):
         """The value as it was last set, expired or not; None if it never was (or was forgotten long ago)."""
 
     def put(
-        self, project_id: str, key: str, value: Any, by: str, now: Millis, ttl: Millis, expected: int | None
+        self,
+        project_id: str,
+        key: str,
+        value: Any,
+        by: str,
+        now: Millis,
+        ttl: Millis,
+        expected: int | None,
+        *,
+        once: str = "",
     ) -> Entry:
-        """Sets it; its version is one more than before. Raises Refusal (conflict) if another version was expected."""
+        """Sets it; its version is one more than before. Raises Refusal (conflict) if another version was expected.
+
+        `once` names the call: the work of a transaction may run again, and has then been done.
+        """
 
     def all(self, project_id: str) -> list[Entry]:
         """By key, at most 1,000."""
@@ -46,7 +58,16 @@ class InDatabase:
         return self._tx.queues.entry(project_id, key)
 
     def put(
-        self, project_id: str, key: str, value: Any, by: str, now: Millis, ttl: Millis, expected: int | None
+        self,
+        project_id: str,
+        key: str,
+        value: Any,
+        by: str,
+        now: Millis,
+        ttl: Millis,
+        expected: int | None,
+        *,
+        once: str = "",  # noqa: ARG002 - what a transaction has not committed was not done
     ) -> Entry:
         before = self._tx.queues.entry(project_id, key)
         present = before.version if before is not None and not before.expired(now) else 0
