@@ -389,10 +389,13 @@ def _candidates(call: Call, asked: ClaimStarts) -> list[Standing]:
 
 def _servants(call: Call, asked: ClaimStarts, live: set[tuple[str, str]]) -> Iterator[Standing]:
     """Agents that serve a queue in which a task is ready, and do not run."""
-    ready = {(project, queue): since for project, queue, since in call.tx.queues.ready_types(call.now)}
+    serving = call.tx.agents.serving()
+    ready: dict[tuple[str, str], Millis] = {}
+    for project_id, queue in {(project_id, queue) for project_id, queue, _ in serving}:
+        for task in call.tx.queues.ready(project_id, queue, call.now, 1):
+            ready[project_id, queue] = task.created_at
     if not ready:
         return
-    serving = call.tx.agents.serving()
     providers = call.tx.agents.providers_of({agent for _, _, agent in serving})
     for project_id, queue, agent_id in serving:
         since = ready.get((project_id, queue))
