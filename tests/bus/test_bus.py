@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.databases import KINDS
-from toryo.bus.bus import Bus
+from toryo.bus.bus import WOKEN_OF_A_QUEUE, Bus
 from toryo.bus.in_process import InProcessBus
 from toryo.bus.postgres import PostgresBus
 from toryo.bus.redis import RedisBus
@@ -266,5 +266,22 @@ def test_publishing_takes_any_iterable_once(tell: Callable[[Story], None]) -> No
             bus.publish(topics)
             assert await first.wait(SECONDS) is True
             assert await second.wait(SECONDS) is True
+
+    tell(story)
+
+
+def test_of_many_who_wait_for_a_queue_a_few_are_woken_by_each_hint(tell: Callable[[Story], None]) -> None:
+    """All would look for the same task; whoever gets one hints again if there are more."""
+
+    async def story(bus: Bus) -> None:
+        waiting = [bus.subscribe(["queue:prj:planning"]) for _ in range(30)]
+        bus.publish(["queue:prj:planning"])
+        first = [each for each in waiting if await each.wait(0)]
+        assert len(first) == WOKEN_OF_A_QUEUE
+        for _ in range(4):
+            bus.publish(["queue:prj:planning"])
+        assert len([each for each in waiting if await each.wait(0)]) == len(waiting)
+        for each in waiting:
+            each.close()
 
     tell(story)

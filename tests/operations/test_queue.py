@@ -568,3 +568,30 @@ def test_a_manager_goes_on_waiting_for_a_plain_agent_that_works_in_silence(world
     assert boss.world.owner.call("show_task", task_id=task)["task"]["status"] == "in_progress"
     planner.call("submit_result", task_id=task, status="completed")
     assert world.why("boss") == "start workers_finished"
+
+
+def test_whoever_takes_a_task_and_leaves_others_wakes_more_of_those_who_wait(world: World) -> None:
+    world.project()
+    chief = key(world, "chief", orchestrator=True)
+    planner = poller(world)
+    for number in range(3):
+        filed(chief, f"Plan {number}")
+    topic = f"queue:{world.project_id}:planning"
+    world.hints.clear()
+    planner.call("poll_tasks", agent_id="planner-1", max_tasks=2)
+    assert any(topic in each for each in world.hints)
+    world.hints.clear()
+    planner.call("poll_tasks", agent_id="planner-1", max_tasks=2)
+    assert not any(topic in each for each in world.hints)
+
+
+def test_who_waits_at_a_queue_hears_that_its_project_goes_on(world: World) -> None:
+    world.project()
+    world.owner.call("pause_project", project_id=world.project_id)
+    planner = poller(world)
+    asked = {"agent_id": "planner-1", "wait_seconds": 45}
+    waiting = world.perform("poll_tasks", asked, planner.credentials, may_wait=True)
+    assert waiting.later is not None
+    world.hints.clear()
+    world.owner.call("resume_project", project_id=world.project_id)
+    assert any(waiting.later.topics & each for each in world.hints)

@@ -10,8 +10,14 @@ import asyncio
 import logging
 import threading
 from collections.abc import Iterable
+from itertools import islice
 from types import TracebackType
 from typing import Protocol, Self
+
+QUEUE = "queue:"
+"""Topics of which one listener is enough: whoever gets a task hints again if there are more."""
+WOKEN_OF_A_QUEUE = 8
+"""More than one, because a listener may be gone; all of thousands would look for the same task at once."""
 
 _log = logging.getLogger(__name__)
 
@@ -110,10 +116,14 @@ class Subscriptions:
                     self._by_topic.pop(topic, None)
 
     def hint(self, topics: Iterable[str]) -> None:
-        """Wakes those who listen to any of the topics, each loop with one message."""
+        """Wakes those who listen to any of the topics, each loop with one message; of a queue's listeners a few."""
         with self._lock:
-            heard = [each for topic in topics for each in self._by_topic.get(topic, ()) if each.take()]
+            heard = [each for topic in topics for each in self._heard(topic)]
         _wake(heard)
+
+    def _heard(self, topic: str) -> Iterable[Subscription]:
+        news = (each for each in self._by_topic.get(topic, ()) if each.take())
+        return islice(news, WOKEN_OF_A_QUEUE) if topic.startswith(QUEUE) else news
 
     def hint_all(self) -> None:
         """Wakes everybody: nobody knows what was missed."""

@@ -198,7 +198,7 @@ def _save_project(call: Call, before: Project, after: Project, kind: str) -> dic
     stored = replace(after, updated_at=call.now, version=before.version + 1)
     call.tx.projects.save(before, stored)
     call.event(kind, project_id=stored.id, data={"status": stored.status.value})
-    call.tx.hint(WORK, f"project:{stored.id}")
+    call.tx.hint(WORK, f"project:{stored.id}", f"project-status:{stored.id}")
     return _project(stored)
 
 

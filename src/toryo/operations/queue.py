@@ -330,8 +330,10 @@ def poll_tasks(call: Call, wanted: Poll) -> dict[str, Any] | Later:
     project = call.project(presence.project_id)
     claiming.lapse(call, project.id)
     many = min(wanted.max_tasks, room)
-    ready = call.tx.queues.ready(project.id, presence.agent_type, call.now, many) if project.active else []
-    taken = [task for each in ready if (task := claiming.claim(call, each, call.agent)) is not None]
+    ready = call.tx.queues.ready(project.id, presence.agent_type, call.now, many + 1) if project.active else []
+    taken = [task for each in ready[:many] if (task := claiming.claim(call, each, call.agent)) is not None]
+    if len(ready) > many:  # a hint wakes a few of those who wait: there is work for more
+        call.tx.hint(changing.queue_topic(project.id, presence.agent_type))
     if not taken and wanted.wait_seconds and call.may_wait:
         topics = {changing.queue_topic(project.id, presence.agent_type), f"project-status:{project.id}"}
         return Later(frozenset(topics), claiming.next_look(call, project.id, presence.agent_type))
