@@ -209,6 +209,16 @@ def refuse_commands(ground: Ground, drafts: Sequence[Draft], by: Agent | None) -
     )
 
 
+def refuse_command_for_others(draft: Draft) -> None:
+    """Whoever asks for a task of somebody else writes no command for them, whatever the project allows its managers."""
+    if _has_command(draft):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "A task that is asked of others carries no command.",
+            "Describe what is wanted in words; whoever does it decides how.",
+        )
+
+
 def _has_command(draft: Draft) -> bool:
     in_context = isinstance(draft.context, dict) and "command" in draft.context
     return in_context or any("command" in each for each in draft.acceptance)

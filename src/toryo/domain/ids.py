@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import Millis
 
 PROJECT, AGENT, TASK, SESSION, LAUNCH = "prj", "agt", "tsk", "ses", "lau"
@@ -24,6 +25,17 @@ def make(prefix: str, now: Millis, randomness: int) -> str:
 def may_be_chosen(identifier: str) -> bool:
     """People may choose an agent's (or project's) id themselves: 1-64 of `a-z 0-9 . _ -`."""
     return _CHOSEN.fullmatch(identifier) is not None and not identifier.startswith(("-", "."))
+
+
+def chosen(identifier: str) -> str:
+    """The id that somebody has chosen. Raises Refusal for one that may not be."""
+    if not may_be_chosen(identifier):
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            f"{identifier!r} cannot be an id.",
+            "Use 1 to 64 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit.",
+        )
+    return identifier
 
 
 def _digits(number: int, width: int) -> str:

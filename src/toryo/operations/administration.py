@@ -74,7 +74,7 @@ class CreateProject(Parameters):
 def create_project(call: Call, wanted: CreateProject) -> dict[str, Any]:
     """Create a project."""
     call.tx.lock_everything()
-    project_id = _chosen(wanted.id) if wanted.id else call.new_id(ids.PROJECT)
+    project_id = ids.chosen(wanted.id) if wanted.id else call.new_id(ids.PROJECT)
     if call.tx.projects.find(project_id) is not None:
         raise _taken("project", project_id)
     project = Project(
@@ -94,16 +94,6 @@ def create_project(call: Call, wanted: CreateProject) -> dict[str, Any]:
 
 def _project(project: Project) -> dict[str, Any]:
     return {"success": True, "project_id": project.id, "project": showing.project(project)}
-
-
-def _chosen(identifier: str) -> str:
-    if not ids.may_be_chosen(identifier):
-        raise Refusal(
-            Code.VALIDATION_ERROR,
-            f"{identifier!r} cannot be an id.",
-            "Use 1 to 64 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit.",
-        )
-    return identifier
 
 
 def _taken(what: str, identifier: str) -> Refusal:
@@ -421,7 +411,7 @@ class CreateAgent(Parameters):
 def create_agent(call: Call, wanted: CreateAgent) -> dict[str, Any]:
     """Create an agent. Its passkey is shown once, here."""
     call.tx.lock_everything()
-    agent_id = _chosen(wanted.id) if wanted.id else call.new_id(ids.AGENT)
+    agent_id = ids.chosen(wanted.id) if wanted.id else call.new_id(ids.AGENT)
     if call.tx.agents.find(agent_id) is not None:
         raise _taken("agent", agent_id)
     if wanted.reports_to is not None:

@@ -16,7 +16,7 @@ from toryo.domain.events import SETUP, Event, of_setup
 from toryo.domain.ground import Ground
 from toryo.domain.launches import Purpose
 from toryo.domain.moves import Actor
-from toryo.domain.projects import Project
+from toryo.domain.projects import Language, Project
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
@@ -120,6 +120,12 @@ class Call:
         """Changes the caller's session; it is stored when the call has ended well."""
         self._session = replace(self.session, **fields)
         return self._session
+
+    @property
+    def language(self) -> Language:
+        """Of the instructions in the project of the caller's session."""
+        project = self.tx.projects.find(self.session.project_id)
+        return project.settings.language if project is not None else Language.ENGLISH
 
     # --- new things ----------------------------------------------------------------------------------------------
 

@@ -25,7 +25,6 @@ Id = Annotated[str, Field(min_length=1, max_length=64)]
 Content = Annotated[str, Field(min_length=1, max_length=chat.LONGEST, pattern=r"\S")]
 
 
-_NEWER_THAN_ALL = 1 << 62
 _LEFT_AT_ONCE = 20
 """Notifications that may wait for one task session."""
 
@@ -122,9 +121,7 @@ class _HandOut:
         found = [
             message
             for other in sorted(others)
-            for message in self.call.tx.chat.before(
-                self.project_id, chat.thread_of(self.agent.id, other), _NEWER_THAN_ALL, enough
-            )
+            for message in self.call.tx.chat.before(self.project_id, chat.thread_of(self.agent.id, other), None, enough)
             if message.id not in here and message.kind is chat.MessageKind.MESSAGE
         ]
         found = [each for each in found if each.to_agent_id != self.agent.id or each.sequence < after_all]
@@ -154,7 +151,7 @@ class _HandOut:
 
     def _instruction(self, turns: list[Conversation], taken: list[Delegation], over: list[Conversation]) -> str:
         """What to do with each thing that is there, in the project's language."""
-        language = _language(self.call)
+        language = self.call.language
         said = [
             words(
                 "chat.ended", language, conversation_id=each.id, partner=each.other(self.agent.id), reason=each.reason
@@ -192,11 +189,6 @@ class _HandOut:
         key = "chat.delegation_to_person" if target is not None and target.human else "chat.delegation_to_agent"
         key = "chat.delegation_in_hand" if conversation is not None else key
         return words(key, language, delegation_id=delegation.id, target=delegation.target_agent_id)
-
-
-def _language(call: Call) -> Language:
-    project = call.tx.projects.find(call.session.project_id)
-    return project.settings.language if project is not None else Language.ENGLISH
 
 
 def _open(conversation: Conversation, agent_id: str) -> dict[str, Any]:
@@ -382,7 +374,7 @@ def start_conversation(call: Call, wanted: StartConversation) -> dict[str, Any]:
         call, project, partner, wanted.purpose or wanted.initial_message[:200], wanted.initial_message,
         wanted.max_turns, delegation,
     )  # fmt: skip
-    told = words("chat.then", _language(call))
+    told = words("chat.then", call.language)
     if not created:
         told = f"A conversation with {partner.id} is open already; your first message was not sent. {told}"
     return {
@@ -423,7 +415,7 @@ def _turn(call: Call, conversation: Conversation, content: str) -> dict[str, Any
         "max_turns": after.max_turns,
         "your_turn_next": False,
         "state": after.state.value,
-        "instruction": words("chat.then", _language(call)),
+        "instruction": words("chat.then", call.language),
     }
 
 
@@ -462,7 +454,7 @@ def end_conversation(call: Call, wanted: EndConversation) -> dict[str, Any]:
         "success": True,
         "conversation_id": after.id,
         "state": after.state.value,
-        "instruction": words("chat.then", _language(call)),
+        "instruction": words("chat.then", call.language),
     }
 
 
@@ -527,7 +519,7 @@ def report_delegation_completed(call: Call, report: ReportDelegation) -> dict[st
         "success": True,
         "delegation_id": delegation.id,
         "status": delegation.status.value,
-        "instruction": words("chat.then", _language(call)),
+        "instruction": words("chat.then", call.language),
     }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from toryo.domain import queue
 from toryo.domain.agents import SYSTEM, Agent
+from toryo.domain.errors import Code, Refusal
 from toryo.domain.moves import Actor
 from toryo.domain.queue import Claim, Presence
 from toryo.domain.tasks import Details, Status, Task
@@ -86,6 +87,19 @@ def release_launch(call: Call, launch_id: str, task_id: str | None, *, counted: 
     held = call.tx.queues.live_claim(task_id) if task_id is not None else None
     if held is not None and held.launch_id == launch_id:
         lose(call, held, "lost" if counted else "released", counted=counted)
+
+
+def self_driven(call: Call, agent_id: str) -> Agent | None:
+    """The agent of that id, if there is one. Raises Refusal for a person's, or one that a Coordinator starts."""
+    present = call.tx.agents.find(agent_id)
+    if present is not None and (present.human or present.managed):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"{present.id} is {'a person' if present.human else 'an agent that a Coordinator starts'}.",
+            "Queues are served with API keys by agents that run by themselves: choose another agent_id.",
+            agent_id=present.id,
+        )
+    return present
 
 
 # --- presence --------------------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from pydantic import Field
 
 from toryo.domain import ids, queue
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.ids import may_be_chosen
 from toryo.domain.queue import ApiKey
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import iso, iso_or_none
@@ -54,7 +53,8 @@ def make_api_key(call: Call, wanted: MakeKey) -> dict[str, Any]:
     """Make an API key for an agent that runs already. It is shown once."""
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
-    _refuse_agent(call, wanted.agent_id)
+    if wanted.agent_id is not None:
+        claiming.self_driven(call, ids.chosen(wanted.agent_id))
     key = ApiKey(
         id=call.new_id(ids.KEY),
         project_id=project.id,
@@ -70,25 +70,6 @@ def make_api_key(call: Call, wanted: MakeKey) -> dict[str, Any]:
     call.tx.queues.add_key(key, digest(token))
     call.event("key.made", project_id=project.id, agent_id=key.agent_id, data=_shown(key))
     return {"success": True, "token": token, "agent_id": key.agent_id, "key": _shown(key)}
-
-
-def _refuse_agent(call: Call, agent_id: str | None) -> None:
-    if agent_id is None:
-        return
-    if not may_be_chosen(agent_id):
-        raise Refusal(
-            Code.VALIDATION_ERROR,
-            f"{agent_id!r} cannot be an id.",
-            "Use 1 to 64 of a-z 0-9 . _ -, not beginning with . or -.",
-        )
-    present = call.tx.agents.find(agent_id)
-    if present is not None and (present.human or present.managed):
-        raise Refusal(
-            Code.PERMISSION_DENIED,
-            f"{agent_id} is {'a person' if present.human else 'an agent that a Coordinator starts'}.",
-            "An API key is for an agent that runs by itself: choose another id.",
-            agent_id=agent_id,
-        )
 
 
 def _shown(key: ApiKey) -> dict[str, Any]:

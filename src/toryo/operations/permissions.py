@@ -174,12 +174,17 @@ def _refuse_for_queue(operation: Operation, caller: Caller) -> None:
     elif operation.grant is Grant.FILER and caller.session is not None and not caller.orchestrates:
         refuse_session(operation, caller)
     elif operation.grant in (Grant.QUEUE_AGENT, Grant.REGISTRAR) or caller.session is None:
-        raise Refusal(
-            Code.AUTHENTICATION_REQUIRED,
-            f"{operation.name} needs an API key.",
-            "Pass it as Authorization: Bearer or as api_key; a person makes one: toryo token add --agent ID "
-            "--project PRJ --type T.",
-        )
+        raise key_required(operation.name)
+
+
+def key_required(name: str) -> Refusal:
+    """What somebody without an API key is told who calls the operation of that name."""
+    return Refusal(
+        Code.AUTHENTICATION_REQUIRED,
+        f"{name} needs an API key.",
+        "Pass it as Authorization: Bearer or as api_key; a person makes one: toryo token add --agent ID "
+        "--project PRJ --type T.",
+    )
 
 
 def _refuse_key(operation: Operation, caller: Caller, key: ApiKey) -> None:

@@ -11,7 +11,6 @@ from toryo.domain import ids, queue
 from toryo.domain.agents import Agent, Role, Status
 from toryo.domain.agents import Kind as AgentKind
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.ids import may_be_chosen
 from toryo.domain.moves import Actor
 from toryo.domain.queue import ApiKey, Claim, Presence
 from toryo.domain.tasks import Status as TaskStatus
@@ -21,7 +20,7 @@ from toryo.operations import changing, claiming
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, Parameters, operation
 from toryo.operations.identity import QUEUE, digest
-from toryo.operations.permissions import Grant
+from toryo.operations.permissions import Grant, key_required
 from toryo.operations.results import Result, Said
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
@@ -89,12 +88,7 @@ def register_agent(call: Call, wanted: Register) -> dict[str, Any]:
 def _issued(call: Call, wanted: Register) -> tuple[ApiKey, str]:
     """A key for an agent of the same machine, where the server's settings let it register itself."""
     if call.context.settings.auth.mode != "local":
-        raise Refusal(
-            Code.AUTHENTICATION_REQUIRED,
-            "register_agent needs an API key.",
-            "Pass it as Authorization: Bearer or as api_key; a person makes one: toryo token add --agent ID "
-            "--project PRJ --type T.",
-        )
+        raise key_required("register_agent")
     projects = [each.id for each in call.tx.projects.all() if each.active]
     if len(projects) != 1:
         raise Refusal(
@@ -153,28 +147,15 @@ def _refuse_taken(call: Call, key: ApiKey, agent_id: str, before: Presence | Non
 
 def _agent(call: Call, key: ApiKey, wanted: Register) -> Agent:
     """The agent of that id, made now where there was none. Never a person's, or one that a Coordinator starts."""
-    present = call.tx.agents.find(wanted.agent_id)
-    if present is not None and (present.human or present.managed):
-        raise Refusal(
-            Code.PERMISSION_DENIED,
-            f"{present.id} is {'a person' if present.human else 'an agent that a Coordinator starts'}.",
-            "Choose another agent_id.",
-        )
-    agent = present or _made(call, wanted)
+    agent = claiming.self_driven(call, wanted.agent_id) or _made(call, wanted)
     if not call.tx.agents.members_among(key.project_id, [agent.id]):
         call.tx.agents.join(key.project_id, agent.id, call.now)
     return agent
 
 
 def _made(call: Call, wanted: Register) -> Agent:
-    if not may_be_chosen(wanted.agent_id):
-        raise Refusal(
-            Code.VALIDATION_ERROR,
-            f"{wanted.agent_id!r} cannot be an id.",
-            "Use 1 to 64 of a-z 0-9 . _ -, not beginning with . or -.",
-        )
     agent = Agent(
-        id=wanted.agent_id,
+        id=ids.chosen(wanted.agent_id),
         name=wanted.name or wanted.agent_id,
         kind=AgentKind.AI,
         role=Role.WORKER,

@@ -84,7 +84,7 @@ def _file(call: Call, wanted: Wanted) -> Task:
         agent_type=wanted.agent_type,
         context=wanted.context,
     )
-    _refuse_command(draft)
+    creating.refuse_command_for_others(draft)
     if parent is not None:
         creating.refuse_place(call.ground(parent), parent, [draft], capped=True, distinct=False)
     elif wanted.correlation_id is not None:
@@ -108,13 +108,3 @@ def _parent(call: Call, parent_id: str | None) -> Task | None:
             parent_task_id=parent.id,
         )
     return parent
-
-
-def _refuse_command(draft: Draft) -> None:
-    """Only people (and managers, where the project says so) write commands that a Coordinator runs."""
-    if isinstance(draft.context, dict) and "command" in draft.context:
-        raise Refusal(
-            Code.PERMISSION_DENIED,
-            "A task filed for a queue carries no `command`.",
-            "Say in task_description what is wanted, or use another key of the context.",
-        )

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from toryo.domain import chat
+from toryo.domain import chat, creating
 from toryo.domain.agents import Agent, Role, superiors
 from toryo.domain.creating import Draft
 from toryo.domain.errors import Code, Refusal
@@ -158,7 +158,7 @@ def _create(
         assignee_id=assignee.id,
         context=wanted.context,
     )
-    _refuse_command(draft)
+    creating.refuse_command_for_others(draft)
     made = changing.create(
         call,
         project,
@@ -173,15 +173,6 @@ def _create(
     if approved:
         call.tx.tasks.save(task, replace(task, approved_by=requester.id))
     return call.task(task.id)
-
-
-def _refuse_command(draft: Draft) -> None:
-    if isinstance(draft.context, dict) and "command" in draft.context:
-        raise Refusal(
-            Code.PERMISSION_DENIED,
-            "A requested task carries no command.",
-            "Describe what is wanted in words; the assignee decides how.",
-        )
 
 
 def _refuse_too_many(call: Call, project: Project, requester_id: str) -> None:

@@ -259,7 +259,7 @@ def read_chat(call: Call, wanted: ReadChat) -> dict[str, Any] | Later:
 def _messages(call: Call, wanted: ReadChat, project_id: str, thread: str) -> list[Message]:
     if wanted.after is not None:
         return call.tx.chat.after(project_id, thread, wanted.after, wanted.limit)
-    return call.tx.chat.before(project_id, thread, wanted.before or 1 << 62, wanted.limit)
+    return call.tx.chat.before(project_id, thread, wanted.before, wanted.limit)
 
 
 def _refuse_observer(call: Call, me: Agent, agent: Agent, other: Agent) -> None:

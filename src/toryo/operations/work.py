@@ -11,7 +11,6 @@ from toryo.domain import ids
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import Handoff, Note
 from toryo.domain.launches import Purpose
-from toryo.domain.projects import Language
 from toryo.domain.sessions import End
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import iso, iso_or_none
@@ -28,11 +27,6 @@ TEXT = 100_000
 
 Text = Annotated[str, Field(max_length=TEXT)]
 Id = Annotated[str, Field(min_length=1, max_length=64)]
-
-
-def language(call: Call) -> Language:
-    project = call.tx.projects.find(call.session.project_id)
-    return project.settings.language if project else Language.ENGLISH
 
 
 # --- what next -------------------------------------------------------------------------------------------------------
@@ -63,7 +57,7 @@ def get_my_task(call: Call, _: NoParameters) -> dict[str, Any]:
     session = call.session
     task = call.tx.tasks.find(session.task_id) if session.task_id else _in_progress(call)
     if task is None:
-        return {"success": True, "has_task": False, "instruction": words("no_task", language(call))}
+        return {"success": True, "has_task": False, "instruction": words("no_task", call.language)}
     if session.purpose is Purpose.TASK and session.fetched_at is None:
         call.change_session(fetched_at=call.now, fetched_event=call.tx.events.last())
         call.event("task.fetched", task=task)
@@ -71,7 +65,7 @@ def get_my_task(call: Call, _: NoParameters) -> dict[str, Any]:
         "success": True,
         "has_task": True,
         "task": _my_task(call, task),
-        "instruction": words("my_task", language(call)),
+        "instruction": words("my_task", call.language),
     }
 
 
@@ -166,7 +160,7 @@ def report_completed(call: Call, report: ReportCompleted) -> dict[str, Any] | La
     assert ground is not None
     main = ground.tree.tasks[session.task_id or ""]
     if session.runaway is not None and report.result == "success":
-        told = words("exit.runaway", language(call), detail=session.runaway)
+        told = words("exit.runaway", call.language, detail=session.runaway)
         raise Refusal(Code.RUNAWAY, "A guard stopped this session.", told)
     because_of = _blocks_below(ground.tree.descendants(main)) if report.result == "blocked" else ()
     reason = None if report.result == "success" else report.summary or "(reported without a reason)"
@@ -192,7 +186,7 @@ def _exit(call: Call, task: Task | None) -> dict[str, Any]:
     return {
         "success": True,
         "action": "exit",
-        "instruction": words("reported", language(call)),
+        "instruction": words("reported", call.language),
         "task_id": task.id if task else None,
         "status": task.status.value if task else "unchanged",
     }
@@ -408,5 +402,5 @@ def get_notifications(call: Call, _: GetNotifications) -> dict[str, Any]:
     return {
         "success": True,
         "notifications": [showing.notification(each) for each in waiting],
-        "instruction": words("get_next_action", language(call)),
+        "instruction": words("get_next_action", call.language),
     }

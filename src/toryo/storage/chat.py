@@ -264,6 +264,9 @@ _LEFT_AT = Statement(
 )
 
 
+_NEWER_THAN_ALL = 1 << 62
+
+
 class Chats:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -321,9 +324,10 @@ class Chats:
         )
         return int(found or 0)
 
-    def before(self, project_id: str, thread: str, sequence: int, limit: int) -> list[Message]:
-        """The last ones of a thread before a sequence number, oldest first."""
-        rows = self._connection.all(_IN_THREAD, project_id=project_id, thread=thread, before=sequence, limit=limit)
+    def before(self, project_id: str, thread: str, sequence: int | None, limit: int) -> list[Message]:
+        """The last ones of a thread (before a sequence number, if one is named), oldest first."""
+        newest = _NEWER_THAN_ALL if sequence is None else sequence
+        rows = self._connection.all(_IN_THREAD, project_id=project_id, thread=thread, before=newest, limit=limit)
         return MESSAGES.nouns(rows)[::-1]
 
     def after(self, project_id: str, thread: str, sequence: int, limit: int) -> list[Message]:
