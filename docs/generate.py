@@ -1,4 +1,6 @@
-"""Writes docs/reference/{cli,tools,tables,settings,manifest}.md from the code; with --check, says which are stale.
+"""Writes docs/reference/{cli,tools,tables,settings,manifest}.md and web/openapi.json from the code.
+
+With --check it writes nothing, and says which are stale.
 
 Nothing is described here: words come from the declarations themselves, so that the reference cannot disagree.
 """
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import json
 import sys
 import types
 import typing
@@ -18,7 +21,8 @@ import typer
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
-REFERENCE = Path(__file__).parent / "reference"
+ROOT = Path(__file__).resolve().parents[1]
+REFERENCE = ROOT / "docs" / "reference"
 NOTE = "<!-- Written by docs/generate.py from the code (make docs): change the code, not this page. -->\n"
 
 
@@ -310,14 +314,34 @@ PAGES: Mapping[str, Callable[[], str]] = {
 }
 
 
+# --- REST -------------------------------------------------------------------------------------------------------------
+
+
+def openapi() -> str:
+    """What the pages' types are made from (`npm run types` in web/)."""
+    from toryo.operations.catalogue import catalogue
+    from toryo.server import rest
+    from toryo.server.openapi import document
+
+    described = document(catalogue().values(), rest.PREFIX, rest.STREAM)
+    described["info"]["version"] = "0"  # a release changes no types
+    return json.dumps(described, indent=1, ensure_ascii=False)
+
+
+FILES: Mapping[Path, Callable[[], str]] = {
+    **{REFERENCE / name: page for name, page in PAGES.items()},
+    ROOT / "web" / "openapi.json": openapi,
+}
+
+
 def main(arguments: Sequence[str]) -> int:
     stale = []
-    for name, page in PAGES.items():
-        text, path = page().rstrip() + "\n", REFERENCE / name
+    for path, page in FILES.items():
+        text = page().rstrip() + "\n"
         if "--check" not in arguments:
             path.write_text(text, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:
-            stale.append(f"docs/reference/{name}")
+            stale.append(str(path.relative_to(ROOT)))
     if stale:
         print(f"stale: {' '.join(stale)}; run `make docs`", file=sys.stderr)
     return 1 if stale else 0

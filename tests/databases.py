@@ -56,13 +56,15 @@ def postgres_database() -> Iterator[str]:
 
 
 @contextmanager
-def postgres_schema(database_url: str) -> Iterator[str]:
-    """The URL of a new, empty schema in that database, dropped afterwards."""
+def postgres_schema(database_url: str, *settings: str) -> Iterator[str]:
+    """The URL of a new, empty schema in that database, dropped afterwards; `settings` are those of its connections."""
     name = f"test_{secrets.token_hex(6)}"
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(name)))
         try:
-            yield postgres_url(database_url, options=f"-csearch_path={name}")
+            yield postgres_url(
+                database_url, options=" ".join(f"-c{each}" for each in (f"search_path={name}", *settings))
+            )
         finally:
             connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(name)))
 

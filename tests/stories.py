@@ -7,17 +7,19 @@ answers the operation's output schema, a refusal has its four keys. What agents 
 
 from __future__ import annotations
 
+import os
 import random
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
 import pytest
 import sqlalchemy as sa
 import structlog
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 from tests.databases import KINDS, postgres_schema
 from toryo.domain.errors import Code
@@ -39,6 +41,7 @@ Answer = dict[str, Any]
 STARTED_AT = 1_800_000_000_000
 COORDINATOR_TOKEN, OWNER_TOKEN = "tct_coordinator", "tpt_owner"
 _CODES = frozenset(each.value for each in Code)
+_USUAL = Settings()
 _STANDARD = ("success", "error", "message", "instruction")
 
 
@@ -69,7 +72,7 @@ class World:
         entropy = random.Random(seed)
         self.office = Office(
             database,
-            settings or Settings(),
+            settings or _USUAL,
             self._clock,
             entropy.getrandbits,
             lambda them: self.hints.append(frozenset(them)),
@@ -133,14 +136,14 @@ class World:
         for number in range(1, workers + 1):
             self.worker(f"w{number}", "boss")
 
-    def member(self, agent_id: str) -> Caller:
-        """A person whose login role is member, of no project yet."""
+    def member(self, agent_id: str, login: str = "member") -> Caller:
+        """A person whose login role is member (or another one), of no project yet."""
         self.owner.call("create_agent", id=agent_id, role="worker", kind="human")
         token = f"tpt_{agent_id}"
 
         def work(connection: Connection) -> None:
             keeping = Transaction(connection).keeping
-            keeping.add_token(digest(token), "person", agent_id, self.now, agent_id=agent_id, login="member")
+            keeping.add_token(digest(token), "person", agent_id, self.now, agent_id=agent_id, login=login)
 
         self.database.write(work)
         return Caller(self, token)
@@ -404,13 +407,13 @@ def hold_to_promise(name: str, outcome: Outcome) -> None:
         assert result is None
         return
     assert result is not None
-    orjson.dumps(result)
+    plain = orjson.loads(orjson.dumps(result))
     if outcome.refused:
         _hold_refusal(name, result)
         return
     assert result["success"] is True, (name, result)
     assert outcome.operation is not None
-    problems = list(_validator(outcome.operation).iter_errors(result))
+    problems = list(_validator(outcome.operation).iter_errors(plain))
     assert not problems, f"{name} answers what its schema does not promise: {problems[0].message}"
     if name == "get_next_action" or "next" in result:
         _hold_next(result.get("next", result))
@@ -464,25 +467,42 @@ def _everything(table: sa.Table) -> Statement:
     return Statement(sa.select(table))
 
 
+def seeds(first: int, usual: int = 2) -> range:
+    """The seeds of stories that are left to chance; TORYO_TEST_SEEDS says how many of each kind are told."""
+    return range(first, first + int(os.environ.get("TORYO_TEST_SEEDS", usual)))
+
+
 # --- fixtures ------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="session", params=KINDS)
-def kept_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A database of each kind that stays for the whole run."""
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path_factory.mktemp('kept') / 'toryo.db'}"
-        return
-    with postgres_schema(request.getfixturevalue("postgres_server")) as url:
-        yield url
+@pytest.fixture(scope="session")
+def kept_sqlite() -> Iterator[Database]:
+    """An open database with all tables that stays for the whole run: making one costs more than most stories.
+
+    No story tells of a power cut: commits await no disk.
+    """
+    memory = "/dev/shm"
+    with (
+        TemporaryDirectory(prefix="toryo_test_", dir=memory if os.access(memory, os.W_OK) else None) as directory,
+        Database.open(f"sqlite:///{directory}/toryo.db") as opened,
+    ):
+        opened.upgrade()
+        yield opened
 
 
 @pytest.fixture(scope="session")
-def kept_database(kept_url: str) -> Iterator[Database]:
-    """An open database with all tables that stays for the whole run: making one costs more than most stories."""
-    with Database.open(kept_url) as opened:
+def kept_postgresql(postgres_server: str) -> Iterator[Database]:
+    """The same on PostgreSQL."""
+    with postgres_schema(postgres_server, "synchronous_commit=off") as url, Database.open(url) as opened:
         opened.upgrade()
         yield opened
+
+
+@pytest.fixture(params=KINDS)
+def kept_database(request: pytest.FixtureRequest) -> Database:
+    """Each kind of these. The parameter is not the session's: pytest would make each database anew after the other."""
+    found: Database = request.getfixturevalue(f"kept_{request.param}")
+    return found
 
 
 def empty(database: Database) -> None:

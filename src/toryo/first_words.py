@@ -72,3 +72,24 @@ def first_words(agent_id: str, language: str = "en", project_words: str = "", *,
     how = {name: text.format(agent_id=agent_id) for name, text in (_BY_HAND if by_hand else _STARTED)[known].items()}
     fixed = FIXED[known].format(agent_id=agent_id, **how)
     return f"{fixed}\n{project_words.strip()}\n" if project_words.strip() else fixed
+
+
+_REMINDERS: Mapping[str, str] = {
+    "en": """\
+You left without a report: the task of agent {agent_id} is still in progress and still yours.
+Call get_next_action now and go on until it says exit. If the work is done, call report_completed(result="success", \
+summary=…); if it cannot be done, report_completed(result="blocked", summary=the reason).
+Do not call authenticate again.
+""",
+    "ja": """\
+報告せずに終了しました。エージェント {agent_id} のタスクは進行中のまま、まだあなたの担当です。
+今すぐ get_next_action を呼び出し、exit と言われるまで続けてください。作業が終わっていれば report_completed\
+(result="success", summary=…)、できなければ report_completed(result="blocked", summary=理由) を呼び出してください。
+authenticate を再び呼び出す必要はありません。
+""",
+}
+
+
+def reminder(agent_id: str, language: str = "en") -> str:
+    """Said once to a program that ended by itself without a report, in the session it had."""
+    return _REMINDERS[language if language in _REMINDERS else "en"].format(agent_id=agent_id)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from email.utils import parseaddr
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
@@ -70,13 +71,64 @@ class ChatSettings(BaseModel):
 
 
 class AuthSettings(BaseModel):
-    """How queue agents prove themselves (`TORYO_AUTH__MODE`)."""
+    """How queue agents and people prove themselves (`TORYO_AUTH__MODE`, `TORYO_AUTH__PEOPLE` and so on)."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     mode: Literal["keys", "local"] = Field(
         "keys", description="keys: an API key is needed; local: register_agent gives one (loopback only)."
     )
+    people: Literal["accounts", "tokens"] = Field(
+        "accounts",
+        description="accounts: passwords (and a provider) sign in, and a server that others reach needs one of them to "
+        "start; tokens: tokens, and links made with them, are the only way in.",
+    )
+    oidc_issuer: str | None = Field(None, description="An OpenID provider that people sign in with: https://…")
+    oidc_client_id: str | None = Field(None, description="By which the provider knows this server.")
+    oidc_client_secret: SecretStr | None = Field(None, description="Its secret, if the provider gave one.")
+    oidc_scopes: str = Field("openid email profile", description="What the provider is asked for.")
+    oidc_role_claim: str | None = Field(None, description="The claim whose values give roles, by oidc_roles.")
+    oidc_roles: Annotated[dict[str, Literal["owner", "member", "viewer"]], NoDecode] = Field(
+        default_factory=dict, description="VALUE=ROLE,VALUE=ROLE for the role claim; the highest that fits counts."
+    )
+    oidc_default_role: Literal["none", "viewer", "member", "owner"] = Field(
+        "none", description="Of somebody new without such a value; none: owners add people first."
+    )
+    oidc_email_domains: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Only people with a verified address there: example.org,example.com."
+    )
+
+    @field_validator("oidc_email_domains", mode="before")
+    @classmethod
+    def _domains(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        return tuple(each.strip().lower().lstrip("@") for each in value.split(",") if each.strip())
+
+    @field_validator("oidc_roles", mode="before")
+    @classmethod
+    def _roles(cls, value: object) -> object:
+        return _pairs(value)
+
+    @field_validator("oidc_issuer")
+    @classmethod
+    def _issuer(cls, value: str | None) -> str | None:
+        """https, but for a provider on this machine: whoever can change its answers can sign in as anybody."""
+        if value is None:
+            return None
+        parts = urlsplit(value)
+        local = parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1")
+        if not parts.hostname or not (local or parts.scheme == "https"):
+            raise ValueError("it must be a URL that begins with https://HOST")
+        return value
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.oidc_issuer is None) != (self.oidc_client_id is None):
+            raise ValueError("signing in with a provider needs oidc_issuer and oidc_client_id")
+        if self.oidc_roles and self.oidc_role_claim is None:
+            raise ValueError("oidc_roles needs oidc_role_claim as well: where the values are found")
+        return self
 
 
 class NoticeSettings(BaseModel):
@@ -113,14 +165,8 @@ class NoticeSettings(BaseModel):
 
     @field_validator("emails", mode="before")
     @classmethod
-    def _pairs(cls, value: object) -> object:
-        """The environment's form, `ann=ann@example.org,ben=ben@example.org`, JSON, and a mapping."""
-        if not isinstance(value, str):
-            return value
-        if value.lstrip().startswith("{"):
-            return json.loads(value)
-        pairs = (each.partition("=") for each in value.split(",") if each.strip())
-        return {person.strip(): address.strip() for person, _, address in pairs}
+    def _addresses(cls, value: object) -> object:
+        return _pairs(value)
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -135,6 +181,16 @@ class NoticeSettings(BaseModel):
         if wrong:
             raise ValueError(f"{wrong[0]!r} is no e-mail address")
         return self
+
+
+def _pairs(value: object) -> object:
+    """The environment's form, `ann=ann@example.org,ben=ben@example.org`, JSON, and a mapping."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("{"):
+        return json.loads(value)
+    pairs = (each.partition("=") for each in value.split(",") if each.strip())
+    return {name.strip(): told.strip() for name, _, told in pairs}
 
 
 def _refuse_other(url: SecretStr | None, schemes: tuple[str, ...]) -> SecretStr | None:
@@ -183,9 +239,17 @@ class Settings(BaseSettings):
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Further host names (with or without port) by which clients may address the server."
     )
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        description="Addresses (or networks) of proxies whose X-Forwarded-Proto and X-Forwarded-For are believed; unix "
+        "for those that come by the Unix socket.",
+    )
     max_body_bytes: int = Field(2_000_000, ge=10_000, description="The largest request body, in bytes.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="What the log file keeps; warnings and errors always go to stderr as well."
+    )
+    log_keep_days: int = Field(
+        30, ge=1, le=36_500, description="Days for which the output of agents' programs is kept here."
     )
     metrics: bool = Field(False, description="Whether /metrics tells how the server is doing (Prometheus).")
     telemetry: bool = Field(
@@ -193,16 +257,24 @@ class Settings(BaseSettings):
     )
     session: SessionSettings = Field(default_factory=SessionSettings, description="Life times of sessions.")
 
-    auth: AuthSettings = Field(default_factory=AuthSettings, description="How queue agents prove themselves.")
+    auth: AuthSettings = Field(default_factory=AuthSettings, description="How agents and people prove themselves.")
     chat: ChatSettings = Field(default_factory=ChatSettings, description="Messages, conversations, delegations.")
     guards: GuardSettings = Field(default_factory=GuardSettings, description="Guards and graces.")
     notices: NoticeSettings = Field(default_factory=NoticeSettings, description="Telling people outside.")
 
-    @field_validator("allowed_hosts", mode="before")
+    @field_validator("allowed_hosts", "trusted_proxies", mode="before")
     @classmethod
     def _names(cls, value: object) -> object:
         """The environment's form, `a.example,b.example:8765`, as well as a sequence."""
         return tuple(name.strip() for name in value.split(",") if name.strip()) if isinstance(value, str) else value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for each in value:
+            if each != "unix":
+                ip_network(each)
+        return value
 
     def directory(self) -> Path:
         """The data directory these settings mean, absolute; it need not exist yet."""

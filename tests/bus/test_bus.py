@@ -17,7 +17,7 @@ from toryo.bus.in_process import InProcessBus
 from toryo.bus.postgres import PostgresBus
 from toryo.bus.redis import RedisBus
 
-SECONDS = 20.0
+SECONDS = 100.0
 SOON = 0.02
 Story = Callable[[Bus], Coroutine[Any, Any, None]]
 

@@ -11,15 +11,15 @@ import pytest
 from redis import Redis
 
 from tests.databases import REDIS
-from tests.stories import World, fresh, kept_database, kept_url, quiet
+from tests.stories import World, fresh, kept_database, kept_postgresql, kept_sqlite, quiet
 from toryo.bus.redis import RedisBus
 from toryo.settings import Settings
 from toryo.storage.database import Database
 
-__all__ = ["fresh", "kept_database", "kept_url", "quiet"]
+__all__ = ["fresh", "kept_database", "kept_postgresql", "kept_sqlite", "quiet"]
 
 pytestmark = pytest.mark.redis
-SECONDS = 20.0
+SECONDS = 100.0
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from toryo.bus.bus import Bus, Subscription
 from toryo.bus.postgres import PostgresBus
 from toryo.bus.redis import RedisBus
 
-SECONDS = 20.0
+SECONDS = 100.0
 
 
 @dataclass(frozen=True)

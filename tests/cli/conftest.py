@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -17,8 +17,10 @@ from typing import Any
 
 import pytest
 
-READY_WITHIN = 30
-ENDS_WITHIN = 40
+from tests import prepared
+
+READY_WITHIN = 100
+ENDS_WITHIN = 100
 
 
 def clean_environment(home: Path) -> dict[str, str]:
@@ -41,6 +43,16 @@ class Ended:
         return json.loads(self.out)
 
 
+def started(
+    words: list[str], environment: Mapping[str, str], cwd: Path, typed: str, timeout: float
+) -> subprocess.CompletedProcess[str]:
+    """Runs `python -m toryo …`."""
+    command = [sys.executable, "-m", "toryo", *words]
+    return subprocess.run(
+        command, env=environment, cwd=cwd, capture_output=True, text=True, timeout=timeout, input=typed, check=False
+    )
+
+
 @dataclass(frozen=True)
 class Toryo:
     """Types commands: `toryo("task", "list", …)`, with the data directory in the environment.
@@ -52,16 +64,8 @@ class Toryo:
     environment: Mapping[str, str]
 
     def __call__(self, *words: str, cwd: Path | None = None, typed: str = "", **environment: str) -> Ended:
-        found = subprocess.run(
-            [sys.executable, "-m", "toryo", *words],
-            env={**self.environment, **environment},
-            cwd=cwd or self.home,
-            capture_output=True,
-            text=True,
-            timeout=ENDS_WITHIN,
-            input=typed,
-            check=False,
-        )
+        run = started if prepared.REAL_STARTS else prepared.run
+        found = run([*words], {**self.environment, **environment}, cwd or self.home, typed, ENDS_WITHIN)
         return Ended(found.returncode, found.stdout, found.stderr)
 
     def json(self, *words: str) -> Any:
@@ -72,10 +76,18 @@ class Toryo:
 
 
 class Process:
-    """A `toryo …` that goes on, heard line by line."""
+    """A `toryo …` that goes on, heard line by line. With `real`, it is started for itself, not `prepared`."""
 
-    def __init__(self, *words: str, environment: Mapping[str, str], cwd: Path) -> None:
-        self.process = subprocess.Popen(
+    def __init__(self, *words: str, environment: Mapping[str, str], cwd: Path, real: bool = False) -> None:
+        started = self._started if real or prepared.REAL_STARTS else prepared.Started
+        self.process = started(words, environment, cwd)
+        self.lines: list[str] = []
+        self._heard: queue.Queue[str | None] = queue.Queue()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    @staticmethod
+    def _started(words: Sequence[str], environment: Mapping[str, str], cwd: Path) -> subprocess.Popen[str]:
+        return subprocess.Popen(
             [sys.executable, "-m", "toryo", *words],
             env=dict(environment),
             cwd=cwd,
@@ -85,9 +97,6 @@ class Process:
             text=True,
             start_new_session=True,
         )
-        self.lines: list[str] = []
-        self._heard: queue.Queue[str | None] = queue.Queue()
-        threading.Thread(target=self._listen, daemon=True).start()
 
     def until(self, words: str) -> str:
         """The first line from now on that has these words in it; fails if the process ends before."""

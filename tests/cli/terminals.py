@@ -8,25 +8,31 @@ import queue
 import signal
 import subprocess
 import sys
+import termios
 import threading
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-READS_WITHIN = 40
+READS_WITHIN = 100
 _IN_ITS_TERMINAL = """
 import fcntl, os, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that ^C reaches it
-os.execv(sys.executable, [sys.executable, "-m", "toryo", *sys.argv[1:]])
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 """
+TORYO = ("-m", "toryo")
 
 
 class Terminal:
-    """`toryo …` in a terminal of its own."""
+    """`toryo …` in a terminal of its own; or another program of Python's, given as the words that start it."""
 
-    def __init__(self, *words: str, environment: Mapping[str, str], cwd: Path) -> None:
+    def __init__(
+        self, *words: str, environment: Mapping[str, str], cwd: Path, program: tuple[str, ...] = TORYO
+    ) -> None:
         self._mine, its = pty.openpty()
+        self.mode_at_first = self.mode()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _IN_ITS_TERMINAL, *words],
+            [sys.executable, "-c", _IN_ITS_TERMINAL, *program, *words],
             env={**environment, "TERM": "xterm"},
             cwd=cwd,
             stdin=its,
@@ -42,6 +48,10 @@ class Terminal:
 
     def type(self, keys: str) -> None:
         os.write(self._mine, keys.encode())
+
+    def mode(self) -> list[Any]:
+        """How the terminal is set now."""
+        return termios.tcgetattr(self._mine)
 
     def until(self, words: str) -> str:
         """What was written up to these words, from where the last reading ended."""

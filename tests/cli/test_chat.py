@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Process, Toryo, clean_environment
-from tests.cli.terminals import Terminal
+from tests.cli.terminals import TORYO, Terminal
 from toryo.cli.here import Here
 from toryo.cli.panel import Heard, Panel
 from toryo.client import Client, Unreachable, discovery
@@ -56,8 +56,8 @@ def terminal(tmp_path: Path) -> Iterator[Open]:
     """Opens `toryo …` in a terminal; whatever is left is ended."""
     opened: list[Terminal] = []
 
-    def run(toryo: Toryo, *words: str) -> Terminal:
-        opened.append(Terminal(*words, environment=toryo.environment, cwd=tmp_path))
+    def run(toryo: Toryo, *words: str, program: tuple[str, ...] = TORYO) -> Terminal:
+        opened.append(Terminal(*words, environment=toryo.environment, cwd=tmp_path, program=program))
         return opened[-1]
 
     yield run
@@ -261,7 +261,9 @@ def test_what_comes_is_written_above_what_is_being_typed(crew: Toryo, terminal: 
 
 
 @pytest.mark.parametrize("how", ["\x03", signal.SIGHUP, signal.SIGTERM])
-def test_however_one_leaves_the_panel_is_closed(crew: Toryo, terminal: Open, how: str | signal.Signals) -> None:
+def test_however_one_leaves_the_panel_is_closed_and_the_terminal_is_as_it_was(
+    crew: Toryo, terminal: Open, how: str | signal.Signals
+) -> None:
     before = _now(crew)
     thread = terminal(crew, "chat", "mia")
     thread.until("mia is connect")
@@ -271,7 +273,62 @@ def test_however_one_leaves_the_panel_is_closed(crew: Toryo, terminal: Open, how
     else:
         thread.signal(how)
     assert thread.ended() == 130
+    assert thread.mode() == thread.mode_at_first
     assert _happened(crew, "chat.opened", "chat.closed", after=before) == ["chat.opened", "chat.closed"]
+
+
+WITH_A_PAUSE = """
+import select, sys
+from toryo.cli import main, typed
+
+class Pausing(typed.Screen):
+    lines_read = 0
+
+    def _line(self):
+        line = super()._line()
+        self.lines_read += 1
+        if self.lines_read == 1:
+            print("-- nobody reads --", flush=True)
+            assert select.select([sys.stdin], [], [], 30)[0]
+            print("-- reads again --", flush=True)
+        return line
+
+typed.Screen = Pausing
+main.main()
+"""
+"""`toryo …`, but after the first line nobody reads from the terminal until something is there to read."""
+
+
+def test_the_end_typed_while_nobody_reads_ends_it_and_the_terminal_is_as_it_was(crew: Toryo, terminal: Open) -> None:
+    thread = terminal(crew, "chat", NOBODY, program=("-c", WITH_A_PAUSE))
+    thread.until("> ")
+    thread.type("Good bye.\n")
+    thread.until("-- nobody reads --")
+    thread.type("\x04")
+    assert thread.ended() == 0
+    assert thread.mode() == thread.mode_at_first
+    assert _contents(crew.json("chats", "show", NOBODY, "--limit", "1")["messages"]) == ["Good bye."]
+
+
+def test_keys_typed_while_nobody_reads_are_shown_and_begin_the_next_line(crew: Toryo, terminal: Open) -> None:
+    thread = terminal(crew, "chat", NOBODY, program=("-c", WITH_A_PAUSE))
+    thread.until("> ")
+    thread.type("One.\n")
+    thread.until("-- nobody reads --")
+    thread.type("Twx\x7f")
+    thread.until("Twx")
+    thread.until("-- reads again --")
+    thread.until("> ")
+    thread.type("y\x7fo.\n\x04")
+    assert thread.ended() == 0
+    assert _contents(crew.json("chats", "show", NOBODY, "--limit", "2")["messages"]) == ["One.", "Two."]
+
+
+def test_what_refuses_a_talk_leaves_the_terminal_as_it_was(crew: Toryo, terminal: Open) -> None:
+    thread = terminal(crew, "chat", "ghost", "--project", "yard")
+    assert thread.ended() == 4
+    assert "agentNotFound" in thread.text
+    assert thread.mode() == thread.mode_at_first
 
 
 def test_what_was_said_before_is_shown_and_what_is_new_is_marked_until_it_was_shown(
@@ -369,7 +426,7 @@ def test_who_waits_while_the_server_goes_away_for_good_gets_3(start: Callable[..
         waiting.until(f"{NOBODY} is not connected")
         server.end()
         waiting.until("The server is away")
-        assert waiting.process.wait(30) == 3
+        assert waiting.process.wait(100) == 3
     finally:
         waiting.end()
 
@@ -421,7 +478,7 @@ class Slow(Here):
     def get(self, path: str, **params: Any) -> dict[str, Any]:
         if "wait_seconds" in params:
             self.looking.set()
-            assert self.go.wait(30)
+            assert self.go.wait(100)
         return super().get(path, **params)
 
 
@@ -434,9 +491,9 @@ def test_a_look_that_ends_after_the_panel_was_left_opens_no_other_one(crew: Tory
         panel.say("something to hear")
         looking = threading.Thread(target=lambda: heard.extend(panel.looks()))
         looking.start()
-        assert here.looking.wait(30)
+        assert here.looking.wait(100)
     here.go.set()
-    looking.join(30)
+    looking.join(100)
     assert (looking.is_alive(), heard) == (False, [])
     assert _happened(crew, "chat.opened", "chat.closed", after=before, agent=NOBODY) == ["chat.opened", "chat.closed"]
 

@@ -29,7 +29,6 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     return document
 
 
-@pytest.mark.timeout(120)
 def test_every_story_is_as_promised(told: dict[str, object]) -> None:
     assert told["ok"] is True
     assert [(each["name"], each["ok"], each["wrong"]) for each in told["stories"]] == [  # type: ignore[attr-defined]
@@ -54,7 +53,6 @@ def test_nothing_of_it_is_left_running(told: dict[str, object]) -> None:
     assert not (Path(str(told["directory"])) / ".toryo" / "server.json").exists()
 
 
-@pytest.mark.timeout(120)
 def test_interrupting_puts_everything_away(tmp_path: Path) -> None:
     demo = Process("demo", "--dir", "crew", environment=clean_environment(tmp_path), cwd=tmp_path)
     demo.until("in_progress")
@@ -64,7 +62,6 @@ def test_interrupting_puts_everything_away(tmp_path: Path) -> None:
         os.kill(pid, 0)
 
 
-@pytest.mark.timeout(120)
 def test_kept_up_it_answers_until_interrupted(tmp_path: Path) -> None:
     demo = Process("demo", "--dir", "crew", "--keep", environment=clean_environment(tmp_path), cwd=tmp_path)
     demo.until("stays up at http://")
@@ -73,7 +70,6 @@ def test_kept_up_it_answers_until_interrupted(tmp_path: Path) -> None:
     assert demo.interrupt() == 130
 
 
-@pytest.mark.timeout(120)
 def test_a_promise_that_is_not_kept_ends_with_1_and_says_which(tmp_path: Path) -> None:
     """Without `sed` the translators' commands fail; the other stories go on."""
     programs = tmp_path / "programs"

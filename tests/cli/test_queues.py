@@ -49,7 +49,7 @@ def start(site: Site) -> Iterator[Start]:
 def chief(site: Site) -> Client:
     """An orchestrator's client."""
     made = site.people.rest("POST", "/projects/p/keys", {"agent_id": "chief", "orchestrator": True})
-    return Client(site.url, made["token"], patience_seconds=20, repeat_lost=True)
+    return Client(site.url, made["token"], patience_seconds=60, repeat_lost=True)
 
 
 def filed(orchestrator: Client, what: str = "Plan it", **more: Any) -> str:
@@ -68,7 +68,7 @@ def closing(gate: Gate, ring: Any) -> str:
     return f'echo $$ > command; echo "$TORYO_TASK_ID" > {ring}; {gate}; echo done'
 
 
-def gone(pid_file: Path, within: float = 10) -> bool:
+def gone(pid_file: Path, within: float = 60) -> bool:
     """Whether the process that wrote its number there ends in time."""
     return programs.gone(int(pid_file.read_text()), within)
 
@@ -91,7 +91,7 @@ def test_three_agents_share_thirty_tasks_and_each_is_done_once(site: Site, start
 def test_the_task_of_an_agent_that_is_killed_goes_to_another_with_the_next_attempt(site: Site, start: Start) -> None:
     boss, gate, bell = chief(site), site.gate(), site.bell()
     first = start("a1", closing(gate, bell))
-    task = filed(boss, timeout_seconds=3)
+    task = filed(boss, timeout_seconds=6)
     assert bell.rung(1) == [task]
     first.kill()
     start("a2", "echo by another")
@@ -200,9 +200,9 @@ def test_a_command_may_ask_for_another_attempt(site: Site, start: Start) -> None
 
 
 def test_a_command_that_hangs_is_ended_with_all_it_started_when_its_time_is_up(site: Site, start: Start) -> None:
-    found = done_by(site, start, "sleep 600 & echo $! > child; sleep 600", timeout_seconds=1)
+    found = done_by(site, start, "sleep 600 & echo $! > child; sleep 600", timeout_seconds=4)
     assert (found["status"], found["attempt"]) == ("failed", 1)
-    assert found["error"] == "The command took longer than 1 seconds and was stopped."
+    assert found["error"] == "The command took longer than 4 seconds and was stopped."
     assert gone(site.directory / "child")
 
 
@@ -222,7 +222,7 @@ def test_a_first_try_needs_no_key_and_no_project_and_leaves_no_key_behind(site: 
         assert (told["task_id"], told["level"]) == (task, "info")
         assert {"timestamp", "agent_id", "correlation_id", "duration_ms", "metadata"} <= set(told)
         agent.process.send_signal(signal.SIGTERM)
-        assert agent.process.wait(30) == 0
+        assert agent.process.wait(100) == 0
     finally:
         agent.end()
     assert toryo.json("task", "show", task)["task"]["status"] == "completed"
@@ -291,10 +291,10 @@ def test_the_programs_of_the_guide_work_together(site: Site) -> None:
     try:
         asking = {**site.environment, "TORYO_SERVER_URL": site.url, "TORYO_API_KEY": made["token"]}
         command = [sys.executable, "-c", orchestrator]
-        asked = subprocess.run(command, env=asking, capture_output=True, text=True, timeout=60, check=False)
+        asked = subprocess.run(command, env=asking, capture_output=True, text=True, timeout=300, check=False)
         assert (asked.stdout, asked.stderr) == ("completed {'sum': 6}\n", "")
         serving.terminate()
-        assert serving.wait(30) == 0
+        assert serving.wait(100) == 0
     finally:
         serving.kill()
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Toryo
+from tests.cli.conftest import Process, Toryo
+from tests.cli.fakes import Machine
+from tests.cli.terminals import Terminal
 from toryo.cli import manifest
 from toryo.cli.failures import Misuse
 
@@ -125,15 +130,108 @@ def test_a_dependency_on_a_task_that_is_not_there_is_a_mistake(server: Toryo, te
     assert "Frist" in ended.err
 
 
-def test_init_writes_a_file_that_can_be_applied(server: Toryo, tmp_path: Path, project: str) -> None:
-    place = tmp_path / f"{project} place"
+# --- toryo init ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A machine without any agent program."""
+    return Machine(tmp_path)
+
+
+def seen(machine: Machine, *words: str) -> dict[str, Any]:
+    """What `toryo init --json` answers."""
+    ended = machine.toryo("init", "--yes", "--json", *words)
+    assert ended.code == 0, ended.err
+    return dict(ended.json)
+
+
+def providers(machine: Machine) -> dict[str, str | None]:
+    """Who is started by which program, as the file that was written says."""
+    return {each.id: each.provider for each in manifest.read(machine.place / "toryo.yaml").agents}
+
+
+def test_init_without_agent_programs_writes_a_team_that_runs_commands_and_says_how_to_get_one(machine: Machine) -> None:
+    ended = machine.toryo("init")
+    assert ended.code == 0
+    assert "npm install -g @anthropic-ai/claude-code" in ended.out
+    assert (machine.place / ".toryo" / ".gitignore").read_text() == "*\n"
+    read = manifest.read(machine.place / "toryo.yaml")
+    assert (read.projects[0].directory, read.projects[0].name) == (machine.place, "bakery")
+    assert providers(machine) == {"runner": "command"}
+    assert machine.left() == []
+
+
+def test_init_makes_a_manager_and_two_workers_of_the_one_program_that_is_logged_in(machine: Machine) -> None:
+    machine.install("claude")
+    machine.install("codex", logged_in=False)
+    machine.install("opencode")
+    found = {each["name"]: each for each in seen(machine)["programs"]}
+    assert providers(machine) == dict.fromkeys(("lead", "builder", "reviewer"), "claude")
+    told = {name: (each["installed"], each["logged_in"]) for name, each in found.items()}
+    assert told["claude"] == (True, True)
+    assert told["codex"] == (True, False)
+    assert told["opencode"] == (True, None)
+    assert told["gemini"] == (False, None)
+    assert "codex login" in found["codex"]["instruction"]
+    assert machine.left() == []
+
+
+@pytest.mark.parametrize(
+    ("installed", "expected"),
+    [
+        (["codex", "claude"], ["claude", "codex", "claude"]),
+        (["gemini", "claude", "codex"], ["claude", "codex", "gemini"]),
+    ],
+)
+def test_the_workers_are_of_other_programs_where_there_are_several(
+    tmp_path: Path, installed: list[str], expected: list[str]
+) -> None:
+    machine = Machine(tmp_path, {"GEMINI_API_KEY": "k"})
+    for name in installed:
+        machine.install(name)
+    seen(machine)
+    assert list(providers(machine).values()) == expected
+
+
+def test_a_program_that_is_named_is_taken_though_its_login_is_missing_and_that_is_said(machine: Machine) -> None:
+    machine.install("codex", logged_in=False)
+    ended = machine.toryo("init", "--yes", "--provider", "codex")
+    assert ended.code == 0
+    assert "codex may not be logged in. Run codex login" in ended.out
+    assert set(providers(machine).values()) == {"codex"}
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("claude", "npm install -g @anthropic-ai/claude-code"), ("clod", "none of claude, codex")],
+)
+def test_a_program_that_cannot_work_is_refused_and_nothing_is_written(machine: Machine, name: str, told: str) -> None:
+    ended = machine.toryo("init", "--yes", "--provider", name)
+    assert ended.code == 2
+    assert told in ended.err
+    assert list(machine.place.iterdir()) == []
+
+
+def test_a_directory_with_any_name_gets_a_file_that_can_be_read(tmp_path: Path) -> None:
+    for name in ("2026", "no", "a: b # c", "日本語", "{x}"):
+        machine = Machine(tmp_path / name.encode().hex())
+        place = machine.folder / name
+        place.mkdir()
+        machine.install("claude")
+        seen(machine, "--dir", str(place))
+        read = manifest.read(place / "toryo.yaml")
+        assert read.projects[0].name == name
+        assert read.agents[0].projects == [read.projects[0].id]
+
+
+def test_what_init_writes_can_be_applied_again_and_again(server: Toryo, machine: Machine, project: str) -> None:
+    machine.install("claude")
+    place = machine.folder / project
     place.mkdir()
-    ended = server("init", "--yes", "--json", "--dir", str(place))
-    assert (ended.code, ended.json["file"]) == (0, str(place / "toryo.yaml"))
-    assert (place / ".toryo" / ".gitignore").read_text() == "*\n"
-    read = manifest.read(place / "toryo.yaml")
-    assert read.projects[0].directory == place
-    assert read.projects[0].name == place.name
+    seen(machine, "--dir", str(place))
+    assert server.json("apply", str(place / "toryo.yaml"))["changes"]
+    assert server.json("apply", str(place / "toryo.yaml"))["changes"] == []
 
 
 def test_init_never_overwrites_a_file(nowhere: Toryo, tmp_path: Path) -> None:
@@ -141,3 +239,102 @@ def test_init_never_overwrites_a_file(nowhere: Toryo, tmp_path: Path) -> None:
     ended = nowhere("init", "--yes")
     assert ended.code == 2
     assert (tmp_path / "toryo.yaml").read_text() == "projects: []\n"
+
+
+# --- at a terminal ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def terminals() -> Iterator[list[Terminal]]:
+    opened: list[Terminal] = []
+    yield opened
+    for each in opened:
+        each.close()
+
+
+def make_repository(machine: Machine) -> None:
+    """The project's place, with a commit."""
+    who = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+    for words in (("init", "-q"), (*who, "commit", "-q", "--allow-empty", "-m", "first")):
+        subprocess.run(["git", *words], cwd=machine.place, check=True, env=machine.environment)
+
+
+def opened(terminals: list[Terminal], machine: Machine) -> Terminal:
+    terminals.append(Terminal("init", environment=machine.environment, cwd=machine.place))
+    return terminals[-1]
+
+
+def test_at_a_terminal_init_asks_and_asks_again_after_a_bad_answer(terminals: list[Terminal], machine: Machine) -> None:
+    machine.install("claude")
+    machine.install("codex")
+    terminal = opened(terminals, machine)
+    terminal.until("The project's name [bakery]")
+    terminal.type("   \n")
+    terminal.until("it needs a name")
+    terminal.type("Old Mill\n")
+    terminal.until("[claude codex]: ")
+    terminal.type("claude, gemini\n")
+    terminal.until("gemini cannot work here")
+    terminal.until("[claude codex]: ")
+    terminal.type("codex\n")
+    assert terminal.ended() == 0
+    assert set(providers(machine).values()) == {"codex"}
+    assert manifest.read(machine.place / "toryo.yaml").projects[0].id == "old-mill"
+
+
+@pytest.mark.parametrize(("answer", "isolation"), [("y", "worktree"), ("", None)])
+def test_worktrees_are_offered_in_a_repository_with_a_commit_and_are_not_the_default(
+    terminals: list[Terminal], machine: Machine, answer: str, isolation: str | None
+) -> None:
+    machine.install("claude")
+    make_repository(machine)
+    terminal = opened(terminals, machine)
+    for question in ("name [bakery]: ", "[claude]: ", "worktree of its own, to be merged by you? [y/N]: "):
+        terminal.until(question)
+        terminal.type(f"{answer if 'worktree' in question else ''}\n")
+    assert terminal.ended() == 0
+    settings = manifest.read(machine.place / "toryo.yaml").projects[0].settings
+    assert settings.get("isolation") == isolation
+
+
+# --- and then it works -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def up(machine: Machine) -> Iterator[Process]:
+    """`toryo up` in the project's place, after `toryo init`."""
+    machine.install("claude")
+    machine.install("codex")
+    seen(machine)
+    process = Process("up", "--port", "0", environment=machine.environment, cwd=machine.place)
+    try:
+        process.until("Toryo is up at")
+        yield process
+    finally:
+        process.end()
+
+
+@pytest.mark.usefixtures("up")
+def test_init_up_apply_and_the_first_task_is_done_by_the_programs_that_were_found(machine: Machine) -> None:
+    toryo = machine.toryo
+    (task,) = [each["id"] for each in toryo.json("apply", "toryo.yaml")["changes"] if each["kind"] == "task"]
+    assert toryo.json("task", "show", task)["task"]["status"] == "todo", "nothing is spent before somebody says so"
+    assert toryo("task", "move", task, "in_progress").code == 0
+    assert toryo("task", "watch", task).code == 0, toryo("needs").out
+    assert (machine.place / "TOUR.md").read_text() == "builder by codex\nreviewer by claude\n"
+    assert sorted(each.name for each in machine.place.iterdir()) == [".toryo", "TOUR.md", "toryo.yaml"]
+    assert machine.left() == []
+
+
+@pytest.mark.usefixtures("up")
+def test_the_same_team_with_worktrees_leaves_its_work_to_be_merged(machine: Machine) -> None:
+    toryo, file = machine.toryo, machine.place / "toryo.yaml"
+    make_repository(machine)
+    file.write_text(file.read_text().replace("# isolation: worktree ", "isolation: worktree "))
+    (task,) = [each["id"] for each in toryo.json("apply", "toryo.yaml")["changes"] if each["kind"] == "task"]
+    assert toryo("task", "move", task, "in_progress").code == 0
+    assert toryo("task", "watch", task).code == 0, toryo("needs").out + toryo("needs").err
+    assert not (machine.place / "TOUR.md").exists()
+    merged = toryo("task", "merge", task)
+    assert merged.code == 0, merged.err
+    assert (machine.place / "TOUR.md").read_text() == "builder by codex\nreviewer by claude\n"

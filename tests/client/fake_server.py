@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-BOUND = 20.0
+BOUND = 100.0
 
 
 class Refused(Exception):

@@ -15,7 +15,7 @@ from toryo.client import Unreachable, reaching
 from toryo.client.bridge import Bridge
 from toryo.client.discovery import Found
 
-BOUND = 10.0
+BOUND = 60.0
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
 INITIALIZED = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}}
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import socket
 import subprocess
 import sys
 import threading
+from datetime import UTC, datetime
 
 import pytest
 
@@ -176,7 +178,7 @@ def test_a_server_that_is_away_is_unreachable_and_nothing_was_sent(connect) -> N
 def test_a_lost_answer_is_not_asked_for_again_unless_every_call_may_be_repeated(server: FakeServer, connect) -> None:
     server.drop_next = 1
     with pytest.raises(Unreachable) as caught:
-        connect(server.url, patience_seconds=10).call("create_task")
+        connect(server.url, patience_seconds=60).call("create_task")
     assert caught.value.sent is True
     server.drop_next = 1
     assert connect(server.url, patience_seconds=10, repeat_lost=True).call("health_check")["status"] == "ok"
@@ -188,7 +190,7 @@ def test_a_patient_client_waits_for_a_server_that_comes_back(tmp_path, connect) 
     later = threading.Timer(0.3, lambda: started.append(FakeServer(unix=path)))
     later.start()
     try:
-        assert connect(f"unix://{path}", patience_seconds=20).call("health_check")["status"] == "ok"
+        assert connect(f"unix://{path}", patience_seconds=60).call("health_check")["status"] == "ok"
     finally:
         later.join()
         started[0].close()
@@ -212,7 +214,7 @@ def test_a_kept_connection_that_the_server_closed_is_not_used_again(server: Fake
     client = connect(server.url)
     for _ in range(3):
         assert client.call("health_check")["status"] == "ok"
-        assert server.hung_up.acquire(timeout=10)
+        assert server.hung_up.acquire(timeout=100)
     assert server.connections == 3
 
 
@@ -234,8 +236,20 @@ def test_what_is_no_address_says_what_one_looks_like(wrong, connect) -> None:
         connect(wrong).call("health_check")
 
 
-def test_importing_the_client_loads_neither_httpx_nor_asyncio() -> None:
+def test_importing_the_client_loads_nothing_that_is_dear() -> None:
     """Agents start often; each would pay for it."""
-    code = "import sys, toryo.client; print([m for m in ('httpx', 'asyncio', 'pydantic') if m in sys.modules])"
+    dear = ("httpx", "asyncio", "pydantic", "orjson")
+    code = f"import sys, toryo.client; print([m for m in {dear} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_what_json_has_no_words_for_is_written_as_orjson_writes_it(server: FakeServer, connect) -> None:
+    server.on("echo", lambda call: {"got": call.arguments})
+    when = datetime(2026, 11, 22, tzinfo=UTC)
+    assert connect(server.url).call("echo", at=when, none=math.nan)["got"] == {
+        "at": "2026-11-22T00:00:00+00:00",
+        "none": None,
+    }
+    with pytest.raises(TypeError):
+        connect(server.url).call("echo", thing=object())

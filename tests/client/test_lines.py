@@ -13,7 +13,7 @@ from toryo.client import messages, pipes
 from toryo.client.events import Events
 from toryo.client.messages import Malformed
 
-BOUND = 10.0
+BOUND = 60.0
 
 
 # --- lines -----------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,20 +13,21 @@ from typing import Any
 from toryo.client import Client, discovery
 from toryo.coordinator.config import Config
 from toryo.coordinator.loop import Coordinator
+from toryo.coordinator.provider import Provider
 
-BOUND = 40.0
+BOUND = 100.0
 CLOSED = ("completed", "failed", "cancelled", "blocked")
 
 
 @contextmanager
-def coordinating(data: Path, **more: Any) -> Iterator[None]:
+def coordinating(data: Path, providers: Mapping[str, Provider] | None = None, **more: Any) -> Iterator[None]:
     """A Coordinator in a thread of its own; leaves, with its agents, at the end."""
     made: list[tuple[asyncio.AbstractEventLoop, Coordinator]] = []
     there = threading.Event()
 
     async def go() -> None:
         config = Config(**{"max_concurrent": 8, "polling_interval": 0.5, "shutdown_grace_seconds": 5, **more})
-        made.append((asyncio.get_running_loop(), Coordinator(config, data_dir=data)))
+        made.append((asyncio.get_running_loop(), Coordinator(config, data_dir=data, providers=providers)))
         there.set()
         await made[0][1].run()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from toryo.coordinator.config import WITHOUT_PROGRAM, Config, Mistakes, load, parse
+from toryo.coordinator.config import KNOWN, Config, Mistakes, load, parse
 from toryo.coordinator.providers import BUILT_IN, configured
 
 SEED = """\
@@ -90,11 +90,9 @@ def test_a_name_that_is_not_in_the_environment_is_a_mistake() -> None:
         ("max_concurrent: [1\n", "this is no YAML"),
         ("max_concurrent: 1\nmax_concurrent: 2\n", "2: max_concurrent is said twice"),
         ("- a\n", "valid dictionary"),
-        ("isolation: worktree\n", "cannot make worktrees"),
         ("server_url: localhost\n", "use http://HOST:PORT"),
         ("server_url: http://a\nmcp_socket_path: /b\n", "one server is enough"),
         ("ai_providers:\n  clod: {cli_args: [x]}\n", "2: ai_providers.clod: cli_command is missing"),
-        ("ai_providers:\n  x: {cli_command: x, resume: true}\n", "starts every process fresh"),
     ],
 )
 def test_what_cannot_be_is_said_with_its_reason(text, words) -> None:
@@ -114,10 +112,10 @@ def test_a_file_is_read_from_its_path(tmp_path) -> None:
 
 
 def test_the_providers_that_need_no_program_are_always_there_and_may_be_given_limits() -> None:
-    assert set(BUILT_IN) == WITHOUT_PROGRAM
+    assert set(BUILT_IN) == KNOWN
     text = "ai_providers:\n  command: {time_limit: 5, env: [PATH, FOO]}\n  mine: {cli_command: mine, env: {A: b}}\n"
     found = configured(parse(text, "file", {}).ai_providers)
-    assert set(found) == {"command", "playbook", "script", "mine"}
+    assert set(found) == {*BUILT_IN, "mine"}
     assert found["command"].time_limit == 5
     assert found["command"].env == {"PATH", "FOO"}
     assert found["mine"].settings == {"A": "b"}

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from toryo.client import RefusalError, Unreachable
-from toryo.coordinator import logs
+from toryo.coordinator import logs, secrets
 from toryo.coordinator.logs import Log
 from toryo.coordinator.secrets import MASK, Mask
 from toryo.coordinator.shipping import TRIES_AFTER_THE_END, Shipping
@@ -99,6 +99,29 @@ def test_secrets_are_masked_the_known_ones_and_what_looks_like_one() -> None:
     )
 
 
+def test_secrets_in_an_environment_are_known_by_their_names_and_in_addresses_not_by_their_length() -> None:
+    environment = {
+        "COPILOT_MODEL": "a-model-with-a-long-name",
+        "GEMINI_API_KEY": "gemini-key-value",
+        "ANTHROPIC_AUTH_TOKEN": "auth-token-value",
+        "DB_PASSWORD": "hunter2-hunter2",
+        "GIT_AUTHOR_NAME": "Somebody Or Other",
+        "MY_PAT": "personal-access-value",
+        "HTTPS_PROXY": "http://user:p%40ssword9@proxy.example:8080",
+        "INDEX_URL": "https://glpat-0123456789@index.example/simple",
+        "BASE_URL": "https://models.example/v1",
+    }
+    mask = Mask(secrets.among(environment))
+    shown = {name: mask(f"{name} is {value}.") for name, value in environment.items()}
+    hidden = {name for name, said in shown.items() if said == f"{name} is {MASK}."}
+    assert hidden == {"GEMINI_API_KEY", "ANTHROPIC_AUTH_TOKEN", "DB_PASSWORD", "MY_PAT"}
+    assert shown["HTTPS_PROXY"] == f"HTTPS_PROXY is http://user:{MASK}@proxy.example:8080."
+    assert shown["INDEX_URL"] == f"INDEX_URL is https://{MASK}@index.example/simple."
+    whole = {"COPILOT_MODEL", "GIT_AUTHOR_NAME", "BASE_URL"}
+    assert all(shown[name] == f"{name} is {environment[name]}." for name in whole)
+    assert mask("it said p@ssword9") == f"it said {MASK}"
+
+
 class Server:
     """Takes chunks, or fails as it is told."""
 
@@ -107,7 +130,7 @@ class Server:
         self.failing: Exception | None = None
         self.asked = 0
 
-    async def append(self, _: str, offset: int, text: str) -> int:
+    async def append(self, _: str, offset: int, text: str, usage: object = None) -> int:
         self.asked += 1
         if self.failing is not None:
             raise self.failing
@@ -156,3 +179,111 @@ def test_a_refusal_is_final(path) -> None:
     path.write_text("one\n")
     looks(server, path, lambda _: None, lambda _: None)
     assert server.asked == 1
+
+
+def test_however_much_there_is_it_goes_in_pieces_that_a_server_takes(path) -> None:
+    lines = "".join(f"line {number} of many\n" for number in range(40_000))
+    path.write_text(lines)
+    log, sizes, seen = Log(path, plain), [], ""
+    log.finish()
+    while (text := log.chunk()) is not None:
+        sizes.append(len(text))
+        seen += text
+        assert text.endswith("\n")
+        log.passed_on(len(seen))
+    assert seen == lines
+    assert max(sizes) <= logs.LONGEST_PIECE
+
+
+def test_a_line_longer_than_a_piece_goes_in_several(path) -> None:
+    path.write_text("x" * (2 * logs.LONGEST_PIECE + 7) + "\nend\n")
+    log, sizes = Log(path, plain), []
+    log.finish()
+    while (text := log.chunk()) is not None:
+        sizes.append(len(text))
+        log.passed_on(sum(sizes))
+    assert sizes == [logs.LONGEST_PIECE, logs.LONGEST_PIECE, 12]
+
+
+def test_of_a_flood_only_the_end_is_read_after_it_has_ended(path, monkeypatch) -> None:
+    monkeypatch.setattr(logs, "LARGEST_REST", 1000)
+    path.write_text("x" * 9 + "\n" + "0123456\n" * 1000)
+    log = Log(path, plain)
+    log.finish()
+    text = log.chunk() or ""
+    assert "… 7010 bytes of output are left out here …" in text
+    assert text.endswith("0123456\n" * 100)
+    assert len(text) < 1200
+    assert log.size == 8010
+
+
+def test_how_much_was_printed_is_known_while_a_server_is_away_and_nothing_more_is_read(path, monkeypatch) -> None:
+    monkeypatch.setattr(logs, "HELD_BACK", 10)
+    path.write_text("x" * 100_000 + "\n")
+    log = Log(path, plain)
+    for _ in range(3):
+        log.read()
+    path.write_text("x" * 900_000 + "\n")
+    log.read()
+    assert log.size == 900_001
+
+
+def test_what_the_server_has_is_cut_off_over_many_pieces_and_the_rest_follows(path) -> None:
+    """Another Coordinator has passed it on: only the server knows how far it came."""
+    lines = "".join(f"{number}\n" for number in range(60_000))
+    path.write_text(lines)
+    have, log = lines[:222_222], Log(path, plain)
+    log.finish()
+    while (text := log.chunk()) is not None:
+        if log.offset <= len(have):
+            have += text[len(have) - log.offset :]
+        log.passed_on(len(have))
+    assert have == lines
+
+
+def test_an_output_that_has_not_grown_is_not_opened_again(path, monkeypatch) -> None:
+    """There may be a thousand of them, and each is looked at twice a second."""
+    opened: list[Log] = []
+    more = Log._more
+
+    def counted(log: Log) -> bytes:
+        opened.append(log)
+        return more(log)
+
+    monkeypatch.setattr(Log, "_more", counted)
+    log = Log(path, plain)
+    path.write_text("one\n")
+    for _ in range(3):
+        log.read()
+    assert len(opened) == 1
+    path.write_text("one\ntwo\nthr")
+    log.read()
+    log.finish()
+    assert log.chunk() == "one\ntwo\nthr"
+
+
+def test_outputs_that_are_added_while_others_are_there_are_looked_at_with_them(tmp_path) -> None:
+    """A look for each would look at all of them each time: a thousand starts, half a million looks."""
+    looks: list[int] = []
+
+    class Counting(Shipping):
+        async def look(self) -> None:
+            looks.append(len(self._shipments))
+            await super().look()
+
+    async def go() -> None:
+        async def append(*_) -> int:
+            return 0
+
+        shipping = Counting(append, look_every=1000)
+        running = asyncio.create_task(shipping.run())
+        await asyncio.sleep(0)
+        for number in range(5):
+            shipping.add(f"lau_{number}", Log(tmp_path / f"{number}.log", plain))
+            for _ in range(10):
+                await asyncio.sleep(0)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+    asyncio.run(go())
+    assert len(looks) <= 2, "when it begins, and when the first has come"

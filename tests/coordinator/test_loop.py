@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from tests.client.fake_server import BOUND, Call, FakeServer, Refused
 from toryo.client import AsyncClient
 from toryo.coordinator import instance
 from toryo.coordinator.config import AgentConfig, Config
-from toryo.coordinator.loop import Coordinator
+from toryo.coordinator.loop import STARTS_AT_A_TIME, Coordinator
+from toryo.coordinator.measuring import Measuring
 from toryo.coordinator.plan import Limits
 from toryo.coordinator.provider import Command, Provider, Setting, judge_runner
 
@@ -32,7 +34,7 @@ def shell(setting: Setting) -> Command:
     return Command(("/bin/sh", "-c", str(setting.options["script"])))
 
 
-PROVIDERS = {"shell": Provider("shell", shell, judge_runner, env=frozenset({"TRUSTED"}))}
+PROVIDERS = {"shell": Provider("shell", shell, judge_runner, env=frozenset({"TRUSTED", "TRUSTED_KEY"}))}
 
 
 class Orders:
@@ -325,7 +327,8 @@ def test_a_chat_is_started_where_tasks_have_taken_all_their_slots_and_a_partner_
     [
         ({"ai_type": "clod"}, "bad_config", "no provider 'clod'"),
         ({"working_directory": "/no/such/place"}, "bad_config", "does not exist on this machine"),
-        ({"workspace": {"isolation": "worktree"}}, "bad_config", "isolation: worktree"),
+        ({"workspace": {"isolation": "worktree", "name": "tsk_1"}}, "bad_config", "isolation: worktree"),
+        ({"workspace": {"isolation": "container"}}, "bad_config", "does not know isolation: container"),
         ({"provider_options": {}}, "bad_config", "KeyError"),
     ],
 )
@@ -389,6 +392,7 @@ def test_the_environment_is_an_allow_list_and_who_the_agent_is(server, orders, p
             "TORYO_LAUNCH_ID": "lau_a",
             "TORYO_LAUNCH_CREDENTIAL": "tlc_a_0123456789abcdef",
             "TORYO_PURPOSE": "task",
+            "TORYO_PROVIDER": "shell",
             "TORYO_COORDINATOR_ID": instance.mark("me", tmp_path / "data"),
             "TORYO_COORDINATOR_PID": str(os.getpid()),
             "AGENT_ID": "agent-a",
@@ -401,14 +405,14 @@ def test_the_environment_is_an_allow_list_and_who_the_agent_is(server, orders, p
 def test_output_reaches_the_server_as_it_appears_with_secrets_masked(server, orders, project, tmp_path) -> None:
     def tell(_: Coordinator) -> None:
         os.mkfifo(tmp_path / "go")
-        script = f"echo first; echo $TORYO_LAUNCH_CREDENTIAL $TRUSTED; read line < {tmp_path}/go; printf end"
+        script = f"echo first; echo $TORYO_LAUNCH_CREDENTIAL $TRUSTED_KEY; read line < {tmp_path}/go; printf end"
         orders.give(launch("a", script, project))
         server.waiting_for("append_log")
         assert orders.logs["lau_a"] == "first\n******** ********\n"
         (tmp_path / "go").write_text("go\n")
         assert "tlc_a_" not in exit_of(server, "a")["log_tail"]
 
-    story(server, tmp_path, tell, environ={**os.environ, "TRUSTED": "trusted-value"})
+    story(server, tmp_path, tell, environ={**os.environ, "TRUSTED_KEY": "trusted-value"})
     assert orders.logs["lau_a"] == "first\n******** ********\nend"
     assert "tlc_a_" in (tmp_path / "data" / "logs" / "lau_a.log").read_text(), "the file is this user's own"
 
@@ -478,6 +482,52 @@ def test_told_to_leave_it_interrupts_its_agents_reports_them_and_starts_nobody(
     reported = exit_of(server, "a")
     assert (reported["signal"], reported["error"]) == (2, "coordinator_stopped")
     assert not list((tmp_path / "data" / "workspaces").iterdir())
+
+
+def test_no_more_starts_are_asked_for_than_can_be_begun_soon(server, orders, tmp_path) -> None:
+    """So that the server decides about the next hundred while these are started."""
+
+    def tell(_: Coordinator) -> None:
+        [first] = server.waiting_for("claim_starts")
+        assert (first.arguments["free_slots"], first.arguments["free_chat_slots"]) == (STARTS_AT_A_TIME, 3)
+
+    story(server, tmp_path, tell, limits=replace(FAST, max_concurrent=500))
+
+
+def test_the_next_starts_are_asked_for_with_everything_in_hand_named_as_running(
+    server, orders, project, tmp_path
+) -> None:
+    """Those not begun yet too: an order that is not named counts as lost, and would be handed out again."""
+
+    def tell(coordinator: Coordinator) -> None:
+        server.waiting_for("claim_starts")
+        orders.give(*(launch(each, "exec sleep 300", project) for each in "abcdefgh"))
+        second = server.waiting_for("claim_starts", 2)[1].arguments
+        assert sorted(second["running"]) == [f"lau_{each}" for each in "abcdefgh"]
+        assert second["free_slots"] == 2
+
+    story(server, tmp_path, tell, limits=replace(FAST, max_concurrent=10))
+
+
+def test_told_to_leave_in_the_middle_of_many_starts_it_begins_no_more_and_gives_the_rest_back(
+    server, orders, project, tmp_path
+) -> None:
+    coordinators: list[Coordinator] = []
+
+    def prepare(setting: Setting) -> Command:
+        coordinators[0].stop()
+        return shell(setting)
+
+    def tell(coordinator: Coordinator) -> None:
+        coordinators.append(coordinator)
+        server.waiting_for("claim_starts")
+        orders.give(*(launch(each, "exec sleep 300", project) for each in "abc"))
+        told = {each.arguments["launch_id"]: each.arguments for each in server.waiting_for("report_process_exit", 3)}
+        assert {each["error"] for each in told.values()} == {"coordinator_stopped"}
+        never = {name for name, each in told.items() if "never started" in (each.get("log_tail") or "")}
+        assert never == {"lau_b", "lau_c"}
+
+    story(server, tmp_path, tell, providers={"shell": Provider("shell", prepare, judge_runner)})
 
 
 def test_a_server_that_is_away_is_reported_once_and_its_agents_run_on(
@@ -621,3 +671,20 @@ def test_what_another_coordinator_left_with_another_server_is_none_of_its_busine
 
     predecessor(project, "http://127.0.0.1:9", instance.mark("me", tmp_path / "elsewhere"))
     story(server, tmp_path, tell, Config(coordinator_id="me"))
+
+
+def test_what_logs_and_worktrees_take_is_told_beside_the_work(
+    server: FakeServer, orders: Orders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("toryo.coordinator.loop.Measuring", partial(Measuring, first_after=0))
+    server.on("report_disk", {})
+    (tmp_path / "data" / "worktrees").mkdir(parents=True)
+    (tmp_path / "data" / "worktrees" / "large").write_bytes(b"x" * 100_000)
+
+    def tell(_: Coordinator) -> None:
+        (told,) = server.waiting_for("report_disk", 1)
+        assert told.arguments["worktrees_bytes"] >= 100_000
+        assert told.arguments["complete"] is True
+        assert told.arguments["coordinator_id"] == server.waiting_for("claim_starts", 1)[0].arguments["coordinator_id"]
+
+    story(server, tmp_path, tell)

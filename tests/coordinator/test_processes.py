@@ -15,7 +15,7 @@ from toryo.coordinator import logs, processes
 from toryo.coordinator.plan import Stage
 from toryo.coordinator.provider import BadConfig, CommandNotFound
 
-BOUND = 20.0
+BOUND = 100.0
 ENV = {"PATH": os.environ["PATH"]}
 
 
@@ -168,9 +168,9 @@ def test_what_left_the_group_is_found_by_its_launch_and_server(tmp_path, pipe) -
             stray = int(await pipe.line())
             process.signal_group(Stage.KILL)
             await within_bound(ended)
-            processes.end_strays(f"lau_{os.getpid()}", "http://another")
+            processes.end_strays(["lau_else", f"lau_{os.getpid()}"], "http://another")
             os.kill(stray, 0)
-            processes.end_strays(f"lau_{os.getpid()}", "http://mine")
+            processes.end_strays(["lau_else", f"lau_{os.getpid()}"], "http://mine")
             await gone(stray)
 
     asyncio.run(story())

@@ -18,7 +18,8 @@ from toryo.first_words import FIXED, first_words
 
 def setting(tmp_path: Path, **more) -> Setting:
     launch = Launch("lau_1", "agt_1", "prj_1", credential="tlc_secret", model="opus", **more)
-    return Setting(launch, tmp_path, tmp_path / "workspace", "http://127.0.0.1:8765", max_turns=7)
+    prompt = first_words(launch.agent_id, launch.language, launch.provider_options.get("prompt", ""))
+    return Setting(launch, tmp_path, tmp_path / "workspace", "http://127.0.0.1:8765", max_turns=7, prompt=prompt)
 
 
 def template(tmp_path: Path, section: ProviderConfig, **more):

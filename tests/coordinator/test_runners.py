@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,14 @@ import pytest
 from tests.coordinator.teams import Team, coordinating
 
 # --- the command agent -----------------------------------------------------------------------------------------------
+
+
+def test_the_program_of_an_agent_for_commands_loads_nothing_that_is_dear() -> None:
+    """Many are started at once, and each would pay for it before it has signed in."""
+    dear = ("asyncio", "httpx", "orjson", "yaml", "toryo.coordinator.runners.talking")
+    code = f"import sys, toryo.coordinator.runners.command; print([each for each in {dear} if each in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_a_command_that_succeeds_and_makes_what_it_promises_completes_its_task(team, coordinator) -> None:
@@ -64,7 +74,7 @@ def test_what_a_command_leaves_in_the_background_does_not_hold_it_up(team, coord
     began = time.monotonic()
     task = team.closed(team.file("Spawn", worker, context={"command": "sleep 300 & echo done"}))
     assert task["status"] == "completed"
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 100, "what it left sleeps for 300 s"
 
 
 def test_acceptance_checks_that_still_fail_after_another_run_fail_the_task(team, coordinator) -> None:

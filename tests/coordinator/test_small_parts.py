@@ -81,8 +81,6 @@ def test_the_agents_own_directory_wins_over_the_projects(tmp_path, monkeypatch) 
         (Launch("l", "a", "p"), "project p has no working directory"),
         (Launch("l", "a", "p", working_directory="relative"), "is not absolute"),
         (Launch("l", "a", "p", working_directory="/no/such"), "does not exist on this machine: create it"),
-        (Launch("l", "a", "p", working_directory="/", workspace={"isolation": "worktree"}), "isolation to none"),
-        (Launch("l", "a", "p", working_directory="/", workspace="worktree"), "isolation to none"),
     ],
 )
 def test_a_directory_that_cannot_be_worked_in_says_where_to_mend_it(launch, words) -> None:

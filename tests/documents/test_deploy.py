@@ -12,7 +12,7 @@ import yaml
 
 from tests.documents import pages
 from tests.documents.test_pages import wrong
-from toryo.settings import Settings
+from toryo.settings import AuthSettings, Settings
 
 DEPLOY = pages.ROOT / "deploy"
 UNITS = sorted(DEPLOY.glob("*.service"))
@@ -21,7 +21,8 @@ UNITS = sorted(DEPLOY.glob("*.service"))
 def _settings() -> set[str]:
     """The environment variables that are settings of the server."""
     named: dict[str, Any] = {"database": "TORYO_DATABASE_URL", "redis": "TORYO_REDIS_URL"}
-    return {named.get(name, f"TORYO_{name.upper()}") for name in Settings.model_fields}
+    own = {named.get(name, f"TORYO_{name.upper()}") for name in Settings.model_fields}
+    return own | {f"TORYO_AUTH__{name.upper()}" for name in AuthSettings.model_fields}
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda each: each.name)

@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
+from tests.prepared import run
 from tests.scenarios.programs import Program
 from tests.scenarios.sites import Site
 
-pytestmark = pytest.mark.timeout(180, method="signal")
+pytestmark = pytest.mark.timeout(600, method="signal")
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "orchestrator"
 REQUEST = "req-12345"
@@ -53,7 +54,7 @@ def serve(site: Site, directory: Path) -> Iterator[Serve]:
 
 def toryo(site: Site, *words: str) -> str:
     """Types a command; what it printed. It must succeed."""
-    ran = _typed(site, [sys.executable, "-m", "toryo", *words])
+    ran = run(words, site.environment, site.directory, "", 60)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 
@@ -66,7 +67,7 @@ def orchestrated(site: Site, directory: Path, key: str) -> subprocess.CompletedP
 def _typed(site: Site, words: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {**site.environment, **variables}
     return subprocess.run(
-        words, env=environment, cwd=site.directory, capture_output=True, text=True, timeout=120, check=False
+        words, env=environment, cwd=site.directory, capture_output=True, text=True, timeout=300, check=False
     )
 
 

@@ -146,7 +146,7 @@ def _served(server: socketserver.TCPServer) -> Iterator[int]:
     finally:
         server.shutdown()
         server.server_close()
-        thread.join(timeout=10)
+        thread.join(timeout=100)
 
 
 def closed_port() -> int:

@@ -540,7 +540,7 @@ def test_addresses_are_named_in_one_variable(form: str, monkeypatch: pytest.Monk
 def test_a_server_with_a_wrong_url_says_so_and_does_not_start(tmp_path: Path):
     environment = {**os.environ, "TORYO_NOTICES__WEBHOOK_URL": "hook.example.org/hush-hush"}
     command = [sys.executable, "-m", "toryo", "server", "--port", "0", "--data-dir", str(tmp_path)]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30, check=False)
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
     assert ended.returncode == 2
     assert "notices.webhook_url" in ended.stderr
     assert "http://HOST or https://HOST" in ended.stderr
@@ -562,5 +562,5 @@ def test_a_running_server_tells_by_itself(tmp_path: Path, web: Web, monkeypatch:
             people.post(f"/projects/{project}/members/owner").raise_for_status()
             filed = {"title": "Mine", "assignee_id": "owner", "status": "in_progress"}
             people.post(f"/projects/{project}/tasks", json=filed).raise_for_status()
-        assert web.arrived.get(timeout=20).said["kind"] == "task"
+        assert web.arrived.get(timeout=100).said["kind"] == "task"
     assert "hush" not in (tmp_path / "logs" / "server.log").read_text()

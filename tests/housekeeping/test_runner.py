@@ -15,7 +15,17 @@ from toryo.storage.database import Database
 
 
 def test_every_chore_has_a_name_of_its_own():
-    assert [name for name, _ in CHORES] == ["sweep", "stalls", "talk", "queues", "notices"]
+    assert [name for name, _ in CHORES] == [
+        "sweep",
+        "stalls",
+        "talk",
+        "queues",
+        "notices",
+        "logs",
+        "worktrees",
+        "people",
+        "keys",
+    ]
 
 
 def test_rounds_come_by_themselves_and_end_with_close(fresh: Database, monkeypatch: pytest.MonkeyPatch):
@@ -24,7 +34,7 @@ def test_rounds_come_by_themselves_and_end_with_close(fresh: Database, monkeypat
     monkeypatch.setattr(runner, "CHORES", (("sweep", lambda call: swept.set()),))
     housekeeping = Housekeeping(world.office)
     housekeeping.start()
-    assert swept.wait(timeout=10)
+    assert swept.wait(timeout=100)
     housekeeping.close()
     assert not housekeeping._thread.is_alive()
 

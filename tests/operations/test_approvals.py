@@ -285,7 +285,7 @@ def by_an_agent(world: World, work: Callable[[Call], object]) -> None:
 
     def do(connection: Connection) -> None:
         tx = Transaction(connection)
-        work(Call(tx, identify(tx, process.credentials), world.now, world.office.context))
+        work(Call(tx, identify(tx, process.credentials, world.now), world.now, world.office.context))
         tx.events.flush()
 
     world.database.write(do)

@@ -207,6 +207,7 @@ FREE = {
     ("agent_start", "project_id"),
     ("open_chat", "viewer_id"),
     ("make_api_key", "agent_id"),
+    ("add_person", "person_id"),
 }
 """Parameters that answer for an unknown id in another way (a hold, a refusal to sign in), shown elsewhere."""
 

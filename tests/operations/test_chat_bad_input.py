@@ -133,7 +133,7 @@ def test_people_who_may_not_write_to_an_agent_are_refused(office: World):
     max_ = office.member("max")
     untouched(office, max_, "send_chat_message", "projectNotFound", agent_id="a", **here)
     office.owner.call("add_member", project_id=office.project_id, agent_id="max")
-    untouched(office, max_, "send_chat_message", "permissionDenied", agent_id="stranger", **here)
+    untouched(office, max_, "send_chat_message", "agentNotFound", agent_id="stranger", **here)
     untouched(office, max_, "send_chat_message", "permissionDenied", agent_id="a", as_person="lena", **here)
     untouched(office, office.owner, "send_chat_message", "validationError", agent_id="a", as_person="b", **here)
     untouched(office, office.owner, "send_chat_message", "taskNotFound", agent_id="a", related_task_id="tsk_x", **here)

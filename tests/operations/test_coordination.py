@@ -344,10 +344,10 @@ def test_what_is_known_of_an_end_is_kept_with_its_launch(crew: World):
     crew.task("w1")
     coordinator = crew.coordinator()
     worker = crew.start("w1")
-    coordinator.exited(worker.launch_id, exit_code=3, error="crashed: boom", usage={"tokens": 7}, log_tail="the end")
+    coordinator.exited(worker.launch_id, exit_code=3, error="crashed: boom", usage={"turns": 7}, log_tail="the end")
     shown = crew.owner.call("read_launch_log", launch_id=worker.launch_id)
     assert (shown["text"], shown["ended"]) == ("the end", True)
-    assert shown["launch"]["usage"] == {"tokens": 7}
+    assert shown["launch"]["usage"]["turns"] == 7
     assert (shown["launch"]["exit_code"], shown["launch"]["exit_error"]) == (3, "crashed: boom")
 
 

@@ -20,7 +20,7 @@ import pytest
 from tests.invariants import hold
 from tests.obedience import crew_works
 from tests.operations.samples import PATIENT
-from tests.stories import Answer, Caller, Process, World
+from tests.stories import Answer, Caller, Process, World, seeds
 from toryo.operations.perform import Outcome
 from toryo.operations.permissions import Credentials
 from toryo.settings import Settings
@@ -400,19 +400,19 @@ def clear_up(chaos: Chaos) -> None:
             world.owner.ask("move_task", task_id=main, status="in_progress")
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(0))
 def test_after_a_thousand_random_calls_no_rule_is_broken_and_an_obedient_crew_takes_over(fresh: Database, seed: int):
     world = World(fresh, Settings(), seed=seed)
     chaos_then_order(world, seed, 1000 if world.dialect == "sqlite" else 250)
 
 
-@pytest.mark.parametrize("seed", range(10, 14))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_where_no_guard_stops_them_they_break_no_rule_either(fresh: Database, seed: int):
     world = World(fresh, PATIENT, seed=seed)
     chaos_then_order(world, seed, 1000 if world.dialect == "sqlite" else 250)
 
 
-@pytest.mark.parametrize("seed", range(20, 22))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_without_any_person_they_cannot_make_more_than_the_caps_allow(fresh: Database, seed: int):
     world = World(fresh, PATIENT, seed=seed)
     chaos = Chaos(world, seed, people=False)
@@ -421,7 +421,7 @@ def test_without_any_person_they_cannot_make_more_than_the_caps_allow(fresh: Dat
     assert all(each["status"] != "in_progress" or each["assignee_id"] for each in tasks)
 
 
-@pytest.mark.parametrize("seed", range(40, 44))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_agents_that_talk_of_anything_in_any_order_break_no_rule_and_the_work_is_done(fresh: Database, seed: int):
     world = World(fresh, PATIENT, seed=seed)
     gossip = Gossip(world, seed)
@@ -430,7 +430,8 @@ def test_agents_that_talk_of_anything_in_any_order_break_no_rule_and_the_work_is
     comes_to_an_end(gossip)
 
 
-@pytest.mark.parametrize(("seed", "kind"), [(30, Chaos), (31, Chaos), (32, Gossip), (33, Gossip)])
+@pytest.mark.parametrize("kind", [Chaos, Gossip])
+@pytest.mark.parametrize("seed", seeds(30, usual=1))
 def test_many_at_once_break_no_rule_either(fresh: Database, seed: int, kind: type[Chaos]):
     """Eight at a time, on sessions that they share, while a Coordinator claims and people act."""
     world = World(fresh, PATIENT, seed=seed)

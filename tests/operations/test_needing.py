@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.documents.test_pages import wrong as mistake_in
+from tests.operations.test_queue import claimed, filed, key, poller
 from tests.stories import Answer, World
 from toryo.operations.identity import digest
 from toryo.storage.database import Connection
@@ -291,6 +294,68 @@ def test_a_delegation_that_nobody_waits_for_needs_nobody_when_it_fails(crew: Wor
     assert needs(crew) == []
 
 
+# --- failures --------------------------------------------------------------------------------------------------------
+
+
+def failed(world: World, agent_id: str, **more: Any) -> str:
+    task = world.task(agent_id, **more)
+    world.start(agent_id).report("failed", "the disk is full")
+    return task
+
+
+@pytest.mark.parametrize("to", ["todo", "cancelled"])
+def test_a_failure_needs_the_person_above_until_it_is_tried_again_or_given_up(crew: World, to: str):
+    task = failed(crew, "w1")
+    (item,) = needs(crew)
+    assert (item["kind"], item["task_id"], item["agent_id"]) == ("failed", task, "w1")
+    assert "the disk is full" in item["text"]
+    assert commands(item)[:2] == [f"toryo task retry {task}", f"toryo task cancel {task} --reason …"]
+    assert needs(crew, "owner") == []
+    crew.move(task, to, "it was too large")
+    assert needs(crew) == []
+
+
+def test_a_failed_part_needs_no_person_as_long_as_the_manager_above_is_at_work_or_when_its_whole_is_over(crew: World):
+    crew.task("boss")
+    boss = crew.start("boss")
+    part, other = boss.assigned({"One": "w1", "Two": "w2"})
+    boss.begin(part, other)
+    boss.wait()
+    crew.start("w1").report("failed", "the disk is full")
+    assert needs(crew) == []
+    crew.start("w2").report("success", "done")
+    boss = crew.start("boss")
+    boss.report("failed", "a part of it has failed")
+    assert [(each["kind"], each["agent_id"]) for each in needs(crew)] == [("failed", "boss")]
+
+
+def test_a_failed_part_of_what_a_person_does_needs_a_person(crew: World):
+    mine = crew.task("ann")
+    part = failed(crew, "w1", parent_task_id=mine)
+    assert [(each["kind"], each["task_id"]) for each in needs(crew)] == [("failed", part), ("task", mine)]
+
+
+def test_what_a_person_has_moved_to_failed_and_what_has_failed_long_ago_needs_nobody(crew: World):
+    crew.move(crew.task("w1"), "failed", "it makes no sense")
+    assert needs(crew) == []
+    failed(crew, "w2")
+    assert kinds(crew) == ["failed"]
+    crew.advance(31 * 86_400)
+    assert needs(crew) == []
+
+
+def test_a_dead_letter_needs_an_owner_until_it_is_requeued(crew: World):
+    orchestrator, planner = key(crew, "chief", orchestrator=True), poller(crew)
+    task = filed(orchestrator, "Plan it")
+    (got,) = claimed(planner, "planner-1")
+    planner.call("submit_result", task_id=task, attempt=got["attempt"], status="failed", error="no", retryable=False)
+    (item,) = needs(crew, "owner")
+    assert (item["kind"], item["task_id"]) == ("dead_letter", task)
+    assert commands(item)[0] == f"toryo queue requeue {task}"
+    crew.owner.call("requeue_task", task_id=task)
+    assert needs(crew, "owner") == []
+
+
 # --- agents ----------------------------------------------------------------------------------------------------------
 
 
@@ -322,6 +387,19 @@ def test_an_agent_that_cools_down_by_itself_needs_nobody(crew: World):
     crew.task("w1")
     launch = crew.started("w1").launch_id
     crew.coordinator().exited(launch, error="quota: come back later", quota_reset_seconds=600)
+    assert needs(crew) == []
+
+
+@pytest.mark.parametrize("reason", ["turn_limit", "output_flood", "timed_out"])
+def test_an_agent_that_a_guard_has_stopped_is_shown_while_it_cools_down_because_of_it(crew: World, reason: str):
+    crew.task("w1")
+    launch = crew.started("w1").launch_id
+    crew.coordinator().exited(launch, exit_code=1, error=f"{reason}: after 200 turns")
+    (item,) = needs(crew)
+    assert (item["kind"], item["agent_id"]) == ("runaway", "w1")
+    assert "after 200 turns" in item["text"]
+    assert commands(item) == ["toryo agent resume w1", "toryo logs w1"]
+    crew.owner.call("resume_agent", agent_id="w1")
     assert needs(crew) == []
 
 

@@ -92,6 +92,12 @@ def test_the_defaults_of_a_project_are_those_of_the_specification(world: World):
     assert (settings["approvals"], settings["retry_attempts"], settings["stall_seconds"]) == ("requests", 3, 120)
 
 
+def test_the_home_of_somebody_who_does_not_exist_is_no_directory(world: World):
+    """Found by requests made at random: it was an internal error."""
+    refusal = world.owner.refused("create_project", "validationError", name="P", working_directory="~nobody-here/x")
+    assert "absolute" in refusal["message"]
+
+
 def test_a_directory_is_absolute_and_the_home_is_expanded(world: World):
     world.owner.refused("create_project", "validationError", name="x", working_directory="here")
     made = world.owner.call("create_project", name="x", working_directory="~/x/../y")["project"]

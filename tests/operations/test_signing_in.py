@@ -224,6 +224,9 @@ def test_before_signing_in_a_process_is_told_to_sign_in(crew: World):
     [
         ("sonnet-4", "sonnet-4-20250929", True),
         ("sonnet-4", "Sonnet-4", True),
+        ("somebody/sonnet-4", "sonnet-4-20250929", True),
+        ("sonnet-4", "somebody/sonnet-4", True),
+        ("somebody/sonnet-4", "somebody/opus-4", False),
         ("sonnet-4", "opus-4", False),
         (None, "anything", True),
     ],

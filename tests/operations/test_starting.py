@@ -21,7 +21,7 @@ def at_once(*calls: Callable[[], Any]) -> list[Any]:
     gate = Barrier(len(calls))
 
     def run(call: Callable[[], Any]) -> Any:
-        gate.wait(timeout=30)
+        gate.wait(timeout=100)
         return call()
 
     with ThreadPoolExecutor(len(calls)) as pool:

@@ -1,7 +1,7 @@
 """Every pitfall of the specification that a test can concern, and which tests prove that it is no pitfall here.
 
-`tests` are the names of tests (pytest node ids). `why_not` says what is not proven and why: pages do not exist yet, and
-some of what failed elsewhere is no part of Toryo. A row without tests needs it.
+`tests` are the names of tests (pytest node ids). `why_not` says what is not proven and why: some of what failed
+elsewhere is no part of Toryo. A row without tests needs it.
 `test_table.py` holds this list to the files.
 """
 
@@ -69,7 +69,7 @@ TABLE: tuple[Row, ...] = (
         5,
         "An order expires only if nobody has signed in for it, and once.",
         [of("pitfalls/test_starting", "f5_an_order_times_out_once_and_only_while_nobody_has_signed_in_for_it")],
-        why_not="The panel that shows it: there are no pages yet.",
+        why_not="No browser watches the panel while its order expires.",
     ),
     Row(
         6,
@@ -277,6 +277,11 @@ TABLE: tuple[Row, ...] = (
                 "a_quota_message_sets_the_time_it_names_and_a_tenth_more",
                 "failures_cool_down_for_a_minute_and_double_up_to_an_hour",
             ),
+            of(
+                "operations/test_programs",
+                "f24_twenty_five_minutes_after_a_quota_of_twenty_three_nothing_was_started",
+                "f24_three_plain_failures_have_growing_gaps_up_to_an_hour_and_a_success_clears_them",
+            ),
         ],
     ),
     Row(
@@ -285,6 +290,7 @@ TABLE: tuple[Row, ...] = (
         [
             of("pitfalls/test_starting", "f25_an_agent_that_cools_down_is_not_ordered_and_people_see_until_when"),
             of("operations/test_coordination", "an_agent_in_cooldown_is_ordered_by_nobody_for_a_hundred_polls"),
+            of("operations/test_programs", "f25_who_cools_down_has_no_order_that_nobody_carries_out"),
         ],
     ),
     Row(
@@ -359,7 +365,7 @@ TABLE: tuple[Row, ...] = (
         [
             of(
                 "pitfalls/test_processes",
-                "f30_a_wait_ends_within_a_second_of_its_cause_over_every_way_and_else_with_its_time",
+                "f30_a_wait_ends_by_its_cause_over_every_way_and_else_with_its_time",
                 "f30_a_client_is_more_patient_than_the_server_lets_it_wait",
             ),
             of("transports/test_every_way", "a_waiting_call_holds_up_no_other_and_ends_at_once_when_there_is_work"),
@@ -390,6 +396,10 @@ TABLE: tuple[Row, ...] = (
                 "scenarios/test_talking",
                 "one_process_answers_all_and_leaves_when_the_panel_is_closed",
             ),
+            of(
+                "browser/test_chat",
+                "f32_f33_a_panel_that_is_closed_and_opened_again_at_once_is_connected_anew",
+            ),
         ],
     ),
     Row(
@@ -404,6 +414,10 @@ TABLE: tuple[Row, ...] = (
                 "operations/test_panels",
                 "reopening_before_it_has_left_keeps_the_session",
                 "reopening_after_it_was_told_to_leave_starts_a_new_one",
+            ),
+            of(
+                "browser/test_chat",
+                "f32_f33_a_panel_that_is_closed_and_opened_again_at_once_is_connected_anew",
             ),
         ],
     ),
@@ -421,8 +435,12 @@ TABLE: tuple[Row, ...] = (
                 "housekeeping/test_talk",
                 "a_panel_that_is_not_heard_of_any_more_is_closed_and_its_agent_leaves",
             ),
+            of(
+                "browser/test_chat",
+                "f34_the_agent_of_a_tab_whose_process_was_killed_leaves_by_itself",
+                "leaving_a_panel_ends_its_agent_keeps_what_was_said_and_coming_back_brings_a_new_one",
+            ),
         ],
-        why_not="What a page sends when it is closed: there are no pages yet.",
     ),
     Row(
         35,
@@ -433,6 +451,10 @@ TABLE: tuple[Row, ...] = (
                 "of_two_who_look_one_may_leave",
                 "a_running_conversation_needs_it_when_everybody_has_left",
                 "nobody_closes_another_persons_panel",
+            ),
+            of(
+                "browser/test_chat",
+                "f35_one_of_two_viewers_leaves_and_the_other_one_goes_on_talking",
             ),
         ],
     ),
@@ -576,7 +598,10 @@ TABLE: tuple[Row, ...] = (
     Row(
         47,
         "One fact stands in one place, so an edit holds from the next start.",
-        [of("operations/test_starting", "changes_of_provider_model_and_passkey_hold_from_the_next_start")],
+        [
+            of("operations/test_starting", "changes_of_provider_model_and_passkey_hold_from_the_next_start"),
+            of("operations/test_programs", "f47_after_an_edit_the_next_start_is_of_the_new_program_at_once"),
+        ],
     ),
     Row(
         48,
@@ -1137,7 +1162,7 @@ TABLE: tuple[Row, ...] = (
             ),
             of(
                 "operations/test_messages",
-                "four_writers_with_a_thousand_messages_each_lose_none",
+                "four_writers_with_hundreds_of_messages_each_lose_none",
             ),
         ],
         why_not="How many milliseconds it takes is a benchmark's to say.",
@@ -1162,6 +1187,10 @@ TABLE: tuple[Row, ...] = (
                 "a_thread_shows_what_two_have_said_and_nothing_of_a_third",
                 "whoever_stands_above_reads_what_their_agents_say_marked_as_such_and_others_do_not",
             ),
+            of(
+                "browser/test_chat",
+                "f106_a_person_sees_the_messages_between_the_two_and_none_of_others",
+            ),
         ],
     ),
     Row(
@@ -1176,8 +1205,11 @@ TABLE: tuple[Row, ...] = (
                 "scenarios/test_talking",
                 "whoever_writes_to_an_agent_that_cannot_sign_in_is_told_once_and_nobody_else",
             ),
+            of(
+                "browser/test_chat",
+                "f107_an_agent_that_cannot_come_leaves_no_waiting_sign_behind",
+            ),
         ],
-        why_not="The indicator itself is a page's: there are no pages yet.",
     ),
     Row(
         108,
@@ -1187,8 +1219,11 @@ TABLE: tuple[Row, ...] = (
                 "operations/test_reading",
                 "whoever_shows_the_present_etag_waits_for_another_and_is_then_told",
             ),
+            of(
+                "browser/test_weather",
+                "a_card_and_an_open_task_follow_every_change_without_a_click",
+            ),
         ],
-        why_not="The panel that shows it: there are no pages yet.",
     ),
     Row(
         109,
@@ -1235,8 +1270,8 @@ TABLE: tuple[Row, ...] = (
                 "pitfalls/test_talking",
                 "f112_a_person_who_looks_around_makes_no_agents_session_and_no_launch",
             ),
+            of("browser/test_signing_in", "f112_ten_sign_ins_of_a_browser_are_one_and_no_work_of_agents"),
         ],
-        why_not="Logins of a browser: there are no pages yet.",
     ),
     Row(
         113,
@@ -1245,6 +1280,10 @@ TABLE: tuple[Row, ...] = (
             of(
                 "operations/test_panels",
                 "who_is_connected_here_is_not_connected_elsewhere",
+            ),
+            of(
+                "browser/test_chat",
+                "f113_whoever_is_connected_in_one_project_is_off_in_another",
             ),
         ],
     ),
@@ -1256,6 +1295,7 @@ TABLE: tuple[Row, ...] = (
                 "pitfalls/test_talking",
                 "f114_every_id_that_an_answer_of_a_chat_names_can_be_used",
             ),
+            of("browser/test_views", "f114_every_id_that_a_view_links_to_is_there"),
         ],
         why_not="Priorities of notifications are told and never asked for.",
     ),
@@ -1318,6 +1358,10 @@ TABLE: tuple[Row, ...] = (
         "No secret is stored, logged or shown in arguments.",
         [
             of("pitfalls/test_processes", "f120_no_secret_is_in_database_logs_or_arguments"),
+            of(
+                "browser/test_settings",
+                "f120_an_agent_is_made_changed_and_switched_off_and_its_passkey_is_seen_once",
+            ),
             of("operations/test_signing_in", "no_secret_is_stored_or_told_in_an_event"),
             of("coordinator/test_logs", "secrets_are_masked_the_known_ones_and_what_looks_like_one"),
         ],
@@ -1327,6 +1371,8 @@ TABLE: tuple[Row, ...] = (
         "Not every person is the owner, and guessing a passkey ends in a lock.",
         [
             of("pitfalls/test_security", "f121_a_person_who_is_not_the_owner_does_nothing_of_the_owners"),
+            of("browser/test_settings", "f121_whoever_is_no_owner_changes_no_settings"),
+            of("browser/test_signing_in", "f121_wrong_passwords_in_a_row_lock_the_door_even_for_the_right_one"),
             of("operations/test_signing_in", "five_failures_lock_sign_in_by_passkey_only"),
         ],
     ),
@@ -1376,7 +1422,17 @@ TABLE: tuple[Row, ...] = (
         "First seen at work, then interfered with.",
         [of("pitfalls/test_testing", "f127_a_scenario_interferes_only_with_what_it_has_seen_at_work")],
     ),
-    Row(128, "Pages are tested by stable ids.", why_not="There are no pages yet."),
+    Row(
+        128,
+        "Pages are tested by what people see and screen readers hear, not by ids or styles that change.",
+        [
+            of("browser/test_views", "the_main_way_needs_no_pointer"),
+            of(
+                "browser/test_board",
+                "a_card_that_is_carried_to_in_progress_is_worked_on_and_seen_done_without_reload",
+            ),
+        ],
+    ),
     Row(
         129,
         "All logs of a run are in one place, with one timeline.",

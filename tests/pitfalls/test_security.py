@@ -230,7 +230,10 @@ VALUES: dict[str, Any] = {
     "working_directory": "/work", "progress": "x", "passkey": "pk_x", "content": "x", "conversation_id": "cnv_1",
     "delegation_id": "dlg_1", "key_id": "key_1", "correlation_id": "req-1", "initial_message": "x",
     "message": "x", "purpose": "x",
-    "target_agent_id": "boss",
+    "target_agent_id": "boss", "person_id": "vera", "login": "member", "password": "in words, long enough",
+    "sign_in_id": "sgn_1", "token_id": "pat_1", "path": "src/x.py", "directory": "/srv/x",
+    "errand_id": "ern_1", "branch": "b", "logs_bytes": 1, "worktrees_bytes": 1, "base_commit": "c0ffee", "done": True,
+    "state": "x", "issuer": "https://id.example", "subject": "x",
 }  # fmt: skip
 ALSO = {"save_progress": {"progress": "x"}, "list_tasks": {}, "update_task_status": {"reason": "x"},
         "file_task": {"status": "todo"}}  # fmt: skip

@@ -17,18 +17,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests import prepared
 from toryo.coordinator import environment, processes
 
 TORYO = (sys.executable, "-m", "toryo")
-READY_WITHIN = 30.0
-LEAVES_WITHIN = 30.0
+READY_WITHIN = 100.0
+LEAVES_WITHIN = 100.0
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 
 
 class Program:
     """One `toryo …` (or another command). Everything it prints, over all its lives, goes to one file and is heard line
-    by line.
+    by line. It is forked from a `prepared` process, unless it is another command, or must be started for real.
     """
 
     def __init__(
@@ -39,19 +40,29 @@ class Program:
         directory: Path,
         *,
         command: Sequence[str] = TORYO,
+        real: bool = False,
     ) -> None:
         self.name = name
         self.words = [*command, *words]
         self.lines: list[str] = []
         self._environment = dict(environment)
         self._directory = directory
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[str] | prepared.Started | None = None
         self._news = threading.Condition()
         self._since = 0
+        self._prepared = command is TORYO and not (prepared.REAL_STARTS or real)
 
     def start(self) -> Program:
         self._since = len(self.lines)
-        self._process = subprocess.Popen(
+        self._process = self._forked() if self._prepared else self._started()
+        threading.Thread(target=self._listen, args=(self._process,), daemon=True).start()
+        return self
+
+    def _forked(self) -> prepared.Started:
+        return prepared.Started(self.words[len(TORYO) :], self._environment, self._directory)
+
+    def _started(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
             self.words,
             env=self._environment,
             cwd=self._directory,
@@ -63,8 +74,6 @@ class Program:
             start_new_session=True,
             preexec_fn=_dies_with_the_tests,  # noqa: PLW1509 - one system call that takes no lock
         )
-        threading.Thread(target=self._listen, args=(self._process,), daemon=True).start()
-        return self
 
     @property
     def pid(self) -> int:
@@ -118,7 +127,7 @@ class Program:
     def _line(self, words: str) -> str | None:
         return next((each for each in self.lines[self._since :] if words in each), None)
 
-    def _listen(self, process: subprocess.Popen[str]) -> None:
+    def _listen(self, process: subprocess.Popen[str] | prepared.Started) -> None:
         assert process.stdout is not None, "it is a pipe, as asked for"
         with (self._directory / f"{self.name}.out").open("a", encoding="utf-8") as file:
             for line in process.stdout:

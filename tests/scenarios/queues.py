@@ -56,13 +56,13 @@ class Journal:
         with self._news:
             self._news.wait(within)
 
-    def until(self, what: str, many: int, within: float = 60.0, since: int = 0) -> None:
+    def until(self, what: str, many: int, within: float = 200.0, since: int = 0) -> None:
         """So many lines of this kind. Fails where they do not come."""
         with self._news:
             came = self._news.wait_for(lambda: len(self.of(what, since=since)) >= many, within)
         assert came, f"{len(self.of(what, since=since))} {what!r} within {within:g} s, not {many}"
 
-    def until_more(self, what: str, many: int, within: float = 60.0) -> None:
+    def until_more(self, what: str, many: int, within: float = 200.0) -> None:
         """So many more than there are now."""
         self.until(what, many, within, len(self.lines))
 
@@ -96,6 +96,8 @@ class Queue:
         self.filed: list[str] = []
         self.killed: Counter[str] = Counter()
         self.frozen: Program | None = None
+        self._since: dict[str, int] = {}
+        """Of agents that were killed: where in the journal their present life begins."""
         self._ids = (f"agent-{number}" for number in itertools.count(1))
         self.site.project(PROJECT)
         self.chief = self.key("chief", orchestrator=True)
@@ -109,7 +111,7 @@ class Queue:
             if each.alive:
                 each.kill()
         if self._filing is not None:
-            self._filing.join(30)
+            self._filing.join(200)
         self.journal.close()
 
     # --- agents ---------------------------------------------------------------------------------------------------
@@ -142,6 +144,8 @@ class Queue:
         alive = [each for each in self.agents if each.alive and each is not self.frozen]
         victim = self.chance.choice([each for each in alive if each.name in busy] or alive)
         victim.kill()
+        self.journal.catch_up()
+        self._since[victim.name] = len(self.journal.lines)
         if self.chance.random() < 0.5:
             self.killed["itself again"] += 1
             victim.start()
@@ -168,10 +172,11 @@ class Queue:
         self.frozen = None
 
     def _busy(self, least: int = 1) -> set[str]:
-        """Agents that have taken so many more than they were rid of, as far as they have written it down."""
+        """Agents that have taken so many more in this life than they were rid of, as far as they have written it."""
         left: Counter[str] = Counter()
-        for each in self.journal.lines:
-            left[each["agent_id"]] += {"took": 1, "kept": -1, "refused": -1}.get(each["what"], 0)
+        for number, each in enumerate(self.journal.lines):
+            if number >= self._since.get(each["agent_id"], 0):
+                left[each["agent_id"]] += {"took": 1, "holds": 1, "kept": -1, "refused": -1}.get(each["what"], 0)
         return {agent_id for agent_id, many in left.items() if many >= least}
 
     # --- the orchestrator ------------------------------------------------------------------------------------------
@@ -201,7 +206,7 @@ class Queue:
 
     def all_filed(self) -> None:
         assert self._filing is not None, "it was begun"
-        self._filing.join(120)
+        self._filing.join(200)
         assert not self._filing.is_alive(), f"only {len(self.filed)} tasks could be filed"
 
     # --- what has become of it -------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from toryo.client import Client
 
 T = TypeVar("T")
 
-WITHIN = 30.0
+WITHIN = 100.0
 """Seconds in which what a scenario waits for must be there."""
 LOG_LINES = 60
 _OUTSIDE_EPHEMERAL = (18_000, 31_000)
@@ -80,7 +80,7 @@ class Bell:
     def __str__(self) -> str:
         return f"'{self.path}'"
 
-    def rung(self, times: int, within: float = 10.0) -> list[str]:
+    def rung(self, times: int, within: float = WITHIN) -> list[str]:
         """The first so many names; fails where they do not come in time."""
         limit = time.monotonic() + within
         while self._heard.count("\n") < times:
@@ -94,15 +94,21 @@ class Bell:
 
 
 class Site:
-    """`with Site(directory) as site:` has a server that answers; Coordinators come with `site.coordinator()`."""
+    """`with Site(directory) as site:` has a server that answers; Coordinators come with `site.coordinator()`.
 
-    def __init__(self, directory: Path, *, database: str | None = None, name: str = "", **settings: str) -> None:
+    With `real`, /proc shows their own environments and words: they are not forked from a `prepared` process.
+    """
+
+    def __init__(
+        self, directory: Path, *, database: str | None = None, name: str = "", real: bool = False, **settings: str
+    ) -> None:
         self.directory = directory
         self.name = name
+        self._real = real
         self.data = directory / f"data{name}"
         self.environment = {**clean_environment(directory), "TORYO_DATA_DIR": str(self.data)}
         serving = ["server", "--port", str(free_port()), *(["--database", database] if database else [])]
-        self.server = Program(f"server{name}", serving, {**self.environment, **QUICK, **settings}, directory)
+        self.server = Program(f"server{name}", serving, {**self.environment, **QUICK, **settings}, directory, real=real)
         self.url = f"http://127.0.0.1:{serving[2]}"
         self.coordinators: list[Program] = []
         self._gates: list[Gate] = []
@@ -114,7 +120,7 @@ class Site:
         except BaseException:
             self.close()
             raise
-        self.people = Client(self.url, self.token("owner"), patience_seconds=20)
+        self.people = Client(self.url, self.token("owner"), patience_seconds=60)
         self.history = History(self.people)
         return self
 
@@ -136,7 +142,7 @@ class Site:
         given = {"polling_interval": 0.5, "max_concurrent": 8, "shutdown_grace_seconds": 3, **config}
         file.write_text(yaml.safe_dump(given))
         words = ["coordinator", "-c", str(file), "--server", self.url, "--id", f"{name}{self.name}"]
-        made = Program(f"{name}{self.name}", words, self.environment, self.directory)
+        made = Program(f"{name}{self.name}", words, self.environment, self.directory, real=self._real)
         self.coordinators.append(made)
         made.start().says(says)
         return made

@@ -15,7 +15,7 @@ from tests.scenarios.chats import Chat
 from tests.scenarios.conftest import Build
 from tests.scenarios.sites import Site
 
-pytestmark = pytest.mark.timeout(90, method="signal")
+pytestmark = pytest.mark.timeout(600, method="signal")
 
 ASKS = {"delegations": [{"about": "paint", "say": "Shall I paint it?", "await_answer": True}]}
 """Asks a person, and has the answer as result."""
@@ -161,7 +161,7 @@ def test_however_badly_one_of_two_talks_their_conversation_ends_at_its_limit(sit
 
 
 def test_whoever_never_answers_or_always_dies_holds_no_task_up(build: Build) -> None:
-    site = build(TORYO_CHAT__SILENCE="3")
+    site = build(TORYO_CHAT__SILENCE="8")
     _pair(site, "silent", "silent")
     _pair(site, "crash", {"crash_after": 1}, rounds=2)
     site.coordinator()

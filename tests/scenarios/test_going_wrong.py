@@ -15,7 +15,7 @@ from tests.cli.conftest import Ended, Toryo
 from tests.scenarios.conftest import ON_POSTGRESQL
 from tests.scenarios.sites import Site, clean_environment
 
-pytestmark = pytest.mark.timeout(90, method="signal")
+pytestmark = pytest.mark.timeout(600, method="signal")
 
 OBEYS_PERMISSIONS = """
 import ctypes, os, sys
@@ -124,7 +124,7 @@ def _obeying_permissions(home: Path, *words: str) -> Ended:
         cwd=home,
         capture_output=True,
         text=True,
-        timeout=40,
+        timeout=200,
         stdin=subprocess.DEVNULL,
         check=False,
     )

@@ -9,7 +9,7 @@ import pytest
 from tests.scenarios import programs
 from tests.scenarios.sites import Gate, Site
 
-pytestmark = pytest.mark.timeout(90, method="signal")
+pytestmark = pytest.mark.timeout(600, method="signal")
 
 RESTARTS = 6
 """More than any guard counts."""

@@ -14,9 +14,9 @@ from tests.scenarios.conftest import Build
 from tests.scenarios.sites import Site
 from toryo.client import Client, RefusalError
 
-pytestmark = pytest.mark.timeout(90, method="signal")
+pytestmark = pytest.mark.timeout(600, method="signal")
 
-ENDS_WITHIN = 10.0
+ENDS_WITHIN = 40.0
 """Seconds from the cause until a process is gone: the grace of these sites, and the way there."""
 
 

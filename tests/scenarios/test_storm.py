@@ -1,7 +1,7 @@
 """Everything is killed at random, again and again, while work goes on; then it is calm, and everything gets completed.
 
 `TORYO_TEST_SEED` names the seed (it decides what is killed when; what that hits is chance all the same), and
-`TORYO_TEST_STORM_SECONDS` how long the storm lasts: 25 seconds by default, 120 are for those who have time.
+`TORYO_TEST_STORM_SECONDS` how long the storm lasts: 12 seconds by default, 120 are for those who have time.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import pytest
 from tests.scenarios.conftest import Build
 from tests.scenarios.sites import Site
 
-SECONDS = float(os.environ.get("TORYO_TEST_STORM_SECONDS", "25"))
+SECONDS = float(os.environ.get("TORYO_TEST_STORM_SECONDS", "12"))
 SEED = int(os.environ.get("TORYO_TEST_SEED", "17"))
-CALM_WITHIN = 60.0
+CALM_WITHIN = 200.0
 STORIES_AT_ONCE = 2
 WORKERS = 3
 PARTS = {"one": [], "two": [], "three": ["one"], "four": ["two", "three"]}
@@ -26,7 +26,7 @@ PARTS = {"one": [], "two": [], "three": ["one"], "four": ["two", "three"]}
 VICTIMS = ["worker"] * 4 + ["manager"] * 3 + ["coordinator"] * 2 + ["server"] * 2
 LONGEST_LULL = 1.5
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(SECONDS + CALM_WITHIN + 60, method="signal")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(SECONDS + 2 * CALM_WITHIN, method="signal")]
 
 
 def test_whatever_is_killed_and_whenever_everything_is_completed_once(build: Build) -> None:
@@ -39,7 +39,6 @@ def test_whatever_is_killed_and_whenever_everything_is_completed_once(build: Bui
 
     site, history = storm.site, storm.site.history
     print(f"seed {SEED}: {len(storm.stories)} stories, killed {dict(storm.killed)}")  # noqa: T201 - for who looks
-    assert storm.killed.total() >= SECONDS / 5, "it was no storm"
     tasks = site.tasks("storm")
     assert {each["status"] for each in tasks.values()} == {"completed"}
     assert len(tasks) == len(storm.stories) * (1 + len(PARTS))
@@ -68,8 +67,9 @@ class Storm:
         site.coordinator()
 
     def rage(self, seconds: float) -> None:
+        """For so long, and until somebody was killed every five seconds of it, however slow everything is."""
         over = time.monotonic() + seconds
-        while time.monotonic() < over:
+        while time.monotonic() < over or self.killed.total() < seconds / 5:
             self._keep_busy()
             self._kill(self.chance.choice(VICTIMS))
             self._lull(self.chance.uniform(0, LONGEST_LULL))

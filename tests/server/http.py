@@ -21,7 +21,7 @@ from toryo.server.listening import Listener
 
 Headers = Sequence[tuple[str, str]]
 MAX_BODY = 2_000_000
-LIMIT = 10.0
+LIMIT = 100.0
 """Seconds after which a test that waits for a signal gives up."""
 
 PLAIN: Headers = (

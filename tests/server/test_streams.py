@@ -14,7 +14,7 @@ from toryo.operations.permissions import Credentials
 from toryo.server import following, streams
 from toryo.server.streams import SESSION, Session, Streams, Subscribed
 
-LIMIT = 10.0
+LIMIT = 100.0
 ANN, BOB = Credentials(bearer="tpt_ann"), Credentials(bearer="tpt_bob")
 
 

@@ -116,7 +116,7 @@ def test_a_stop_makes_everyone_answer_at_once_and_lets_nobody_wait_again() -> No
         outcomes = await asyncio.wait_for(asyncio.gather(*held), LIMIT)
         assert {outcome.result["rung"] for outcome in outcomes if outcome.result} == {False}
         await edges.answer("await_bell", {}, NOBODY)
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 20, "they would have waited for 45 s"
 
     asyncio.run(story())
 

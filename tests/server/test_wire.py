@@ -155,7 +155,7 @@ def test_a_body_that_comes_in_many_pieces_is_put_together(http: httpx.Client) ->
 
 @pytest.mark.parametrize("garbage", [b"\x16\x03\x01\x02\x00", b"HELLO\r\n\r\n", b"GET / HTTP/1.1\r\nHo", b"\0" * 5000])
 def test_garbage_instead_of_http_disturbs_nobody(http: httpx.Client, server: Served, garbage: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as raw:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as raw:
         raw.sendall(garbage)
         raw.shutdown(socket.SHUT_WR)
         while raw.recv(4096):
@@ -163,7 +163,7 @@ def test_garbage_instead_of_http_disturbs_nobody(http: httpx.Client, server: Ser
 
 
 def test_a_client_that_leaves_in_the_middle_of_its_request_disturbs_nobody(http: httpx.Client, server: Served) -> None:
-    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as raw:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as raw:
         raw.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
 
 

@@ -53,7 +53,7 @@ def at_once() -> Callable[..., list[Any]]:
         for thread in started:
             thread.start()
         for thread in started:
-            thread.join(30)
+            thread.join(100)
             assert not thread.is_alive()
         return outcomes
 

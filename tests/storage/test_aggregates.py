@@ -20,6 +20,7 @@ from toryo.domain.tasks import Approval, Checks, Details, Priority, Status, Wait
 from toryo.storage import agents, events, launches, projects, schema, sessions, tasks
 from toryo.storage.database import Connection
 from toryo.storage.errors import ConstraintBroken
+from toryo.storage.keeping import Disk, Seen
 from toryo.storage.launches import Check
 from toryo.storage.transaction import Transaction
 
@@ -229,7 +230,7 @@ def test_cooldowns_are_one_per_purpose_and_the_next_end_is_known(store: Store):
     store.write(lambda tx: tx.agents.cool("w1", "task", NOW + 60, "crashed", 1, None))
     store.write(lambda tx: tx.agents.cool("w1", "task", NOW + 120, "crashed", 2, None))
     store.write(lambda tx: tx.agents.cool("w2", "chat", NOW + 90, "quota", 1, None))
-    assert store.read(lambda tx: tx.agents.cooldowns("w1")) == {"task": (NOW + 120, "crashed", 2)}
+    assert store.read(lambda tx: tx.agents.cooldowns("w1")) == {"task": (NOW + 120, "crashed", 2, None)}
     assert store.read(lambda tx: tx.agents.next_cooldown_end(NOW)) == NOW + 90
     assert store.read(lambda tx: tx.agents.next_cooldown_end(NOW + 100)) == NOW + 120
     assert store.write(lambda tx: tx.agents.warm("w1", "task"))
@@ -237,6 +238,27 @@ def test_cooldowns_are_one_per_purpose_and_the_next_end_is_known(store: Store):
 
 
 # --- launches and sessions -------------------------------------------------------------------------------------------
+
+
+def test_who_has_a_launch_and_until_when_somebody_has_to_sign_in(store: Store):
+    def ordered(name: str, agent: str, deadline: int, **more: Any) -> Callable[[Transaction], bool]:
+        made = replace(launch(name), agent_id=agent, deadline=deadline, **more)
+        return lambda tx: tx.launches.add(made, f"of {name}")
+
+    store.each(
+        ordered("lau_1", "w1", 100),
+        ordered("lau_2", "w2", 200, purpose=Purpose.CHAT),
+        ordered("lau_3", "boss", 50, state=State.SIGNED_IN),
+        ordered("lau_4", "w2", 60, state=State.EXITED),
+    )
+    assert store.read(lambda tx: tx.launches.have_one(Purpose.TASK)) == {("w1", "prj_1"), ("boss", "prj_1")}
+    assert store.read(lambda tx: tx.launches.have_one(Purpose.CHAT)) == {("w2", "prj_1")}
+    assert [each.id for each in store.read(lambda tx: tx.launches.overdue(100))] == ["lau_1"]
+    assert store.read(lambda tx: [tx.launches.next_deadline(each) for each in (0, 99, 100, 200)]) == [
+        *(100, 100),
+        *(200, None),
+    ]
+    assert store.read(lambda tx: tx.launches.projects_of(["lau_4", "lau_0"])) == {"prj_1"}
 
 
 def test_only_one_live_launch_per_agent_project_and_purpose_can_be_added(store: Store):
@@ -413,11 +435,22 @@ def test_tokens_batches_decisions_and_coordinators_are_kept(store: Store):
     )
     assert store.read(lambda tx: tx.keeping.last_decision("w1", "prj_1", "task")) == ("start", NOW)
     store.each(
-        lambda tx: tx.keeping.see_coordinator("c1", ["claude"], 1, NOW),
-        lambda tx: tx.keeping.see_coordinator("c1", ["claude"], 2, NOW),
+        lambda tx: tx.keeping.see_coordinator(Seen("c1", 1), NOW),
+        lambda tx: tx.keeping.see_coordinator(Seen("c1", 2, ["claude"], ["gpu"], agents=["w1"]), NOW),
     )
-    (seen,) = store.read(lambda tx: tx.keeping.coordinators())
-    assert (seen["coordinator_id"], seen["running"], seen["providers"]) == ("c1", 2, ["claude"])
+    assert store.read(lambda tx: tx.keeping.coordinators()) == [Seen("c1", 2, ["claude"], ["gpu"], None, ["w1"], NOW)]
+    newest = Disk(3, 4, complete=True, measured_at=NOW)
+    store.each(
+        lambda tx: tx.keeping.measured("c1", Disk(1, 2, complete=False, measured_at=NOW)),
+        lambda tx: tx.keeping.measured("c1", newest),
+        lambda tx: tx.keeping.measured("c2", newest),
+        lambda tx: tx.keeping.see_coordinator(Seen("c1", 2, ["claude"], ["gpu"], agents=["w1"]), NOW),
+    )
+    assert store.read(lambda tx: tx.keeping.coordinators()) == [
+        Seen("c1", 2, ["claude"], ["gpu"], None, ["w1"], NOW, newest),
+        Seen("c2", 0, [], seen_at=NOW, disk=newest),
+    ]
+    assert store.read(lambda tx: tx.keeping.database_bytes()) > 10_000
 
 
 def test_a_question_about_nothing_answers_nothing(store: Store):

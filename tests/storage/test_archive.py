@@ -70,13 +70,13 @@ def test_a_backup_taken_while_others_write_keeps_every_rule(world: World, elsewh
     threads = [threading.Thread(target=work) for _ in range(3)]
     for thread in threads:
         thread.start()
-    assert begun.wait(20)
+    assert begun.wait(100)
     try:
         archive.backup(world.database, tmp_path / "toryo.backup")
     finally:
         stop.set()
         for thread in threads:
-            thread.join(20)
+            thread.join(100)
     archive.restore(elsewhere, tmp_path / "toryo.backup")
     assert elsewhere.read(checking.check) == []
 

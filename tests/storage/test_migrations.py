@@ -14,7 +14,7 @@ from tests.stories import World
 from toryo.domain.projects import Settings as ProjectSettings
 from toryo.storage import checking, migrations, schema
 from toryo.storage.database import Connection, Database
-from toryo.storage.errors import DatabaseTooNew
+from toryo.storage.errors import DatabaseMisfit, DatabaseTooNew
 from toryo.storage.statements import Statement
 
 VERSIONS = Statement(sa.text("SELECT version, name FROM schema_version ORDER BY version"))
@@ -91,6 +91,34 @@ def test_a_database_of_a_newer_toryo_is_refused_with_what_to_do(blank: Database)
     assert "version 2" in refused.value.message
     assert "newer" in refused.value.instruction
     assert blank.read(lambda c: c.all(WORDS)) == [("first",), ("second",)]
+
+
+@pytest.mark.parametrize(
+    ("done", "told"),
+    [
+        ("DROP TABLE visits", "no table visits"),
+        ("ALTER TABLE launches DROP COLUMN nudged_at", "no launches.nudged_at"),
+        ("ALTER TABLE agents ADD COLUMN colour TEXT", "unknown agents.colour"),
+        ("DROP INDEX tasks_todo", "no index tasks_todo"),
+        ("DELETE FROM schema_version WHERE version = 4", "a step cannot be taken"),
+    ],
+)
+def test_tables_that_another_state_of_development_has_made_are_refused_with_what_is_wrong_and_what_to_do(
+    blank: Database, done: str, told: str
+) -> None:
+    blank.upgrade()
+    blank.write(lambda c: c.define(done))
+    with pytest.raises(DatabaseMisfit) as refused:
+        blank.upgrade()
+    assert told in refused.value.message
+    assert "toryo export" in refused.value.instruction
+
+
+def test_what_others_keep_in_the_same_database_is_none_of_ours(blank: Database) -> None:
+    blank.upgrade()
+    blank.write(lambda c: c.define("CREATE TABLE of_others (name TEXT PRIMARY KEY)"))
+    blank.write(lambda c: c.define("CREATE INDEX of_others_too ON agents (name)"))
+    assert blank.upgrade() == []
 
 
 def test_servers_that_start_at_once_upgrade_once(

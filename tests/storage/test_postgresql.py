@@ -19,7 +19,7 @@ from toryo.storage.errors import DatabaseUnavailable, OutcomeUnknown, Unstorable
 from toryo.storage.statements import Statement
 
 pytestmark = pytest.mark.postgresql
-SECONDS = 20
+SECONDS = 100
 AtOnce = Callable[..., list[Any]]
 
 

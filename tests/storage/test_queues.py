@@ -177,7 +177,7 @@ def test_dead_letters_are_queue_tasks_that_failed_the_newest_first(store: Store)
         queued("tsk_3", status=Status.CANCELLED, completed_at=NOW + 2),
         task("tsk_4", status=Status.FAILED, completed_at=NOW + 3),
     )
-    assert [each.id for each in store.read(lambda tx: tx.queues.dead("prj_1"))] == ["tsk_2", "tsk_1"]
+    assert [each.id for each in store.read(lambda tx: tx.queues.dead("prj_1", 10))] == ["tsk_2", "tsk_1"]
 
 
 def test_what_waits_in_queues_and_who_holds_what_is_counted(store: Store) -> None:

@@ -157,10 +157,11 @@ def test_keys_of_any_sign_are_themselves_and_projects_are_apart(place: Place) ->
     assert place.all("prj_*") == []
 
 
-def test_at_most_a_thousand_are_listed(place: Place) -> None:
+def test_more_than_a_thousand_are_listed_whole_and_in_order(place: Place) -> None:
+    """Pages are cut from it by operations."""
     for number in range(1_003):
-        place.put(number, f"key {number}")
-    assert len(place.all()) == 1_000
+        place.put(number, f"key {number:04}")
+    assert [each.value for each in place.all()] == list(range(1_003))
 
 
 def test_of_two_who_expect_the_same_version_one_is_refused(place: Place, at_once: Callable[..., list[Any]]) -> None:

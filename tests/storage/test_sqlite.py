@@ -49,7 +49,8 @@ def test_what_was_answered_is_there_after_the_process_was_killed(tmp_path: Path)
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     url = url_of(tmp_path / "toryo.db")
-    killed = subprocess.run([sys.executable, "-c", script, url], cwd=Path(__file__).parents[2], check=False, timeout=50)
+    command = [sys.executable, "-c", script, url]
+    killed = subprocess.run(command, cwd=Path(__file__).parents[2], check=False, timeout=200)
     assert killed.returncode == -signal.SIGKILL
     with Database.open(url) as database:  # its lock went with it
         assert database.read(number) == 20

@@ -13,7 +13,7 @@ import pytest
 from toryo.storage.errors import DatabaseUnavailable
 from toryo.storage.threads import AwaitedCall, BlockedCall, Call, Crew, Inside
 
-SECONDS = 20
+SECONDS = 100
 
 
 class Hand:

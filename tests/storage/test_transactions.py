@@ -25,7 +25,7 @@ from toryo.storage.database import Connection, Database
 from toryo.storage.errors import ConstraintBroken, DatabaseUnavailable, Duplicate, MisusedDatabase
 
 AtOnce = Callable[..., list[Any]]
-SECONDS = 20
+SECONDS = 100
 
 
 class Refused(Exception):

@@ -15,14 +15,14 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.stories import fresh, kept_database, kept_url, quiet, world
+from tests.stories import fresh, kept_database, kept_postgresql, kept_sqlite, quiet, world
 from tests.transports import wires
 from tests.transports.wires import LIMIT, Wire
-from toryo.server import app
+from toryo.server import app, waiting
 from toryo.server.app import Running
 from toryo.settings import Settings
 
-__all__ = ["fresh", "kept_database", "kept_url", "quiet", "world"]
+__all__ = ["fresh", "kept_database", "kept_postgresql", "kept_sqlite", "quiet", "world"]
 
 KINDS = ("tcp", "unix", "stdio", "stdio over unix")
 
@@ -143,6 +143,12 @@ class Agent:
 
 def _serve(directory: Path, port: int) -> Running:
     return app.run_in_thread(Settings(port=port, data_dir=directory, socket=directory / "toryo.sock"))
+
+
+@pytest.fixture(autouse=True)
+def only_hints(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody who waits looks again unasked, so an answer that comes at all came of a hint, however busy the machine."""
+    monkeypatch.setattr(waiting, "LOOK_AGAIN", 1000.0)
 
 
 @pytest.fixture(scope="module")

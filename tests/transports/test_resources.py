@@ -16,6 +16,7 @@ from mcp_types import TextResourceContents
 from tests.transports.conftest import Agent, Site
 from tests.transports.official import ERAS, WAYS, Heard, client
 
+STOPS_WITHIN = 20.0
 NOT_FOUND = {"legacy": -32002, "auto": -32602, "2026-07-28": -32602}
 
 
@@ -232,11 +233,11 @@ def test_a_server_that_stops_ends_its_streams_and_does_not_wait_for_them(own_sit
             if mode == "legacy":
                 await connected.subscribe_resource(board(project))
                 await asyncio.to_thread(own_site.until_followed, f"project:{project}")
-                await asyncio.wait_for(asyncio.to_thread(own_site.stop), 3)
+                await asyncio.wait_for(asyncio.to_thread(own_site.stop), STOPS_WITHIN)
                 return
             async with connected.listen(resource_subscriptions=[board(project)]) as changes:
                 await asyncio.to_thread(own_site.until_followed, f"project:{project}")
-                await asyncio.wait_for(asyncio.to_thread(own_site.stop), 3)
+                await asyncio.wait_for(asyncio.to_thread(own_site.stop), STOPS_WITHIN)
                 assert [each async for each in changes] == [], "it ended in order"
 
     asyncio.run(story())

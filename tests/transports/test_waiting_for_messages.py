@@ -1,6 +1,6 @@
 """A call that waits for talk ends by its cause, on every way to the server (F30, F95), and idling costs little (F29).
 
-SOON is a bound on waiting for an answer: without a hint a waiting call looks again only after 15 s.
+SOON is a bound on waiting for an answer: without a hint (see `only_hints`) a call waits for WAIT.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from toryo.operations.catalogue import Later
 from toryo.server import app
 from toryo.settings import Settings
 
-SOON = 8.0
+SOON = 30.0
 WAIT = 45
 TOOLS = ("get_next_action", "get_pending_messages")
 

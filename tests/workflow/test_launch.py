@@ -463,7 +463,7 @@ def test_a_decision_about_chat_says_what_it_has_read_and_until_when() -> None:
     cooling = snapshot(
         talk=Talk(undelivered=True, watched=True), cooldowns={Purpose.CHAT: Cooldown(NOW + 1, "crashed")}
     )
-    assert launch.decide_chat(cooling).facts == {"undelivered": True, "watched": True}
+    assert launch.decide_chat(cooling).facts == {"undelivered": True, "watched": True, "cooldown": "crashed"}
     assert launch.decide_chat(cooling).until == NOW + 1
     running = launch.decide_chat(snapshot(live=CHATTING))
     assert (running.facts, running.until) == ({"session_id": CHATTING.id}, None)

@@ -26,9 +26,6 @@ from toryo.workflow import launch, next_action
 from toryo.workflow.launch import Action, Decision
 from toryo.workflow.snapshot import Cooldown, Snapshot
 
-pytestmark = pytest.mark.timeout(300)
-"""The first test of a process explores for all of them, some seconds long; on a busy machine longer."""
-
 BOSS = agent("boss", Role.MANAGER)
 AGENTS: dict[str, Agent | None] = {
     "unknown": None,

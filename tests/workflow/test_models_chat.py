@@ -25,9 +25,7 @@ from toryo.workflow.launch import Action, Decision
 from toryo.workflow.snapshot import Cooldown, Snapshot, Talk
 from toryo.workflow.step import Step
 
-pytestmark = pytest.mark.timeout(300)
-"""The first test of a process explores for all of them, some seconds long; on a busy machine longer."""
-
+pytestmark = pytest.mark.slow  # the first test of a process explores for all of them
 
 # --- the worlds ------------------------------------------------------------------------------------------------------
 

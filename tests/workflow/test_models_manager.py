@@ -26,8 +26,7 @@ from toryo.workflow.launch import Action
 from toryo.workflow.snapshot import Case, News
 from toryo.workflow.step import Step
 
-pytestmark = pytest.mark.timeout(300)
-"""The first test of a process explores for all of them, some seconds long; on a busy machine longer."""
+pytestmark = pytest.mark.slow  # the first test of a process explores for all of them
 
 MAIN = at_work("main", "boss", by="hana")
 BOSS = actor("boss")

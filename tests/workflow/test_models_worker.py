@@ -24,8 +24,7 @@ from toryo.workflow import facts, launch, next_action, worker
 from toryo.workflow.launch import Action
 from toryo.workflow.step import Step
 
-pytestmark = pytest.mark.timeout(300)
-"""The first test of a process explores for all of them, some seconds long; on a busy machine longer."""
+pytestmark = pytest.mark.slow  # the first test of a process explores for all of them
 
 UP = at_work("up", "boss", by="hana")
 GIVEN = at_work("job", "ann", by="boss", below=UP)

@@ -90,7 +90,15 @@ def list_agents(here: Here) -> None:
 def show_agent(here: Here, agent: Id) -> None:
     """One agent: everything about it but its passkey."""
     answer = here.get(f"/agents/{agent}")
-    here.answer(answer, lambda: output.fields(answer["agent"]))
+    held = [f"{each['what']}: {each['reason']}, until {each['until']}" for each in answer.get("cooldowns", [])]
+    here.answer(answer, lambda: output.fields({**answer["agent"], "cools down": "; ".join(held)}))
+
+
+@command(group, "resume")
+def resume_agent(here: Here, agent: Id) -> None:
+    """Start it at once though it, or the account of its program, cools down; so may all on that account."""
+    answer = here.send("POST", f"/agents/{agent}/resume")
+    here.answer(answer, lambda: _print_ended(agent, answer["ended"]))
 
 
 @command(group, "edit")
@@ -198,6 +206,16 @@ def _options(given: str | None) -> dict[str, Any] | None:
 def _turn(here: Here, agent: str, verb: str) -> None:
     answer = here.send("POST", f"/agents/{agent}/{verb}")
     here.answer(answer, lambda: output.done(f"{agent} is {answer['agent']['status']}"))
+
+
+def _print_ended(agent: str, ended: list[str]) -> None:
+    if not ended:
+        output.say(f"{agent} does not cool down. Why it does not run: toryo why {agent}")
+        return
+    for each in ended:
+        held = f"the wait for the {each}" if each.startswith("account") else f"the cooldown for its {each} work"
+        output.done(f"ended {held}")
+    output.say(f"{agent} starts as soon as a Coordinator has a free slot: toryo why {agent}")
 
 
 def _print_passkey(answer: dict[str, Any], what: str) -> None:

@@ -1,11 +1,18 @@
-"""`toryo doctor`: what is there, what is missing, and what to do about it; one finding per line."""
+"""`toryo doctor`: what is there, what is missing, and what to do about it; one finding per line, one line what to do.
+
+Here is what concerns the machine, the server and the team in its database. Which programs could run agents, and
+whether they are ready, is programs.py.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
+import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -16,11 +23,17 @@ from toryo.cli.failures import FAILED, of
 from toryo.cli.here import Here, command
 
 OLDEST_PYTHON = (3, 11)
+LATELY = 120
+"""Seconds within which a Coordinator that runs has called."""
+SCARCE = 1_000_000_000
+"""Bytes free on a disk that is nearly full."""
+MOST_FILES = 200_000
+"""Files that are measured at most."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """`needed`: without it nothing works; what is not needed is only said."""
+    """`needed`: something that is configured does not work without it; what is not needed is only said."""
 
     name: str
     ok: bool
@@ -29,13 +42,35 @@ class Finding:
     needed: bool = True
 
 
+@dataclass(frozen=True)
+class Team:
+    """What the server knows: who is started by which provider, where projects are, who starts them."""
+
+    agents: Sequence[Mapping[str, Any]] = ()
+    projects: Sequence[Mapping[str, Any]] = ()
+    coordinators: Sequence[Mapping[str, Any]] = ()
+    local: bool = True
+    """Whether agents are (or would be) started on this machine: only then it must have what they need."""
+
+    def users(self, provider: str) -> list[str]:
+        return [each["agent_id"] for each in self.agents if each["provider"] == provider]
+
+
 def add(app: typer.Typer) -> None:
     command(app, "doctor")(doctor)
 
 
 def doctor(here: Here) -> None:
     """What is there, what is missing, and what to do about it."""
-    findings = [*_of_machine(here), *_of_server(here), *_of_providers()]
+    of_server = list(_of_server(here))
+    team = _team(here) if all(each.ok for each in of_server) else Team()
+    findings = [
+        *_of_machine(here),
+        *of_server,
+        *_of_coordinators(team, of_server),
+        *_of_team(team),
+        *_of_programs(team),
+    ]
     ok = all(each.ok for each in findings if each.needed)
     document: dict[str, Any] = {"success": ok, "findings": [asdict(each) for each in findings]}
     here.answer(document, lambda: _print(findings))
@@ -43,24 +78,71 @@ def doctor(here: Here) -> None:
         raise typer.Exit(FAILED)
 
 
+# --- this machine ----------------------------------------------------------------------------------------------------
+
+
 def _of_machine(here: Here) -> Iterator[Finding]:
+    from toryo.directories import data_dir
+
     version = ".".join(str(part) for part in sys.version_info[:3])
     good = sys.version_info >= OLDEST_PYTHON
     yield Finding("python", good, version, "" if good else "Toryo needs Python 3.11 or newer.")
     yield Finding("toryo", True, toryo.__version__)
-    yield _data_directory(here)
-
-
-def _data_directory(here: Here) -> Finding:
-    from toryo.directories import data_dir
-
     place = data_dir(here.data_dir)
-    nearest = next(each for each in (place, *place.parents) if each.exists())
+    yield _data_directory(place)
+    yield _disk(place)
+    for name in ("logs", "worktrees"):
+        if (place / name).is_dir():
+            yield Finding(name, True, f"{_size(place / name)} in {place / name}")
+
+
+def _data_directory(place: Path) -> Finding:
+    nearest = _nearest(place)
     if nearest == place and not place.is_dir():
         return Finding("data directory", False, f"{place} is a file", "Name a directory with --data-dir.")
     if not os.access(nearest, os.W_OK | os.X_OK):
         return Finding("data directory", False, f"{nearest} cannot be written", "Name another one with --data-dir.")
     return Finding("data directory", True, f"{place}" + ("" if nearest == place else " (made when first needed)"))
+
+
+def _disk(place: Path) -> Finding:
+    free = shutil.disk_usage(_nearest(place)).free
+    enough = free >= SCARCE
+    instruction = "" if enough else "Make room: logs, worktrees and the database grow there."
+    return Finding("disk", enough, f"{_bytes(free)} free", instruction, needed=False)
+
+
+def _nearest(place: Path) -> Path:
+    return next(each for each in (place, *place.parents) if each.exists())
+
+
+def _size(folder: Path) -> str:
+    total, files = 0, 0
+    for at, _, names in os.walk(folder):
+        for name in names:
+            total += _length(Path(at, name))
+        files += len(names)
+        if files > MOST_FILES:
+            return f"more than {_bytes(total)}"
+    return _bytes(total)
+
+
+def _length(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0  # it was removed meanwhile
+
+
+def _bytes(number: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if number < 1000:
+            return f"{number:.0f} {unit}"
+        number /= 1000
+    return f"{number:.1f} TB"
+
+
+# --- the server and who starts agents --------------------------------------------------------------------------------
 
 
 def _of_server(here: Here) -> Iterator[Finding]:
@@ -70,48 +152,98 @@ def _of_server(here: Here) -> Iterator[Finding]:
         failure = of(error)
         if failure is None:
             raise
-        yield Finding("server", False, failure.what, failure.instruction)
+        what, _, further = failure.what.partition(". ")
+        yield Finding("server", False, what, failure.instruction or further)
         return
-    yield from _of_status(here.client.address, status)
-
-
-def _of_status(address: object, status: dict[str, Any]) -> Iterator[Finding]:
     same = status["version"] == toryo.__version__
     yield Finding(
         "server",
         True,
-        f"{address}, version {status['version']}",
+        f"{here.client.address}, version {status['version']}",
         "" if same else f"This command is version {toryo.__version__}: use the same on both sides.",
     )
-    yield Finding("database", True, str(status["database"]))
-    coordinators = status.get("coordinators", [])
+    size = status.get("database_bytes")  # an older server does not tell
+    yield Finding("database", True, f"{status['database']}{f', {_bytes(size)}' if size is not None else ''}")
+
+
+def _taken(disk: dict[str, Any] | None) -> str:
+    if disk is None:
+        return ""
+    least = "" if disk["complete"] else "at least "
+    return f" ({least}{_bytes(disk['logs_bytes'])} of logs, {_bytes(disk['worktrees_bytes'])} of worktrees)"
+
+
+def _team(here: Here) -> Team:
+    """Whoever may be started: agents without a provider and those who were deactivated need nothing."""
+    from toryo.coordinator.instance import LONGEST_HOST
+
+    agents = [each for each in here.get("/agents")["agents"] if each["provider"] and each["status"] == "active"]
+    projects = [each for each in here.get("/projects")["projects"] if each["status"] == "active"]
+    known = here.get("/status").get("coordinators", [])
+    coordinators = [each for each in known if each["seconds_ago"] <= LATELY]
+    host = socket.gethostname()[:LONGEST_HOST]
+    local = not coordinators or any(str(each["coordinator_id"]).startswith(host) for each in coordinators)
+    return Team(agents, projects, coordinators, local)
+
+
+def _of_coordinators(team: Team, of_server: Sequence[Finding]) -> Iterator[Finding]:
+    if not all(each.ok for each in of_server):
+        return
+    there = [f"{each['coordinator_id']}{_taken(each.get('disk'))}" for each in team.coordinators]
     yield Finding(
         "coordinators",
-        bool(coordinators),
-        ", ".join(_coordinator(each) for each in coordinators) or "none has called lately",
-        "" if coordinators else "Agents are started by one: toryo coordinator (or toryo up, which brings one).",
+        bool(there),
+        ", ".join(there) or "none has called lately",
+        "" if there else "Agents are started by one: toryo coordinator (or toryo up, which brings one).",
         needed=False,
     )
 
 
-def _coordinator(each: Any) -> str:
-    return str(each.get("coordinator_id", each)) if isinstance(each, dict) else str(each)
+# --- the team --------------------------------------------------------------------------------------------------------
 
 
-def _of_providers() -> Iterator[Finding]:
+def _of_team(team: Team) -> Iterator[Finding]:
+    yield from _unoffered(team)
+    for project in team.projects:
+        yield from _of_project(project, team)
+
+
+def _unoffered(team: Team) -> Iterator[Finding]:
+    """Agents whom nobody who has called could start."""
+    if not team.coordinators:
+        return
+    offered = {name for each in team.coordinators for name in each["providers"]}
+    for name in sorted({each["provider"] for each in team.agents} - offered):
+        what = f"no Coordinator offers it; it is that of {', '.join(team.users(name))}"
+        instruction = (
+            "Name its program under ai_providers of the file of `toryo coordinator -c FILE`, or give them another"
+            " one: toryo agent edit AGENT --provider NAME"
+        )
+        yield Finding(f"provider {name}", False, what, instruction)
+
+
+def _of_project(project: Mapping[str, Any], team: Team) -> Iterator[Finding]:
+    name, place = project["project_id"], Path(project["working_directory"])
+    if not place.is_dir():
+        instruction = f"Make it, or name another: toryo project edit {name} --dir PATH"
+        what = f"{place} does not exist on this machine"
+        yield Finding(f"project {name}", False, what, instruction, needed=team.local)
+    if project["settings"].get("isolation") == "worktree" and not shutil.which("git"):
+        instruction = f"Install git, or: toryo project edit {name} --set isolation=none"
+        yield Finding(f"project {name}", False, "wants worktrees, and git is not on PATH", instruction, team.local)
+
+
+# --- programs that could run agents ----------------------------------------------------------------------------------
+
+
+def _of_programs(team: Team) -> Iterator[Finding]:
     from toryo.cli import programs
-    from toryo.coordinator.config import Config
 
-    for each in programs.tried(Config()):
-        yield Finding(f"provider {each.name}", each.ok, each.what)
-    found = programs.on_path()
-    yield Finding(
-        "programs on PATH",
-        bool(found),
-        ", ".join(found) or f"none of {', '.join(programs.KNOWN)}",
-        "Name one in a coordinator_config.yaml: docs/how-to.md, Give an agent a model." if found else "",
-        needed=False,
-    )
+    for each in programs.known(os.environ):
+        users = team.users(each.name)
+        well = each.ok and each.logged_in is not False
+        what = f"{each.what}; needed by {', '.join(users)}" if users and not well else each.what
+        yield Finding(each.name, well, what, each.instruction, needed=bool(users) and team.local)
 
 
 def _print(findings: list[Finding]) -> None:

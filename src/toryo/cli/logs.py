@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from toryo.cli import output, usage
 from toryo.cli.failures import Failure
 from toryo.cli.here import Here, command
 
@@ -30,29 +31,38 @@ def logs(
     """What an agent's process printed."""
     launch = of if of.startswith(LAUNCH) else _newest(here, of)
     if here.json:
-        from toryo.cli import output
-
-        text, offset, _ = _rest(here, launch, 0)
-        output.document({"success": True, "launch_id": launch, "text": text, "next_offset": offset})
+        text, last = _rest(here, launch, 0)
+        said = {"next_offset": last["next_offset"], "usage": last["launch"]["usage"], "removed": last.get("removed")}
+        output.document({"success": True, "launch_id": launch, "text": text, **said})
         return
-    text, offset, ended = _rest(here, launch, 0)
+    text, last = _rest(here, launch, 0)
     _print(text)
-    if follow and not ended:
-        _follow(here, launch, offset)
+    if follow and not last["ended"]:
+        last = _follow(here, launch, last["next_offset"])
+    for each in remarks(last):
+        output.say(each)
 
 
-def _follow(here: Here, launch: str, offset: int) -> None:
+def _follow(here: Here, launch: str, offset: int) -> dict[str, Any]:
     """Until the process has ended and nothing more comes: its last output may arrive after the news of its end."""
-    ended = False
-    while not ended:
-        text, offset, ended = _rest(here, launch, offset, wait_seconds=WAIT_SECONDS)
+    last: dict[str, Any] = {"ended": False, "next_offset": offset}
+    while not last["ended"]:
+        text, last = _rest(here, launch, last["next_offset"], wait_seconds=WAIT_SECONDS)
         _print(text)
     quiet = False
     while not quiet:
         time.sleep(LAST_OUTPUT_SECONDS)
-        text, offset, _ = _rest(here, launch, offset)
+        text, last = _rest(here, launch, last["next_offset"])
         _print(text)
         quiet = not text
+    return last
+
+
+def remarks(last: dict[str, Any]) -> list[str]:
+    """What is to be said after the output: that it is not kept any more, and what was used by the end."""
+    used = last["launch"]["usage"] if last["ended"] else None
+    told = [f"used: {usage.brief(used)}"] if used and "lower_bound" in used else []
+    return [*filter(None, [last.get("removed")]), *told]
 
 
 def _newest(here: Here, agent: str) -> str:
@@ -62,14 +72,14 @@ def _newest(here: Here, agent: str) -> str:
     return str(launches[0]["launch_id"])
 
 
-def _rest(here: Here, launch: str, offset: int, wait_seconds: int | None = None) -> tuple[str, int, bool]:
-    """Everything from an offset on, where it ends, and whether the process has ended; waits only if there is none."""
+def _rest(here: Here, launch: str, offset: int, wait_seconds: int | None = None) -> tuple[str, dict[str, Any]]:
+    """Everything from an offset on, and the last answer about it; waits only if there is none."""
     parts: list[str] = []
     while True:
         page = here.get(f"/launches/{launch}/log", offset=offset, wait_seconds=wait_seconds)
         parts.append(page["text"])
         if page["next_offset"] == offset or page["ended"]:
-            return "".join(parts), page["next_offset"], page["ended"]
+            return "".join(parts), page
         offset, wait_seconds = page["next_offset"], None
 
 

@@ -24,6 +24,8 @@ from toryo.cli import (
     failures,
     logs,
     needs,
+    opening,
+    people,
     playbooks,
     projects,
     queues,
@@ -33,7 +35,9 @@ from toryo.cli import (
     tasks,
     tokens,
     trace,
+    usage,
     why,
+    worktrees,
 )
 from toryo.cli.here import DataDir, Json, Server, Token, given_before
 
@@ -47,11 +51,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for group in (demo, running, bridge, starting):
+for group in (demo, running, opening, bridge, starting):
     group.add(app)
-for group in (projects, agents, agent_run, tasks, tokens, queues, needs, chat, conversations):
+for group in (projects, agents, agent_run, tasks, worktrees, people, tokens, queues, needs, chat, conversations):
     group.add(app)
-for group in (playbooks, why, trace, sessions, logs, events, exporting, database, doctor):
+for group in (playbooks, why, trace, usage, sessions, logs, events, exporting, database, doctor):
     group.add(app)
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toryo.cli import output
+from toryo.cli import opening, output
 from toryo.cli.failures import FAILED, Failure, Misuse
 from toryo.cli.here import Here, command, taking
 
 if TYPE_CHECKING:
+    from toryo.cli.programs import Program
     from toryo.coordinator.config import Config
 
 coordinators = typer.Typer(
@@ -54,18 +54,23 @@ def up(
     database: DatabaseUrl = None,
     redis: RedisUrl = None,
     max_concurrent: MaxConcurrent = None,
-    _no_open: Annotated[bool, typer.Option("--no-open", hidden=True)] = False,
+    config: ConfigFile = None,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the dashboard; print the link only.")] = False,
 ) -> None:
-    """A server and a Coordinator, until ^C. They end in order: the Coordinator and its agents first."""
+    """A server with its dashboard and a Coordinator, until ^C; prints a link that signs you in. They end in order: the
+    Coordinator and its agents first."""
     from toryo.cli.processes import Crew, Terminated, heed_terminate
 
     data = _arguments({"--data-dir": here.data_dir})
     serving = _arguments({"--host": host, "--port": port, "--database": database, "--redis": redis})
-    starting = _arguments({"--max-concurrent": max_concurrent})
+    if config is not None:
+        _configured(config, {})  # a mistake in it is told before anything starts
+    starting = _arguments({"--max-concurrent": max_concurrent, "--config": config and config.absolute()})
     heed_terminate()
     try:
         with Crew([*data, *serving], [*data, *starting], os.environ, _hear) as crew:
             output.say(f"Toryo is up at {crew.address}; ^C ends it.")
+            opening.invite(Here(data_dir=here.data_dir, server=crew.address), open_it=not no_open)
             name = crew.wait()
     except Terminated:
         return
@@ -120,19 +125,32 @@ def check(
         list[Path] | None, typer.Option("--script", metavar="FILE", help="Also a script of an agent that talks by one.")
     ] = None,
 ) -> None:
-    """Say what is wrong with a coordinator_config.yaml (or a script), and which programs it names are missing."""
-    from toryo.cli import programs
-
+    """Say what is wrong with a coordinator_config.yaml (or a script), which programs it names are missing, and whether
+    those that are there are logged in."""
     _check_scripts(script or [])
-    found = programs.tried(_configured(config, {}))
-    ok = all(each.ok for each in found)
-    rows = [(each.name, "ok" if each.ok else "missing", each.what) for each in found]
+    configuration = _configured(config, {})
+    named = configuration.ai_providers
+    found = [each for each in _programs(configuration) if each.installed or each.name in named]
+    ok = all(each.ok for each in found if each.name in named)
     here.answer(
-        {"success": ok, "providers": [asdict(each) for each in found]},
-        lambda: output.table(("PROVIDER", "", "PROGRAM"), rows, empty=""),
+        {"success": ok, "providers": [each.document() for each in found]},
+        lambda: output.table(("PROVIDER", "", "PROGRAM"), map(_row, found), empty=""),
     )
     if not ok:
         raise typer.Exit(FAILED)
+
+
+def _programs(config: Config) -> list[Program]:
+    from toryo.cli import programs
+    from toryo.coordinator.providers import configured
+
+    every = configured(config.ai_providers)
+    return programs.seen((every[name] for name in sorted(every)), os.environ)
+
+
+def _row(found: Program) -> tuple[str, str, str]:
+    what = f"{found.what} → {found.instruction}" if found.instruction else found.what
+    return found.name, "ok" if found.ok else "missing", what
 
 
 def _check_scripts(files: list[Path]) -> None:

@@ -2,43 +2,27 @@
 
 from __future__ import annotations
 
-import re
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toryo.cli import output
+from toryo.cli import output, teams
 from toryo.cli.failures import Misuse
 from toryo.cli.here import Here, command
+from toryo.cli.programs import KNOWN
 
-TEAM = "toryo.yaml"
+if TYPE_CHECKING:
+    from toryo.cli.programs import Program
+
+TEAM = teams.FILE
 DATA = ".toryo"
-
-_TEMPLATE = """\
-# A team and its first task; `toryo apply {team}` makes what stands here, as often as you like.
-# Every key is explained in docs/reference/manifest.md.
-
-projects:
-  - id: {id}
-    name: {name}
-    directory: .
-
-agents:
-  # Runs the command of its task in the project's directory: tests, linters, builds.
-  - id: runner
-    role: worker
-    provider: command
-    projects: [{id}]
-
-tasks:
-  - project: {id}
-    title: Look around
-    assignee: runner
-    status: in_progress
-    context:
-      command: {command}
-"""
+NONE = "none"
+LOOK = "ls -l"
 
 
 def add(app: typer.Typer) -> None:
@@ -50,19 +34,41 @@ def init(
     here: Here,
     dir: Annotated[Path, typer.Option("--dir", metavar="DIR", help="Where your project is.")] = Path(),
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing; take the defaults.")] = False,
+    provider: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--provider",
+            metavar="NAME",
+            help=f"Who works: {', '.join(KNOWN)} (repeat for several), or none (else all that are logged in).",
+        ),
+    ] = None,
 ) -> None:
-    """Write a toryo.yaml for this directory. Also makes .toryo/, where the server keeps its data."""
+    """Write a toryo.yaml for this directory, with the agent programs found here. Also makes .toryo/, where the server
+    keeps its data."""
+    from toryo.cli import programs
+
     directory = dir.expanduser().resolve()
     if not directory.is_dir():
         raise Misuse(f"{directory} is no directory.", "Make it, or name another one with --dir.")
     team = directory / TEAM
     if team.exists():
         raise Misuse(f"{team} is already there.", f"Change it, then: toryo apply {TEAM}")
-    name, shell = _asked(directory, ask=not (yes or here.json))
-    text = _TEMPLATE.format(team=TEAM, id=_id_from(name), name=_quoted(name), command=_quoted(shell))
-    team.write_text(text, encoding="utf-8")
+    found = programs.known(os.environ)
+    wanted = _wanted(provider or [], found)
+    if not here.json:
+        _print_found(found)
+    ask = sys.stdin.isatty() and not (yes or here.json)
+    plan = _asked(directory, wanted, found) if ask else _by_default(directory, wanted, found)
+    team.write_text(plan.text(), encoding="utf-8")
     _make_data_directory(directory / DATA)
-    here.answer({"success": True, "file": str(team), "data_dir": str(directory / DATA)}, lambda: _print_next(team))
+    document = {
+        "success": True,
+        "file": str(team),
+        "data_dir": str(directory / DATA),
+        "providers": list(plan.providers) or ["command"],
+        "programs": [each.document() for each in found],
+    }
+    here.answer(document, lambda: _print_next(team, plan, found))
 
 
 def apply(
@@ -79,25 +85,115 @@ def apply(
     here.answer(document, lambda: output.done("\n".join(each.told() for each in changes) or "nothing to change"))
 
 
-def _asked(directory: Path, *, ask: bool) -> tuple[str, str]:
-    """The project's name, and a command that shows that the team works."""
-    name, shell = directory.name or "project", "ls -l"
-    if not ask:
-        return name, shell
-    return (
-        str(typer.prompt("The project's name", default=name)),
-        str(typer.prompt("A command to run as the first task", default=shell)),
-    )
+# --- who is to work --------------------------------------------------------------------------------------------------
 
 
-def _id_from(name: str) -> str:
-    return re.sub(r"[^a-z0-9._-]+", "-", name.lower()).strip("-.")[:64] or "project"
+@dataclass(frozen=True)
+class Plan:
+    """What is to be written. Without providers, an agent that runs commands."""
+
+    name: str
+    providers: Sequence[str]
+    command: str = LOOK
+    isolated: bool = False
+
+    def text(self) -> str:
+        if self.providers:
+            return teams.of_models(self.name, self.providers, isolated=self.isolated)
+        return teams.without_model(self.name, self.command)
 
 
-def _quoted(text: str) -> str:
-    import yaml
+def _wanted(named: Sequence[str], found: Sequence[Program]) -> list[str] | None:
+    """The providers that were named; None if none was. Raises Misuse for one that cannot work here."""
+    if not named:
+        return None
+    try:
+        return _chosen(named, found)
+    except ValueError as wrong:
+        raise Misuse(str(wrong), "Nothing was written.") from None
 
-    return str(yaml.safe_dump(text, default_style='"', width=1000, allow_unicode=True)).strip()
+
+def _chosen(names: Sequence[str], found: Sequence[Program]) -> list[str]:
+    """Each once; `none` stands alone. Raises ValueError, which says what there is to choose or to do."""
+    if list(names) == [NONE]:
+        return []
+    there = {each.name: each for each in found}
+    for name in names:
+        if name not in there:
+            raise ValueError(f"{name!r} is none of {', '.join(there)}; none alone takes an agent without a model.")
+        if not there[name].ok:
+            raise ValueError(f"{name} cannot work here ({there[name].what}). {there[name].instruction}")
+    return list(dict.fromkeys(names))
+
+
+def _by_default(directory: Path, wanted: Sequence[str] | None, found: Sequence[Program]) -> Plan:
+    providers = [each.name for each in found if each.ready] if wanted is None else wanted
+    return Plan(_name_of(directory), providers)
+
+
+def _name_of(directory: Path) -> str:
+    return directory.name or "project"
+
+
+# --- at a terminal ---------------------------------------------------------------------------------------------------
+
+
+def _asked(directory: Path, wanted: Sequence[str] | None, found: Sequence[Program]) -> Plan:
+    """What is answered wrongly is asked again."""
+    name = str(typer.prompt("The project's name", default=_name_of(directory), value_proc=_named))
+    providers = _ask_for_providers(found) if wanted is None else list(wanted)
+    if not providers:
+        return Plan(name, [], command=str(typer.prompt("A command to run as the first task", default=LOOK)))
+    return Plan(name, providers, isolated=_has_commits(directory) and _ask_for_worktrees())
+
+
+def _named(text: str) -> str:
+    if not text.strip():
+        raise typer.BadParameter("it needs a name")
+    return text.strip()
+
+
+def _ask_for_providers(found: Sequence[Program]) -> list[str]:
+    startable = [each.name for each in found if each.ok]
+    if not startable:
+        return []
+    ready = [each.name for each in found if each.ready]
+
+    def read(text: str) -> list[str]:
+        try:
+            return _chosen(text.replace(",", " ").split(), found)
+        except ValueError as wrong:
+            raise typer.BadParameter(str(wrong)) from None
+
+    question = f"Who is to work: one or several of {' '.join(startable)}, or {NONE}"
+    chosen: list[str] = typer.prompt(question, default=" ".join(ready) or NONE, value_proc=read)
+    return chosen
+
+
+def _ask_for_worktrees() -> bool:
+    return typer.confirm("Give each task a git worktree of its own, to be merged by you?", default=False)
+
+
+def _has_commits(directory: Path) -> bool:
+    """Whether it lies in a git repository of which a worktree could be made."""
+    from toryo.coordinator import asking
+
+    try:
+        answer = asking.ask(("git", "-C", str(directory), "rev-parse", "--verify", "--quiet", "HEAD"), os.environ)
+    except OSError:
+        return False
+    return answer.exit_code == 0
+
+
+# --- what is said ----------------------------------------------------------------------------------------------------
+
+
+def _print_found(found: Sequence[Program]) -> None:
+    for each in found:
+        mark = "ready" if each.ready else ("?" if each.ok and each.logged_in is None else "-")
+        output.done(f"{mark:<6} {each.name:<9} {each.what}")
+        if each.instruction and each.installed:
+            output.done(f"{'':<16} → {each.instruction}")
 
 
 def _make_data_directory(data: Path) -> None:
@@ -107,7 +203,30 @@ def _make_data_directory(data: Path) -> None:
         ignore.write_text("*\n")
 
 
-def _print_next(team: Path) -> None:
-    output.done(f"wrote {team}")
+def _print_next(team: Path, plan: Plan, found: Sequence[Program]) -> None:
     typed = output.program()
+    output.done(f"wrote {team}: {_crew(plan)}")
+    for each in found:
+        if each.name in plan.providers and not each.ready:
+            output.done(f"{each.name} may not be logged in. {each.instruction}")
+    if not plan.providers:
+        output.done(_how_to_get_a_model(found, typed))
     output.done(f"Next, here:\n  {typed} up                # in a terminal of its own\n  {typed} apply {TEAM}")
+    if plan.providers:
+        project = teams.id_from(plan.name)
+        output.done(f"  {typed} task list --project {project}\n  {typed} task move TASK in_progress")
+        output.done("The last one starts the first task, and from then on it costs tokens.")
+
+
+def _crew(plan: Plan) -> str:
+    if not plan.providers:
+        return "an agent that runs commands, without a model"
+    return f"a manager and two workers, on {', '.join(plan.providers)}"
+
+
+def _how_to_get_a_model(found: Sequence[Program], typed: str) -> str:
+    """One line: log in to what is there, else install what is not."""
+    startable = next((each for each in found if each.ok), None)
+    if startable is not None:
+        return f"For a team with a model: {typed} init --provider {startable.name} (remove {TEAM} before)."
+    return f"For a team with a model, install one, such as: {found[0].instruction}. Then remove {TEAM} and init again."

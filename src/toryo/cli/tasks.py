@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from toryo.cli import output
+from toryo.cli import output, worktrees
 from toryo.cli.failures import FAILED, Misuse
 from toryo.cli.here import Here, command
 
@@ -43,6 +43,7 @@ Status = Literal["backlog", "todo", "pending", "in_progress", "blocked", "comple
 
 
 def add(app: typer.Typer) -> None:
+    worktrees.add_to_tasks(group)
     app.add_typer(group, name="task")
 
 

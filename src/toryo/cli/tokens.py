@@ -1,8 +1,9 @@
-"""`toryo token …`: API keys of queue agents, the agents that run already and register themselves."""
+"""`toryo token …`: API keys of queue agents, which run already and register themselves; `toryo token person …`: what
+people's own programs show."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -13,10 +14,16 @@ group = typer.Typer(
     help="API keys of agents that run already and serve a queue.", no_args_is_help=True, rich_markup_mode=None
 )
 
+personal = typer.Typer(
+    help="Access tokens of people: what your own programs show.", no_args_is_help=True, rich_markup_mode=None
+)
+Whose = Annotated[str | None, typer.Option("--person", metavar="ID", help="Whose, if not yours; owners only.")]
+
 Project = Annotated[str, typer.Option("--project", metavar="PRJ", help="The project's id.")]
 
 
 def add(app: typer.Typer) -> None:
+    group.add_typer(personal, name="person")
     app.add_typer(group, name="token")
 
 
@@ -75,3 +82,50 @@ def _print_made(answer: dict[str, Any]) -> None:
     output.done(f"made key {answer['key']['key_id']} of {answer['agent_id']}")
     output.fields({"token": answer["token"]})
     output.say("Keep it: it is shown this once. Agents show it as Authorization: Bearer, or as api_key.")
+
+
+# --- of people -------------------------------------------------------------------------------------------------------
+
+
+@command(personal, "add")
+def add_personal(
+    here: Here,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for.")],
+    role: Annotated[
+        Literal["owner", "member", "viewer"] | None,
+        typer.Option("--role", metavar="owner|member|viewer", help="What it may do at most (else as much as you)."),
+    ] = None,
+    days: Annotated[
+        int | None, typer.Option("--days", min=1, metavar="N", help="How long it is good (until it is revoked).")
+    ] = None,
+    person: Whose = None,
+) -> None:
+    """Make an access token; it is printed this once."""
+    answer = here.send("POST", "/access-tokens", {"name": name, "login": role, "days": days, "person_id": person})
+    here.answer(answer, lambda: _print_personal(answer))
+
+
+@command(personal, "list")
+def list_personal(here: Here, person: Whose = None) -> None:
+    """The access tokens that are good, without their secrets."""
+    answer = here.get("/access-tokens", person_id=person)
+    rows = [
+        (each["token_id"], each["login"], output.clock(each["expires_at"]), each["last_used_on"], each["name"])
+        for each in answer["access_tokens"]
+    ]
+    columns = ("ID", "MAY DO", "GOOD UNTIL", "LAST USED", "NAME")
+    here.answer(answer, lambda: output.table(columns, rows, empty="No tokens yet: toryo token person add NAME"))
+
+
+@command(personal, "revoke")
+def revoke_personal(here: Here, id: Annotated[str, typer.Argument(metavar="ID", help="The token's id.")]) -> None:
+    """Make an access token worthless."""
+    answer = here.send("DELETE", f"/access-tokens/{id}")
+    here.answer(answer, lambda: output.done(f"revoked {id}"))
+
+
+def _print_personal(answer: dict[str, Any]) -> None:
+    made = answer["access_token"]
+    output.done(f"made token {made['token_id']} of {made['person_id']}: {made['login']}")
+    output.fields({"token": answer["token"], "good until": output.clock(made["expires_at"])})
+    output.say("Keep it: it is shown this once. Programs send it as Authorization: Bearer, or in TORYO_TOKEN.")

@@ -27,23 +27,13 @@ PROMPT = "> "
 def talk(panel: Panel) -> None:
     """Until ^D or ^C. What comes is written above what is being typed."""
     screen = Screen()
-    with _as_it_was(), panel:
+    with screen.key_by_key(), panel:
         _show_before(panel, screen)
         news = messages.News(panel.agent)
         screen.show(news.of(Heard(status=panel.status)))
         threading.Thread(target=_listen, args=(panel, screen, news), daemon=True).start()
         for line in screen.lines():
             _say(panel, screen, line)
-
-
-@contextlib.contextmanager
-def _as_it_was() -> Iterator[None]:
-    """The terminal's settings are put back: what is left in the middle of a line does not do it."""
-    before = termios.tcgetattr(sys.stdin)
-    try:
-        yield
-    finally:
-        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
 
 def _show_before(panel: Panel, screen: Screen) -> None:
@@ -93,6 +83,22 @@ class Screen:
         self._editor = _line_editor()
         if self._editor is not None:
             self._editor.set_pre_input_hook(self._prompted)
+
+    @contextlib.contextmanager
+    def key_by_key(self) -> Iterator[None]:
+        """Where lines are edited, the terminal does not collect them, not even while nobody reads.
+
+        Between two lines readline gives the terminal its own mode back. If that is by lines, a ^D typed just then is
+        kept as the mark of an end, which readline gets as a NUL and passes over: the thread would never end.
+        The settings are put back at the end: what is left in the middle of a line does not do it.
+        """
+        before = termios.tcgetattr(sys.stdin)
+        try:
+            if self._editor is not None:
+                termios.tcsetattr(sys.stdin, termios.TCSADRAIN, _by_keys(before))
+            yield
+        finally:
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
     def lines(self) -> Iterator[str]:
         """What is typed, line by line, until ^D. Raises KeyboardInterrupt at ^C, and what `fail` was given."""
@@ -145,6 +151,14 @@ class Screen:
         if self._prompting:
             self._prompting, self._reads = False, True
             self._writing.release()
+
+
+def _by_keys(mode: list[Any]) -> list[Any]:
+    """Each key can be read at once. That it is shown, and what ^C and Enter are, stays."""
+    iflag, oflag, cflag, lflag, ispeed, ospeed, keys = mode
+    keys = list(keys)
+    keys[termios.VMIN], keys[termios.VTIME] = 1, 0
+    return [iflag, oflag, cflag, lflag & ~termios.ICANON, ispeed, ospeed, keys]
 
 
 def _line_editor() -> Any:

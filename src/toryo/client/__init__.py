@@ -1,17 +1,18 @@
 """A small client for Toryo's server: MCP tools and REST, blocking and async. Used by agents, Coordinator and CLI.
 
-It knows the wire and nothing of what the tools mean; it imports no other part of Toryo. Queue agents, which know seed
-4's tools, are loaded when they are asked for: they stand on an event loop, which nobody else shall pay for.
+It knows the wire and nothing of what the tools mean; it imports no other part of Toryo. What stands on an event loop
+is loaded when it is asked for: nobody else shall pay for it.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from toryo.client.asynchronous import AsyncClient
 from toryo.client.blocking import Client
 from toryo.client.errors import ProtocolError, RefusalError, Unreachable
 from toryo.client.outcomes import Retry, TaskFailed
 
 if TYPE_CHECKING:
+    from toryo.client.asynchronous import AsyncClient
     from toryo.client.queue_agent import AsyncQueueAgent, QueueAgent
 
 __all__ = [
@@ -27,9 +28,10 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in ("AsyncQueueAgent", "QueueAgent"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from toryo.client import queue_agent
+_LATER = {"AsyncClient": "asynchronous", "AsyncQueueAgent": "queue_agent", "QueueAgent": "queue_agent"}
 
-    return getattr(queue_agent, name)
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)

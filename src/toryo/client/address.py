@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """`root` is `scheme://host[:port][/prefix]`; with `socket`, `root` only names the host."""
 
     root: str

@@ -10,8 +10,6 @@ import time
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 
-import orjson
-
 from toryo.client import address, reaching, wire
 from toryo.client.errors import Unreachable
 
@@ -56,7 +54,7 @@ class AsyncClient:
         """The document at a REST route (`/projects` is below `/api/v1`). Raises as `call`."""
         wanted = {name: value for name, value in (params or {}).items() if value is not None}
         target = wire.rest_path(path) + ("?" + urlencode(wanted, doseq=True) if wanted else "")
-        body = None if json is None else orjson.dumps(json)
+        body = None if json is None else wire.encoded(json)
         patience = wire.time_out(wanted, self._timeout)
         response = await self._patiently(method, target, body, mcp=False, timeout=patience)
         return wire.rest_answer(response.status_code, response.content)

@@ -6,10 +6,9 @@ servers that prefer it, one event stream.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
-
-import orjson
 
 from toryo.client.errors import ProtocolError, RefusalError, Unreachable
 
@@ -17,6 +16,30 @@ PROTOCOL_VERSION = "2025-11-25"
 SERVER_WAITS_AT_MOST = 45.0
 """Seconds a waiting call may take by itself; a client's patience is longer (`spec/tools.md`)."""
 MARGIN = 30.0
+
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def encoded(value: Any) -> bytes:
+    """A document as JSON.
+
+    By the standard library, because agents start often and importing orjson costs each of them 10 ms; what that cannot
+    write (times, numbers that are none) orjson writes or refuses.
+    """
+    try:
+        return _JSON.encode(value).encode()
+    except (TypeError, ValueError, RecursionError):
+        import orjson
+
+        return orjson.dumps(value)
+
+
+def _decoded(data: bytes | str) -> Any:
+    """None for what is no JSON."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
 
 
 def headers(token: str | None, *, mcp: bool) -> dict[str, str]:
@@ -32,7 +55,7 @@ def headers(token: str | None, *, mcp: bool) -> dict[str, str]:
 
 def tool_request(number: int, tool: str, arguments: Mapping[str, Any]) -> bytes:
     params = {"name": tool, "arguments": arguments}
-    return orjson.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
+    return encoded({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
 
 
 def rest_path(path: str) -> str:
@@ -93,10 +116,7 @@ def _tool_result(result: Any) -> dict[str, Any]:
 def _from_text(result: dict[str, Any]) -> dict[str, Any]:
     """The same JSON as text, for results without structured content; any other text is a message."""
     texts = [each.get("text", "") for each in result.get("content") or () if each.get("type") == "text"]
-    try:
-        document = orjson.loads(texts[0] if texts else "")
-    except orjson.JSONDecodeError:
-        document = None
+    document = _decoded(texts[0] if texts else "")
     return document if isinstance(document, dict) else {"message": "\n".join(texts)}
 
 
@@ -108,10 +128,7 @@ def _refusal(document: Mapping[str, Any], status: int) -> RefusalError:
 
 
 def _json_object(status: int, body: bytes) -> dict[str, Any]:
-    try:
-        document = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        document = None
+    document = _decoded(body)
     if isinstance(document, dict):
         return document
     if status >= 500:
@@ -122,10 +139,7 @@ def _json_object(status: int, body: bytes) -> dict[str, Any]:
 def _from_events(number: int, body: bytes) -> dict[str, Any]:
     """The message that answers `number` in an event stream; notifications on the way are passed over."""
     for data in _events(body):
-        try:
-            message = orjson.loads(data)
-        except orjson.JSONDecodeError:
-            continue
+        message = _decoded(data)
         if isinstance(message, dict) and message.get("id") == number and ("result" in message or "error" in message):
             return message
     raise Unreachable("the event stream ended without the answer", sent=True)

@@ -20,12 +20,20 @@ from toryo.coordinator.documents import Mistakes
 __all__ = ["AgentConfig", "Config", "ErrorProtection", "Mistakes", "ProviderConfig", "load", "parse"]
 
 
-WITHOUT_PROGRAM = frozenset({"command", "playbook", "script"})
-"""Providers that are part of Toryo and need no `cli_command`."""
+KNOWN = frozenset({"command", "playbook", "script", "claude", "gemini", "codex", "opencode", "copilot", "qwen"})
+"""Providers that Toryo knows how to start: their sections need no `cli_command`."""
 
 
 class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Price(Section):
+    """US dollars for a million tokens of one model."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached: float | None = Field(None, ge=0, description="For input read from a cache; default: as input.")
 
 
 class ProviderConfig(Section):
@@ -40,16 +48,31 @@ class ProviderConfig(Section):
     env: list[str] | dict[str, str] = Field(
         [], description="Names that pass from this environment, or names with their values."
     )
-    max_turns: int | None = Field(None, ge=1, description="For {max_turns} in cli_args.")
+    max_turns: int | None = Field(
+        None, ge=1, description="Answers of the model after which a process is stopped; {max_turns} in cli_args."
+    )
     time_limit: float | None = Field(None, gt=0, description="Seconds after which a process is stopped.")
-    resume: bool = Field(False, description="Whether the program's own sessions are continued.")
+    max_output_mb: float = Field(64, gt=0, description="Megabytes of output after which a process is stopped.")
+    patience: float = Field(
+        300, gt=0, description="Seconds that a program may go on asking a model's service that says no."
+    )
+    resume: bool = Field(
+        False, description="Whether a later start on the same task goes on with the program's own session."
+    )
+    prices: dict[str, Price] = Field(
+        {}, description="US dollars per million tokens, by model or *, for programs that tell tokens and no money."
+    )
 
-    @field_validator("resume")
+
+class ProjectConfig(Section):
+    """One project on this machine."""
+
+    working_directory: str | None = Field(None, description="Where it is here, in place of the project's own.")
+
+    @field_validator("working_directory")
     @classmethod
-    def _not_yet(cls, value: bool) -> bool:
-        if value:
-            raise ValueError("this Coordinator starts every process fresh: leave resume out or say false")
-        return value
+    def _expanded(cls, value: str | None) -> str | None:
+        return None if value is None else str(Path(value).expanduser())
 
 
 class AgentConfig(Section):
@@ -88,28 +111,29 @@ class Config(Section):
     coordinator_token: str | None = Field(None, repr=False, description="This Coordinator's credential.")
     coordinator_id: str | None = Field(None, min_length=1, description="Default: of this machine and data directory.")
     labels: list[str] = Field([], description="What this machine offers; agents may ask for a label.")
+    capabilities: list[str] | None = Field(
+        None, description="Only agents with one of these capabilities are started here; default: every one."
+    )
+    projects: dict[str, ProjectConfig] = Field({}, description="Projects that stand elsewhere on this machine.")
     ai_providers: dict[str, ProviderConfig] = Field({})
     agents: dict[str, AgentConfig] | None = Field(None, description="Only these are started here; default: every one.")
     error_protection: ErrorProtection | None = None
     log_directory: Path | None = Field(None, description="Output of the agents; default: logs in the data directory.")
     log_keep_days: float = Field(30, gt=0, description="Files of older launches are removed at start.")
     workspace_directory: Path | None = Field(None, description="Generated files; default: workspaces, as above.")
-    isolation: Literal["none"] = Field("none", description="Agents work in the project's own directory.")
+    worktree_directory: Path | None = Field(None, description="Worktrees of tasks; default: worktrees, as above.")
+    isolation: Literal["none", "worktree"] | None = Field(
+        None,
+        description="none: no worktrees here, whatever a project says; worktree, or left out: as each project says.",
+    )
     shutdown_grace_seconds: float = Field(10, ge=0, description="How long agents may tidy up when this ends.")
-
-    @field_validator("isolation", mode="before")
-    @classmethod
-    def _only_none(cls, value: object) -> object:
-        if value == "worktree":
-            raise ValueError("this Coordinator cannot make worktrees: say none")
-        return value
 
     @field_validator("mcp_socket_path")
     @classmethod
     def _expanded(cls, value: str | None) -> str | None:
         return None if value is None else str(Path(value).expanduser())
 
-    @field_validator("log_directory", "workspace_directory")
+    @field_validator("log_directory", "workspace_directory", "worktree_directory")
     @classmethod
     def _expanded_path(cls, value: Path | None) -> Path | None:
         return None if value is None else value.expanduser().absolute()
@@ -139,6 +163,12 @@ class Config(Section):
     def agent(self, agent_id: str) -> AgentConfig:
         return (self.agents or {}).get(agent_id, AgentConfig())
 
+    def working_directory(self, agent_id: str, project_id: str) -> str | None:
+        """The directory that this file names: the agent's before the project's."""
+        return (
+            self.agent(agent_id).working_directory or self.projects.get(project_id, ProjectConfig()).working_directory
+        )
+
 
 def load(path: Path, environ: Mapping[str, str] | None = None) -> Config:
     """The file's configuration; raises Mistakes (all of them) or OSError."""
@@ -150,7 +180,7 @@ def parse(text: str, source: str, environ: Mapping[str, str] | None = None) -> C
     documents.with_environment(document, os.environ if environ is None else environ)
     config = documents.checked(document, Config)
     for name, section in config.ai_providers.items():
-        if section.cli_command is None and name not in WITHOUT_PROGRAM:
+        if section.cli_command is None and name not in KNOWN:
             document.mistake(("ai_providers", name), f"ai_providers.{name}: cli_command is missing: name its program")
     document.fail_if_mistaken()
     return config

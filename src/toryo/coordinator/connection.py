@@ -12,20 +12,54 @@ from typing import Any
 from toryo.coordinator.environment import CREDENTIAL, SERVER_URL, own_python_path
 from toryo.coordinator.provider import Setting
 
-
-def mcp_server(setting: Setting) -> dict[str, Any]:
-    """One entry of `mcpServers`. It holds the launch's credential: only this user may read what it is written to."""
-    return _bridge(setting) if setting.server_url.startswith("unix:") else _address(setting)
-
-
-def _address(setting: Setting) -> dict[str, Any]:
-    headers = {"Authorization": f"Bearer {setting.launch.credential}"} if setting.launch.credential else {}
-    return {"type": "http", "url": f"{setting.server_url.rstrip('/')}/mcp", "headers": headers}
+NAME = "toryo"
+"""What the server is called in every program's configuration."""
+TOOL_TIME_OUT = 120
+"""Seconds a program must be ready to wait for an answer: our own longest wait is 45."""
 
 
-def _bridge(setting: Setting) -> dict[str, Any]:
+def mcp_server(setting: Setting, reference: str | None = None) -> dict[str, Any]:
+    """One entry of `mcpServers`.
+
+    `reference` is how the program's configuration names an environment variable (`${{{}}}` for `${NAME}`): then no
+    file holds the credential. Without one it is written out: only this user may read what it is written to.
+    """
+    credential = _credential(setting, reference)
+    return _bridge(setting, credential) if over_socket(setting) else _address(setting, credential)
+
+
+def mcp_server_of_gemini(setting: Setting) -> dict[str, Any]:
+    """The same entry as Gemini CLI and the programs that came from it write it: trusted, or none of our tools would be
+    offered where nobody can be asked."""
+    entry = mcp_server(setting, "${{{}}}")
+    kind = entry.pop("type")
+    address = {"httpUrl": entry.pop("url")} if kind == "http" else {}
+    return {**address, **entry, "timeout": TOOL_TIME_OUT * 1000, "trust": True}
+
+
+def over_socket(setting: Setting) -> bool:
+    """Whether only the bridge leads to the server."""
+    return setting.server_url.startswith("unix:")
+
+
+def mcp_url(setting: Setting) -> str:
+    return f"{setting.server_url.rstrip('/')}/mcp"
+
+
+def _credential(setting: Setting, reference: str | None) -> str | None:
+    if not setting.launch.credential:
+        return None
+    return setting.launch.credential if reference is None else reference.format(CREDENTIAL)
+
+
+def _address(setting: Setting, credential: str | None) -> dict[str, Any]:
+    headers = {"Authorization": f"Bearer {credential}"} if credential else {}
+    return {"type": "http", "url": mcp_url(setting), "headers": headers}
+
+
+def _bridge(setting: Setting, credential: str | None) -> dict[str, Any]:
     """Its environment is given whole, because programs pass little of their own to what they start."""
     env = {SERVER_URL: setting.server_url, **own_python_path()}
-    if setting.launch.credential:
-        env[CREDENTIAL] = setting.launch.credential
+    if credential:
+        env[CREDENTIAL] = credential
     return {"type": "stdio", "command": sys.executable, "args": ["-P", "-m", "toryo", "mcp"], "env": env}

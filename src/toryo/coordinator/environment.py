@@ -6,11 +6,14 @@ markers that would make its children refuse to run, and holds a token that no ag
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from toryo.coordinator.orders import Launch
+if TYPE_CHECKING:  # runners import this file, and start often
+    from toryo.coordinator.orders import Launch
 
 ALLOWED = frozenset(
     {
@@ -33,6 +36,8 @@ ALLOWED = frozenset(
         "SYSTEMROOT",
     }
 )
+PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"})
+"""What leads to a model's service: for programs that talk to one."""
 ALLOWED_PREFIXES = ("LC_", "XDG_")
 
 LAUNCH_ID = "TORYO_LAUNCH_ID"
@@ -42,6 +47,11 @@ SERVER_URL = "TORYO_SERVER_URL"
 PURPOSE = "TORYO_PURPOSE"
 COORDINATOR_ID = "TORYO_COORDINATOR_ID"
 COORDINATOR_PID = "TORYO_COORDINATOR_PID"
+PROVIDER = "TORYO_PROVIDER"
+PROGRAM_SESSION = "TORYO_PROGRAM_SESSION"
+"""What the session that it goes on with had used before, if it does: a later Coordinator counts from there."""
+WORKTREE = "TORYO_WORKTREE"
+"""Where the launch's git worktree is, if it has one."""
 CHECK_ID = "TORYO_CHECK_ID"
 """By these a later Coordinator on this machine recognises what its predecessor left behind."""
 
@@ -60,11 +70,14 @@ def identity(
         SERVER_URL: server_url,
         LAUNCH_ID: launch.launch_id,
         PURPOSE: launch.purpose,
+        PROVIDER: launch.ai_type,
         COORDINATOR_ID: mark,
         COORDINATOR_PID: str(coordinator_pid),
         "AGENT_ID": launch.agent_id,
         "PROJECT_ID": launch.project_id,
     }
+    if launch.program_session:
+        found[PROGRAM_SESSION] = json.dumps(launch.program_session)
     if launch.credential:
         found[CREDENTIAL] = launch.credential
     elif passkey:

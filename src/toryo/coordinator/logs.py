@@ -10,8 +10,10 @@ import codecs
 import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+
+from toryo.coordinator.stream import Reading
 
 CHUNK = 64 * 1024
 """Bytes passed on at a time."""
@@ -22,6 +24,16 @@ LARGEST = 64 * 1024 * 1024
 KEPT_WHEN_CUT = 4 * 1024 * 1024
 PARTIAL_LINE = 4096
 """A line longer than this is passed on before it ends."""
+LONGEST_LINE = 8 * 1024 * 1024
+"""A line of JSON that is longer than this is taken for text."""
+HELD_BACK = 4 * 1024 * 1024
+"""Characters that wait for a server that is away; more stays in the file for now (and, after the end, for good)."""
+LONGEST_PIECE = 100_000
+"""Characters passed on in one call: the server takes no more than a few times that."""
+READS_AT_ONCE = 16
+LARGEST_REST = 16 * 1024 * 1024
+"""Bytes that are still read after the end: of a flood, only the end."""
+_APPENDING = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 
 
 def path_of(directory: Path, launch_id: str) -> Path:
@@ -30,9 +42,23 @@ def path_of(directory: Path, launch_id: str) -> Path:
 
 def create(directory: Path, launch_id: str) -> tuple[Path, int]:
     """The file (mode 0600) and a descriptor that appends to it; the caller closes it."""
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = path_of(directory, launch_id)
-    return path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        output = os.open(path, _APPENDING, 0o600)
+    except FileNotFoundError:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        output = os.open(path, _APPENDING, 0o600)
+    size = os.fstat(output).st_size
+    if size and os.pread(output, 1, size - 1) != b"\n":  # it was left in the middle of a line, and is gone on with
+        os.write(output, b"\n")
+    return path, output
+
+
+def note(output: int, notes: Sequence[str]) -> None:
+    """What the Coordinator itself has to say of a launch, before its process says anything: a line for each."""
+    words = "".join(f"· {' '.join(each.split())}\n" for each in notes)
+    if words:
+        os.write(output, words.encode(errors="replace"))
 
 
 def forget_older_than(directory: Path, days: float) -> None:
@@ -54,56 +80,139 @@ def tail(path: Path, characters: int = TAIL) -> str:
 
 
 class Log:
-    """Reads one growing file from the start; `chunk` is what to pass on next, `passed_on` moves forward."""
+    """Follows one growing file from its start: `read` takes in what is there, `chunk` is what to pass on next.
 
-    def __init__(self, path: Path, mask: Callable[[str], str], *, largest: int = LARGEST) -> None:
+    With a `reading` whole lines are translated for people; without one the text goes as it is. What the server has
+    already (another Coordinator passed it on) is not sent again.
+    """
+
+    def __init__(
+        self, path: Path, mask: Callable[[str], str], reading: Reading | None = None, *, largest: int = LARGEST
+    ) -> None:
         self.path = path
+        self.reading = reading
         self.offset = 0
         """Where the server says the next chunk begins (in its own measure)."""
+        self.size = 0
+        """Bytes that were printed so far."""
         self.ended = False
         """Nothing will be written any more, so that a last line without an end may go."""
         self._mask = mask
         self._largest = largest
         self._position = 0
+        self._cut_away = 0
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._raw = ""
         self._text = ""
+        self._tail = ""
         self._pending: str | None = None
+        self._known = 0
+        """Characters to come that the server has already."""
+
+    def read(self) -> None:
+        """Takes in what was printed meanwhile, some pieces of it; none while much is still to be passed on."""
+        self._measure()
+        if not self.ended and self.size - self._cut_away == self._position:
+            return  # most are silent most of the time: a thousand of them are not opened twice a second
+        for _ in range(READS_AT_ONCE):
+            if len(self._text) >= HELD_BACK:
+                return
+            data = self._more()
+            self._take(data)
+            if len(data) < CHUNK:
+                return
+
+    def finish(self) -> None:
+        """Takes in the rest: nothing will be written any more. Time, memory and what stays on disk are bounded."""
+        self.ended = True
+        self._measure()
+        self._skip(self.size - self._cut_away - self._position - LARGEST_REST)
+        while data := self._more():
+            self._take(data)
+        self._take(b"")
+
+    @property
+    def tail(self) -> str:
+        """The end of what was taken in, as people read it, masked."""
+        return self._mask((self._tail + self._raw)[-TAIL:])
 
     def chunk(self) -> str | None:
         """The next piece, the same one until it was passed on; None where there is nothing to pass on now."""
-        if self._pending is None:
-            self._read()
+        while self._pending is None:
+            before = self._position
+            self.read()
+            known = self._known
             self._pending = self._cut() or None
+            if self._position == before and self._known == known:
+                break
         return self._pending
 
     def passed_on(self, next_offset: int) -> None:
+        """The server has it, and says where the next piece begins: further on, if it knew more than was sent."""
+        self._known += max(0, next_offset - self.offset - len(self._pending or ""))
         self.offset = next_offset
         self._pending = None
 
-    def _read(self) -> None:
+    def _measure(self) -> None:
+        """How much was printed is known even while nothing is read."""
+        with contextlib.suppress(OSError):
+            self.size = self._cut_away + self.path.stat().st_size
+
+    def _skip(self, surplus: int) -> None:
+        if surplus <= 0:
+            return
+        self._position += surplus
+        self._decoder.reset()
+        self._raw = ""
+        self._add(f"\n… {surplus} bytes of output are left out here …\n")
+
+    def _more(self) -> bytes:
         try:
             with self.path.open("rb") as file:
                 size = os.fstat(file.fileno()).st_size
                 file.seek(self._position)
                 data = file.read(CHUNK)
         except OSError:
-            return
+            return b""
         self._position += len(data)
-        self._text += self._decoder.decode(data, final=self.ended and not data)
+        self.size = self._cut_away + size
         if size > self._largest and self._position >= size - CHUNK:
             self._shorten()
+        return data
+
+    def _take(self, data: bytes) -> None:
+        text = self._decoder.decode(data, final=self.ended and not data)
+        if self.reading is None:
+            self._add(text)
+            return
+        *lines, self._raw = (self._raw + text).split("\n")
+        if self._raw and (len(self._raw) > LONGEST_LINE or (self.ended and not data)):
+            lines.append(self._raw)
+            self._raw = ""
+        self._add("".join(map(self.reading.line, lines)))
+        if self.ended and not data:
+            self._add(self.reading.rest())
+
+    def _add(self, text: str) -> None:
+        if len(self._text) < HELD_BACK:
+            self._text += text
+        self._tail = (self._tail + text)[-TAIL:]
 
     def _cut(self) -> str:
         """Whole lines; a long or last one without its end."""
-        end = self._text.rfind("\n") + 1
-        if self.ended or len(self._text) - end > PARTIAL_LINE:
-            end = len(self._text)
-        done, self._text = self._text[:end], self._text[end:]
-        return self._mask(done)
+        most = min(len(self._text), LONGEST_PIECE)
+        end, everything = self._text.rfind("\n", 0, most) + 1, most == len(self._text)
+        if (self.ended or most - end > PARTIAL_LINE) if everything else end == 0:
+            end = most
+        done, self._text = self._mask(self._text[:end]), self._text[end:]
+        known = min(self._known, len(done))
+        self._known -= known
+        return done[known:]
 
     def _shorten(self) -> None:
         """As log rotation does for programs that keep their file open: copy the end, then empty the file."""
         with contextlib.suppress(OSError), self.path.open("rb+") as file:
+            self._cut_away += os.fstat(file.fileno()).st_size
             file.seek(-KEPT_WHEN_CUT, os.SEEK_END)
             older = self.path.with_suffix(".log.1")
             older.touch(mode=0o600)

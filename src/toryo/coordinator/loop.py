@@ -9,32 +9,48 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import os
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from toryo.client import AsyncClient, ProtocolError, RefusalError, Unreachable, discovery
-from toryo.coordinator import checks, instance, logs, orders, orphans, processes
+from toryo.coordinator import checks, instance, isolation, logs, orders, orphans, processes, worktrees
 from toryo.coordinator import plan as planning
 from toryo.coordinator.config import Config
 from toryo.coordinator.contact import Contact
 from toryo.coordinator.logs import Log
-from toryo.coordinator.orders import CheckOrder, Launch, Orders
+from toryo.coordinator.measuring import Measuring, Taken
+from toryo.coordinator.orders import CheckOrder, Errand, Launch, Orders
 from toryo.coordinator.pacing import Pace
 from toryo.coordinator.plan import Limits, Plan, Stage, State, Stop
 from toryo.coordinator.processes import Process
-from toryo.coordinator.provider import FINE, BadConfig, Ended, Exit, Failure, Provider, StartFailure, Verdict
+from toryo.coordinator.provider import (
+    FINE,
+    BadConfig,
+    Ended,
+    Exit,
+    Failure,
+    Provider,
+    StartFailure,
+    Verdict,
+    judge_trouble,
+)
 from toryo.coordinator.providers import configured
 from toryo.coordinator.server import Server
 from toryo.coordinator.shipping import Shipping
-from toryo.coordinator.starting import Starter
+from toryo.coordinator.starting import Resumed, Starter
+from toryo.coordinator.stream import Reading
 from toryo.coordinator.table import Entry, Table
 from toryo.coordinator.telling import Telling
 from toryo.coordinator.workspaces import Workspaces
+from toryo.coordinator.worktrees import Worktree
 
 log = logging.getLogger("toryo.coordinator")
 
@@ -43,8 +59,13 @@ SETTLE = 0.05
 """Seconds that an answer on its way may take before its claim is given up."""
 DRAIN_FOR = 3.0
 """Seconds that the last output may take to reach the server when this Coordinator leaves."""
-STARTS_BETWEEN_BREATHS = 16
+FLOOD_STEP = 0.5
+"""Seconds between interrupt, terminate and kill of what fills the disk."""
+STARTS_AT_A_TIME = 32
+"""Asked of the server at most: it decides about the next ones while these are started, and so a hundred starts do not
+wait until the last of them has been decided."""
 A_WEEK = 604_800
+LONGEST_WORDS = 500
 WRONG_CONFIGURATION = 2
 INTERRUPTED = 130
 
@@ -75,9 +96,17 @@ class Coordinator:
         workspaces = Workspaces(config.workspace_directory or place / "workspaces")
         found = configured(config.ai_providers) if providers is None else providers
         self._starter = Starter(
-            config, found, self._server.url, self._instance.mark, self._logs_in, workspaces, self._inherited
+            config,
+            found,
+            self._server.url,
+            self._instance.mark,
+            self._logs_in,
+            workspaces,
+            config.worktree_directory or place / "worktrees",
+            self._inherited,
         )
-        self._shipping = Shipping(self._server.append_log)
+        self._shipping = Shipping(self._server.append_log, self._look_at)
+        self._measuring = Measuring(self._logs_in, config.worktree_directory or place / "worktrees")
         self._table = Table()
         self._news = asyncio.Event()
         self._orders: Orders | None = None
@@ -90,6 +119,8 @@ class Coordinator:
         self._contact = Contact(self._server.url, self._instance.id)
         self._telling = Telling(self._contact, config.polling_interval, self._news.set)
         self._checking: dict[str, asyncio.Task[None]] = {}
+        self._errands: dict[str, asyncio.Task[None]] = {}
+        self._preparing: set[asyncio.Task[None]] = set()
         self._leaving_since: float | None = None
 
     def stop(self) -> None:
@@ -111,6 +142,7 @@ class Coordinator:
         logs.forget_older_than(self._logs_in, self.config.log_keep_days)
         self._adopt_orphans()
         shipping = asyncio.create_task(self._shipping.run())
+        self._beside(self._measuring.run(self._tell_of_disk))
         try:
             await self._work()
         finally:
@@ -121,10 +153,11 @@ class Coordinator:
             self._news.clear()
             given, self._orders = self._orders, None
             plan = self._plan(given or orders.NONE)
-            news = await self._act(plan, given or orders.NONE)
+            news = self._act(plan, given or orders.NONE)
             if given is not None:
                 self._pace.answered(_now(), took=_now() - self._asked_at, news=news)
             self._ask(plan)
+            await self._begin_all(plan.start)
             await self._until_news(plan)
 
     @property
@@ -142,32 +175,89 @@ class Coordinator:
 
     # --- act ----------------------------------------------------------------------------------------------------------
 
-    async def _act(self, plan: Plan, given: Orders) -> bool:
-        """Carries the plan out; says whether there was anything to do."""
+    def _act(self, plan: Plan, given: Orders) -> bool:
+        """Carries the plan out, but for the starts: these are in hand from here on, and begun by `_begin_all`.
+
+        Says whether there was anything to do.
+        """
         news = not plan.does_nothing
         for launch_id, stop in plan.stop:
             self._table[launch_id].stop = stop
             log.debug("%s is to end within %.0f s: %s", launch_id, stop.grace, stop.reason)
         for launch_id, stage in plan.signal:
             self._signal(launch_id, stage)
+        failed = [launch_id for launch_id in plan.reap if self._reap(launch_id)]
+        killed = [launch_id for launch_id, stage in plan.signal if stage is Stage.KILL]
+        processes.end_strays([*failed, *killed], self._server.url)
         for launch_id in plan.reap:
-            self._reap(launch_id)
+            self._starter.clean_up(launch_id)
         for launch_id in plan.drop:
             self._drop(launch_id)
-        for launch in plan.keep:
+        for launch in (*plan.start, *plan.keep):
             self._table.add(Entry(launch, _now()))
-        for number, launch in enumerate(plan.start, 1):
-            self._start(launch)
-            if number % STARTS_BETWEEN_BREATHS == 0:
-                await asyncio.sleep(0)
         for check in given.checks:
             news = self._check(check) or news
+        for errand in given.errands:
+            news = self._go(errand) or news
         return news
 
-    def _start(self, launch: Launch) -> None:
-        entry = self._table.add(Entry(launch, _now()))
+    async def _begin_all(self, launches: Sequence[Launch]) -> None:
+        """One after the other, with a breath between: the server is asked, and ends are seen, meanwhile.
+
+        Whoever was told to leave meanwhile begins nothing more: the next plan drops what waits.
+        """
+        for launch in launches:
+            if self._leaving_since is not None:
+                return
+            self._begin(launch)
+            await asyncio.sleep(0)
+
+    def _begin(self, launch: Launch) -> None:
+        """Starts a launch at once; one that works in a worktree when that was made."""
+        entry = self._table[launch.launch_id]
         try:
-            started = self._starter.start(launch)
+            make = self._starter.worktree(launch)
+        except StartFailure as impossible:
+            self._could_not_start(launch, impossible.failure, str(impossible))
+            return
+        if make is None:
+            self._start(entry)
+            return
+        entry.starting = True
+        self._beside(self._start_in(entry, make))
+
+    async def _start_in(self, entry: Entry, make: Callable[[], Worktree]) -> None:
+        """Makes the worktree and tells of it; then the process may come, if it is still wanted."""
+        launch = entry.launch
+        try:
+            worktree = await asyncio.to_thread(make)
+            said = isolation.told(worktree)
+            await self._telling.until_told(
+                launch.launch_id, partial(self._server.report_worktree, launch.launch_id, **said)
+            )
+        except StartFailure as impossible:
+            self._could_not_start(launch, impossible.failure, str(impossible))
+        except Exception as problem:  # one impossible start concerns that agent alone, whatever it is
+            log.exception("making the worktree of %s", launch.launch_id)
+            self._could_not_start(launch, Failure.BAD_CONFIG, f"{type(problem).__name__}: {problem}")
+        else:
+            entry.starting, entry.worktree = False, worktree
+            if entry.stop is not None or self._leaving_since is not None:
+                self._drop(launch.launch_id)
+            else:
+                self._start(entry)
+        self._news.set()
+
+    def _beside(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._preparing.add(task)
+        task.add_done_callback(self._preparing.discard)
+
+    def _start(self, entry: Entry, resumed: Resumed | None = None) -> None:
+        launch = entry.launch
+        entry.reminded = resumed is not None
+        try:
+            started = self._starter.start(launch, entry.worktree, resumed)
         except StartFailure as impossible:
             self._could_not_start(launch, impossible.failure, str(impossible))
             return
@@ -176,10 +266,11 @@ class Coordinator:
             self._could_not_start(launch, Failure.BAD_CONFIG, f"{type(problem).__name__}: {problem}")
             return
         entry.since, entry.provider, entry.mask = _now(), started.provider, started.mask
-        entry.log = logs.path_of(self._logs_in, launch.launch_id)
+        entry.log = Log(logs.path_of(self._logs_in, launch.launch_id), started.mask, started.reading)
         entry.stop = _time_limit(started.provider, entry.since)
-        self._shipping.add(launch.launch_id, Log(entry.log, started.mask))
+        self._shipping.add(launch.launch_id, entry.log)
         self._watch(entry, started.process)
+        self._news.set()  # its time limit was not part of the plan that started it
         log.info(
             "started %s: agent %s (%s), pid %d", launch.launch_id, launch.agent_id, launch.reason, started.process.pid
         )
@@ -197,7 +288,7 @@ class Coordinator:
             path, output = logs.create(self._logs_in, launch.launch_id)
             with os.fdopen(output, "w", encoding="utf-8") as file:
                 file.write(f"{failure}: {words}\n")
-            self._shipping.add(launch.launch_id, Log(path, mask))
+            self._shipping.add(launch.launch_id, Log(path, mask, self._starter.reading(launch)))
             self._shipping.ended(launch.launch_id)
         self._report(launch.launch_id, error=failure.value, log_tail=mask(words))
 
@@ -207,28 +298,89 @@ class Coordinator:
         entry.stage, entry.signalled_at = stage, _now()
         if entry.process is not None:
             entry.process.signal_group(stage)
-            if stage is Stage.KILL:
-                processes.end_strays(launch_id, self._server.url)
 
-    def _reap(self, launch_id: str) -> None:
+    def _reap(self, launch_id: str) -> bool:
+        """Judges how it has ended, and tells the server; says whether it has failed."""
         entry = self._table.remove(launch_id)
         if entry is None or entry.process is None:
-            return
-        self._shipping.ended(launch_id)
-        end = Exit(entry.process.exit_code, entry.process.signal, logs.tail(entry.log) if entry.log else "")
+            return False
+        reading = self._read_to_the_end(entry)
+        end = _exit(entry.process, reading, entry.log)
         verdict = _judged(entry, end)
-        if verdict.failure is not None:
-            processes.end_strays(launch_id, self._server.url)
-        self._starter.clean_up(launch_id)
         log.info("%s has ended: exit code %s, signal %s, %s", launch_id, end.exit_code, end.signal, verdict.failure)
-        self._report(
-            launch_id,
-            exit_code=end.exit_code,
-            signal=end.signal,
-            error=verdict.failure and verdict.failure.value,
-            quota_reset_seconds=verdict.reset_seconds and min(round(verdict.reset_seconds), A_WEEK),
-            log_tail=entry.mask(end.tail) if entry.mask and end.tail else None,
-        )
+        told = {
+            "exit_code": _told_as(end, verdict),
+            "signal": end.signal,
+            "error": _error(verdict, entry),
+            "quota_reset_seconds": verdict.reset_seconds and min(math.ceil(verdict.reset_seconds), A_WEEK),
+            "log_tail": entry.log.tail or None if entry.log else None,
+            "usage": reading.usage,
+            "program_session": _session(reading),
+            "resumable": self._resumable(entry, reading, verdict) or None,
+        }
+        self._telling.begin(launch_id, lambda: self._tell_exit(entry, reading, told))
+        return verdict.failure is not None
+
+    def _read_to_the_end(self, entry: Entry) -> Reading:
+        """Everything it has told: by its output, and elsewhere."""
+        if entry.log is None:
+            return Reading()
+        self._shipping.ended(entry.launch.launch_id)
+        entry.log.finish()
+        reading = entry.log.reading or Reading()
+        if entry.provider is not None and entry.provider.also is not None:
+            with contextlib.suppress(OSError, ValueError):
+                entry.elsewhere += entry.provider.also(self._starter.workspace(entry.launch.launch_id))
+        reading.also(entry.elsewhere)
+        return reading
+
+    def _resumable(self, entry: Entry, reading: Reading, verdict: Verdict) -> bool:
+        """Whether it could be reminded of its report: it left by itself, and its session can be gone on with."""
+        can = entry.provider is not None and entry.provider.resumes and reading.session_id is not None
+        once = not entry.reminded and not entry.adopted
+        return can and once and verdict is FINE and self._leaving_since is None
+
+    async def _tell_exit(self, entry: Entry, reading: Reading, told: dict[str, Any]) -> None:
+        launch_id = entry.launch.launch_id
+        if entry.worktree is not None and not entry.work_kept:
+            said = await asyncio.to_thread(isolation.kept, entry.worktree, entry.launch)
+            await self._tell_of_work(launch_id, said)
+            entry.work_kept = True
+        reminder = await self._server.report_exit(launch_id, **told)
+        if reminder and self._leaving_since is not None:  # it was told to leave meanwhile: the launch is given back
+            told.update(error=Ended.COORDINATOR_STOPPED.value, resumable=None)
+            await self._server.report_exit(launch_id, **told)
+        elif reminder and reading.session_id:
+            log.info("%s has left without a report: resumed with a reminder", launch_id)
+            self._table.forget(launch_id)
+            again = Entry(entry.launch, _now(), worktree=entry.worktree, elsewhere=entry.elsewhere)
+            self._start(self._table.add(again), Resumed(reading.session_id, reminder))
+
+    async def _tell_of_work(self, launch_id: str, said: dict[str, Any]) -> None:
+        """Where the server will not hear of it, the exit must be told all the same."""
+        try:
+            await self._server.report_worktree(launch_id, **said)
+        except RefusalError as no:
+            if no.code == "unavailable":
+                raise
+            log.warning("the worktree of %s: %s", launch_id, no)
+
+    async def _tell_of_disk(self, taken: Taken) -> None:
+        await self._server.report_disk(self._instance.id, taken.logs, taken.worktrees, complete=taken.complete)
+
+    def _look_at(self, launch_id: str, output: Log) -> None:
+        """Called at every look at an output: what oversteps its bounds is stopped."""
+        entry = self._table.find(launch_id)
+        if entry is None or entry.provider is None or entry.log is not output or entry.stage is not Stage.NONE:
+            return
+        entry.heed(output.reading, _now())
+        provider, turns = entry.provider, output.reading.turns if output.reading else 0
+        printed = planning.Output(output.size, turns, entry.troubled_since)
+        bounds = planning.Bounds(provider.max_output, provider.patience, provider.max_turns)
+        reason = planning.overstepped(printed, bounds, _now())
+        if reason is not None:
+            entry.stop = Stop(_now(), 0.0, reason, FLOOD_STEP if reason == "output_flood" else None)
+            self._news.set()
 
     def _drop(self, launch_id: str) -> None:
         """Never started: the server may order it, or another, when it sees fit."""
@@ -239,17 +391,25 @@ class Coordinator:
     def _adopt_orphans(self) -> None:
         orphans.end_checks(self._instance.mark)
         for orphan in orphans.find(self._server.url, self._instance.mark):
-            entry = self._table.add(Entry(orphan.launch, _now(), log=self._log_of(orphan.launch)))
-            entry.stop = Stop(_now(), 0.0, "its server has moved") if orphan.lost else None
-            entry.mask = self._starter.mask(orphan.launch)
+            entry = self._table.add(Entry(orphan.launch, _now()))
+            entry.adopted, entry.since = True, _now() - (processes.age(orphan.pid) or 0.0)
+            entry.provider = self._starter.providers.get(orphan.launch.ai_type)
+            entry.stop = _time_limit(entry.provider, entry.since) if entry.provider is not None else None
+            if orphan.lost:
+                entry.stop = Stop(_now(), 0.0, "its server has moved")
+            entry.mask = self._starter.mask(orphan.launch, entry.provider)
+            path = logs.path_of(self._logs_in, orphan.launch.launch_id)
+            entry.log = Log(path, entry.mask, self._starter.reading(orphan.launch))
+            self._shipping.add(orphan.launch.launch_id, entry.log)
+            entry.worktree = _opened(orphan.worktree)
             self._watch(entry, Process(orphan.pid, child=False))
             log.info("adopted %s: agent %s, pid %d", orphan.launch.launch_id, orphan.launch.agent_id, orphan.pid)
 
-    def _log_of(self, launch: Launch) -> Path:
-        return logs.path_of(self._logs_in, launch.launch_id)
-
     def _report(self, launch_id: str, **how: Any) -> None:
-        self._telling.begin(launch_id, lambda: self._server.report_exit(launch_id, **how))
+        async def tell() -> None:
+            await self._server.report_exit(launch_id, **how)
+
+        self._telling.begin(launch_id, tell)
 
     def _check(self, order: CheckOrder) -> bool:
         """Runs acceptance checks beside everything else; says whether they are new."""
@@ -260,8 +420,34 @@ class Coordinator:
         task.add_done_callback(lambda _: self._checking.pop(order.check_id, None))
         return True
 
+    def _go(self, errand: Errand) -> bool:
+        """Runs an errand beside everything else; says whether it is new."""
+        if errand.errand_id in self._errands or self._leaving_since is not None:
+            return False
+        task = asyncio.create_task(self._run_errand(errand))
+        self._errands[errand.errand_id] = task
+        task.add_done_callback(lambda _: self._errands.pop(errand.errand_id, None))
+        return True
+
+    async def _run_errand(self, errand: Errand) -> None:
+        answer = await asyncio.to_thread(isolation.run, errand, self._starter.worktrees)
+        log.info("%s of task %s: %s", errand.kind, errand.task_id, answer.get("trouble") or "done")
+        await self._telling.until_told(errand.errand_id, partial(self._tell_errand, errand, answer))
+
+    async def _tell_errand(self, errand: Errand, answer: dict[str, Any]) -> None:
+        """An answer that the server does not take is an answer, too: nobody waits in vain."""
+        try:
+            await self._server.report_errand(errand.errand_id, **answer)
+        except RefusalError as no:
+            if no.code == "unavailable":
+                raise
+            facts = {name: answer[name] for name in ("merged", "gone") if name in answer}
+            trouble = f"The server did not take the answer ({no})."
+            await self._server.report_errand(errand.errand_id, done=False, trouble=trouble[:1000], **facts)
+
     async def _run_check(self, order: CheckOrder) -> None:
-        directory = self.config.agent(order.agent_id).working_directory or order.working_directory
+        own = self.config.working_directory(order.agent_id, order.project_id)
+        directory = order.worktree or own or order.working_directory
         env = self._starter.check_environment(order)
         failures = await checks.failed(order.checks, Path(directory), env)
         log.info("checked %s: %d of %d failed", order.check_id, len(failures), len(order.checks))
@@ -278,7 +464,8 @@ class Coordinator:
             return
         self._give_up_blind_claim(plan)
         if self._claim is None and _now() >= self._pace.ask_at:
-            self._asked, self._asked_at = (plan.free_slots, plan.free_chat_slots), _now()
+            self._asked = min(plan.free_slots, STARTS_AT_A_TIME), min(plan.free_chat_slots, STARTS_AT_A_TIME)
+            self._asked_at = _now()
             self._claim = asyncio.create_task(self._claim_starts(*self._asked))
 
     def _give_up_blind_claim(self, plan: Plan) -> None:
@@ -309,12 +496,14 @@ class Coordinator:
             self._orders = await self._server.claim(
                 self._instance.id,
                 agent_ids=None if self.config.agents is None else sorted(self.config.agents),
-                providers=sorted(self._starter.providers),
+                providers=self._starter.offered,
                 labels=self.config.labels,
                 free_slots=free_slots,
                 free_chat_slots=free_chat_slots,
                 running=self.running,
                 checking=sorted(self._checking),
+                errands=sorted(self._errands),
+                capabilities=self.config.capabilities,
             )
         except (Unreachable, ProtocolError, RefusalError) as away:
             self._contact.failed(away)
@@ -343,7 +532,12 @@ class Coordinator:
     async def _leave(self, shipping: asyncio.Task[None]) -> None:
         """Also after a crash of the loop itself: nothing of it keeps running (the agents do, and are found again)."""
         self._cancel_claim()
-        beside: list[asyncio.Task[None]] = [shipping, *self._checking.values()]
+        beside: list[asyncio.Task[None]] = [
+            shipping,
+            *self._checking.values(),
+            *self._errands.values(),
+            *self._preparing,
+        ]
         for task in beside:
             task.cancel()
         await asyncio.gather(*beside, return_exceptions=True)
@@ -388,14 +582,58 @@ def _client(config: Config, data_dir: Path | None) -> AsyncClient:
 
 
 def _judged(entry: Entry, end: Exit) -> Verdict:
-    """What this Coordinator ended itself did not fail, whatever it printed; unless it ran out of time."""
+    """What this Coordinator ended itself did not fail, whatever it printed; unless it overstepped its bounds."""
     if entry.stop is not None and entry.stage is not Stage.NONE:
+        if entry.stop.reason == "out_of_patience" and end.trouble is not None:
+            return judge_trouble(end.trouble, end.now)
         return Verdict(_ORDERED.get(entry.stop.reason, Ended.STOPPED))
-    return entry.provider.judge(end) if entry.provider is not None else FINE
+    if entry.provider is None or (end.exit_code is None and end.signal is None):
+        # one that was adopted: nobody learns how it ended, unless its output tells
+        final = end.trouble is not None and end.trouble.final
+        return judge_trouble(end.trouble, end.now) if end.trouble is not None and final else FINE
+    return entry.provider.judge(end)
+
+
+def _opened(path: str | None) -> Worktree | None:
+    """The worktree that an adopted process works in, as its environment names it."""
+    if path is None:
+        return None
+    try:
+        return worktrees.opened_at(Path(path))
+    except worktrees.Trouble as trouble:
+        log.warning("the worktree %s: %s", path, trouble)
+        return None
+
+
+def _exit(process: Process, reading: Reading, output: Log | None) -> Exit:
+    words = reading.plain if reading.parse is not None else output.tail if output is not None else ""
+    now = datetime.now().astimezone()
+    return Exit(process.exit_code, process.signal, words, reading.trouble, reading.not_connected, now)
+
+
+def _told_as(end: Exit, verdict: Verdict) -> int | None:
+    """The exit code; 0 for an end that its provider knows to be none of its failures, whatever the program says."""
+    return 0 if verdict is FINE and end.exit_code else end.exit_code
+
+
+def _error(verdict: Verdict, entry: Entry) -> str | None:
+    """The failure's class, and what the program said of it."""
+    if verdict.failure is None:
+        return None
+    words = " ".join(verdict.words.split())[:LONGEST_WORDS]
+    masked = entry.mask(words) if entry.mask is not None else words
+    return f"{verdict.failure.value}: {masked}" if masked else verdict.failure.value
+
+
+def _session(reading: Reading) -> dict[str, Any] | None:
+    return None if reading.session_id is None else {"id": reading.session_id, "totals": reading.totals}
 
 
 _ORDERED: Mapping[str, Failure | Ended] = {
     "time_limit": Failure.TIMED_OUT,
+    "turn_limit": Failure.TURN_LIMIT,
+    "output_flood": Failure.OUTPUT_FLOOD,
+    "out_of_patience": Failure.RATE_LIMITED,
     "coordinator_leaves": Ended.COORDINATOR_STOPPED,
 }
 

@@ -27,6 +27,8 @@ class Launch:
     provider_options: dict[str, Any] = field(default_factory=dict, hash=False)
     language: str = "en"
     reason: str = ""
+    program_session: dict[str, Any] = field(default_factory=dict, hash=False)
+    """The session of the program that the launch before on the same task left: `id`, and its `totals`."""
 
     @property
     def seat(self) -> tuple[str, str, str]:
@@ -53,6 +55,23 @@ class CheckOrder:
     agent_id: str = ""
     project_id: str = ""
     launch_id: str = ""
+    worktree: str | None = None
+    """Where the task's worktree has the project's directory; checks run there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """Something a person wants of a worktree on this machine: `diff`, `merge`, `discard` or `clean`."""
+
+    errand_id: str
+    kind: str = ""
+    task_id: str = ""
+    project_id: str = ""
+    path: str = ""
+    branch: str = ""
+    working_directory: str = ""
+    asked_by: str = ""
+    options: dict[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +81,11 @@ class Orders:
     start: tuple[Launch, ...] = ()
     stop: tuple[StopOrder, ...] = ()
     checks: tuple[CheckOrder, ...] = ()
+    errands: tuple[Errand, ...] = ()
 
 
 NONE = Orders()
-Order = TypeVar("Order", Launch, StopOrder, CheckOrder)
+Order = TypeVar("Order", Launch, StopOrder, CheckOrder, Errand)
 
 
 def read(answer: Mapping[str, Any]) -> Orders:
@@ -73,6 +93,7 @@ def read(answer: Mapping[str, Any]) -> Orders:
         tuple(_of(Launch, each) for each in answer.get("start") or ()),
         tuple(_of(StopOrder, each) for each in answer.get("stop") or ()),
         tuple(_check(each) for each in answer.get("checks") or ()),
+        tuple(_of(Errand, each) for each in answer.get("errands") or ()),
     )
 
 

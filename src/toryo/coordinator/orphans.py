@@ -10,9 +10,11 @@ Acceptance checks are not taken over but ended: nobody would learn their outcome
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 from dataclasses import dataclass
+from typing import Any
 
 from toryo.coordinator import environment, processes
 from toryo.coordinator.orders import Launch
@@ -24,6 +26,7 @@ class Orphan:
     launch: Launch
     lost: bool
     """It looks for its server where none is any more."""
+    worktree: str | None = None
 
 
 def find(server_url: str, mark: str) -> list[Orphan]:
@@ -33,7 +36,7 @@ def find(server_url: str, mark: str) -> list[Orphan]:
         here = environ.get(environment.SERVER_URL) == server_url
         own = environ.get(environment.COORDINATOR_ID) == mark
         if (here or own) and _left_behind(pid, environ):
-            found.append(Orphan(pid, _launch(environ), lost=not here))
+            found.append(Orphan(pid, _launch(environ), not here, environ.get(environment.WORKTREE)))
     return found
 
 
@@ -61,4 +64,13 @@ def _launch(environ: dict[str, str]) -> Launch:
         agent_id=environ.get("AGENT_ID", ""),
         project_id=environ.get("PROJECT_ID", ""),
         purpose=environ.get(environment.PURPOSE, "task"),
+        ai_type=environ.get(environment.PROVIDER, ""),
+        program_session=_session(environ.get(environment.PROGRAM_SESSION)),
     )
+
+
+def _session(told: str | None) -> dict[str, Any]:
+    with contextlib.suppress(ValueError):
+        found = json.loads(told or "{}")
+        return found if isinstance(found, dict) else {}
+    return {}

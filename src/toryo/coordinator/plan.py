@@ -20,6 +20,8 @@ Seconds = float
 class State(StrEnum):
     WAITING = "waiting"
     """Ordered, and not started yet."""
+    STARTING = "starting"
+    """Its worktree is being made: nothing can be signalled yet."""
     RUNNING = "running"
     LEADERLESS = "leaderless"
     """The process has ended, others of its group have not."""
@@ -42,6 +44,8 @@ class Stop:
     at: Seconds
     grace: Seconds = 0.0
     reason: str = ""
+    step: Seconds | None = None
+    """Between interrupt, terminate and kill; None: as the limits say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,37 @@ class Limits:
     start_within: Seconds = 100.0
     """An order older than this is not started any more: the server gives it up after 120 s."""
     leaving_since: Seconds | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a process has printed so far."""
+
+    printed: int
+    """Bytes."""
+    turns: int
+    troubled_since: Seconds | None = None
+    """Since when the model's service says no and nothing good has followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What one process may print; None: no bound."""
+
+    max_output: int
+    patience: Seconds
+    max_turns: int | None = None
+
+
+def overstepped(output: Output, bounds: Bounds, now: Seconds) -> str | None:
+    """Why a process is to be stopped for what it prints; None: it may go on."""
+    if output.printed > bounds.max_output:
+        return "output_flood"
+    if bounds.max_turns is not None and output.turns > bounds.max_turns:
+        return "turn_limit"
+    if output.troubled_since is not None and now - output.troubled_since >= bounds.patience:
+        return "out_of_patience"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +180,13 @@ def _told(seen: Seen, stops: dict[str, Stop]) -> Seen:
     return seen if new is None else replace(seen, stop=new)
 
 
+_TAKES_PLACE = frozenset({State.STARTING, State.RUNNING, State.LEADERLESS})
+
+
 def _starts(seen: Sequence[Seen], limits: Limits, now: Seconds) -> tuple[tuple[Launch, ...], tuple[str, ...]]:
     """Longest-waiting first; one process per agent, project and purpose; no more than there are slots."""
-    taken = Counter(each.launch.seat for each in seen if each.state in (State.RUNNING, State.LEADERLESS))
-    busy = Counter(_slot(each.launch) for each in seen if each.state in (State.RUNNING, State.LEADERLESS))
+    taken = Counter(each.launch.seat for each in seen if each.state in _TAKES_PLACE)
+    busy = Counter(_slot(each.launch) for each in seen if each.state in _TAKES_PLACE)
     room = {"task": limits.max_concurrent, "chat": limits.max_chat}
     start: list[Launch] = []
     drop: list[str] = []
@@ -200,8 +238,12 @@ def _next_signal(seen: Seen, limits: Limits) -> tuple[Stage, Seconds]:
     if seen.stage is Stage.NONE:
         return Stage.INTERRUPT, seen.stop.at + seen.stop.grace
     if seen.stage is Stage.INTERRUPT:
-        return Stage.TERMINATE, seen.signalled_at + limits.terminate_after
-    return Stage.KILL, seen.signalled_at + limits.kill_after
+        return Stage.TERMINATE, seen.signalled_at + _step(seen.stop, limits.terminate_after)
+    return Stage.KILL, seen.signalled_at + _step(seen.stop, limits.kill_after)
+
+
+def _step(stop: Stop, usual: Seconds) -> Seconds:
+    return usual if stop.step is None else min(stop.step, usual)
 
 
 def _next_for_leftovers(seen: Seen, limits: Limits) -> tuple[Stage, Seconds]:

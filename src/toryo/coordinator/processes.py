@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from toryo.coordinator.environment import LAUNCH_ID, SERVER_URL
@@ -25,6 +25,7 @@ SIGNALS: Mapping[Stage, signal.Signals] = {
     Stage.TERMINATE: signal.SIGTERM,
     Stage.KILL: signal.SIGKILL,
 }
+LOOKS_FOR_STRAYS = 20
 _PROC = Path("/proc")
 """Where the machine has none, its processes are known by their group alone."""
 
@@ -90,15 +91,18 @@ class Process:
             loop.call_soon_threadsafe(reap)
 
 
-def start(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], output: int) -> Process:
-    """Starts a program with stdin closed and both outputs in one file. Raises CommandNotFound or BadConfig."""
+def start(
+    argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], output: int, stdin: int = subprocess.DEVNULL
+) -> Process:
+    """Starts a program with both outputs in one file; stdin is closed, or the given file's. Raises CommandNotFound
+    or BadConfig."""
     program = _find(argv[0], cwd, env)
     try:
         child = subprocess.Popen(
             [program, *argv[1:]],
             cwd=cwd,
             env=dict(env),
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -111,12 +115,31 @@ def start(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], output: int
     return Process(child.pid)
 
 
-def end_strays(launch_id: str, server_url: str) -> None:
-    """Kills what belongs to a launch but left its group (a command in a group of its own whose runner was killed)."""
-    for pid, environ in environments():
-        if environ.get(LAUNCH_ID) == launch_id and environ.get(SERVER_URL) == server_url:
+def end_strays(launch_ids: Collection[str], server_url: str) -> None:
+    """Kills what belongs to launches but left their groups: daemons, and what has a session or a group of its own.
+
+    Looks again as long as there is any: one may start another while it is looked for. Every process of the machine is
+    looked at for it, so those who end together are named together.
+    """
+    for _ in range(LOOKS_FOR_STRAYS if launch_ids else 0):
+        strays = [pid for pid, environ in environments() if _belongs(environ, launch_ids, server_url)]
+        for pid in strays:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
+        if not strays:
+            return
+
+
+def _belongs(environ: Mapping[str, str], launch_ids: Collection[str], server_url: str) -> bool:
+    return environ.get(LAUNCH_ID) in launch_ids and environ.get(SERVER_URL) == server_url
+
+
+def age(pid: int) -> float | None:
+    """For how many seconds a process has been there; None where that is not known."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        started = int(_fields((_PROC / str(pid) / "stat").read_text())[19]) / os.sysconf("SC_CLK_TCK")
+        return max(0.0, float((_PROC / "uptime").read_text().split()[0]) - started)
+    return None
 
 
 def environments(mark: str = LAUNCH_ID) -> Iterator[tuple[int, dict[str, str]]]:

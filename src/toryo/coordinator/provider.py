@@ -7,13 +7,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from toryo.coordinator import resets
 from toryo.coordinator.orders import Launch
+from toryo.coordinator.stream import Event, Parse, Troubled
 
 
 class Failure(StrEnum):
@@ -31,6 +34,10 @@ class Failure(StrEnum):
     """Only the server can see this one."""
     COULD_NOT_CONNECT = "could_not_connect"
     BAD_CONFIG = "bad_config"
+    TURN_LIMIT = "turn_limit"
+    """The model answered more often than its configuration allows."""
+    OUTPUT_FLOOD = "output_flood"
+    """It printed more than its configuration allows."""
 
 
 class Ended(StrEnum):
@@ -63,6 +70,12 @@ class Setting:
     workspace: Path
     server_url: str
     max_turns: int | None = None
+    prompt: str = ""
+    """The first words: who it is, how to connect, what to do; or, to one that is resumed, what it has forgotten."""
+    resume: str | None = None
+    """The program's own name of the session to go on with; None: a new one."""
+    environ: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """What passes to it of this machine's environment: where its login is, which keys it has."""
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -77,6 +90,38 @@ class Command:
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict, hash=False)
     files: Mapping[str, str] = field(default_factory=dict, hash=False)
+    links: Mapping[str, Path] = field(default_factory=dict, hash=False)
+    """Symbolic links in the workspace, to what outlives it; a directory is made where there is nothing yet."""
+    stdin: str | None = None
+    """What it reads on its standard input; None: nothing, it is closed."""
+
+
+class Permissions(StrEnum):
+    """What an agent's program may do by itself, beside our tools (`provider_options.permissions`)."""
+
+    READ = "read"
+    EDIT = "edit"
+    FULL = "full"
+
+
+def permissions(setting: Setting) -> Permissions:
+    """Of the agent that is started; `full` where nothing is said. Raises BadConfig for another word."""
+    given = setting.options.get("permissions", Permissions.FULL)
+    try:
+        return Permissions(given)
+    except ValueError:
+        raise BadConfig(
+            f"provider_options.permissions of agent {setting.launch.agent_id} is {given!r}: say read (look only),"
+            " edit (change files too) or full (run commands too)."
+        ) from None
+
+
+def extra_arguments(setting: Setting) -> tuple[str, ...]:
+    """`provider_options.args`: arguments of the program that Toryo need not know. Raises BadConfig."""
+    given = setting.options.get("args", [])
+    if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
+        raise BadConfig(f"provider_options.args of agent {setting.launch.agent_id} must be a list of words.")
+    return tuple(given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +131,12 @@ class Exit:
     exit_code: int | None
     signal: int | None
     tail: str = ""
+    """Of what was no event: the program's own words."""
+    trouble: Troubled | None = None
+    """The last no of the model's service that nothing good has followed."""
+    not_connected: str | None = None
+    now: datetime | None = None
+    """When it ended, in local time: programs say when to come back by the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +145,8 @@ class Verdict:
 
     failure: Failure | Ended | None
     reset_seconds: float | None = None
+    words: str = ""
+    """What the program said of it, for people."""
 
 
 FINE = Verdict(None)
@@ -113,6 +166,61 @@ class Provider:
     """Environment it is given by the configuration."""
     time_limit: float | None = None
     max_turns: int | None = None
+    max_output: int = 64 * 1024 * 1024
+    """Bytes of output after which a process is stopped."""
+    patience: float = 300.0
+    """Seconds that a program may go on asking a model's service that says no, until it is stopped."""
+    parse: Parse | None = None
+    """How to read its output, one JSON object per line; None: its output is its own words."""
+    also: Callable[[Path], Iterable[Event]] | None = None
+    """What it told elsewhere than in its output: reads the launch's directory after the end."""
+    resumes: bool = False
+    """Whether its own sessions can be gone on with (`Setting.resume`)."""
+    keeps_context: bool = False
+    """Whether a later launch on the same task goes on with the session of the one before (configuration: `resume`)."""
+    prices: Mapping[str, Prices] = field(default_factory=dict, hash=False)
+    """By model (or `*`), for programs that tell tokens and no money."""
+    login: Callable[[Mapping[str, str]], Login] | None = None
+    """Whether it is logged in, from its environment and without spending a token; None: nothing to log in to."""
+    install: str = ""
+    """How to get it, as a person types it."""
+    log_in: str = ""
+    """How to log in, as a sentence."""
+    tried: str = ""
+    """The version of the program that this was tried with."""
+
+    def price(self, model: str | None, read: int, written: int, cached: int) -> float | None:
+        """US dollars by the prices of its configuration; None where it names none for this model."""
+        prices = self.prices.get(model or "") or self.prices.get("*")
+        return None if prices is None else round(prices.of(read, written, cached), 6)
+
+    @property
+    def model_cli(self) -> bool:
+        """Whether it is a program of a model, on somebody's account."""
+        return self.parse is not None or self.login is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """`ok` None: it cannot be told without asking the service."""
+
+    ok: bool | None
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """US dollars for a million tokens."""
+
+    input: float
+    output: float
+    cached: float | None = None
+    """None: as `input`."""
+
+    def of(self, input_tokens: int, output_tokens: int, cached_tokens: int) -> float:
+        cached = self.input if self.cached is None else self.cached
+        fresh = max(0, input_tokens - cached_tokens)
+        return (fresh * self.input + cached_tokens * cached + output_tokens * self.output) / 1_000_000
 
 
 RUNNER_EXITS: Mapping[int, Failure] = {
@@ -134,37 +242,97 @@ def judge_by_words(end: Exit) -> Verdict:
     """For model CLIs: a failed end is explained by what it printed last."""
     if end.exit_code == 0:
         return FINE
-    for pattern, failure, seconds in _WORDS:
-        found = pattern.search(end.tail)
-        if found:
-            return Verdict(failure, _seconds(found) or seconds)
-    return judge_runner(end)
+    found = _by_words(end.tail, end.now)
+    return judge_runner(end) if found is None else found[0]
 
+
+def judge_model(end: Exit) -> Verdict:
+    """For programs whose stream says what the model's service answered: that counts before any words.
+
+    An end without failure proves nothing about the work; only the server knows about that.
+    """
+    if end.trouble is not None and (end.trouble.final or end.exit_code or end.signal is not None):
+        return judge_trouble(end.trouble, end.now)
+    if end.exit_code == 0:
+        return FINE if end.not_connected is None else Verdict(Failure.COULD_NOT_CONNECT, words=end.not_connected)
+    return judge_by_words(end)
+
+
+def judge_trouble(trouble: Troubled, now: datetime | None = None) -> Verdict:
+    """What the service's no means: by its words where they say more than its status.
+
+    A time that the words name counts; then the one that came with the status; then the usual one of its kind.
+    """
+    spoken, named = _by_words(trouble.words, now) or (FINE, False)
+    by_status = _BY_STATUS.get(trouble.status or 0)
+    if spoken.failure is not None and (by_status in (None, Failure.RATE_LIMITED) or spoken.failure is Failure.QUOTA):
+        failure, usual = spoken.failure, spoken.reset_seconds
+    else:
+        failure = by_status or Failure.CRASHED
+        usual = 300.0 if failure is Failure.RATE_LIMITED else 1800.0 if failure is Failure.QUOTA else None
+    lasting = failure in (Failure.QUOTA, Failure.RATE_LIMITED)
+    elsewhere = resets.named(trouble.words, now) if lasting else None
+    told = trouble.retry_seconds if trouble.final else max(trouble.retry_seconds or 0.0, usual or 0.0)  # its own pauses
+    seconds = spoken.reset_seconds if named else (elsewhere or told or usual)
+    return Verdict(failure, seconds, words=trouble.words)
+
+
+def _by_words(text: str, now: datetime | None = None) -> tuple[Verdict, bool] | None:
+    """What the first known words mean, and whether they (or those close behind them) name a time."""
+    for pattern, failure, seconds in _WORDS:
+        found = pattern.search(text)
+        if found:
+            named = resets.total(found.groupdict())
+            if named is None and failure in (Failure.QUOTA, Failure.RATE_LIMITED):
+                named = resets.named(text[found.start() : found.end() + NEARBY], now)
+            return Verdict(failure, named or seconds), named is not None
+    return None
+
+
+_BY_STATUS: Mapping[int, Failure] = {
+    401: Failure.NOT_LOGGED_IN,
+    402: Failure.QUOTA,
+    403: Failure.NOT_LOGGED_IN,
+    404: Failure.MODEL_NOT_AVAILABLE,
+    429: Failure.RATE_LIMITED,
+    503: Failure.RATE_LIMITED,  # nothing free at the moment, as the services mean it
+    529: Failure.RATE_LIMITED,
+}
 
 _FROM_OUTSIDE = frozenset({1, 2, 9, 15})
 """HUP, INT, KILL, TERM: somebody ended it; any other signal is its own fault."""
 
-_DURATION = r"(?:(?P<h>\d+)\s*h\w*)?\s*(?:(?P<m>\d+)\s*m\w*?)?\s*(?:(?P<s>\d+(?:\.\d+)?)\s*s\w*)?"
+NEARBY = 400
+"""Characters behind known words in which a time belongs to them."""
 
 
 def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE)
 
 
+_QUOTA = Failure.QUOTA
 _WORDS: tuple[tuple[re.Pattern[str], Failure, float | None], ...] = (
-    (_pattern(r"quota will reset after (?=\d)" + _DURATION), Failure.QUOTA, None),
+    (_pattern(r"quota will reset after " + resets.DURATION), Failure.QUOTA, None),
     (_pattern(r"TerminalQuotaError"), Failure.QUOTA, 1800.0),
     (_pattern(r"retry[- ]after:?\s*(?P<s>\d+(?:\.\d+)?)"), Failure.RATE_LIMITED, None),
     (_pattern(r"quota\b.{0,40}\bexhausted|exhausted\b.{0,40}\bquota"), Failure.QUOTA, 1800.0),
-    (_pattern(r"RateLimitError|rate limit|429 Too Many Requests"), Failure.RATE_LIMITED, 300.0),
-    (_pattern(r"not logged in|please log ?in|invalid api key|401 Unauthorized"), Failure.NOT_LOGGED_IN, None),
-    (_pattern(r"model .{0,80}(?:not found|not available|does not exist)"), Failure.MODEL_NOT_AVAILABLE, None),
+    (
+        _pattern(r"hit your (?:[\w-]+ ){0,3}limit|limit reached\||\b(?:hour|weekly|session) limit reached"),
+        _QUOTA,
+        1800.0,
+    ),
+    (_pattern(r"credit balance is too low|quota (?:exceeded|has been reached)"), _QUOTA, 1800.0),
+    (_pattern(r"hit your usage limit|usage limit (?:has been )?reached|hit your spend cap"), _QUOTA, 1800.0),
+    (_pattern(r"weekly rate limit|free usage exceeded|out of credits|insufficient_quota"), _QUOTA, 1800.0),
+    (_pattern(r"exceeded (?:your|the)\b.{0,30}\bquota"), _QUOTA, 1800.0),
+    (_pattern(r"RateLimitError|rate[- ]limit|429 Too Many Requests"), Failure.RATE_LIMITED, 300.0),
+    (_pattern(r"not logged in|please (?:log ?in|run /login)|401 Unauthorized"), Failure.NOT_LOGGED_IN, None),
+    (_pattern(r"invalid api key|api key not valid|api_key_invalid"), Failure.NOT_LOGGED_IN, None),
+    (_pattern(r"no authentication information|missing environment variable: \W*\w*KEY"), Failure.NOT_LOGGED_IN, None),
+    (
+        _pattern(r"models?\b.{0,80}(?:not (?:found|available|supported)|does not exist)"),
+        Failure.MODEL_NOT_AVAILABLE,
+        None,
+    ),
 )
 """The first that is found wins; a time it names counts, else the one beside it."""
-
-
-def _seconds(found: re.Match[str]) -> float | None:
-    parts = found.groupdict()
-    units = (("h", 3600.0), ("m", 60.0), ("s", 1.0))
-    total = sum(float(parts[unit]) * worth for unit, worth in units if parts.get(unit))
-    return total or None

@@ -46,29 +46,52 @@ class Server:
         free_chat_slots: int,
         running: Sequence[str],
         checking: Sequence[str],
+        errands: Sequence[str] = (),
+        capabilities: Sequence[str] | None = None,
     ) -> Orders:
         """Waits until there is something to start, stop or check; renews the leases of `running`."""
         answer = await self._client.call(
             "claim_starts",
-            **_said(coordinator_id=coordinator_id, agent_ids=agent_ids, labels=labels or None),
+            **_said(
+                coordinator_id=coordinator_id, agent_ids=agent_ids, labels=labels or None, capabilities=capabilities
+            ),
             providers=providers,
             free_slots=free_slots,
             free_chat_slots=free_chat_slots,
             running=running,
             checking=checking,
+            errands=errands,
             timeout_seconds=WAIT,
         )
         return orders.read(answer)
 
-    async def report_exit(self, launch_id: str, **how: Any) -> None:
-        await self._client.call("report_process_exit", launch_id=launch_id, **_said(**how))
+    async def report_exit(self, launch_id: str, **how: Any) -> str | None:
+        """A reminder, if the program left without a report and may be resumed with one."""
+        answer = await self._client.call("report_process_exit", launch_id=launch_id, **_said(**how))
+        return answer.get("reminder")
 
-    async def append_log(self, launch_id: str, offset: int, text: str) -> int:
-        answer = await self._client.call("append_log", launch_id=launch_id, offset=offset, text=text)
+    async def append_log(self, launch_id: str, offset: int, text: str, usage: dict[str, Any] | None = None) -> int:
+        said = _said(launch_id=launch_id, offset=offset, text=text, usage=usage)
+        answer = await self._client.call("append_log", **said)
         return int(answer.get("next_offset", offset + len(text)))
 
     async def report_check(self, check_id: str, failures: list[dict[str, str]]) -> None:
         await self._client.call("report_check_result", check_id=check_id, failures=failures)
+
+    async def report_worktree(self, launch_id: str, **what: Any) -> None:
+        await self._client.call("report_worktree", launch_id=launch_id, **_said(**what))
+
+    async def report_errand(self, errand_id: str, **how: Any) -> None:
+        await self._client.call("report_errand", errand_id=errand_id, **_said(**how))
+
+    async def report_disk(self, coordinator_id: str, logs_bytes: int, worktrees_bytes: int, *, complete: bool) -> None:
+        await self._client.call(
+            "report_disk",
+            coordinator_id=coordinator_id,
+            logs_bytes=logs_bytes,
+            worktrees_bytes=worktrees_bytes,
+            complete=complete,
+        )
 
     async def close(self) -> None:
         await self._client.close()

@@ -1,5 +1,7 @@
 """Passes the output of agents on to the server, in the background; nothing ever waits for it.
 
+Looking at outputs and passing them on are two loops: a server that is slow, or a program that prints faster than it
+can be passed on, keeps nobody from being seen.
 A server that is away is tried again at the next look. After a process has ended, its rest gets three tries; the file
 stays on this machine in any case.
 """
@@ -10,16 +12,21 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
 from toryo.client import ProtocolError, RefusalError, Unreachable
 from toryo.coordinator.logs import Log
 
 LOOK_EVERY = 0.5
+PIECES_AT_A_LOOK = 64
+"""Then the others have their turn."""
 TRIES_AFTER_THE_END = 3
 AT_ONCE = 8
 
-Append = Callable[[str, int, str], Awaitable[int]]
-"""Sends (launch id, offset, text) and returns the next offset."""
+Append = Callable[[str, int, str, dict[str, Any] | None], Awaitable[int]]
+"""Sends (launch id, offset, text, usage) and returns the next offset."""
+Seen = Callable[[str, Log], None]
+"""Is shown every output again and again, whether it can be passed on or not."""
 
 
 @dataclass
@@ -30,30 +37,58 @@ class _Shipment:
 
     @property
     def over(self) -> bool:
-        gave_up = self.log.ended and self.failures >= TRIES_AFTER_THE_END
-        return self.refused or gave_up or (self.log.ended and self.failures == 0 and self.log.chunk() is None)
+        if not self.log.ended:
+            return False
+        gave_up = self.refused or self.failures >= TRIES_AFTER_THE_END
+        return gave_up or (self.failures == 0 and self.log.chunk() is None)
 
 
 class Shipping:
-    def __init__(self, append: Append, look_every: float = LOOK_EVERY) -> None:
+    def __init__(self, append: Append, seen: Seen = lambda *_: None, look_every: float = LOOK_EVERY) -> None:
         self._append = append
+        self._seen = seen
         self._look_every = look_every
         self._shipments: dict[str, _Shipment] = {}
         self._soon = asyncio.Event()
+        self._some = asyncio.Event()
         self._at_once = asyncio.Semaphore(AT_ONCE)
 
     def add(self, launch_id: str, log: Log) -> None:
-        self._shipments[launch_id] = _Shipment(log)
-        self._soon.set()
-
-    def ended(self, launch_id: str) -> None:
-        """Nothing will be written any more: what is left goes now."""
-        if launch_id in self._shipments:
-            self._shipments[launch_id].log.ended = True
+        """It is looked at with the others: a look for each that is added would look at all of them each time."""
+        if not self._shipments:
             self._soon.set()
+        self._shipments[launch_id] = _Shipment(log)
+        self._some.set()
+
+    def ended(self, launch_id: str) -> Log | None:
+        """Nothing will be written any more: what is left is read now, and goes as soon as it can."""
+        shipment = self._shipments.get(launch_id)
+        if shipment is None:
+            return None
+        shipment.log.finish()
+        self._soon.set()
+        return shipment.log
 
     async def run(self) -> None:
         """Until cancelled."""
+        await asyncio.gather(self._watch(), self._ship())
+
+    async def _watch(self) -> None:
+        while True:
+            self.watch()
+            await asyncio.sleep(self._look_every)
+            if not self._shipments:
+                self._some.clear()
+            await self._some.wait()
+
+    def watch(self) -> None:
+        """Shows every output, as far as it has come."""
+        for launch_id, shipment in self._shipments.items():
+            if not shipment.log.ended:
+                shipment.log.read()
+                self._seen(launch_id, shipment.log)
+
+    async def _ship(self) -> None:
         while True:
             await self.look()
             pause = self._look_every if self._shipments else None
@@ -72,15 +107,19 @@ class Shipping:
 
     async def look(self) -> None:
         """One look at every file; a long one is passed on piece by piece."""
-        await asyncio.gather(*(self._pass_on(name, each) for name, each in list(self._shipments.items())))
-        self._shipments = {name: each for name, each in self._shipments.items() if not each.over}
+        looked_at = dict(self._shipments)
+        await asyncio.gather(*(self._pass_on(name, each) for name, each in looked_at.items()))
+        for name, each in looked_at.items():
+            if each.over and self._shipments.get(name) is each:
+                del self._shipments[name]
 
     async def _pass_on(self, launch_id: str, shipment: _Shipment) -> None:
-        log = shipment.log
-        while (text := log.chunk()) is not None:
+        for _ in range(PIECES_AT_A_LOOK):
+            text = None if shipment.refused else shipment.log.chunk()
+            if text is None:
+                return
             try:
-                async with self._at_once:
-                    log.passed_on(await self._append(launch_id, log.offset, text))
+                await self._send(launch_id, shipment.log, text)
                 shipment.failures = 0
             except RefusalError as no:
                 shipment.failures += 1
@@ -89,3 +128,9 @@ class Shipping:
             except (Unreachable, ProtocolError):
                 shipment.failures += 1
                 return
+        self._soon.set()
+
+    async def _send(self, launch_id: str, log: Log, text: str) -> None:
+        usage = log.reading.usage if log.reading is not None else None
+        async with self._at_once:
+            log.passed_on(await self._append(launch_id, log.offset, text, usage))

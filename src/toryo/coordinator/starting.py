@@ -6,17 +6,21 @@ Whatever is impossible about it is a StartFailure that concerns this launch alon
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import shutil
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toryo.coordinator import environment, logs, processes
+from toryo.coordinator import environment, isolation, logs, processes, secrets
 from toryo.coordinator.config import Config
 from toryo.coordinator.orders import CheckOrder, Launch
 from toryo.coordinator.processes import Process
-from toryo.coordinator.provider import BadConfig, Provider, Setting
+from toryo.coordinator.provider import BadConfig, Command, Provider, Setting
 from toryo.coordinator.secrets import Mask
+from toryo.coordinator.stream import Reading, Totals
 from toryo.coordinator.workspaces import Workspaces, working_directory
+from toryo.coordinator.worktrees import Worktree, signing
+from toryo.first_words import first_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,15 @@ class Started:
     process: Process
     provider: Provider
     mask: Mask
+    reading: Reading | None
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """A session of the program that is gone on with, and what to say to it."""
+
+    session_id: str
+    prompt: str
 
 
 class Starter:
@@ -37,6 +50,7 @@ class Starter:
         mark: str,
         logs_in: Path,
         workspaces: Workspaces,
+        worktrees: Path,
         inherited: Mapping[str, str],
     ) -> None:
         self.providers = providers
@@ -45,32 +59,92 @@ class Starter:
         self._server_url = server_url
         self._mark = mark
         self._workspaces = workspaces
+        self.worktrees = worktrees
         self._inherited = inherited
 
-    def start(self, launch: Launch) -> Started:
-        """Starts the process; raises StartFailure with nothing left behind but the reason."""
+    @property
+    def offered(self) -> list[str]:
+        """The providers that agents may be started with here: model programs that are there, or that the file names."""
+        path = self._inherited.get("PATH", os.defpath)
+        return sorted(
+            name
+            for name, each in self.providers.items()
+            if not each.model_cli
+            or name in self._config.ai_providers
+            or each.version is None
+            or shutil.which(each.version[0], path=path)
+        )
+
+    def worktree(self, launch: Launch) -> Callable[[], Worktree] | None:
+        """How to make the worktree that a launch works in: it blocks, and raises BadConfig. None: it has none."""
+        place = isolation.place_of(launch, self._config.isolation)
+        if place is None:
+            return None
+        repository = self._project(launch)
+        return lambda: isolation.made(place, launch.project_id, repository, self.worktrees)
+
+    def start(self, launch: Launch, worktree: Worktree | None = None, resumed: Resumed | None = None) -> Started:
+        """Starts the process; raises StartFailure with nothing left behind but the reason.
+
+        `resumed`: the launch has left without a report and is reminded, in the session it had.
+        """
         provider = self._provider(launch)
         workspace = self._workspaces.make(launch.launch_id)
         try:
-            directory = self._directory(launch, workspace)
-            command = provider.prepare(Setting(launch, directory, workspace, self._server_url, provider.max_turns))
+            directory = worktree.working_directory if worktree is not None else self._directory(launch, workspace)
+            command = provider.prepare(self._setting(launch, provider, directory, workspace, resumed))
             self._workspaces.write(launch.launch_id, command.files)
-            env = self._environment(launch, provider) | dict(command.env)
-            process = self._execute(launch, command.argv, directory, env)
+            self._workspaces.link(launch.launch_id, command.links)
+            env = self._environment(launch, provider, worktree) | dict(command.env)
+            notes = worktree.notes if worktree is not None and resumed is None else ()
+            process = self._execute(launch, command, directory, env, notes)
         except BaseException:
             self._workspaces.remove(launch.launch_id)
             raise
-        return Started(process, provider, self.mask(launch, provider))
+        return Started(process, provider, self.mask(launch, provider), self.reading(launch))
+
+    def reading(self, launch: Launch) -> Reading | None:
+        """For the output of a launch, from its first line; None where that is nothing but words."""
+        provider = self.providers.get(launch.ai_type)
+        if provider is None or provider.parse is None:
+            return None
+        went_on = provider.keeps_context and provider.resumes
+        before = Totals.read(launch.program_session.get("totals")) if went_on else Totals()
+        return Reading(provider.parse, before, provider.price)
+
+    def _setting(
+        self, launch: Launch, provider: Provider, directory: Path, workspace: Path, resumed: Resumed | None
+    ) -> Setting:
+        words = first_words(launch.agent_id, launch.language, str(launch.provider_options.get("prompt") or ""))
+        goes_on = provider.keeps_context and provider.resumes
+        earlier = str(launch.program_session.get("id") or "") if goes_on else ""
+        return Setting(
+            launch,
+            directory,
+            workspace,
+            self._server_url,
+            provider.max_turns,
+            prompt=resumed.prompt if resumed else words,
+            resume=resumed.session_id if resumed else (earlier or None),
+            environ={**environment.allowed(self._inherited, provider.env), **provider.settings},
+        )
+
+    def workspace(self, launch_id: str) -> Path:
+        return self._workspaces.path(launch_id)
 
     def clean_up(self, launch_id: str) -> None:
         self._workspaces.remove(launch_id)
 
     def mask(self, launch: Launch, provider: Provider | None = None) -> Mask:
         """Hides this launch's credential, the Coordinator's own, and what the provider was trusted with."""
-        trusted = [self._inherited.get(name) for name in provider.env] if provider else []
-        given = list(provider.settings.values()) if provider else []
         passkey = self._config.agent(launch.agent_id).passkey
-        return Mask([launch.credential, self._config.coordinator_token, passkey, *trusted, *given])
+        own = [launch.credential, self._config.coordinator_token, passkey]
+        return Mask([*own, *(secrets.among(self._trusted(provider)) if provider else ())])
+
+    def _trusted(self, provider: Provider) -> dict[str, str]:
+        """What a provider's programs get of this machine's environment and of the file's, beside the allow-list."""
+        passed = {name: self._inherited[name] for name in provider.env if name in self._inherited}
+        return {**passed, **provider.settings}
 
     def check_environment(self, order: CheckOrder) -> dict[str, str]:
         """For acceptance checks: the agent's, without what would let a command act as the agent."""
@@ -95,23 +169,34 @@ class Starter:
     def _directory(self, launch: Launch, workspace: Path) -> Path:
         """Where it works. A chat only talks: where there is no such place, it does so in the launch's own directory."""
         try:
-            return working_directory(launch, self._config.agent(launch.agent_id).working_directory)
+            return self._project(launch)
         except BadConfig:
             if launch.purpose != "chat":
                 raise
             return workspace
 
-    def _environment(self, launch: Launch, provider: Provider) -> dict[str, str]:
+    def _project(self, launch: Launch) -> Path:
+        return working_directory(launch, self._config.working_directory(launch.agent_id, launch.project_id))
+
+    def _environment(self, launch: Launch, provider: Provider, worktree: Worktree | None) -> dict[str, str]:
         passkey = self._config.agent(launch.agent_id).passkey
+        where = {} if worktree is None else {environment.WORKTREE: str(worktree.path), **signing(launch.agent_id)}
         return {
+            **where,
             **environment.allowed(self._inherited, provider.env),
             **provider.settings,
             **environment.identity(launch, self._server_url, self._mark, os.getpid(), passkey),
         }
 
-    def _execute(self, launch: Launch, argv: tuple[str, ...], directory: Path, env: Mapping[str, str]) -> Process:
+    def _execute(
+        self, launch: Launch, command: Command, directory: Path, env: Mapping[str, str], notes: Sequence[str]
+    ) -> Process:
         _, output = logs.create(self.logs_in, launch.launch_id)
+        logs.note(output, notes)
+        stdin = self._workspaces.reading(launch.launch_id, command.stdin)
         try:
-            return processes.start(argv, cwd=directory, env=env, output=output)
+            return processes.start(command.argv, cwd=directory, env=env, output=output, stdin=stdin)
         finally:
             os.close(output)
+            if stdin >= 0:
+                os.close(stdin)

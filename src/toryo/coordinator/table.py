@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 
+from toryo.coordinator.logs import Log
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.plan import Seconds, Seen, Stage, State, Stop
 from toryo.coordinator.processes import Process
 from toryo.coordinator.provider import Provider
 from toryo.coordinator.secrets import Mask
+from toryo.coordinator.stream import Event, Reading
+from toryo.coordinator.worktrees import Worktree
 
 REMEMBERED = 10_000
 """Launches of the past, so that an order for one of them (a lost answer) is recognised."""
@@ -26,21 +28,43 @@ class Entry:
     since: Seconds
     process: Process | None = None
     provider: Provider | None = None
-    log: Path | None = None
+    log: Log | None = None
     mask: Mask | None = None
     stop: Stop | None = None
     stage: Stage = Stage.NONE
     signalled_at: Seconds = 0.0
     leaderless_since: Seconds | None = None
+    troubled_since: Seconds | None = None
+    """Since when the model's service says no and nothing good has followed."""
+    life_seen: int = 0
+    starting: bool = False
+    """Its worktree is being made."""
+    worktree: Worktree | None = None
+    work_kept: bool = False
+    """What it left in its worktree is committed and told."""
+    adopted: bool = False
+    """Started by a predecessor: its order is known in part, and how it ends is not told."""
+    elsewhere: list[Event] = field(default_factory=list)
+    """What the program told elsewhere than in its output, in the run before it was reminded too."""
+    reminded: bool = False
+    """It had left without a report and was resumed: that happens once."""
 
     def seen(self, now: Seconds) -> Seen:
         state = self._state(now)
         since = self.since if self.leaderless_since is None else self.leaderless_since
         return Seen(self.launch, state, since, self.stop, self.stage, self.signalled_at)
 
+    def heed(self, reading: Reading | None, now: Seconds) -> None:
+        """Notes since when its model's service says no."""
+        if reading is None or reading.trouble is None or reading.signs_of_life > self.life_seen:
+            self.troubled_since = None
+        elif self.troubled_since is None:
+            self.troubled_since = now
+        self.life_seen = reading.signs_of_life if reading is not None else 0
+
     def _state(self, now: Seconds) -> State:
         if self.process is None:
-            return State.WAITING
+            return State.STARTING if self.starting else State.WAITING
         if not self.process.over:
             return State.RUNNING
         if not self.process.group_alive:
@@ -70,6 +94,9 @@ class Table:
     @property
     def ended(self) -> OrderedDict[str, None]:
         return self._ended
+
+    def find(self, launch_id: str) -> Entry | None:
+        return self._entries.get(launch_id)
 
     def add(self, entry: Entry) -> Entry:
         return self._entries.setdefault(entry.launch.launch_id, entry)

@@ -6,12 +6,16 @@ two processes of one agent never touch each other's files, and removed at exit.
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.provider import BadConfig
+
+STDIN = "stdin.txt"
 
 
 def working_directory(launch: Launch, configured: str | None) -> Path:
@@ -19,7 +23,6 @@ def working_directory(launch: Launch, configured: str | None) -> Path:
 
     Raises BadConfig with what is wrong and where to mend it.
     """
-    refuse_isolation(launch)
     named = configured or launch.working_directory
     where = f"the configuration of agent {launch.agent_id}" if configured else f"project {launch.project_id}"
     if not named:
@@ -35,34 +38,55 @@ def working_directory(launch: Launch, configured: str | None) -> Path:
     return path.resolve()
 
 
-def refuse_isolation(launch: Launch) -> None:
-    wanted = launch.workspace
-    kind = wanted.get("isolation") if isinstance(wanted, Mapping) else wanted
-    if kind not in (None, "", "none"):
-        raise BadConfig(
-            f"This Coordinator cannot give agent {launch.agent_id} a {kind} of its own (isolation: {kind}): set the"
-            " project's isolation to none."
-        )
-
-
 class Workspaces:
     """`<directory>/<launch id>/`, mode 0700."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
+    def path(self, launch_id: str) -> Path:
+        return self._directory / launch_id
+
     def make(self, launch_id: str) -> Path:
-        path = self._directory / launch_id
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.mkdir(mode=0o700, exist_ok=True)
+        path = self.path(launch_id)
+        try:
+            path.mkdir(mode=0o700, exist_ok=True)
+        except FileNotFoundError:
+            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.mkdir(mode=0o700, exist_ok=True)
         return path
 
     def write(self, launch_id: str, files: Mapping[str, str]) -> None:
         """Writes generated files into the launch's directory, each readable by this user alone."""
         for name, text in files.items():
             path = self._directory / launch_id / name
-            path.touch(mode=0o600)
-            path.write_text(text, encoding="utf-8")
+            if os.sep in name:
+                path.parent.mkdir(mode=0o700, exist_ok=True)
+            with open(path, "w", encoding="utf-8", opener=_own) as file:
+                file.write(text)
+
+    def link(self, launch_id: str, links: Mapping[str, Path]) -> None:
+        """Makes symbolic links in the launch's directory; what they lead to is made, as a directory, if missing."""
+        for name, target in links.items():
+            if not target.exists():
+                target.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path = self._directory / launch_id / name
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            path.unlink(missing_ok=True)
+            path.symlink_to(target)
+
+    def reading(self, launch_id: str, text: str | None) -> int:
+        """A descriptor from which a program reads the text (the caller closes it); None: DEVNULL, for one that reads
+        nothing."""
+        if text is None:
+            return subprocess.DEVNULL
+        self.write(launch_id, {STDIN: text})
+        return os.open(self.path(launch_id) / STDIN, os.O_RDONLY | os.O_CLOEXEC)
 
     def remove(self, launch_id: str) -> None:
         shutil.rmtree(self._directory / launch_id, ignore_errors=True)
+
+
+def _own(path: str, flags: int) -> int:
+    """Opens what only this user may read, from its first moment."""
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)

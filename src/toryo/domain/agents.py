@@ -9,10 +9,44 @@ from typing import Any
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import Millis
+from toryo.domain.wording import say
 
 SYSTEM = "system:toryo"
 """The actor of what Toryo itself does (housekeeping, guards, cascades of time)."""
 SCHEDULE = "system:schedule"
+
+
+NO_ACCOUNT = frozenset({"command", "playbook", "script"})
+"""Providers behind which no model stands: nobody's quota is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What runs an agent: a provider, a model of it (None: its own choice), and whose quota that uses (None: nobody's).
+
+    Agents of one account wait together when its quota is used up.
+    """
+
+    provider: str
+    model: str | None = None
+    account: str | None = None
+
+    def is_model(self, provider: str, model_id: str) -> bool:
+        """Whether what a program says of itself is this: the expected model id is a prefix (a date suffix is the same
+        model), with or without the vendor before it (`vendor/model`)."""
+        if provider.casefold() != self.provider.casefold():
+            return False
+        expected, said = (self.model or "").casefold(), model_id.casefold()
+        return said.startswith(expected) or said.rpartition("/")[2].startswith(expected.rpartition("/")[2])
+
+    @property
+    def name(self) -> str:
+        """By which its failures are remembered: two models of one provider are two programs."""
+        return program_name(self.provider, self.model)
+
+
+def program_name(provider: str, model: str | None) -> str:
+    return provider if model is None else f"{provider} {model}"
 
 
 class Kind(StrEnum):
@@ -69,6 +103,70 @@ class Agent:
     def human(self) -> bool:
         return self.kind is Kind.HUMAN
 
+    @property
+    def program(self) -> Program | None:
+        if self.provider is None:
+            return None
+        return Program(self.provider, self.model, _account(self.provider, self.provider_options))
+
+    @property
+    def fallback(self) -> Program | None:
+        """The program that stands in while its own cannot run (`provider_options.fallback`)."""
+        given = self.provider_options.get("fallback")
+        if not isinstance(given, Mapping) or not isinstance(given.get("provider"), str):
+            return None
+        provider, model = given["provider"], given.get("model")
+        return Program(provider, model if isinstance(model, str) else None, _account(provider, given))
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """Its own, and the one that stands in, if that is another one. Nothing for who is not started."""
+        own, other = self.program, self.fallback
+        if own is None:
+            return ()
+        return (own,) if other is None or other.name == own.name else (own, other)
+
+    @property
+    def labels(self) -> frozenset[str]:
+        """What a Coordinator must offer to start it (`provider_options.labels`)."""
+        return frozenset(_words(self.provider_options.get("labels")))
+
+
+def _account(provider: str, options: Mapping[str, Any]) -> str | None:
+    given = options.get("account")
+    if isinstance(given, str) and given:
+        return given
+    return None if provider in NO_ACCOUNT else provider
+
+
+def _words(given: Any) -> list[str]:
+    return [each for each in given if isinstance(each, str)] if isinstance(given, list) else []
+
+
+def refuse_wrong_options(options: Mapping[str, Any]) -> None:
+    """Refuses `provider_options` whose meaning the server must know and cannot read."""
+    fallback, labels, account = (options.get(name) for name in ("fallback", "labels", "account"))
+    if fallback is not None and not _is_program(fallback):
+        raise _wrong("fallback", fallback, "a mapping with its provider, and its model if it shall be a certain one")
+    if labels is not None and (not isinstance(labels, list) or len(_words(labels)) != len(labels)):
+        raise _wrong("labels", labels, 'a list of words: ["gpu"]')
+    if account is not None and not (isinstance(account, str) and account):
+        raise _wrong("account", account, "the name of the account whose quota it uses")
+
+
+def _is_program(given: Any) -> bool:
+    if not isinstance(given, Mapping) or not isinstance(given.get("provider"), str) or not given["provider"]:
+        return False
+    return set(given) <= {"provider", "model", "account"} and all(isinstance(each, str) for each in given.values())
+
+
+def _wrong(name: str, given: Any, possible: str) -> Refusal:
+    return Refusal(
+        Code.VALIDATION_ERROR,
+        say("{given!r} is no value of provider_options.{name}.", given=given, name=name),
+        say("Give {possible}, or leave it out.", possible=possible),
+    )
+
 
 def superiors(agent_id: str, reports_to: Mapping[str, str | None]) -> list[str]:
     """Every ancestor of an agent in the tree, nearest first."""
@@ -85,6 +183,10 @@ def refuse_cycle(agent_id: str, reports_to: str | None, tree: Mapping[str, str |
     if reports_to is not None and (reports_to == agent_id or agent_id in superiors(reports_to, tree)):
         raise Refusal(
             Code.VALIDATION_ERROR,
-            f"{agent_id} cannot report to {reports_to}: that would be a circle.",
+            say(
+                "{agent_id} cannot report to {reports_to}: that would be a circle.",
+                agent_id=agent_id,
+                reports_to=reports_to,
+            ),
             "Name a superior who does not stand below this agent.",
         )

@@ -15,6 +15,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.ground import Ground
 from toryo.domain.projects import CommandsFrom
 from toryo.domain.tasks import Priority, Task
+from toryo.domain.wording import say
 
 _LEAD_ON = "Continue with get_next_action: it says which subtask comes next."
 
@@ -55,7 +56,9 @@ def refuse_worker(
         raise Refusal(
             Code.PERMISSION_DENIED,
             "A worker creates subtasks directly under its main task only.",
-            f"Leave parent_task_id out (it is {main.id}), or ask for other work with request_task.",
+            say(
+                "Leave parent_task_id out (it is {main_id}), or ask for other work with request_task.", main_id=main.id
+            ),
             parent_task_id=parent.id,
         )
     if any(each.assignee_id not in (None, worker.id) for each in drafts):
@@ -74,7 +77,7 @@ def refuse_worker(
     if made + len(drafts) > cap:
         raise Refusal(
             Code.TOO_MANY_SUBTASKS,
-            f"A worker may create {cap} subtasks under one task; {made} exist.",
+            say("A worker may create {cap} subtasks under one task; {made} exist.", cap=cap, made=made),
             _LEAD_ON,
             limit=cap,
             existing=made,
@@ -95,7 +98,11 @@ def refuse_manager(
     if parent.in_progress and parent.assignee_id not in (None, manager.id):
         raise Refusal(
             Code.NOT_NOW,
-            f"{parent.assignee_id} is working on task {parent.id}; nothing is added below it meanwhile.",
+            say(
+                "{assignee_id} is working on task {parent_id}; nothing is added below it meanwhile.",
+                assignee_id=parent.assignee_id,
+                parent_id=parent.id,
+            ),
             "Add it below your own main task, or put that task back first (update_task_status todo).",
             parent_task_id=parent.id,
         )
@@ -106,7 +113,7 @@ def refuse_manager(
     if existing and intent is None:
         raise Refusal(
             Code.DUPLICATE_SUBTASK,
-            f"{len(existing)} open subtasks exist here; nothing was created.",
+            say("{count} open subtasks exist here; nothing was created.", count=len(existing)),
             "If they are what you want, get_next_action starts them. To add, say intent: new, refine or replace.",
             existing=[shown(each) for each in existing],
         )
@@ -117,14 +124,14 @@ def refuse_assignee(ground: Ground, manager: Agent, assignee_id: str) -> None:
     if manager.id not in superiors(assignee_id, ground.reports_to):
         raise Refusal(
             Code.PERMISSION_DENIED,
-            f"{assignee_id} does not report to {manager.id}.",
+            say("{assignee_id} does not report to {manager_id}.", assignee_id=assignee_id, manager_id=manager.id),
             "Choose one of list_subordinates, or leave the task unassigned.",
             assignee_id=assignee_id,
         )
     if not ground.active_member(assignee_id):
         raise Refusal(
             Code.PERMISSION_DENIED,
-            f"{assignee_id} is not an active member of this project.",
+            say("{assignee_id} is not an active member of this project.", assignee_id=assignee_id),
             "Choose an active one of list_subordinates.",
             assignee_id=assignee_id,
         )
@@ -146,7 +153,11 @@ def refuse_place(
     if parent.closed or ground.tree.below_closed(parent):
         raise Refusal(
             Code.INVALID_TRANSITION,
-            f"Task {parent.id} is {parent.status.value}, or one above it is closed; nothing is created below it.",
+            say(
+                "Task {parent_id} is {status}, or one above it is closed; nothing is created below it.",
+                parent_id=parent.id,
+                status=parent.status,
+            ),
             "File it elsewhere, or without a parent.",
             parent_task_id=parent.id,
         )
@@ -162,7 +173,11 @@ def _refuse_caps(ground: Ground, parent: Task, children: Sequence[Task], wanted:
     if parent.depth + 1 > settings.tree_depth:
         raise Refusal(
             Code.DEPTH_EXCEEDED,
-            f"The tree may be {settings.tree_depth} levels deep; {parent.id} is on the last one.",
+            say(
+                "The tree may be {tree_depth} levels deep; {parent_id} is on the last one.",
+                tree_depth=settings.tree_depth,
+                parent_id=parent.id,
+            ),
             "Do this task directly: " + _LEAD_ON,
             limit=settings.tree_depth,
         )
@@ -174,7 +189,9 @@ def _refuse_caps(ground: Ground, parent: Task, children: Sequence[Task], wanted:
         if count > cap:
             raise Refusal(
                 Code.TOO_MANY_SUBTASKS,
-                f"A task may have {cap} subtasks ({word}); there would be {count}.",
+                say(
+                    "A task may have {cap} subtasks ({word}); there would be {count}.", cap=cap, word=word, count=count
+                ),
                 _LEAD_ON,
                 limit=cap,
             )
@@ -187,7 +204,7 @@ def _refuse_duplicates(siblings: Iterable[Task], drafts: Sequence[Draft]) -> Non
         if title in seen:
             raise Refusal(
                 Code.DUPLICATE_SUBTASK,
-                f"There is an open subtask of that title: {seen[title]}.",
+                say("There is an open subtask of that title: {seen}.", seen=seen[title]),
                 "Use that one, or give this one a title that says what is different.",
                 task_id=seen[title],
                 title=draft.title,
@@ -203,8 +220,9 @@ def refuse_commands(ground: Ground, drafts: Sequence[Draft], by: Agent | None) -
         return
     raise Refusal(
         Code.PERMISSION_DENIED,
-        "Only people may write commands here"
-        + (" (project setting commands_from)." if by.role is Role.MANAGER else "."),
+        "Only people may write commands here (project setting commands_from)."
+        if by.role is Role.MANAGER
+        else "Only people may write commands here.",
         "Describe what is wanted in words; leave context.command and acceptance commands out.",
     )
 
@@ -231,7 +249,7 @@ def in_order(drafts: Sequence[Draft]) -> dict[str, tuple[str, ...]]:
         twice = sorted({each.local_id or "" for each in drafts if _count(drafts, each.local_id) > 1})
         raise Refusal(
             Code.VALIDATION_ERROR,
-            f"local_id is used twice: {', '.join(twice)}.",
+            say("local_id is used twice: {names}.", names=", ".join(twice)),
             "Give every task of the batch a local_id of its own.",
         )
     graph = {each.local_id or "": tuple(d for d in each.dependencies if d in local) for each in drafts}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.wording import say
 
 WaitsFor = Callable[[list[str]], dict[str, list[str]]]
 """For some tasks: which others each waits for (its dependencies and its children)."""
@@ -36,7 +37,7 @@ def refuse_cycle(task_id: str, depends_on: Iterable[str], waits_for: WaitsFor) -
     cycle = [task_id, *found]
     raise Refusal(
         Code.DEPENDENCY_CYCLE,
-        "These dependencies would wait for each other for ever: " + " -> ".join(cycle) + ".",
+        say("These dependencies would wait for each other for ever: {cycle}.", cycle=" -> ".join(cycle)),
         "Leave one of them out.",
         cycle=cycle,
     )

@@ -8,6 +8,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
+from toryo.domain.wording import constant
+
 
 class Code(StrEnum):
     SESSION_TOKEN_INVALID = "sessionTokenInvalid"  # noqa: S105 - a code, not a secret
@@ -28,6 +30,8 @@ class Code(StrEnum):
     CONVERSATION_NOT_FOUND = "conversationNotFound"
     DELEGATION_NOT_FOUND = "delegationNotFound"
     MESSAGE_NOT_FOUND = "messageNotFound"
+    WORKTREE_NOT_FOUND = "worktreeNotFound"
+    ERRAND_NOT_FOUND = "errandNotFound"
     INVALID_TRANSITION = "invalidTransition"
     DEPENDENCY_NOT_MET = "dependencyNotMet"
     DEPENDENCY_CYCLE = "dependencyCycle"
@@ -59,14 +63,15 @@ class Code(StrEnum):
 class Refusal(Exception):
     """Raised by a rule that says no; whoever carries the call rolls back and answers with it.
 
+    `message` and `instruction` are constants or made by `say`: then they can be worded in other languages.
     `details` are further keys of the answer (ids, possible moves); they never replace the four standard ones.
     """
 
     def __init__(self, code: Code, message: str, instruction: str, **details: Any) -> None:
         super().__init__(message)
         self.code = code
-        self.message = message
-        self.instruction = instruction
+        self.message = constant(message)
+        self.instruction = constant(instruction)
         self.details = details
 
     def answer(self) -> dict[str, Any]:

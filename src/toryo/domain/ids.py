@@ -6,12 +6,15 @@ import re
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import Millis
+from toryo.domain.wording import say
 
 PROJECT, AGENT, TASK, SESSION, LAUNCH = "prj", "agt", "tsk", "ses", "lau"
 HANDOFF, NOTIFICATION, EVENT, NOTE, CHECK = "hnd", "ntf", "evt", "nte", "chk"
 KEY = "key"
 MESSAGE, CONVERSATION, DELEGATION, VIEWER = "msg", "cnv", "dlg", "vwr"
 NOTICE = "ntc"
+ERRAND = "ern"
+SIGN_IN, ACCESS_TOKEN = "sgn", "pat"
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _CHOSEN = re.compile(r"[a-z0-9._-]{1,64}")
@@ -32,7 +35,7 @@ def chosen(identifier: str) -> str:
     if not may_be_chosen(identifier):
         raise Refusal(
             Code.VALIDATION_ERROR,
-            f"{identifier!r} cannot be an id.",
+            say("{identifier!r} cannot be an id.", identifier=identifier),
             "Use 1 to 64 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit.",
         )
     return identifier

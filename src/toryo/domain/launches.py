@@ -66,6 +66,10 @@ class Launch:
     """When its Coordinator last reported its process as running."""
     takes_slot: bool = True
     """Whether it counts against its Coordinator's slots: a chat that another's turn depends on does not."""
+    nudged_at: Millis | None = None
+    """When its program, having left without a report, was resumed with a reminder: once."""
+    program_session: str | None = None
+    """The program's own name of its session, by which it can be resumed."""
 
     @property
     def live(self) -> bool:

@@ -15,6 +15,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.ground import Ground, Hindrance, Tree
 from toryo.domain.tasks import MOVES, Checks, Status, Task, verb
 from toryo.domain.times import Millis
+from toryo.domain.wording import say, together
 
 NEEDS_REASON = frozenset({Status.BLOCKED, Status.FAILED, Status.CANCELLED})
 _SHOWN = 10
@@ -66,6 +67,24 @@ def plan(ground: Ground, order: Order) -> list[Change]:
     return moving.changes
 
 
+def steps(before: Status, to: Status) -> tuple[Status, ...]:
+    """The moves by which a person moves a task there: a draft that shall be started is put on the board first."""
+    return (Status.TODO, to) if (before, to) == (Status.BACKLOG, Status.IN_PROGRESS) else (to,)
+
+
+def refusal(ground: Ground, order: Order) -> Refusal | None:
+    """What a person who orders this move would be told; None: nothing is in the way. Every step is planned."""
+    task = order.task
+    try:
+        for to in steps(task.status, order.to):
+            changes = plan(ground, replace(order, task=task, to=to))
+            ground = replace(ground, tree=ground.tree.changed(*(each.after for each in changes)))
+            task = ground.tree.tasks[task.id]
+    except Refusal as refused:
+        return refused
+    return None
+
+
 def relation(ground: Ground, task: Task, actor: Actor) -> str | None:
     """How the actor stands to the task: `everything`, `ancestor`, `creator` (a person), `assignee`, or None.
 
@@ -99,10 +118,12 @@ def _refuse_unknown_move(order: Order) -> None:
     moves = [each.value for each in possible]
     raise Refusal(
         Code.INVALID_TRANSITION,
-        f"A task cannot go from {task.status.value} to {to.value}."
+        say("A task cannot go from {status} to {to}.", status=task.status, to=to)
         if to is not task.status
-        else f"The task is {to.value} already.",
-        f"Possible from {task.status.value}: {', '.join(moves)}." if moves else f"{task.status.value} is final.",
+        else say("The task is {to} already.", to=to),
+        say("Possible from {status}: {names}.", status=task.status, names=together(possible, ", "))
+        if moves
+        else say("{status} is final.", status=task.status),
         task_id=task.id,
         current_status=task.status.value,
         possible=moves,
@@ -140,14 +161,14 @@ def _refuse_stranger(ground: Ground, order: Order) -> None:
     if how is None:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            f"{actor.id} may not change task {task.id}.",
+            say("{actor_id} may not change task {task_id}.", actor_id=actor.id, task_id=task.id),
             "Its assignee, the assignee of a task above it, a superior, or its creator may.",
             task_id=task.id,
         )
     if how == "assignee" and not _is_the_assignees(order):
         raise Refusal(
             Code.PERMISSION_DENIED,
-            f"The assignee may not move its own task from {task.status.value} to {order.to.value}.",
+            say("The assignee may not move its own task from {status} to {to}.", status=task.status, to=order.to),
             "Report the task blocked or failed with the reason, or ask somebody above.",
             task_id=task.id,
         )
@@ -169,15 +190,23 @@ def _refuse_to_lift(order: Order, how: str) -> None:
     if task.blocked_cause is not None:
         raise Refusal(
             Code.NOT_NOW,
-            f"Task {task.id} is blocked because {task.blocked_cause} is.",
-            f"Unblock it at its cause: {task.blocked_cause}.",
+            say(
+                "Task {task_id} is blocked because {blocked_cause} is.",
+                task_id=task.id,
+                blocked_cause=task.blocked_cause,
+            ),
+            say("Unblock it at its cause: {blocked_cause}.", blocked_cause=task.blocked_cause),
             task_id=task.id,
             cause=task.blocked_cause,
         )
     if (task.blocked_by_person or task.blocked_by_guard) and not actor.person and task.blocked_by != actor.id:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            f"Task {task.id} was blocked by {task.blocked_by}; only a person lifts that.",
+            say(
+                "Task {task_id} was blocked by {blocked_by}; only a person lifts that.",
+                task_id=task.id,
+                blocked_by=task.blocked_by,
+            ),
             "Report your own task blocked with this reason, or work on something else.",
             task_id=task.id,
             blocked_by=task.blocked_by,
@@ -185,7 +214,11 @@ def _refuse_to_lift(order: Order, how: str) -> None:
     if how == "assignee" and task.blocked_by != actor.id:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            f"Task {task.id} was blocked by {task.blocked_by}, not by its assignee.",
+            say(
+                "Task {task_id} was blocked by {blocked_by}, not by its assignee.",
+                task_id=task.id,
+                blocked_by=task.blocked_by,
+            ),
             "Whoever blocked it, or somebody above, lifts it.",
             task_id=task.id,
             blocked_by=task.blocked_by,
@@ -199,7 +232,11 @@ def _refuse_retry(ground: Ground, order: Order) -> None:
     if not (actor.person or actor.everything) and task.attempt >= ground.project.settings.retry_attempts:
         raise Refusal(
             Code.ATTEMPTS_EXHAUSTED,
-            f"Task {task.id} has failed {task.attempt} times; agents may try no more.",
+            say(
+                "Task {task_id} has failed {attempt} times; agents may try no more.",
+                task_id=task.id,
+                attempt=task.attempt,
+            ),
             "Cancel it, plan another way, or report your main task blocked so that a person decides.",
             task_id=task.id,
             attempt=task.attempt,
@@ -210,7 +247,7 @@ def _refuse_missing_reason(order: Order) -> None:
     if order.to in NEEDS_REASON and not (order.reason or "").strip() and not order.actor.everything:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            f"{order.to.value} needs a reason.",
+            say("{to} needs a reason.", to=order.to),
             "Say in `reason` why, in one sentence: others decide by it.",
             task_id=order.task.id,
         )
@@ -389,7 +426,7 @@ def _complete(moving: _Moving) -> None:
     if still_open:
         raise Refusal(
             Code.SUBTASKS_OPEN,
-            f"{len(still_open)} subtasks are open.",
+            say("{count} subtasks are open.", count=len(still_open)),
             "Finish or cancel them first; get_next_action says which comes next.",
             task_id=task.id,
             open_subtasks=[
@@ -485,7 +522,11 @@ def _ancestor_closed(ground: Ground, task: Task) -> _Words:
     above = next(each for each in ground.tree.ancestors(task) if each.closed)
     return (
         Code.INVALID_TRANSITION,
-        f"Task {above.id} above it is {above.status.value}; nothing below a closed task is started or retried.",
+        say(
+            "Task {above_id} above it is {status}; nothing below a closed task is started or retried.",
+            above_id=above.id,
+            status=above.status,
+        ),
         "Work on another task, or file a new one.",
         {"closed_task_id": above.id},
     )
@@ -494,7 +535,7 @@ def _ancestor_closed(ground: Ground, task: Task) -> _Words:
 def _project_not_active(ground: Ground, _: Task) -> _Words:
     return (
         Code.NOT_NOW,
-        f"Project {ground.project.id} is {ground.project.status.value}.",
+        say("Project {project_id} is {status}.", project_id=ground.project.id, status=ground.project.status),
         "A person resumes it first (toryo project resume).",
         {"reason": f"project_{ground.project.status.value}"},
     )
@@ -503,7 +544,7 @@ def _project_not_active(ground: Ground, _: Task) -> _Words:
 def _not_approved(_: Ground, task: Task) -> _Words:
     return (
         Code.NOT_APPROVED,
-        f"Task {task.id} is {task.approval.value}.",
+        say("Task {task_id} is {approval}.", task_id=task.id, approval=task.approval),
         "A person above its assignee approves it first.",
         {"approval": task.approval.value},
     )
@@ -511,10 +552,12 @@ def _not_approved(_: Ground, task: Task) -> _Words:
 
 def _dependency(ground: Ground, task: Task) -> _Words:
     waiting = ground.tree.open_dependencies(task)
-    names = ", ".join(f"{each.id} ({each.status.value})" for each in waiting[:_SHOWN])
+    names = together(
+        (say("{task_id} ({status})", task_id=each.id, status=each.status) for each in waiting[:_SHOWN]), ", "
+    )
     return (
         Code.DEPENDENCY_NOT_MET,
-        f"Task {task.id} depends on tasks that are not completed: {names}.",
+        say("Task {task_id} depends on tasks that are not completed: {names}.", task_id=task.id, names=names),
         "Start those first, or change the dependencies; get_next_action names what can be started now.",
         {"waiting_for": [each.id for each in waiting[:_SHOWN]]},
     )
@@ -523,7 +566,7 @@ def _dependency(ground: Ground, task: Task) -> _Words:
 def _unassigned(_: Ground, task: Task) -> _Words:
     return (
         Code.INVALID_TRANSITION,
-        f"Task {task.id} has no assignee.",
+        say("Task {task_id} has no assignee.", task_id=task.id),
         "Assign it first (assign_task; people: toryo task edit ID --assignee AGENT).",
         {},
     )
@@ -532,7 +575,11 @@ def _unassigned(_: Ground, task: Task) -> _Words:
 def _assignee_not_active(ground: Ground, task: Task) -> _Words:
     return (
         Code.INVALID_TRANSITION,
-        f"{task.assignee_id}, its assignee, is not an active member of project {ground.project.id}.",
+        say(
+            "{assignee_id}, its assignee, is not an active member of project {project_id}.",
+            assignee_id=task.assignee_id,
+            project_id=ground.project.id,
+        ),
         "Assign somebody else, or let a person activate the agent or add it to the project.",
         {"assignee_id": task.assignee_id},
     )
@@ -543,7 +590,11 @@ def _parallel_limit(ground: Ground, task: Task) -> _Words:
     running = sorted(_but(ground.busy.get(task.assignee_id, frozenset()), task.id))
     return (
         Code.LIMIT_REACHED,
-        f"{task.assignee_id} has {len(running)} main tasks in progress here, which is its limit.",
+        say(
+            "{assignee_id} has {count} main tasks in progress here, which is its limit.",
+            assignee_id=task.assignee_id,
+            count=len(running),
+        ),
         "Assign another agent, or wait until one of them is finished.",
         {"running": running},
     )

@@ -15,13 +15,18 @@ class Kind(StrEnum):
 
     APPROVAL = "approval"
     BLOCKED_BY_GUARD = "blocked_by_guard"
+    RUNAWAY = "runaway"
     BLOCKED = "blocked"
     MESSAGE = "message"
     NOBODY_CAME = "nobody_came"
     DELEGATION_FAILED = "delegation_failed"
+    FAILED = "failed"
+    DEAD_LETTER = "dead_letter"
     STALLED = "stalled"
+    BUDGET_USED_UP = "budget_used_up"
     AGENT_CANNOT_START = "agent_cannot_start"
     SIGN_IN_LOCKED = "sign_in_locked"
+    REVIEW = "review"
     TASK = "task"
 
 

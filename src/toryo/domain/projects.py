@@ -9,6 +9,7 @@ from typing import Any
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import Millis
+from toryo.domain.wording import say
 
 
 class Status(StrEnum):
@@ -76,8 +77,8 @@ class Settings:
             if name not in known:
                 raise Refusal(
                     Code.VALIDATION_ERROR,
-                    f"There is no project setting {name!r}.",
-                    "Use one of: " + ", ".join(known) + ".",
+                    say("There is no project setting {name!r}.", name=name),
+                    say("Use one of: {names}.", names=", ".join(known)),
                 )
             accepted[name] = _accepted(name, value, getattr(Settings(), name))
         return replace(self, **accepted)
@@ -138,6 +139,6 @@ def _number(value: Any) -> float | None:
 def _impossible(name: str, value: Any, possible: str) -> Refusal:
     return Refusal(
         Code.VALIDATION_ERROR,
-        f"{value!r} is no value of the project setting {name}.",
-        f"Use {possible}.",
+        say("{value!r} is no value of the project setting {name}.", value=value, name=name),
+        say("Use {possible}.", possible=possible),
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import Millis
+from toryo.domain.wording import say
 
 
 class Status(StrEnum):
@@ -62,8 +63,8 @@ def status_named(text: str) -> Status:
     except ValueError:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            f"{text!r} is no status of a task.",
-            "Use one of: " + ", ".join(each.value for each in Status) + ".",
+            say("{text!r} is no status of a task.", text=text),
+            say("Use one of: {names}.", names=", ".join(each.value for each in Status)),
         ) from None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import structlog
 
-from toryo.housekeeping import notices, queues, stalls, sweeping, talk
+from toryo.housekeeping import keys, logs, notices, people, queues, stalls, sweeping, talk, worktrees
 from toryo.operations.call import Call
 from toryo.operations.perform import Office
 
@@ -20,6 +20,10 @@ CHORES: tuple[tuple[str, Callable[[Call], Any]], ...] = (
     ("talk", talk.tidy),
     ("queues", queues.tidy),
     ("notices", notices.note),
+    ("logs", logs.forget),
+    ("worktrees", worktrees.tidy),
+    ("people", people.tidy),
+    ("keys", keys.forget),
 )
 LOOKS_EVERY = 30.0
 """Seconds between rounds, at most: stalls are to be seen within the stall time, not a sweep later."""

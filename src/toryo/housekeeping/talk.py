@@ -42,9 +42,10 @@ def _somebody_is_there(call: Call, message: Message) -> bool:
 
 def _tell(call: Call, message: Message) -> None:
     _, decision = launching.decide(call, message.to_agent_id, message.project_id, Purpose.CHAT, changes=False)
+    why = explaining.explained(decision, message.to_agent_id)
     words = (
-        f"{message.to_agent_id} has not come to read your message yet. {explaining.explained(decision)} "
-        "It stays, and is delivered when the agent comes."
+        f"{message.to_agent_id} has not come to read your message yet. {why} It stays, and is delivered when the agent"
+        " comes."
     )
     talking.tell_person(call, message.project_id, message.from_agent_id, message.to_agent_id, words, None)
     call.event(

@@ -17,12 +17,16 @@ from toryo.domain.handover import INTERRUPT, PAUSED, Notification
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project, Settings
 from toryo.domain.sessions import End
-from toryo.operations import changing, ending, showing, talking
+from toryo.domain.times import iso
+from toryo.domain.wording import constant, say
+from toryo.operations import changing, ending, nouns, showing, talking
 from toryo.operations.call import WORK, Call
-from toryo.operations.catalogue import NoParameters, Parameters, Route, operation
+from toryo.operations.catalogue import Parameters, Route, operation
 from toryo.operations.identity import digest
+from toryo.operations.paging import Page, Paged, cut
 from toryo.operations.permissions import Grant
 from toryo.operations.results import Result
+from toryo.operations.versions import refuse_stale
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
@@ -31,21 +35,21 @@ Text = Annotated[str, Field(max_length=100_000)]
 
 class ProjectResult(Result):
     project_id: str
-    project: dict[str, Any]
+    project: nouns.Project
 
 
-class ProjectsResult(Result):
-    projects: list[dict[str, Any]]
+class ProjectsResult(Page):
+    projects: list[nouns.Project]
 
 
 class AgentResult(Result):
     agent_id: str
-    agent: dict[str, Any]
+    agent: nouns.Agent
     passkey: NotRequired[str]
 
 
-class AgentsResult(Result):
-    agents: list[dict[str, Any]]
+class AgentsResult(Page):
+    agents: list[nouns.Agent]
 
 
 # --- projects --------------------------------------------------------------------------------------------------------
@@ -99,7 +103,12 @@ def _project(project: Project) -> dict[str, Any]:
 def _taken(what: str, identifier: str) -> Refusal:
     return Refusal(
         Code.CONFLICT,
-        f"There is {'an' if what == 'agent' else 'a'} {what} {identifier} already.",
+        say(
+            "There is an agent {identifier} already."
+            if what == "agent"
+            else "There is a project {identifier} already.",
+            identifier=identifier,
+        ),
         "Choose another id, or change the one that exists.",
         existing_id=identifier,
     )
@@ -107,11 +116,14 @@ def _taken(what: str, identifier: str) -> Refusal:
 
 def _directory(path: str) -> str:
     """Absolute, `~` expanded; whether it exists is the Coordinator's to see: it may be another machine's."""
-    expanded = Path(path).expanduser()
+    try:
+        expanded = Path(path).expanduser()
+    except RuntimeError:  # the home directory of somebody who does not exist here
+        expanded = Path(path)
     if not expanded.is_absolute():
         raise Refusal(
             Code.VALIDATION_ERROR,
-            f"The working directory {path!r} is no absolute path.",
+            say("The working directory {path!r} is no absolute path.", path=path),
             "Give the whole path, beginning with / or ~.",
         )
     return os.path.normpath(expanded)  # without touching a file system that may not be this machine's
@@ -120,15 +132,17 @@ def _directory(path: str) -> str:
 @operation(
     "list_projects",
     grant=Grant.PERSON,
+    parameters=Paged,
     result=ProjectsResult,
     route=Route("GET", "/projects"),
     tool=False,
     reads=True,
 )
-def list_projects(call: Call, _: NoParameters) -> dict[str, Any]:
+def list_projects(call: Call, wanted: Paged) -> dict[str, Any]:
     """The projects you may see."""
-    found = [each for each in call.tx.projects.all() if call.sees(each.id)]
-    return {"success": True, "projects": [showing.project(each) for each in found]}
+    visible = [each for each in call.tx.projects.all() if call.sees(each.id)]
+    found, more = cut(visible, wanted, lambda each: each.id)
+    return {"success": True, "projects": [showing.project(each) for each in found], **more}
 
 
 class OneProject(Parameters):
@@ -169,7 +183,7 @@ def edit_project(call: Call, wanted: EditProject) -> dict[str, Any]:
     """Change a project's name, description, directory or settings."""
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
-    _refuse_stale(wanted.version, project.version)
+    refuse_stale(wanted.version, project.version)
     changed = replace(
         project,
         name=wanted.name.strip() if wanted.name else project.name,
@@ -190,16 +204,6 @@ def _save_project(call: Call, before: Project, after: Project, kind: str) -> dic
     call.event(kind, project_id=stored.id, data={"status": stored.status.value})
     call.tx.hint(WORK, f"project:{stored.id}", f"project-status:{stored.id}")
     return _project(stored)
-
-
-def _refuse_stale(seen: int | None, now: int) -> None:
-    if seen is not None and seen != now:
-        raise Refusal(
-            Code.CONFLICT,
-            f"It has been changed since you looked: version {now}, you have {seen}.",
-            "Look again, and repeat your change on what is there now.",
-            version=now,
-        )
 
 
 @operation(
@@ -272,7 +276,12 @@ def archive_project(call: Call, wanted: OneProject) -> dict[str, Any]:
 def _illegal(project: Project, wanted: str) -> Refusal:
     return Refusal(
         Code.INVALID_TRANSITION,
-        f"Project {project.id} is {project.status.value} and cannot be {wanted}.",
+        say(
+            "Project {project_id} is {status} and cannot be {wanted}.",
+            project_id=project.id,
+            status=project.status,
+            wanted=constant(wanted),
+        ),
         "Resume it first.",
         current_status=project.status.value,
     )
@@ -306,23 +315,25 @@ class Membership(OneProject):
     agent_id: Id = Field(description="The agent.")
 
 
+class ListMembers(OneProject, Paged):
+    pass
+
+
 @operation(
     "list_members",
     grant=Grant.PERSON,
-    parameters=OneProject,
+    parameters=ListMembers,
     result=AgentsResult,
     route=Route("GET", "/projects/{project_id}/members"),
     tool=False,
     reads=True,
 )
-def list_members(call: Call, wanted: OneProject) -> dict[str, Any]:
+def list_members(call: Call, wanted: ListMembers) -> dict[str, Any]:
     """The members of a project."""
     project = call.project(wanted.project_id)
-    found = {each.id: each for each in call.tx.agents.find_all(call.tx.agents.members(project.id))}
-    return {
-        "success": True,
-        "agents": [showing.agent(found[each]) for each in call.tx.agents.members(project.id)],
-    }
+    shown, more = cut(call.tx.agents.members(project.id), wanted, lambda each: each)
+    found = {each.id: each for each in call.tx.agents.find_all(shown)}
+    return {"success": True, "agents": [showing.agent(found[each]) for each in shown], **more}
 
 
 class Joined(Result):
@@ -436,6 +447,7 @@ def create_agent(call: Call, wanted: CreateAgent) -> dict[str, Any]:
         updated_at=call.now,
     )
     _refuse_provider_of_person(agent)
+    people.refuse_wrong_options(agent.provider_options)
     passkey = call.new_token("pk_")
     call.tx.agents.add(agent, digest(passkey))
     call.event("agent.created", agent_id=agent.id, data={"role": agent.role.value, "provider": agent.provider})
@@ -456,14 +468,22 @@ def _refuse_provider_of_person(agent: Agent) -> None:
 @operation(
     "list_agents_of_server",
     grant=Grant.PERSON,
+    parameters=Paged,
     result=AgentsResult,
     route=Route("GET", "/agents"),
     tool=False,
     reads=True,
 )
-def list_agents(call: Call, _: NoParameters) -> dict[str, Any]:
-    """All agents, people and programs."""
-    return {"success": True, "agents": [showing.agent(each) for each in call.tx.agents.all()]}
+def list_agents(call: Call, wanted: Paged) -> dict[str, Any]:
+    """All agents, people and programs; for members, the people and the agents of their projects."""
+    visible = [each for each in call.tx.agents.all() if call.sees_agent(each)]
+    found, more = cut(visible, wanted, lambda each: each.id)
+    return {"success": True, "agents": [showing.agent(each) for each in found], **more}
+
+
+class Resumed(Result):
+    agent_id: str
+    ended: list[str]
 
 
 class OneAgent(Parameters):
@@ -472,6 +492,7 @@ class OneAgent(Parameters):
 
 class OneAgentResult(AgentResult):
     projects: list[str]
+    cooldowns: list[nouns.Cooldown]
 
 
 @operation(
@@ -491,7 +512,28 @@ def show_agent(call: Call, wanted: OneAgent) -> dict[str, Any]:
         "agent_id": agent.id,
         "agent": showing.agent(agent),
         "projects": call.tx.agents.projects_of(agent.id),
+        "cooldowns": _cooldowns(call, agent),
     }
+
+
+def _cooldowns(call: Call, agent: Agent) -> list[dict[str, Any]]:
+    """What keeps it from being started for now: its own failures, and used-up accounts of its programs."""
+    rows = sorted(call.tx.agents.cooldowns(agent.id).items(), reverse=True)
+    names = {each.account for each in agent.programs if each.account is not None}
+    used_up = sorted(call.tx.agents.accounts(names).items())
+    failed = [(name, until, reason, program) for name, (until, reason, _, program) in rows]
+    held = [*failed, *((f"account {name}", until, reason, None) for name, (until, reason) in used_up)]
+    return [
+        {
+            "what": what,
+            "reason": reason,
+            "program": program,
+            "until": iso(until),
+            "seconds_left": (until - call.now) // 1000,
+        }
+        for what, until, reason, program in held
+        if until > call.now
+    ]
 
 
 class EditAgent(OneAgent):
@@ -523,7 +565,7 @@ def edit_agent(call: Call, wanted: EditAgent) -> dict[str, Any]:
     """Change an agent. The next start uses the new values."""
     call.tx.lock_everything()
     agent = call.known_agent(wanted.agent_id)
-    _refuse_stale(wanted.version, agent.version)
+    refuse_stale(wanted.version, agent.version)
     given = wanted.model_dump(exclude={"agent_id", "version"}, exclude_unset=True)
     values = {name: value for name, value in given.items() if value is not None or name in _MAY_BE_NULL}
     if "role" in values:
@@ -533,6 +575,8 @@ def edit_agent(call: Call, wanted: EditAgent) -> dict[str, Any]:
     if values.get("reports_to") is not None:
         call.known_agent(values["reports_to"])
         people.refuse_cycle(agent.id, values["reports_to"], call.tx.agents.tree())
+    if "provider_options" in values:
+        people.refuse_wrong_options(values["provider_options"])
     changed = replace(agent, **values)
     _refuse_provider_of_person(changed)
     return _save_agent(call, agent, changed, "agent.edited", sorted(values))
@@ -585,9 +629,39 @@ def activate_agent(call: Call, wanted: OneAgent) -> dict[str, Any]:
     """Let an agent be assigned and started again; a cooldown of it ends."""
     call.tx.lock_everything()
     agent = call.known_agent(wanted.agent_id)
-    call.tx.agents.warm(agent.id, "task")
-    call.tx.agents.warm(agent.id, "chat")
+    _warm(call, agent)
     return _save_agent(call, agent, replace(agent, status=people.Status.ACTIVE, deactivated_at=None), "agent.activated")
+
+
+@operation(
+    "resume_agent",
+    grant=Grant.WRITER,
+    parameters=OneAgent,
+    result=Resumed,
+    route=Route("POST", "/agents/{agent_id}/resume"),
+    tool=False,
+)
+def resume_agent(call: Call, wanted: OneAgent) -> dict[str, Any]:
+    """Let an agent start at once though it, or the account of its program, cools down; so may all on that account."""
+    call.tx.lock_everything()
+    agent = call.known_agent(wanted.agent_id)
+    ended = _warm(call, agent)
+    if ended:
+        call.event("agent.resumed", agent_id=agent.id, data={"ended": ended})
+        call.tx.hint(WORK)
+    return {"success": True, "agent_id": agent.id, "ended": ended}
+
+
+def _warm(call: Call, agent: Agent) -> list[str]:
+    """Which cooldowns were ended: `task`, `chat`, `account NAME`. What was over by itself is not told."""
+    lasting = [purpose for purpose, row in call.tx.agents.cooldowns(agent.id).items() if row[0] > call.now]
+    names = {each.account for each in agent.programs if each.account is not None}
+    used_up = sorted(name for name, row in call.tx.agents.accounts(names).items() if row[0] > call.now)
+    for purpose in ("task", "chat"):
+        call.tx.agents.warm(agent.id, purpose)
+    for name in names:
+        call.tx.agents.warm_account(name)
+    return [*sorted(lasting, reverse=True), *(f"account {name}" for name in used_up)]
 
 
 @operation(
@@ -636,7 +710,7 @@ def end_session(call: Call, wanted: EndSession) -> dict[str, Any]:
     if session is None or not call.sees(session.project_id):
         raise Refusal(
             Code.SESSION_NOT_FOUND,
-            f"There is no session {wanted.session_id}.",
+            say("There is no session {session_id}.", session_id=wanted.session_id),
             "List the sessions for their ids (toryo sessions).",
         )
     call.enter(session.project_id)

@@ -20,8 +20,10 @@ from toryo.domain.projects import Language, Project
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
+from toryo.domain.wording import say
 from toryo.operations.holds import Holds
 from toryo.operations.permissions import Caller, Kind, Login
+from toryo.operations.uses import Uses
 from toryo.settings import Settings
 from toryo.storage import snapshots
 from toryo.storage.shared import InDatabase, Shared
@@ -44,6 +46,7 @@ class Context:
     talk: chat.Limits = field(default_factory=chat.Limits)
     shared: Callable[[Transaction], Shared] = InDatabase
     """Where shared values are."""
+    uses: Uses = field(default_factory=Uses)
 
 
 class Call:
@@ -59,6 +62,10 @@ class Call:
         may_wait: bool = False,
         correlation_id: str | None = None,
         once: str = "",
+        browser: str | None = None,
+        remote: str | None = None,
+        signed_in_before: str | None = None,
+        prepared: Any = None,
     ) -> None:
         self.tx = tx
         self.caller = caller
@@ -67,6 +74,10 @@ class Call:
         self.may_wait = may_wait
         self.correlation_id = correlation_id
         self.once = once
+        self.browser = browser
+        self.remote = remote
+        self.signed_in_before = signed_in_before
+        self.prepared = prepared
         self._session = self._stored = caller.session
 
     # --- who -----------------------------------------------------------------------------------------------------
@@ -185,7 +196,7 @@ class Call:
         if found is None or not self.sees(project_id):
             raise Refusal(
                 Code.PROJECT_NOT_FOUND,
-                f"There is no project {project_id}.",
+                say("There is no project {project_id}.", project_id=project_id),
                 "List the projects for their ids (toryo project list).",
                 project_id=project_id,
             )
@@ -196,7 +207,7 @@ class Call:
         if found is None or not self.sees(found.project_id):
             raise Refusal(
                 Code.TASK_NOT_FOUND,
-                f"There is no task {task_id} here.",
+                say("There is no task {task_id} here.", task_id=task_id),
                 "list_tasks has the ids of the tasks of your project.",
                 task_id=task_id,
             )
@@ -204,10 +215,10 @@ class Call:
 
     def known_agent(self, agent_id: str) -> Agent:
         found = self.tx.agents.find(agent_id)
-        if found is None:
+        if found is None or not self.sees_agent(found):
             raise Refusal(
                 Code.AGENT_NOT_FOUND,
-                f"There is no agent {agent_id}.",
+                say("There is no agent {agent_id}.", agent_id=agent_id),
                 "List the agents for their ids (list_subordinates; people: toryo agent list).",
                 agent_id=agent_id,
             )
@@ -222,6 +233,19 @@ class Call:
             membership = self.tx.agents.membership(project_id, self.agent.id)
             return membership is not None and membership[1] is None
         return True
+
+    def visible(self, project_id: str | None = None) -> list[str] | None:
+        """Ids of the projects that this person sees (of the one that is named); None: all of them."""
+        if project_id is not None:
+            return [self.project(project_id).id]
+        limited = self.caller.kind is Kind.PERSON and self.caller.login is Login.MEMBER
+        return self.tx.agents.projects_of(self.agent.id) if limited else None
+
+    def sees_agent(self, agent: Agent) -> bool:
+        """Members see the people of the server, and the agents of their projects."""
+        if self.caller.kind is not Kind.PERSON or self.caller.login is not Login.MEMBER or agent.human:
+            return True
+        return any(self.sees(each) for each in self.tx.agents.projects_of(agent.id))
 
     def ground(self, task: Task, *further: str) -> Ground:
         """The ground of a task's tree, for rules about it; `further` agents matter although no task names them yet."""

@@ -44,6 +44,11 @@ class Later:
 Handler = Callable[["Call", Any], "dict[str, Any] | Later"]
 
 
+Beforehand = Callable[["Call", Any], "Callable[[], Any] | None"]
+"""Looks (in a transaction that only reads) at what a call needs that takes long, and answers what to do outside of
+any transaction; the handler finds the result in `call.prepared`, and looks whether it still holds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """Where REST finds the operation: `Route("POST", "/projects/{project_id}/tasks", 201)`, below `/api/v1`."""
@@ -74,6 +79,7 @@ class Operation:
     """The key whose value alone is the text of the answer, where the tool's protocol says so (seed 4)."""
     listed: bool = True
     """Whether `tools/list` shows it to those who may call it; `help` names the rest."""
+    beforehand: Beforehand | None = None
     asks_for: str | None = None
     """What `listed_schema` shows connections that carry no credential: `session_token` or `api_key`."""
 
@@ -126,13 +132,29 @@ def operation(
     leads: bool = False,
     listed: bool = True,
     bare: str | None = None,
+    beforehand: Beforehand | None = None,
 ) -> Callable[[Handler], Handler]:
     """Declares the decorated handler as the operation `name`; its docstring is what callers are told about it."""
 
     def declare(handler: Handler) -> Handler:
         summary = " ".join((handler.__doc__ or "").split())
         _CATALOGUE.add(
-            Operation(name, summary, grant, parameters, result, handler, route, tool, reads, waits, leads, bare, listed)
+            Operation(
+                name,
+                summary,
+                grant,
+                parameters,
+                result,
+                handler,
+                route,
+                tool,
+                reads,
+                waits,
+                leads,
+                bare,
+                listed,
+                beforehand,
+            )
         )
         return handler
 

@@ -21,6 +21,7 @@ from toryo.domain.moves import Actor, Change, Order
 from toryo.domain.projects import Approvals, Project
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import VERBS, Approval, Checks, Details, Status, Task
+from toryo.domain.wording import say
 from toryo.operations import asking, talking
 from toryo.operations.call import WORK, Call
 
@@ -52,7 +53,7 @@ def refuse_restless(call: Call, task: Task) -> None:
     if moves_made >= call.context.limits.moves_of_one_task:
         raise Refusal(
             Code.RUNAWAY,
-            f"This session has moved task {task.id} {moves_made} times.",
+            say("This session has moved task {task_id} {moves_made} times.", task_id=task.id, moves_made=moves_made),
             "Call report_completed with blocked, or logout, and end this process.",
             action="exit",
         )
@@ -322,7 +323,7 @@ def existing_dependency(call: Call, project_id: str, task_id: str) -> Task:
     if task is None or task.project_id != project_id:
         raise Refusal(
             Code.TASK_NOT_FOUND,
-            f"The dependency {task_id} is no task of this project and no local_id of this call.",
+            say("The dependency {task_id} is no task of this project and no local_id of this call.", task_id=task_id),
             "Use ids from list_tasks, or local ids of the same batch.",
             task_id=task_id,
         )
@@ -397,14 +398,14 @@ def assign(call: Call, ground: Ground, task: Task, assignee_id: str | None) -> T
     if task.in_progress and not call.actor.person:
         raise Refusal(
             Code.NOT_NOW,
-            f"Task {task.id} is in progress by {task.assignee_id}.",
+            say("Task {task_id} is in progress by {assignee_id}.", task_id=task.id, assignee_id=task.assignee_id),
             "Put it back first (update_task_status todo), or let it finish.",
             task_id=task.id,
         )
     if task.closed:
         raise Refusal(
             Code.INVALID_TRANSITION,
-            f"Task {task.id} is {task.status.value}.",
+            say("Task {task_id} is {status}.", task_id=task.id, status=task.status),
             "Only open tasks are assigned.",
             task_id=task.id,
         )
@@ -465,7 +466,7 @@ def edit(call: Call, task: Task, *, title: str | None = None, priority: Any = No
     if task.closed:
         raise Refusal(
             Code.INVALID_TRANSITION,
-            f"Task {task.id} is {task.status.value} and stays as it is.",
+            say("Task {task_id} is {status} and stays as it is.", task_id=task.id, status=task.status),
             "File a new task.",
             task_id=task.id,
         )
@@ -506,7 +507,7 @@ def depend(call: Call, task: Task, add: Sequence[str], remove: Sequence[str]) ->
     if task.closed or task.in_progress:
         raise Refusal(
             Code.INVALID_TRANSITION,
-            f"Task {task.id} is {task.status.value}: it waits for nothing any more.",
+            say("Task {task_id} is {status}: it waits for nothing any more.", task_id=task.id, status=task.status),
             "Change the dependencies of tasks that have not been started.",
             task_id=task.id,
         )

@@ -9,21 +9,29 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, NotRequired
 
+import orjson
 from pydantic import Field
 
+from toryo import first_words
+from toryo.domain import usages
+from toryo.domain.agents import Agent, Program
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import SETUP
 from toryo.domain.launches import LIVE, Launch, Purpose, State
 from toryo.domain.sessions import End, Session
+from toryo.domain.texts import storable
 from toryo.domain.times import SECOND, Millis, iso
-from toryo.operations import changing, ending, launching
+from toryo.domain.worktrees import Errand
+from toryo.operations import changing, ending, hands, launching
 from toryo.operations.call import WORK, Call
 from toryo.operations.catalogue import Later, NoParameters, Parameters, operation
 from toryo.operations.holds import Standing
 from toryo.operations.permissions import Grant
 from toryo.operations.results import Result
+from toryo.storage.keeping import Seen
 from toryo.storage.launches import Check
-from toryo.workflow.launch import Action, Decision
+from toryo.workflow import programs
+from toryo.workflow.launch import Action, Decision, withdrawn
 from toryo.workflow.snapshot import Snapshot
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
@@ -71,8 +79,8 @@ def should_start(call: Call, wanted: AgentId) -> dict[str, Any]:
     for purpose in Purpose:
         for project_id in call.tx.agents.projects_of(wanted.agent_id):
             snapshot, decision = launching.decide(call, wanted.agent_id, project_id, purpose, changes=False)
-            if decision.action is Action.START and snapshot.agent is not None:
-                return {"success": True, "should_start": True, "ai_type": snapshot.agent.provider or ""}
+            if decision.action is Action.START and (program := programs.chosen(snapshot, purpose)) is not None:
+                return {"success": True, "should_start": True, "ai_type": program.provider}
     return {"success": True, "should_start": False}
 
 
@@ -133,6 +141,9 @@ def _acted_on(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpo
     said = {**_held(snapshot.agent_id, project_id, purpose, decision.reason, decision.words)}
     said["action"] = decision.action.value
     if decision.action is Action.START:
+        found = hands.hindrance(call, decision.task_id) if purpose is Purpose.TASK else None
+        if found is not None:
+            return _held(snapshot.agent_id, project_id, purpose, found.code, found.words)
         made = launching.order(call, snapshot, decision, purpose)
         if made is None:
             return _held(snapshot.agent_id, project_id, purpose, "start_pending", "somebody else was faster")
@@ -156,9 +167,19 @@ class ClaimStarts(Parameters):
     checking: list[Id] | None = Field(
         None, max_length=20_000, description="Ids of the checks it runs now: others that it got are handed out again."
     )
+    errands: list[Id] | None = Field(
+        None, max_length=20_000, description="Ids of the errands it runs now: others that it got are handed out again."
+    )
     agent_ids: list[Id] | None = Field(None, max_length=20_000, description="Only these agents.")
     providers: list[str] | None = Field(None, max_length=100, description="Only agents of these providers.")
-    labels: list[str] = Field(default_factory=list, max_length=100, description="What it says of itself.")
+    labels: list[str] = Field(
+        default_factory=list,
+        max_length=100,
+        description="What it offers; agents that ask for more go elsewhere.",
+    )
+    capabilities: list[str] | None = Field(
+        None, max_length=100, description="Only agents with one of these capabilities."
+    )
     timeout_seconds: int = Field(0, ge=0, le=45, description="How long to wait until there is something to do.")
 
 
@@ -166,13 +187,14 @@ class Claimed(Result):
     start: list[dict[str, Any]]
     stop: list[dict[str, Any]]
     checks: list[dict[str, Any]]
+    errands: list[dict[str, Any]]
     next_check_seconds: int
 
 
 @operation("claim_starts", grant=Grant.COORDINATOR, parameters=ClaimStarts, result=Claimed, waits=True)
 def claim_starts(call: Call, asked: ClaimStarts) -> dict[str, Any] | Later:
     """Everything a Coordinator has to start or stop now; waits until there is something."""
-    call.tx.keeping.see_coordinator(asked.coordinator_id, asked.providers or [], len(asked.running), call.now)
+    call.tx.keeping.see_coordinator(_seen(asked), call.now)
     candidates, talkers = _candidates(call, asked), _talkers(call, asked)
     entered = _enter(call, asked, [*candidates, *talkers])
     running = {each.id: each for each in call.tx.launches.find_all(asked.running)}
@@ -180,14 +202,22 @@ def claim_starts(call: Call, asked: ClaimStarts) -> dict[str, Any] | Later:
     stop = _stops(call, asked, running)
     if _end_what_ran_out(call, entered):  # what they held is free from here on
         candidates, talkers = _candidates(call, asked), _talkers(call, asked)
-    start = _starts(call, asked, set(running), [each for each in candidates if each.project_id in entered])
-    start += _chats(call, asked, set(running), [each for each in talkers if each.project_id in entered])
-    checks = _checks(call, asked)
+    lost = [each for each in call.tx.launches.ordered_by(asked.coordinator_id) if each.id not in running]
+    start = _starts(call, asked, lost, [each for each in candidates if each.project_id in entered])
+    start += _chats(call, asked, lost, [each for each in talkers if each.project_id in entered])
+    checks, errands = _checks(call, asked), _errands(call, asked)
     at = _next_look(call)
-    if not (start or stop or checks) and call.may_wait:
+    if not (start or stop or checks or errands) and call.may_wait:
         return Later(frozenset({WORK, "checks"}), at)
     seconds = 10 if at is None else max(1, min(10, (at - call.now) // SECOND + 1))
-    return {"success": True, "start": start, "stop": stop, "checks": checks, "next_check_seconds": seconds}
+    found = {"start": start, "stop": stop, "checks": checks, "errands": errands}
+    return {"success": True, **found, "next_check_seconds": seconds}
+
+
+def _seen(asked: ClaimStarts) -> Seen:
+    return Seen(
+        asked.coordinator_id, len(asked.running), asked.providers, asked.labels, asked.capabilities, asked.agent_ids
+    )
 
 
 def _enter(call: Call, asked: ClaimStarts, candidates: Iterable[Standing | Talker]) -> frozenset[str]:
@@ -196,8 +226,9 @@ def _enter(call: Call, asked: ClaimStarts, candidates: Iterable[Standing | Talke
     Whoever works in a project locks it before its rows. A claim that renewed a session first would wait for a project
     while its holder waits for that session; two claims with projects in different orders would wait for each other.
     """
-    launches = [*call.tx.launches.find_all(asked.running), *call.tx.launches.ordered_by(asked.coordinator_id)]
-    projects = frozenset(each.project_id for each in (*launches, *_ran_out(call), *candidates))
+    ordered = call.tx.launches.ordered_by(asked.coordinator_id)
+    concerned = (each.project_id for each in (*ordered, *_ran_out(call), *candidates))
+    projects = frozenset(concerned) | call.tx.launches.projects_of(asked.running)
     for project_id in sorted(projects):
         call.enter(project_id)
     return projects
@@ -279,20 +310,22 @@ def _stop_live(call: Call, launch: Launch) -> list[dict[str, Any]]:
     return [_stop(launch.id, decision.reason, 0)]
 
 
-def _starts(call: Call, asked: ClaimStarts, running: set[str], candidates: list[Standing]) -> list[dict[str, Any]]:
+def _starts(call: Call, asked: ClaimStarts, lost: list[Launch], candidates: list[Standing]) -> list[dict[str, Any]]:
     """Orders whose answer was lost, then new ones, the longest waiting first, as far as slots go."""
     given: list[dict[str, Any]] = []
-    for launch in call.tx.launches.ordered_by(asked.coordinator_id):
+    for launch in lost:
         if launch.purpose is Purpose.CHAT:
             continue
-        if launch.id not in running and len(given) < asked.free_slots and _still_wanted(call, launch):
+        if len(given) < asked.free_slots and _still_wanted(call, launch, asked):
             given.append(launching.shown(call, launch, launching.handed_out_again(call, launch, asked.coordinator_id)))
     for each in candidates:
         if len(given) >= asked.free_slots:
             break
         snapshot, decision = launching.decide(call, each.agent_id, each.project_id, Purpose.TASK)
         call.context.holds.remember(each, decision, call.now)
-        if decision.action is not Action.START:
+        if decision.action is not Action.START or not _runs(programs.chosen(snapshot, Purpose.TASK), asked):
+            continue
+        if hands.hindrance(call, decision.task_id, asked.coordinator_id) is not None:
             continue
         made = launching.order(call, snapshot, decision, Purpose.TASK, asked.coordinator_id)
         if made is not None:
@@ -300,10 +333,24 @@ def _starts(call: Call, asked: ClaimStarts, running: set[str], candidates: list[
     return given
 
 
-def _still_wanted(call: Call, launch: Launch) -> bool:
-    """Nothing but the order itself holds its agent: no pause, no lost membership."""
-    _, decision = launching.decide(call, launch.agent_id, launch.project_id, launch.purpose)
-    return decision.reason == ("start_pending" if launch.purpose is Purpose.TASK else "already_running")
+def _still_wanted(call: Call, launch: Launch, asked: ClaimStarts) -> bool:
+    """Nothing but the order itself holds its agent: no pause, no lost membership, no quota used up since.
+
+    And who asks can still perform it: it may have been started anew with another file.
+    """
+    listed = asked.agent_ids is None or launch.agent_id in asked.agent_ids
+    if not listed or (asked.providers is not None and launch.provider not in asked.providers):
+        return False
+    snapshot, decision = launching.decide(call, launch.agent_id, launch.project_id, launch.purpose)
+    pending = "start_pending" if launch.purpose is Purpose.TASK else "already_running"
+    return decision.reason == pending and not _hindered(snapshot, launch)
+
+
+def _hindered(snapshot: Snapshot, launch: Launch) -> bool:
+    """Whether the program that a launch is for cools down meanwhile (somebody else has used up its account)."""
+    ran = ending.program_of(launch)
+    programs_of = snapshot.agent.programs if snapshot.agent is not None else ()
+    return any(programs.hindrances(snapshot, launch.purpose, each) for each in programs_of if each.name == ran)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -322,23 +369,22 @@ def _talkers(call: Call, asked: ClaimStarts) -> list[Talker]:
     found = [Talker(*each) for each in call.tx.chat.wanted(call.now - call.context.talk.viewer_lease)]
     if not found:
         return []
-    live = {(each.agent_id, each.project_id) for each in call.tx.launches.live() if each.purpose is Purpose.CHAT}
-    providers = call.tx.agents.providers_of({each.agent_id for each in found})
+    live = call.tx.launches.have_one(Purpose.CHAT)
+    agents = call.tx.agents.startable({each.agent_id for each in found})
     return [
         each
         for each in found
-        if (each.agent_id, each.project_id) not in live
-        and _may_start(each.agent_id, providers.get(each.agent_id), asked)
+        if (each.agent_id, each.project_id) not in live and _may_start(agents.get(each.agent_id), asked)
     ]
 
 
-def _chats(call: Call, asked: ClaimStarts, running: set[str], talkers: list[Talker]) -> list[dict[str, Any]]:
+def _chats(call: Call, asked: ClaimStarts, lost: list[Launch], talkers: list[Talker]) -> list[dict[str, Any]]:
     """Chat processes have slots of their own; one that another's turn depends on takes none."""
     free = asked.free_chat_slots
     given: list[dict[str, Any]] = []
-    for launch in call.tx.launches.ordered_by(asked.coordinator_id):
-        again = launch.purpose is Purpose.CHAT and launch.id not in running
-        if again and (free > 0 or not launch.takes_slot) and _still_wanted(call, launch):
+    for launch in lost:
+        again = launch.purpose is Purpose.CHAT
+        if again and (free > 0 or not launch.takes_slot) and _still_wanted(call, launch, asked):
             given.append(launching.shown(call, launch, launching.handed_out_again(call, launch, asked.coordinator_id)))
             free -= launch.takes_slot
     for each in talkers:
@@ -346,6 +392,8 @@ def _chats(call: Call, asked: ClaimStarts, running: set[str], talkers: list[Talk
             continue
         snapshot, decision = launching.decide(call, each.agent_id, each.project_id, Purpose.CHAT)
         if decision.action is not Action.START or (free <= 0 and not snapshot.talk.answers_somebody):
+            continue
+        if not _runs(programs.chosen(snapshot, Purpose.CHAT), asked):
             continue
         made = launching.order(call, snapshot, decision, Purpose.CHAT, asked.coordinator_id)
         if made is not None:
@@ -356,8 +404,7 @@ def _chats(call: Call, asked: ClaimStarts, running: set[str], talkers: list[Talk
 
 def _ran_out(call: Call) -> list[Launch | Session]:
     """Launches past their deadline and leases that are over: somebody waits for what they hold."""
-    over = [each for each in call.tx.launches.live() if each.state is State.ORDERED and each.deadline <= call.now]
-    return [*call.tx.sessions.expired(call.now), *over]
+    return [*call.tx.sessions.expired(call.now), *call.tx.launches.overdue(call.now)]
 
 
 def _end_what_ran_out(call: Call, entered: frozenset[str]) -> bool:
@@ -374,12 +421,12 @@ def _end_what_ran_out(call: Call, entered: frozenset[str]) -> bool:
 def _candidates(call: Call, asked: ClaimStarts) -> list[Standing]:
     """Who has a task in progress, may be started here, does not run, and may have a new answer; oldest first."""
     at_work = call.tx.tasks.at_work()
-    live = {(each.agent_id, each.project_id) for each in call.tx.launches.live() if each.purpose is Purpose.TASK}
+    live = call.tx.launches.have_one(Purpose.TASK)
     facts = call.tx.events.last_facts({SETUP, *(root for _, roots in at_work.values() for root in roots)})
-    providers = call.tx.agents.providers_of({agent_id for agent_id, _ in at_work})
+    agents = call.tx.agents.startable({agent_id for agent_id, _ in at_work})
     found = []
     for (agent_id, project_id), (since, roots) in at_work.items():
-        if (agent_id, project_id) in live or not _may_start(agent_id, providers.get(agent_id), asked):
+        if (agent_id, project_id) in live or not _may_start(agents.get(agent_id), asked):
             continue
         standing = Standing(since, agent_id, project_id, (facts.get(SETUP, 0), *sorted(facts.get(e, 0) for e in roots)))
         if not call.context.holds.still(standing, call.now):
@@ -396,31 +443,38 @@ def _servants(call: Call, asked: ClaimStarts, live: set[tuple[str, str]]) -> Ite
             ready[project_id, queue] = task.created_at
     if not ready:
         return
-    providers = call.tx.agents.providers_of({agent for _, _, agent in serving})
+    agents = call.tx.agents.startable({agent for _, _, agent in serving})
     for project_id, queue, agent_id in serving:
         since = ready.get((project_id, queue))
         free = (agent_id, project_id) not in live
-        if since is not None and free and _may_start(agent_id, providers.get(agent_id), asked):
+        if since is not None and free and _may_start(agents.get(agent_id), asked):
             yield Standing(since, agent_id, project_id, ())
 
 
-def _may_start(agent_id: str, provider: str | None, asked: ClaimStarts) -> bool:
-    """Whether it is an active agent with a provider, among those that this Coordinator starts."""
-    wanted = asked.agent_ids is None or agent_id in asked.agent_ids
-    return provider is not None and wanted and (asked.providers is None or provider in asked.providers)
+def _may_start(agent: Agent | None, asked: ClaimStarts) -> bool:
+    """Whether it is an active agent with a provider, among those that this Coordinator can start."""
+    if agent is None or (asked.agent_ids is not None and agent.id not in asked.agent_ids):
+        return False
+    fits = asked.capabilities is None or not set(asked.capabilities).isdisjoint(agent.capabilities)
+    return fits and agent.labels <= set(asked.labels) and any(_runs(each, asked) for each in agent.programs)
+
+
+def _runs(program: Program | None, asked: ClaimStarts) -> bool:
+    return program is not None and (asked.providers is None or program.provider in asked.providers)
 
 
 def _next_look(call: Call) -> Millis | None:
     """When something ends by itself: a cooldown, a deadline, a lease, a grace time."""
     limits = call.context.limits
-    ends = [call.tx.agents.next_cooldown_end(call.now)]
-    ends += [launch.deadline for launch in call.tx.launches.live() if launch.state is State.ORDERED]
+    ends = [call.tx.agents.next_cooldown_end(call.now), call.tx.launches.next_deadline(call.now)]
     for session in call.tx.sessions.live():
         ends += [session.expires_at, session.heard_at + session.patience, session.created_at + limits.run_time]
         task = call.tx.tasks.find(session.task_id) if session.task_id else None
         if task is not None and (not task.in_progress or task.assignee_id != session.agent_id):
             ends.append(task.moved_at + limits.stop_grace)
     ends += [each + limits.pause_grace for each in call.tx.projects.paused()]
+    if any(each.settings.budget_per_day is not None for each in call.tx.projects.all()):
+        ends.append(usages.end_of_day(call.now))
     future = [each for each in ends if each is not None and each > call.now]
     return min(future, default=None)
 
@@ -459,7 +513,38 @@ def _shown_check(call: Call, check: Check, launch: Launch) -> dict[str, Any]:
         "agent_id": launch.agent_id,
         "project_id": check.project_id,
         "working_directory": agent.provider_options.get("working_directory") or project.working_directory,
+        "worktree": hands.directory(call, launch.task_id or check.task_id),
         "checks": list(call.tx.tasks.details(check.task_id).acceptance),
+    }
+
+
+# --- errands about worktrees -----------------------------------------------------------------------------------------
+
+
+def _errands(call: Call, asked: ClaimStarts) -> list[dict[str, Any]]:
+    """What people ask of this Coordinator, once; again where the answer was lost or it has forgotten about it."""
+    given = []
+    for errand in call.tx.worktrees.errands_for(asked.coordinator_id):
+        forgotten = asked.errands is not None and errand.id not in asked.errands
+        if errand.lost(call.now) or forgotten:
+            call.tx.worktrees.save_errand(errand, replace(errand, taken_at=call.now))
+            given.append(_shown_errand(call, errand))
+    return given
+
+
+def _shown_errand(call: Call, errand: Errand) -> dict[str, Any]:
+    worktree, project = call.tx.worktrees.find(errand.task_id), call.tx.projects.find(errand.project_id)
+    assert worktree is not None and project is not None
+    return {
+        "errand_id": errand.id,
+        "kind": errand.kind.value,
+        "task_id": errand.task_id,
+        "project_id": errand.project_id,
+        "path": worktree.path,
+        "branch": worktree.branch,
+        "working_directory": project.working_directory,
+        "asked_by": errand.asked_by,
+        "options": errand.options or {},
     }
 
 
@@ -501,6 +586,11 @@ def report_check_result(call: Call, reported: CheckResult) -> dict[str, Any]:
 # --- reporting -------------------------------------------------------------------------------------------------------
 
 
+class ProgramSession(Parameters):
+    id: str = Field(min_length=1, max_length=500, description="By which the program resumes it.")
+    totals: dict[str, float] = Field(default_factory=dict, description="What it had used in all by then.")
+
+
 class ProcessExit(Parameters):
     launch_id: Id = Field(description="The launch whose process has ended.")
     exit_code: int | None = Field(None, description="Its exit code, if it had one.")
@@ -509,11 +599,16 @@ class ProcessExit(Parameters):
     usage: dict[str, Any] | None = Field(None, description="Tokens and cost, as far as known.")
     quota_reset_seconds: int | None = Field(None, ge=0, le=604_800, description="From a quota message.")
     log_tail: str | None = Field(None, max_length=100_000, description="The end of its output.")
+    program_session: ProgramSession | None = Field(None, description="The program's own session that it leaves behind.")
+    resumable: bool = Field(
+        False, description="Whether it can be resumed at once with a reminder, should it have left without a report."
+    )
 
 
 class ExitTaken(Result):
     released: list[str]
     cooling_down_until: NotRequired[str | None]
+    reminder: NotRequired[str]
 
 
 @operation("report_process_exit", grant=Grant.COORDINATOR, parameters=ProcessExit, result=ExitTaken)
@@ -524,15 +619,19 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> dict[str, Any]:
     launch = _launch(call, exit_.launch_id)
     if launch.exit_reported_at is not None:
         return {"success": True, "released": [], "cooling_down_until": None}
+    _count_usage(call, launch, exit_.usage)
+    if _left_too_early(call, launch, exit_):
+        return _remind(call, launch)
     recorded = replace(
         launch,
+        program_session=_program_session(exit_.program_session),
         exit_code=exit_.exit_code,
         exit_signal=exit_.signal,
         exit_error=_readable(exit_.error),
         exit_reported_at=call.now,
     )
     call.tx.launches.save(launch, recorded)
-    call.tx.launches.record_exit(launch.id, exit_.usage, _readable(exit_.log_tail))
+    call.tx.launches.record_exit(launch.id, _readable(exit_.log_tail))
     call.event(
         "launch.process_ended",
         project_id=launch.project_id,
@@ -547,6 +646,56 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> dict[str, Any]:
         until = _cooldown(call, launch, exit_)
     call.tx.hint(WORK, f"launch:{launch.id}")
     return {"success": True, "released": released, "cooling_down_until": iso(until) if until else None}
+
+
+def _left_too_early(call: Call, launch: Launch, exit_: ProcessExit) -> bool:
+    """A program that ended well, in the middle of its task, and can be resumed: it is reminded, once per launch."""
+    if not exit_.resumable or _failed(exit_) or launch.state is not State.SIGNED_IN or launch.nudged_at is not None:
+        return False
+    session = call.tx.sessions.of_launch(launch.id)
+    if launch.purpose is not Purpose.TASK or launch.told_to_leave or session is None or session.over:
+        return False
+    snapshot, decision = launching.decide(call, launch.agent_id, launch.project_id, launch.purpose, changes=False)
+    if session.runaway is not None or withdrawn(snapshot, session) is not None:
+        return False
+    return decision.reason == "already_running" and not _hindered(snapshot, launch)
+
+
+def _remind(call: Call, launch: Launch) -> dict[str, Any]:
+    """Its launch and session go on; only the process is a new one."""
+    call.tx.launches.save(launch, replace(launch, nudged_at=call.now))
+    call.event(
+        "launch.reminded",
+        project_id=launch.project_id,
+        agent_id=launch.agent_id,
+        launch_id=launch.id,
+        data={"task_id": launch.task_id},
+    )
+    project = call.tx.projects.find(launch.project_id)
+    language = project.settings.language.value if project is not None else "en"
+    return {"success": True, "released": [], "reminder": first_words.reminder(launch.agent_id, language)}
+
+
+def _program_session(left: ProgramSession | None) -> str | None:
+    return None if left is None else orjson.dumps(left.model_dump()).decode()
+
+
+def _count_usage(call: Call, launch: Launch, told: dict[str, Any] | None) -> None:
+    """What its program used so far. Wakes who has to stop when today's budget is used up by it, and tells that once."""
+    usage = usages.read(told or {})
+    known = call.tx.usages.of_launch(launch.id)
+    if usage is not None and known is not None:
+        usage = known.and_then(usage)
+    if usage is None or usage == known:
+        return
+    project = call.tx.projects.find(launch.project_id)
+    budget = project.settings.budget_per_day if project is not None else None
+    today = usages.day_of(call.now)
+    before = call.tx.usages.cost_of_day(launch.project_id, today) if budget is not None else 0.0
+    call.tx.usages.put(launch, usage, call.now)
+    if budget is not None and before < budget <= call.tx.usages.cost_of_day(launch.project_id, today):
+        call.event("project.budget_used_up", project_id=launch.project_id, data={"budget_per_day": budget})
+        call.tx.hint(WORK)
 
 
 def _launch(call: Call, launch_id: str) -> Launch:
@@ -591,7 +740,19 @@ def _cooldown(call: Call, launch: Launch, exit_: ProcessExit) -> Millis | None:
     reason = _readable(_class_of(exit_)) or ("could_not_connect" if never_signed_in else "crashed")
     if exit_.quota_reset_seconds is not None and reason not in ("rate_limited", "quota"):
         reason = "quota"
-    return ending.cool(call, launch.agent_id, launch.purpose, reason, exit_.quota_reset_seconds)
+    account = _account(call, launch)
+    if reason == "quota" and account is not None:
+        return ending.cool_account(call, account, reason, exit_.quota_reset_seconds, launch.agent_id)
+    program = ending.program_of(launch)
+    return ending.cool(call, launch.agent_id, launch.purpose, reason, exit_.quota_reset_seconds, program)
+
+
+def _account(call: Call, launch: Launch) -> str | None:
+    """Whose quota the launch used: of the program that ran, which may have been the one that stands in."""
+    agent, ran = call.tx.agents.find(launch.agent_id), ending.program_of(launch)
+    programs_of = agent.programs if agent is not None else ()
+    alike = sorted((each for each in programs_of if each.provider == launch.provider), key=lambda one: one.name != ran)
+    return alike[0].account if alike else None
 
 
 def _heard(call: Call, launch: Launch) -> None:
@@ -602,14 +763,14 @@ def _heard(call: Call, launch: Launch) -> None:
 
 
 def _readable(printed: str | None) -> str | None:
-    """What a program printed, character by character, with a sign for NUL: no column takes that one."""
-    return None if printed is None else printed.replace("\0", "\u2400")
+    return None if printed is None else storable(printed)
 
 
 class AppendLog(Parameters):
     launch_id: Id = Field(description="Whose output it is.")
     offset: int = Field(ge=0, description="How many characters were sent before.")
     text: str = Field(max_length=500_000, description="What the process printed.")
+    usage: dict[str, Any] | None = Field(None, description="Tokens and cost so far, as far as known.")
 
 
 class LogTaken(Result):
@@ -620,6 +781,10 @@ class LogTaken(Result):
 def append_log(call: Call, more: AppendLog) -> dict[str, Any]:
     """Output of a process as it appears; what was sent before is not stored twice."""
     launch = _launch(call, more.launch_id)
+    if more.usage is not None:
+        call.enter(launch.project_id)  # an exit that is reported at the same moment has the last word
+        if _launch(call, launch.id).exit_reported_at is None:
+            _count_usage(call, launch, more.usage)
     end = call.tx.launches.log_end(launch.id)
     new = more.text[end - more.offset :] if more.offset <= end else ""
     if new and end < LOG_CAP:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toryo.domain.agents import SYSTEM
+from toryo.domain.agents import SYSTEM, program_name
 from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.moves import Actor
 from toryo.domain.sessions import End, Session
@@ -19,6 +19,10 @@ _WELL = frozenset({End.REPORTED, End.LEFT_TO_WAIT})
 _NOT_ITS_FAULT = frozenset({End.LEASE_EXPIRED, End.ENDED_BY_PERSON})
 _FROM_OUTSIDE = frozenset({"coordinator_stopped", "could_not_connect", "quota", "rate_limited"})
 """Classes of exits that say nothing about the agent: a launch that ended so is not one without progress."""
+
+
+USUAL_QUOTA_SECONDS = 1800
+"""Where a message names no time."""
 
 
 def end_session(call: Call, session: Session, why: End, *, counts: bool = False) -> Session:
@@ -48,8 +52,23 @@ def end_session(call: Call, session: Session, why: End, *, counts: bool = False)
     if session.runaway is not None:
         cool(call, session.agent_id, session.purpose, "runaway", None)
     elif why in _WELL or (session.purpose is Purpose.CHAT and why is End.TOLD_TO_EXIT):
-        call.tx.agents.warm(session.agent_id, session.purpose.value)
+        _warm(call, session.agent_id, session.purpose, launch)
     return ended
+
+
+def _warm(call: Call, agent_id: str, purpose: Purpose, launch: Launch | None) -> None:
+    """A success clears failures; that of a stand-in does not prove that the own program can be used again."""
+    row = call.tx.agents.cooldowns(agent_id).get(purpose.value)
+    if row is None:
+        return
+    until, _, _, failed = row
+    if failed in (None, program_of(launch)) or until <= call.now:
+        call.tx.agents.warm(agent_id, purpose.value)
+
+
+def program_of(launch: Launch | None) -> str | None:
+    """The name of the program that a launch was for."""
+    return None if launch is None or launch.provider is None else program_name(launch.provider, launch.model)
 
 
 def end_launch(call: Call, launch: Launch, state: State, reason: str, *, told: bool = False) -> Launch:
@@ -130,19 +149,44 @@ def lapse(call: Call, launch: Launch | None, session: Session | None) -> bool:
     return False
 
 
-def cool(call: Call, agent_id: str, purpose: Purpose, reason: str, seconds: int | None) -> int:
+def cool_account(call: Call, account: str, reason: str, seconds: int | None, agent_id: str) -> int:
+    """The quota of an account is used up: nobody who works on it is started until a moment that the server knows.
+
+    `seconds` as the message named them, with a margin of 10 %; half an hour where it named none. Of several messages
+    the one that says longest counts: they may speak of different limits (of the hour, of the week).
+    """
+    wait = (seconds or USUAL_QUOTA_SECONDS) * _with_margin(call)
+    known, _ = call.tx.agents.accounts([account]).get(account, (0, ""))
+    until: int = max(known, call.now + wait)
+    call.tx.agents.cool_account(account, until, reason)
+    call.event("account.used_up", agent_id=agent_id, data={"account": account, "reason": reason, "until": until})
+    call.tx.hint(WORK)
+    return until
+
+
+def _with_margin(call: Call) -> int:
+    """Milliseconds to wait for each second that a message names."""
+    return 1000 + 10 * call.context.limits.quota_margin_percent
+
+
+def cool(
+    call: Call, agent_id: str, purpose: Purpose, reason: str, seconds: int | None, program: str | None = None
+) -> int:
     """A failed start or run: the agent is not started until a moment that the server knows; answers that moment.
 
-    60 s, doubling to 3600 s; `seconds` from a quota message count instead, with a margin of 10 %.
+    60 s, doubling to 3600 s; `seconds` from a quota message count instead, with a margin of 10 %. `program` names the
+    one that failed: another may stand in. When that one fails too, the agent waits until both may be used again.
     """
     limits = call.context.limits
     before = call.tx.agents.cooldowns(agent_id).get(purpose.value)
     failures = (before[2] if before else 0) + 1
     wait = min(limits.cooldown * 2 ** min(failures - 1, 20), limits.longest_cooldown)
     if seconds is not None:
-        wait = seconds * (1000 + 10 * limits.quota_margin_percent)
+        wait = seconds * _with_margin(call)
     until: int = call.now + wait
-    call.tx.agents.cool(agent_id, purpose.value, until, reason, failures, None)
+    if before is not None and before[0] > call.now and before[3] != program:
+        until, program = max(until, before[0]), None
+    call.tx.agents.cool(agent_id, purpose.value, until, reason, failures, program)
     call.event(
         "agent.cooling_down",
         agent_id=agent_id,

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from toryo.domain.wording import Worded, constant, say, together
+from toryo.operations.starters import Obstacle
 from toryo.workflow.launch import Action, Decision
 
 _WORDS = {
@@ -13,11 +18,11 @@ _WORDS = {
     "runaway": "A guard stopped it: it called without getting anywhere.",
     "time_limit": "It has run longer than one launch may.",
     "silent": "Its process is alive but has neither called nor printed for too long.",
-    "budget_exhausted": "Today's budget is used up.",
+    "budget_exhausted": "Today's budget is used up. It goes on at midnight (UTC), or as soon as the budget is raised: "
+    "toryo project edit --set budget_per_day=N.",
     "blocked_without_in_progress": "All its tasks are blocked. Unblock one, or give it another.",
     "already_running": "It is running, or was started and is about to sign in.",
     "start_pending": "Its start was ordered; its process has not signed in yet.",
-    "cooling_down": "It cools down after a failure and is started again by itself.",
     "handing_over": "Another agent's session still lives on its task.",
     "worker_blocked": "It waits, and something below it is blocked or has failed: it is started to decide.",
     "plan_changed": "It waits, and something new needs it: it is started.",
@@ -35,6 +40,91 @@ _WORDS = {
 }
 
 
-def explained(decision: Decision) -> str:
-    told = _WORDS.get(decision.reason, decision.words)
-    return f"{told} (stopping)" if decision.action is Action.STOP else told
+_FAILURES = {
+    "quota": "the quota of its account is used up",
+    "rate_limited": "its model's service said: too many requests",
+    "not_logged_in": "its program is not logged in on that machine",
+    "model_not_available": "its model is not available",
+    "command_not_found": "its program was not found",
+    "bad_config": "its program or its options are not set up rightly",
+    "could_not_connect": "its process did not sign in",
+    "turn_limit": "its model answered more often than it may in one run",
+    "output_flood": "its process printed without end",
+    "timed_out": "its process ran longer than it may",
+    "time_limit": "its process ran longer than it may",
+    "killed": "its process was killed",
+    "crashed": "its process failed",
+    "runaway": "it called again and again without getting anywhere",
+    "silent": "its process was alive but neither called nor printed",
+    "left_without_answering": "it left while somebody was waiting for its answer",
+}
+
+
+_STEPS = {
+    "report_model": "says which model it is",
+    "get_notifications": "reads what has changed",
+    "get_task": "reads its task",
+    "create_subtasks": "breaks its task down",
+    "execute_task": "works on its task",
+    "start_subtask": "starts its next subtask",
+    "execute_subtask": "works on a subtask",
+    "report_completion": "reports that all is done",
+    "wait_for_delegation": "waits for an answer",
+    "wait_for_others": "waits for others",
+    "wait_for_messages": "waits for messages",
+    "get_pending_messages": "reads its messages",
+    "review_and_resolve_blocks": "looks at what is blocked or has failed",
+    "resolve_dependency_deadlock": "looks why nothing can be started",
+    "situational_awareness": "looks at the situation",
+    "start": "assigns and starts tasks",
+    "adjust": "changes the plan",
+    "wait": "leaves until others are done",
+    "logout": "leaves",
+    "exit": "leaves",
+}
+"""What an agent does that was told this next action, for people."""
+
+
+def said(reason: str) -> Worded:
+    """The sentence for a reason of the launch tables."""
+    return constant(_WORDS.get(reason, reason))
+
+
+def step(action: str | None) -> Worded | None:
+    """What an agent does that was told this next action."""
+    return constant(_STEPS.get(action, action)) if action is not None else None
+
+
+def explained(decision: Decision, agent_id: str = "AGENT", obstacle: Obstacle | None = None) -> Worded:
+    """`obstacle`: why none of the Coordinators can start it, where it should be."""
+    if obstacle is not None:
+        return say("It should be started, and no Coordinator can: {obstacle}", obstacle=obstacle.words)
+    if decision.reason == "cooling_down":
+        return _cooling_down(decision.facts, agent_id)
+    told = constant(_WORDS.get(decision.reason, decision.words))
+    if "stands_in" in decision.facts and decision.action is Action.START:
+        why = _failure(decision.facts)
+        told = together((told, say("{program} stands in: {why}.", program=decision.facts["stands_in"], why=why)))
+    return together((told, constant("(stopping)"))) if decision.action is Action.STOP else told
+
+
+def _cooling_down(facts: Mapping[str, Any], agent_id: str) -> Worded:
+    return say(
+        "It cools down, because {why}, and is started again by itself."
+        " Sooner, once that is mended: toryo agent resume {agent_id}",
+        why=_failure(facts),
+        agent_id=agent_id,
+    )
+
+
+def _failure(facts: Mapping[str, Any]) -> Worded:
+    """The last failure, in words."""
+    if "account" in facts:
+        return say("the quota of the account {account} is used up", account=facts["account"])
+    return failed(str(facts.get("cooldown", "crashed")))
+
+
+def failed(failure: str) -> Worded:
+    """What a failure means, to go on with after "because"."""
+    known = _FAILURES.get(failure)
+    return constant(known) if known is not None else say("it failed ({failure})", failure=failure)

@@ -12,11 +12,13 @@ from toryo.domain.creating import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Project
 from toryo.domain.tasks import Approval, Checks, Status, Task, priority_named, status_named
-from toryo.operations import below, changing
+from toryo.domain.wording import say
+from toryo.operations import below, changing, nouns
 from toryo.operations.call import WORK, Call
 from toryo.operations.catalogue import Parameters, Route, operation
+from toryo.operations.paging import Page, Paged, cursor_of, key_of
 from toryo.operations.permissions import Grant
-from toryo.operations.results import MoveResult, TaskResult, TasksResult
+from toryo.operations.results import MoveResult, Result
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 Text = Annotated[str, Field(max_length=100_000)]
@@ -37,6 +39,11 @@ class CommandCheck(Parameters):
 Acceptance = Annotated[list[FileCheck | CommandCheck], Field(max_length=20)]
 
 
+class FiledTask(Result):
+    task_id: str
+    task: nouns.FullTask
+
+
 class FileTask(Parameters):
     project_id: Id = Field(description="The project.")
     title: Title = Field(description="What is to be done, in one line.")
@@ -55,7 +62,7 @@ class FileTask(Parameters):
     "file_task",
     grant=Grant.WRITER,
     parameters=FileTask,
-    result=TaskResult,
+    result=FiledTask,
     route=Route("POST", "/projects/{project_id}/tasks", 201),
     tool=False,
 )
@@ -93,7 +100,7 @@ def _parent(call: Call, project: Project, parent_id: str | None) -> Task | None:
     if parent.project_id != project.id:
         raise Refusal(
             Code.TASK_NOT_FOUND,
-            f"There is no task {parent_id} in project {project.id}.",
+            say("There is no task {parent_id} in project {project_id}.", parent_id=parent_id, project_id=project.id),
             "A task and its parent belong to one project.",
             task_id=parent_id,
         )
@@ -113,8 +120,12 @@ def _refuse_assignee(call: Call, project: Project, assignee_id: str | None, agen
     if not call.tx.agents.members_among(project.id, [agent.id]):
         raise Refusal(
             Code.PERMISSION_DENIED,
-            f"{agent.id} is not a member of project {project.id}.",
-            f"Add it first (toryo agent edit {agent.id} --project {project.id}), or assign a member.",
+            say("{agent_id} is not a member of project {project_id}.", agent_id=agent.id, project_id=project.id),
+            say(
+                "Add it first (toryo agent edit {agent_id} --project {project_id}), or assign a member.",
+                agent_id=agent.id,
+                project_id=project.id,
+            ),
             assignee_id=agent.id,
         )
 
@@ -124,7 +135,11 @@ def _shown(call: Call, task_id: str) -> dict[str, Any]:
     return {"success": True, "task_id": task.id, "task": below.show(call, task)}
 
 
-class ListFiled(Parameters):
+class FiledTasks(Page):
+    tasks: list[nouns.Task]
+
+
+class ListFiled(Paged):
     project_id: Id = Field(description="The project.")
     status: StatusName | None = Field(None, description="Only tasks of this status.")
     assignee_id: Id | None = Field(None, description="Only tasks of this agent.")
@@ -135,7 +150,7 @@ class ListFiled(Parameters):
     "list_project_tasks",
     grant=Grant.PERSON,
     parameters=ListFiled,
-    result=TasksResult,
+    result=FiledTasks,
     route=Route("GET", "/projects/{project_id}/tasks"),
     tool=False,
     reads=True,
@@ -143,13 +158,18 @@ class ListFiled(Parameters):
 def list_project_tasks(call: Call, wanted: ListFiled) -> dict[str, Any]:
     """The tasks of a project, by priority and age."""
     project = call.project(wanted.project_id)
+    after = key_of(wanted.cursor, int, int, int, str)
     found = call.tx.tasks.listed(
         project.id,
         status=status_named(wanted.status).value if wanted.status else None,
         assignee_id=wanted.assignee_id,
         parent_id=wanted.parent_task_id,
+        after=(after[0], after[1], after[2], after[3]) if after is not None else None,
+        limit=wanted.limit + 1 if wanted.limit is not None else None,
     )
-    return {"success": True, "tasks": below.show_all(call, found)}
+    shown = found if wanted.limit is None else found[: wanted.limit]
+    more = {"next_cursor": cursor_of(*shown[-1].order)} if len(found) > len(shown) else {}
+    return {"success": True, "tasks": below.show_all(call, shown), **more}
 
 
 class OneTask(Parameters):
@@ -160,7 +180,7 @@ class OneTask(Parameters):
     "show_task",
     grant=Grant.PERSON,
     parameters=OneTask,
-    result=TaskResult,
+    result=FiledTask,
     route=Route("GET", "/tasks/{task_id}"),
     tool=False,
     reads=True,
@@ -186,7 +206,7 @@ class EditTask(OneTask):
     "edit_task",
     grant=Grant.WRITER,
     parameters=EditTask,
-    result=TaskResult,
+    result=FiledTask,
     route=Route("PATCH", "/tasks/{task_id}"),
     tool=False,
 )
@@ -226,7 +246,12 @@ def _entered(call: Call, task_id: str, version: int | None = None) -> Task:
     if version is not None and version != task.version:
         raise Refusal(
             Code.CONFLICT,
-            f"Task {task.id} has been changed since you looked: version {task.version}, you have {version}.",
+            say(
+                "Task {task_id} has been changed since you looked: version {version}, you have {yours}.",
+                task_id=task.id,
+                version=task.version,
+                yours=version,
+            ),
             "Look again, and repeat your change on what is there now.",
             version=task.version,
         )
@@ -238,7 +263,7 @@ def _refuse_stranger(call: Call, task: Task) -> None:
     if moves.relation(call.ground(task), task, call.actor) is None:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            f"You may read task {task.id}, not change it.",
+            say("You may read task {task_id}, not change it.", task_id=task.id),
             "Its creator, its assignee, those above, and owners may.",
             task_id=task.id,
         )
@@ -251,7 +276,7 @@ class MoveTask(OneTask):
 
 
 class Moved(MoveResult):
-    task: dict[str, Any]
+    task: nouns.FullTask
 
 
 @operation(
@@ -267,10 +292,9 @@ def move_task(call: Call, wanted: MoveTask) -> dict[str, Any]:
     task = _entered(call, wanted.task_id, wanted.version)
     to = status_named(wanted.status)
     before = task.status
-    if before is Status.BACKLOG and to is Status.IN_PROGRESS:
-        changing.move(call, call.ground(task), task, Status.TODO)
+    for each in moves.steps(before, to):
+        changing.move(call, call.ground(task), task, each, wanted.reason)
         task = call.task(task.id)
-    changing.move(call, call.ground(task), task, to, wanted.reason)
     if to is Status.FAILED:
         call.tx.tasks.save_details(task.id, error=wanted.reason)
     return {
@@ -289,7 +313,7 @@ class Judge(OneTask):
     "approve_task",
     grant=Grant.WRITER,
     parameters=Judge,
-    result=TaskResult,
+    result=FiledTask,
     route=Route("POST", "/tasks/{task_id}/approve"),
     tool=False,
 )
@@ -302,7 +326,7 @@ def approve_task(call: Call, wanted: Judge) -> dict[str, Any]:
     "reject_task",
     grant=Grant.WRITER,
     parameters=Judge,
-    result=TaskResult,
+    result=FiledTask,
     route=Route("POST", "/tasks/{task_id}/reject"),
     tool=False,
 )
@@ -325,7 +349,7 @@ def _judged(call: Call, wanted: Judge, to: Approval, kind: str) -> dict[str, Any
     if task.closed or task.in_progress:
         raise Refusal(
             Code.INVALID_TRANSITION,
-            f"Task {task.id} is {task.status.value}.",
+            say("Task {task_id} is {status}.", task_id=task.id, status=task.status),
             "Only a task that has not been started is approved or rejected.",
             task_id=task.id,
         )
@@ -342,7 +366,7 @@ class SteerTask(OneTask):
     text: str = Field(min_length=1, max_length=10_000, pattern=r"\S", description="What the agent shall know or do.")
 
 
-class Steered(TaskResult):
+class Steered(FiledTask):
     delivered_to: str
 
 
@@ -361,7 +385,7 @@ def steer_task(call: Call, wanted: SteerTask) -> dict[str, Any]:
     if task.closed:
         raise Refusal(
             Code.INVALID_TRANSITION,
-            f"Task {task.id} is {task.status.value}: nobody works on it any more.",
+            say("Task {task_id} is {status}: nobody works on it any more.", task_id=task.id, status=task.status),
             "File a new task.",
             task_id=task.id,
         )
@@ -380,7 +404,7 @@ class ConfirmChecks(OneTask):
     "confirm_checks",
     grant=Grant.WRITER,
     parameters=ConfirmChecks,
-    result=TaskResult,
+    result=FiledTask,
     route=Route("POST", "/tasks/{task_id}/checks/confirm"),
     tool=False,
 )
@@ -391,7 +415,7 @@ def confirm_checks(call: Call, wanted: ConfirmChecks) -> dict[str, Any]:
     if not task.has_acceptance or task.checks not in (Checks.RUNNING, Checks.FAILED, Checks.NONE):
         raise Refusal(
             Code.NOT_NOW,
-            f"Task {task.id} has no acceptance checks to judge now.",
+            say("Task {task_id} has no acceptance checks to judge now.", task_id=task.id),
             "Checks are judged once success has been reported.",
             task_id=task.id,
         )

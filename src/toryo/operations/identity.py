@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import hashlib
 
+from toryo.domain import people
+from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.times import Millis
 from toryo.operations.permissions import Caller, Credentials, Kind, Login
 from toryo.storage.transaction import Transaction
 
 COORDINATOR, PERSON, LAUNCH, SESSION, QUEUE = "tct_", "tpt_", "tlc_", "tst_", "tqk_"
+BROWSER = "tbs_"
+"""What a browser is signed in by, in a cookie that no script can read. As a bearer it is worth nothing."""
 
 
 def digest(token: str) -> str:
@@ -19,12 +24,14 @@ def digest(token: str) -> str:
     return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
 
 
-def identify(tx: Transaction, credentials: Credentials) -> Caller:
+def identify(tx: Transaction, credentials: Credentials, now: Millis) -> Caller:
     """The caller that the credentials prove. Raises Refusal for a token that is not known, or two that disagree."""
     by_argument = _by_session_token(tx, credentials.session_token) if credentials.session_token else None
+    if credentials.bearer is None and credentials.cookie is not None:
+        return _by_browser(tx, credentials.cookie, now)
     if credentials.bearer is None:
         return by_argument or Caller(Kind.NOBODY)
-    by_header = _by_bearer(tx, credentials.bearer)
+    by_header = _by_bearer(tx, credentials.bearer, now)
     if by_argument is None:
         return by_header
     if by_header.kind in (Kind.SESSION, Kind.LAUNCH) and not _same(by_header, by_argument):
@@ -40,20 +47,16 @@ def _same(one: Caller, other: Caller) -> bool:
     return one.launch is not None and other.launch is not None and one.launch.id == other.launch.id
 
 
-def _by_bearer(tx: Transaction, token: str) -> Caller:
+def _by_bearer(tx: Transaction, token: str, now: Millis) -> Caller:
     if token.startswith(SESSION):
         return _by_session_token(tx, token)
     if token.startswith(LAUNCH):
         return _by_launch(tx, token)
     if token.startswith(QUEUE):
         return _by_key(tx, token)
-    found = tx.keeping.token(digest(token))
-    if found is None or not token.startswith((COORDINATOR, PERSON)):
-        raise Refusal(
-            Code.INVALID_CREDENTIALS,
-            "This token is not known here.",
-            "Use a token of this server: owner.token or coordinator.token in its data directory.",
-        )
+    found = tx.keeping.token(digest(token)) if token.startswith((COORDINATOR, PERSON)) else None
+    if found is None:
+        return _by_access_token(tx, token, now)
     kind, agent_id, login = found
     if kind == "coordinator":
         return Caller(Kind.COORDINATOR)
@@ -72,6 +75,41 @@ def _by_launch(tx: Transaction, token: str) -> Caller:
     agent = tx.agents.find(launch.agent_id)
     session = None if launch.by_passkey else tx.sessions.of_launch(launch.id)
     return Caller(Kind.SESSION if session else Kind.LAUNCH, agent=agent, session=session, launch=launch)
+
+
+def role_of(tx: Transaction, person: Agent) -> Login:
+    """What this person may do."""
+    return Login(people.role_of(person, tx.people.account(person.id)))
+
+
+def at_most(tx: Transaction, person: Agent, most: str) -> Login:
+    """What a browser or token of this person may do: their role of now, and no more than was given to it."""
+    return Login(people.lesser(most, role_of(tx, person)))
+
+
+def _by_access_token(tx: Transaction, token: str, now: Millis) -> Caller:
+    found = tx.people.token_by_hash(digest(token)) if token.startswith(PERSON) else None
+    person = tx.agents.find(found.agent_id) if found is not None and found.live(now) else None
+    if found is None or person is None or not person.active:
+        raise Refusal(
+            Code.INVALID_CREDENTIALS,
+            "This token is not known here (any more).",
+            "Use a token of this server: owner.token or coordinator.token in its data directory, or make one: toryo "
+            "token person add NAME.",
+        )
+    return Caller(Kind.PERSON, agent=person, login=at_most(tx, person, found.at_most), access_token=found)
+
+
+def _by_browser(tx: Transaction, token: str, now: Millis) -> Caller:
+    found = tx.people.by_token(digest(token))
+    person = tx.agents.find(found.agent_id) if found is not None and found.live(now) else None
+    if found is None or person is None or not person.active:
+        raise Refusal(
+            Code.AUTHENTICATION_REQUIRED,
+            "This browser is not signed in (any more).",
+            "Sign in again: toryo open prints a link.",
+        )
+    return Caller(Kind.PERSON, agent=person, login=at_most(tx, person, found.at_most), sign_in_id=found.id)
 
 
 def _by_key(tx: Transaction, token: str) -> Caller:

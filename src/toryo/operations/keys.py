@@ -12,15 +12,19 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.queue import ApiKey
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import iso, iso_or_none
-from toryo.operations import changing, claiming
+from toryo.domain.wording import say
+from toryo.operations import changing, claiming, nouns
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Parameters, Route, operation
 from toryo.operations.identity import QUEUE, digest
+from toryo.operations.paging import Page, Paged, cursor_of, cut, key_of
 from toryo.operations.permissions import Grant
-from toryo.operations.results import Result, TaskResult, TasksResult
+from toryo.operations.results import Result, TaskResult
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"\S")]
+MOST_DEAD = 500
+"""Dead letters of one page, where nobody says how many."""
 
 
 class InProject(Parameters):
@@ -37,7 +41,7 @@ class MakeKey(InProject):
 
 class KeyMade(Result):
     token: str
-    key: dict[str, Any]
+    key: nouns.Key
     agent_id: str | None
 
 
@@ -87,23 +91,28 @@ def _shown(key: ApiKey) -> dict[str, Any]:
     }
 
 
-class Keys(Result):
-    keys: list[dict[str, Any]]
+class ListKeys(Paged):
+    project_id: Id = Field(description="The project.")
+
+
+class Keys(Page):
+    keys: list[nouns.Key]
 
 
 @operation(
     "list_api_keys",
     grant=Grant.PERSON,
-    parameters=InProject,
+    parameters=ListKeys,
     result=Keys,
     route=Route("GET", "/projects/{project_id}/keys"),
     tool=False,
     reads=True,
 )
-def list_api_keys(call: Call, wanted: InProject) -> dict[str, Any]:
+def list_api_keys(call: Call, wanted: ListKeys) -> dict[str, Any]:
     """The API keys of a project, without their secrets."""
     project = call.project(wanted.project_id)
-    return {"success": True, "keys": [_shown(each) for each in call.tx.queues.keys(project.id)]}
+    found, more = cut(call.tx.queues.keys(project.id), wanted, lambda each: each.id)
+    return {"success": True, "keys": [_shown(each) for each in found], **more}
 
 
 class OneKey(Parameters):
@@ -111,7 +120,7 @@ class OneKey(Parameters):
 
 
 class KeyRevoked(Result):
-    key: dict[str, Any]
+    key: nouns.Key
 
 
 @operation(
@@ -128,7 +137,7 @@ def revoke_api_key(call: Call, wanted: OneKey) -> dict[str, Any]:
     if key is None or not call.sees(key.project_id):
         raise Refusal(
             Code.VALIDATION_ERROR,
-            f"There is no API key {wanted.key_id}.",
+            say("There is no API key {key_id}.", key_id=wanted.key_id),
             "toryo token list has the ids of a project's keys.",
             key_id=wanted.key_id,
         )
@@ -142,24 +151,29 @@ def revoke_api_key(call: Call, wanted: OneKey) -> dict[str, Any]:
 # --- looking, and dead letters ---------------------------------------------------------------------------------------
 
 
-class QueueAgents(Result):
-    agents: list[dict[str, Any]]
+class ListInProject(InProject, Paged):
+    pass
+
+
+class QueueAgents(Page):
+    agents: list[nouns.QueueAgent]
 
 
 @operation(
     "list_queue_agents",
     grant=Grant.PERSON,
-    parameters=InProject,
+    parameters=ListInProject,
     result=QueueAgents,
     route=Route("GET", "/projects/{project_id}/queue-agents"),
     tool=False,
     reads=True,
 )
-def list_queue_agents(call: Call, wanted: InProject) -> dict[str, Any]:
+def list_queue_agents(call: Call, wanted: ListInProject) -> dict[str, Any]:
     """The agents that have registered themselves: which queue, last seen, with which tasks."""
     project = call.project(wanted.project_id)
+    present, more = cut(call.tx.queues.presences(project.id), wanted, lambda each: each.agent_id)
     found = []
-    for each in call.tx.queues.presences(project.id):
+    for each in present:
         claims = call.tx.queues.claims_of(each.agent_id)
         offline = not each.online or each.silent(call.now)
         found.append(
@@ -172,22 +186,30 @@ def list_queue_agents(call: Call, wanted: InProject) -> dict[str, Any]:
                 "current_tasks": [claim.task_id for claim in claims],
             }
         )
-    return {"success": True, "agents": found}
+    return {"success": True, "agents": found, **more}
+
+
+class DeadLetters(Page):
+    tasks: list[dict[str, Any]]
 
 
 @operation(
     "list_dead_letters",
     grant=Grant.PERSON,
-    parameters=InProject,
-    result=TasksResult,
+    parameters=ListInProject,
+    result=DeadLetters,
     route=Route("GET", "/projects/{project_id}/dead-letters"),
     tool=False,
     reads=True,
 )
-def list_dead_letters(call: Call, wanted: InProject) -> dict[str, Any]:
+def list_dead_letters(call: Call, wanted: ListInProject) -> dict[str, Any]:
     """Queue tasks that have failed for good, the newest first."""
-    project = call.project(wanted.project_id)
-    return {"success": True, "tasks": [claiming.shown(call, each) for each in call.tx.queues.dead(project.id)]}
+    project, limit = call.project(wanted.project_id), wanted.limit or MOST_DEAD
+    key = key_of(wanted.cursor, int, str)
+    found = call.tx.queues.dead(project.id, limit + 1, (key[0], key[1]) if key is not None else None)
+    shown = found[:limit]
+    more = {"next_cursor": cursor_of(shown[-1].completed_at or 0, shown[-1].id)} if len(found) > limit else {}
+    return {"success": True, "tasks": [claiming.shown(call, each) for each in shown], **more}
 
 
 class Requeue(Parameters):
@@ -209,7 +231,9 @@ def requeue_task(call: Call, wanted: Requeue) -> dict[str, Any]:
     if not task.for_queue or task.status is not Status.FAILED:
         raise Refusal(
             Code.INVALID_TRANSITION,
-            f"Task {task.id} is {'no queue task' if not task.for_queue else task.status.value}.",
+            say("Task {task_id} is {status}.", task_id=task.id, status=task.status)
+            if task.for_queue
+            else say("Task {task_id} is no queue task.", task_id=task.id),
             "Only queue tasks that have failed are put back.",
             task_id=task.id,
         )

@@ -8,11 +8,13 @@ from typing import Any
 from toryo.domain import ids
 from toryo.domain.agents import Agent
 from toryo.domain.launches import SIGN_IN_WITHIN, Launch, Purpose, State
+from toryo.domain.projects import Isolation, Project
 from toryo.domain.times import iso
-from toryo.operations import claiming, conversing, ending
+from toryo.operations import claiming, conversing, ending, hands
 from toryo.operations.call import Call
 from toryo.operations.identity import LAUNCH, digest
 from toryo.workflow import launch as table
+from toryo.workflow import programs
 from toryo.workflow.launch import Action, Decision
 from toryo.workflow.snapshot import Snapshot
 
@@ -104,6 +106,7 @@ def order(
 ) -> tuple[Launch, str] | None:
     """Creates the launch of a start, with a fresh credential. None if somebody else was faster."""
     assert snapshot.agent is not None
+    program = programs.chosen(snapshot, purpose) or snapshot.agent.program  # the own one: a start by hand
     launch = Launch(
         id=call.new_id(ids.LAUNCH),
         agent_id=snapshot.agent_id,
@@ -113,8 +116,8 @@ def order(
         reason=decision.reason,
         fence=call.tx.launches.next_fence(snapshot.agent_id, snapshot.project_id, purpose),
         state=State.ORDERED,
-        provider=snapshot.agent.provider,
-        model=snapshot.agent.model,
+        provider=program.provider if program is not None else None,
+        model=program.model if program is not None else None,
         coordinator_id=coordinator_id,
         ordered_at=call.now,
         deadline=call.now + SIGN_IN_WITHIN,
@@ -150,6 +153,20 @@ def handed_out_again(call: Call, launch: Launch, coordinator_id: str) -> str:
     return credential
 
 
+def _workspace(call: Call, launch: Launch, project: Project) -> dict[str, Any]:
+    """Where it works: with worktrees, the name of its own, and those whose work it starts from or must see."""
+    kind = project.settings.isolation
+    if kind is Isolation.NONE or launch.purpose is not Purpose.TASK or launch.task_id is None:
+        return {"isolation": Isolation.NONE.value}
+    found = hands.sources(call, launch.task_id)
+    return {
+        "isolation": kind.value,
+        "name": launch.task_id,
+        "bases": list(found.bases),
+        "brings": list(found.brings),
+    }
+
+
 def shown(call: Call, launch: Launch, credential: str) -> dict[str, Any]:
     """A launch for a Coordinator: how to start it, and nothing about the task."""
     agent, project = call.tx.agents.find(launch.agent_id), call.tx.projects.find(launch.project_id)
@@ -163,10 +180,11 @@ def shown(call: Call, launch: Launch, credential: str) -> dict[str, Any]:
         "ai_type": launch.provider,
         "model": launch.model,
         "working_directory": agent.provider_options.get("working_directory") or project.working_directory,
-        "workspace": {"isolation": project.settings.isolation.value},
+        "workspace": _workspace(call, launch, project),
         "credential": credential,
         "deadline": iso(launch.deadline),
         "takes_slot": launch.takes_slot,
         "provider_options": agent.provider_options,
         "language": project.settings.language.value,
+        "program_session": call.tx.launches.session_left_behind(launch),
     }

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from toryo.operations import needs, speaking
+from toryo.operations import needs, nouns, speaking
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Parameters, Route, operation
 from toryo.operations.permissions import Grant
@@ -22,7 +22,7 @@ class NeedsYou(Parameters):
 
 class NeededFor(Result):
     person_id: str
-    items: list[dict[str, Any]]
+    items: list[nouns.Need]
 
 
 @operation(

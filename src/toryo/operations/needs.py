@@ -9,25 +9,42 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
+from toryo.domain import usages
 from toryo.domain.agents import Agent, Role, superiors
 from toryo.domain.chat import Delegation, DelegationStatus, MessageKind
 from toryo.domain.needs import Action, Kind, Need
+from toryo.domain.projects import Project
 from toryo.domain.projects import Status as ProjectStatus
-from toryo.domain.tasks import Details, Task
-from toryo.domain.times import Millis, iso
+from toryo.domain.tasks import Details, Status, Task
+from toryo.domain.times import DAY, Millis, iso
+from toryo.domain.wording import Worded, constant, say, together
+from toryo.domain.worktrees import Worktree
 from toryo.operations.call import Call
 from toryo.storage.needs import Unseen
 
 BRIEF = 500
 """Characters of somebody's words that an item shows."""
+FAILED_WITHIN: Millis = 30 * DAY
+"""A failure that nobody has minded for so long stands in the lists of tasks only."""
+MOST_FAILED = 500
 
 _MENDED_BY_PEOPLE = {
-    "not_logged_in": "Its program is not logged in. Log in where its Coordinator runs, then activate it.",
-    "command_not_found": "Its program was not found. Install it where its Coordinator runs, then activate it.",
+    "not_logged_in": "Its program is not logged in. Log in where its Coordinator runs, then resume it.",
+    "command_not_found": "Its program was not found. Install it where its Coordinator runs, then resume it.",
     "model_not_available": "Its model is not available. Give it another one, or access to this one.",
-    "bad_config": "Its configuration has a mistake. Mend it, then activate the agent.",
+    "bad_config": "Its configuration has a mistake. Mend it, then resume the agent.",
 }
 """Failures that time does not mend."""
+_RAN_AWAY = {
+    "runaway": "It called again and again without getting anywhere.",
+    "time_limit": "It ran longer than it may.",
+    "timed_out": "It ran longer than it may.",
+    "silent": "It was alive, but neither called nor printed.",
+    "turn_limit": "Its model answered more often than it may in one run.",
+    "output_flood": "It printed without end.",
+}
+"""Failures that a guard has made an end of; it is started again when its cooldown is over."""
+_NO_REASON = "No reason was given."
 _GUARDS = {
     "agent_left_without_reporting": "Its agent has left without reporting, again and again.",
     "no_progress": "Its agent was started again and again, and nothing came of it.",
@@ -148,8 +165,17 @@ def _approvals(view: _View) -> Iterator[Need]:
             Kind.APPROVAL,
             task,
             (
-                f"To approve: {task.title}",
-                f"{asker} asks for it; {view.name(task.assignee_id)} would do it. {described}",
+                say("To approve: {title}", title=task.title),
+                together(
+                    (
+                        say(
+                            "{asker} asks for it; {assignee} would do it.",
+                            asker=asker,
+                            assignee=view.name(task.assignee_id),
+                        ),
+                        described,
+                    )
+                ),
             ),
             Action("approve", f"toryo task approve {task.id}"),
             Action("reject", f"toryo task reject {task.id} --reason …"),
@@ -168,21 +194,29 @@ def _blocks(view: _View) -> Iterator[Need]:
 
 
 def _block(view: _View, task: Task) -> Iterator[Need]:
-    reason = task.blocked_reason or "No reason was given."
+    reason = task.blocked_reason or constant(_NO_REASON)
     guarded = task.blocked_by_guard
     yield from _of_task(
         view.responsible(task.assignee_id, task.project_id),
         Kind.BLOCKED_BY_GUARD if guarded else Kind.BLOCKED,
         task,
         (
-            f"{'Stopped by a guard' if guarded else 'Blocked'}: {task.title}",
-            _GUARDS.get(reason, reason)[:BRIEF] if guarded else f"{view.name(task.blocked_by)}: {reason}"[:BRIEF],
+            say("Stopped by a guard: {title}" if guarded else "Blocked: {title}", title=task.title),
+            constant(_GUARDS.get(reason) or reason[:BRIEF])
+            if guarded
+            else _said_by(view.name(task.blocked_by), reason),
         ),
         Action("unblock", f"toryo task move {task.id} in_progress"),
         Action("cancel", f"toryo task cancel {task.id} --reason …"),
         *([Action("log", f"toryo logs {task.assignee_id}")] if guarded and task.assignee_id else []),
         since=task.moved_at,
     )
+
+
+def _said_by(name: str, reason: str) -> Worded:
+    """Somebody's words, in brief; a sentence of our own as it is."""
+    brief = reason if isinstance(reason, Worded) else reason[:BRIEF]
+    return say("{who}: {reason}", who=name, reason=brief) if name else constant(brief)
 
 
 def _ancestors(view: _View, tasks: Iterable[Task]) -> dict[str, Task]:
@@ -198,11 +232,81 @@ def _ancestors(view: _View, tasks: Iterable[Task]) -> dict[str, Task]:
 
 def _left_to_agent(view: _View, task: Task, known: dict[str, Task]) -> bool:
     """An agent at work on a task above decides about it; it cannot finish without, so it will not leave it for ever."""
+    return any(
+        each.in_progress and each.assignee_id is not None and not view.human(each.assignee_id)
+        for each in _over(task, known)
+    )
+
+
+def _failures(view: _View) -> Iterator[Need]:
+    """What has failed and holds up nobody who would decide about it; of a queue: its dead letters.
+
+    A person who has moved a task to `failed` knows of it.
+    """
+    newest = view.here(view.call.tx.needs.failed(view.now - FAILED_WITHIN, MOST_FAILED))
+    failed = [each for each in newest if each.for_queue or each.moved_session is not None]
+    above = _ancestors(view, failed)
+    open_ones = [each for each in failed if each.parent_id is None or above[each.parent_id].open]
+    unminded = [each for each in open_ones if not _left_to_agent(view, each, above)]
+    details = view.call.tx.tasks.details_of(each.id for each in unminded)
+    for task in unminded:
+        yield from _failure_of(view, task, details.get(task.id, Details()).error or constant(_NO_REASON))
+
+
+def _failure_of(view: _View, task: Task, why: str) -> Iterator[Need]:
+    again = "requeue" if task.for_queue else "retry"
+    yield from _of_task(
+        view.responsible(task.assignee_id, task.project_id),
+        Kind.DEAD_LETTER if task.for_queue else Kind.FAILED,
+        task,
+        (
+            say("Dead letter: {title}" if task.for_queue else "Failed: {title}", title=task.title),
+            _said_by(view.name(task.assignee_id) if task.assignee_id else "", why),
+        ),
+        Action(again, f"toryo queue requeue {task.id}" if task.for_queue else f"toryo task retry {task.id}"),
+        Action("cancel", f"toryo task cancel {task.id} --reason …"),
+        *([Action("log", f"toryo logs {task.assignee_id}")] if task.assignee_id else []),
+        since=task.completed_at or task.moved_at,
+    )
+
+
+def _reviews(view: _View) -> Iterator[Need]:
+    """Work in worktrees that waits for a person: what belongs to a completed task is merged with it, and by nobody
+    before an agent above has decided about it."""
+    changed = {each.task_id: each for each in view.call.tx.worktrees.open() if each.changed}
+    done = [each for each in view.here(view.call.tx.tasks.find_all(sorted(changed))) if each.status is Status.COMPLETED]
+    above = _ancestors(view, done)
+    for task in done:
+        inside = any(each.id in changed and each.status is Status.COMPLETED for each in _over(task, above))
+        if not inside and not _left_to_agent(view, task, above):
+            yield from _review(view, task, changed[task.id])
+
+
+def _review(view: _View, task: Task, work: Worktree) -> Iterator[Need]:
+    size = say(
+        "{files} files changed, +{added} −{removed}, on branch {branch}.",
+        files=work.files_changed,
+        added=work.insertions,
+        removed=work.deletions,
+        branch=work.branch,
+    )
+    yield from _of_task(
+        view.responsible(task.assignee_id, task.project_id),
+        Kind.REVIEW,
+        task,
+        (say("To review: {title}", title=task.title), work.trouble[:BRIEF] if work.trouble else size),
+        Action("review", f"toryo task diff {task.id}"),
+        Action("merge", f"toryo task merge {task.id}"),
+        Action("discard", f"toryo task discard {task.id}"),
+        since=task.completed_at or task.moved_at,
+    )
+
+
+def _over(task: Task, known: dict[str, Task]) -> Iterator[Task]:
+    """What stands above a task, the nearest first."""
     while task.parent_id is not None and task.parent_id in known:
         task = known[task.parent_id]
-        if task.in_progress and task.assignee_id is not None and not view.human(task.assignee_id):
-            return True
-    return False
+        yield task
 
 
 def _stalls(view: _View) -> Iterator[Need]:
@@ -213,7 +317,10 @@ def _stalls(view: _View) -> Iterator[Need]:
                 view.responsible(task.assignee_id, task.project_id),
                 Kind.STALLED,
                 task,
-                (f"Stalled: {task.title}", "Parts of it could be started, and nobody starts them."),
+                (
+                    say("Stalled: {title}", title=task.title),
+                    constant("Parts of it could be started, and nobody starts them."),
+                ),
                 Action("list", f"toryo task list --project {task.project_id}"),
                 *([Action("why", f"toryo why {task.assignee_id}")] if task.assignee_id else []),
                 since=task.moved_at,
@@ -227,7 +334,10 @@ def _own_tasks(view: _View) -> Iterator[Need]:
             [task.assignee_id or ""],
             Kind.TASK,
             task,
-            (f"Yours to do: {task.title}", f"It is in progress, and you are its assignee. Filed by {task.created_by}."),
+            (
+                say("Yours to do: {title}", title=task.title),
+                say("It is in progress, and you are its assignee. Filed by {creator}.", creator=task.created_by),
+            ),
             Action("complete", f"toryo task move {task.id} completed"),
             Action("block", f"toryo task move {task.id} blocked --reason …"),
             since=task.moved_at,
@@ -241,21 +351,22 @@ def _messages(view: _View) -> Iterator[Need]:
     """What others have written to a person who has not been shown it, thread by thread."""
     for unseen in view.call.tx.needs.unseen(view.people, view.projects):
         if unseen.kind is MessageKind.MESSAGE:
-            yield _thread(view, unseen, Kind.MESSAGE, f"{view.name(unseen.other_id)} has written to you")
+            yield _thread(view, unseen, Kind.MESSAGE, say("{who} has written to you", who=view.name(unseen.other_id)))
         elif view.call.tx.chat.mailbox(unseen.project_id, unseen.other_id).has_undelivered:
-            title = f"{view.name(unseen.other_id)} does not come to read your message"
+            title = say("{who} does not come to read your message", who=view.name(unseen.other_id))
             yield _thread(view, unseen, Kind.NOBODY_CAME, title)
 
 
 def _thread(view: _View, unseen: Unseen, kind: Kind, title: str) -> Need:
     message = view.call.tx.chat.at(unseen.project_id, unseen.newest)
-    more = f" ({unseen.many} messages; this is the newest)" if unseen.many > 1 and kind is Kind.MESSAGE else ""
+    many = unseen.many > 1 and kind is Kind.MESSAGE
+    more = say("({count} messages; this is the newest)", count=unseen.many) if many else ""
     return Need(
         person_id=unseen.person_id,
         kind=kind,
         about=f"{unseen.project_id} {unseen.other_id}",
         title=title,
-        text=f"{message.content[:BRIEF] if message is not None else ''}{more}",
+        text=together((message.content[:BRIEF] if message is not None else "", more)),
         since=unseen.since,
         actions=(
             Action("answer" if kind is Kind.MESSAGE else "open", _chat(unseen)),
@@ -281,15 +392,56 @@ def _delegations(view: _View) -> Iterator[Need]:
             view.responsible(delegation.agent_id, task.project_id),
             Kind.DELEGATION_FAILED,
             task,
-            (f"No answer from {view.name(delegation.target_agent_id)}: {task.title}", _failure(delegation)),
+            (
+                say("No answer from {who}: {title}", who=view.name(delegation.target_agent_id), title=task.title),
+                _failure(delegation),
+            ),
             Action("tell", f"toryo task steer {task.id} …"),
             since=delegation.ended_at or delegation.created_at,
         )
 
 
-def _failure(delegation: Delegation) -> str:
-    why = delegation.result if isinstance(delegation.result, str) else "it was reported as failed"
-    return f"Wanted: {delegation.purpose[:BRIEF]} Failed: {why[:BRIEF]}"
+def _failure(delegation: Delegation) -> Worded:
+    why = delegation.result[:BRIEF] if isinstance(delegation.result, str) else constant("it was reported as failed")
+    return say("Wanted: {purpose} Failed: {why}", purpose=delegation.purpose[:BRIEF], why=why)
+
+
+# --- budgets ---------------------------------------------------------------------------------------------------------
+
+
+def _budgets(view: _View) -> Iterator[Need]:
+    """Projects whose budget of today is used up while work is waiting."""
+    call, today = view.call, usages.day_of(view.now)
+    limited = [each for each in call.tx.projects.all() if each.active and each.settings.budget_per_day is not None]
+    if not limited:
+        return
+    spent = call.tx.usages.cost_of_projects([each.id for each in limited], today)
+    working = {project_id for _, project_id in call.tx.tasks.at_work()}
+    for project in limited:
+        budget, cost = project.settings.budget_per_day or 0.0, spent.get(project.id, 0.0)
+        if cost >= budget and project.id in working:
+            yield from _used_up(view, project, say("${cost:,.2f} of ${budget:,.2f}", cost=cost, budget=budget))
+
+
+def _used_up(view: _View, project: Project, spent: Worded) -> Iterator[Need]:
+    today = usages.day_of(view.now)
+    for person_id in view.judges(None, project.id):
+        yield Need(
+            person_id=person_id,
+            kind=Kind.BUDGET_USED_UP,
+            about=f"{project.id} {usages.date_of(today)}",
+            title=say("Today's budget of {project} is used up: {spent}", project=project.name, spent=spent),
+            text=say(
+                "No task is worked on there until {time}, or until the budget is raised.",
+                time=iso(usages.end_of_day(view.now)),
+            ),
+            since=view.call.tx.usages.used_up_at(project.id, today) or today * DAY,
+            actions=(
+                Action("raise", f"toryo project edit {project.id} --set budget_per_day=…"),
+                Action("usage", f"toryo usage --project {project.id} --days 1 --by agent,task"),
+            ),
+            project_id=project.id,
+        )
 
 
 # --- agents ----------------------------------------------------------------------------------------------------------
@@ -297,29 +449,45 @@ def _failure(delegation: Delegation) -> str:
 
 def _cannot_start(view: _View) -> Iterator[Need]:
     """Agents whose last start failed for what time does not mend."""
+    for agent, reason in _ended_for(view, _MENDED_BY_PEOPLE):
+        title = say("{agent} cannot be started: {reason}", agent=agent.name, reason=reason)
+        yield from _failing(view, agent, Kind.AGENT_CANNOT_START, title, reason)
+
+
+def _runaways(view: _View) -> Iterator[Need]:
+    """Agents that a guard has stopped, as long as they cool down because of it."""
+    for agent, reason in _ended_for(view, _RAN_AWAY, cooling=True):
+        title = say("{agent} was stopped: {reason}", agent=agent.name, reason=reason)
+        yield from _failing(view, agent, Kind.RUNAWAY, title, reason)
+
+
+def _ended_for(view: _View, reasons: Collection[str], *, cooling: bool = False) -> Iterator[tuple[Agent, str]]:
+    """Active agents whose newest start has ended for one of these reasons; `cooling`: and that wait because of it."""
     told: set[str] = set()
-    for agent_id, purpose, _, reason in view.call.tx.needs.cooling(_MENDED_BY_PEOPLE):
+    for agent_id, purpose, until, reason in view.call.tx.needs.cooling(reasons):
         agent = view.agents.get(agent_id)
         if agent is None or not agent.active or agent_id in told or _signed_in(view, agent_id, purpose):
             continue
-        told.add(agent_id)
-        yield from _failing(view, agent, reason)
+        if not cooling or until > view.now:
+            told.add(agent_id)
+            yield agent, reason
 
 
-def _failing(view: _View, agent: Agent, reason: str) -> Iterator[Need]:
+def _failing(view: _View, agent: Agent, kind: Kind, title: Worded, reason: str) -> Iterator[Need]:
     launches = view.call.tx.launches.listed(10, agent_id=agent.id)
     seen = next((each for each in launches if (each.exit_error or "").startswith(reason)), None)
     said = (seen.exit_error or "").partition(":")[2].strip() if seen is not None else ""
+    why = constant(_MENDED_BY_PEOPLE.get(reason) or _RAN_AWAY[reason])
     for person_id in view.responsible(agent.id, None):
         yield Need(
             person_id=person_id,
-            kind=Kind.AGENT_CANNOT_START,
+            kind=kind,
             about=f"{agent.id} {reason}",
-            title=f"{agent.name} cannot be started: {reason}",
-            text=f"{_MENDED_BY_PEOPLE[reason]} {said}".strip()[:BRIEF],
+            title=title,
+            text=together((why, said[: BRIEF - len(why)])),
             since=seen.exit_reported_at or seen.ordered_at if seen is not None else view.now,
             actions=(
-                Action("activate", f"toryo agent activate {agent.id}"),
+                Action("resume", f"toryo agent resume {agent.id}"),
                 Action("log", f"toryo logs {agent.id}"),
             ),
             agent_id=agent.id,
@@ -342,8 +510,8 @@ def _locked(view: _View) -> Iterator[Need]:
                 person_id=person_id,
                 kind=Kind.SIGN_IN_LOCKED,
                 about=agent.id,
-                title=f"Sign-in of {agent.name} is locked",
-                text=f"Its passkey was wrong too often. Nobody signs in with it until {iso(until)}.",
+                title=say("Sign-in of {agent} is locked", agent=agent.name),
+                text=say("Its passkey was wrong too often. Nobody signs in with it until {time}.", time=iso(until)),
                 since=since,
                 actions=(Action("renew", f"toryo agent passkey {agent.id}"),),
                 agent_id=agent.id,
@@ -355,8 +523,12 @@ SOURCES: tuple[Callable[[_View], Iterator[Need]], ...] = (
     _blocks,
     _messages,
     _delegations,
+    _failures,
     _stalls,
+    _budgets,
     _cannot_start,
+    _runaways,
     _locked,
+    _reviews,
     _own_tasks,
 )

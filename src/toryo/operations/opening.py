@@ -9,6 +9,7 @@ from pydantic import Field
 import toryo
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import iso
+from toryo.domain.wording import say
 from toryo.operations import permissions
 from toryo.operations.call import Call
 from toryo.operations.catalogue import NoParameters, Operation, Parameters, operation, tools
@@ -84,7 +85,9 @@ def _about(call: Call, name: str) -> dict[str, Any]:
     found = next((each for each in tools() if each.name == name), None)
     if found is None:
         raise Refusal(
-            Code.TOOL_NOT_FOUND, f"There is no tool {name!r}.", "Call help without arguments for all of them."
+            Code.TOOL_NOT_FOUND,
+            say("There is no tool {name!r}.", name=name),
+            "Call help without arguments for all of them.",
         )
     refusal = _refusal(call, found)
     about: dict[str, Any] = {"name": name, "description": found.summary, "parameters": found.input_schema}

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Annotated, Any, NotRequired
 
-import orjson
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 import toryo
+from toryo.domain import ids
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import Event
-from toryo.domain.launches import Purpose
-from toryo.domain.times import iso, iso_or_none
-from toryo.operations import explaining, launching, showing
+from toryo.domain.launches import Launch, Purpose
+from toryo.domain.times import DAY, Millis, iso, of_datetime
+from toryo.domain.wording import constant, say
+from toryo.operations import nouns, reasons, showing
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, NoParameters, Parameters, Route, operation
+from toryo.operations.paging import Page, Paged, cursor_of, cut, key_of
 from toryo.operations.permissions import Grant
 from toryo.operations.results import Result
+from toryo.storage.keeping import Seen
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
+MOST_LAUNCHES = 500
+"""Of one page, where no other limit is given."""
 
 
 # --- why -------------------------------------------------------------------------------------------------------------
@@ -31,7 +38,7 @@ class Why(Parameters):
 
 class WhyResult(Result):
     agent_id: str
-    decisions: list[dict[str, Any]]
+    decisions: list[nouns.Decision]
 
 
 @operation(
@@ -51,26 +58,7 @@ def why(call: Call, wanted: Why) -> dict[str, Any]:
     return {
         "success": True,
         "agent_id": agent.id,
-        "decisions": [_decision(call, agent.id, project, purpose) for project in visible for purpose in Purpose],
-    }
-
-
-def _decision(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> dict[str, Any]:
-    _, decision = launching.decide(call, agent_id, project_id, purpose, changes=False)
-    last = call.tx.keeping.last_decision(agent_id, project_id, purpose.value)
-    return {
-        "project_id": project_id,
-        "purpose": purpose.value,
-        "action": decision.action.value,
-        "reason": decision.reason,
-        "row": decision.row,
-        "rule": decision.words,
-        "explanation": explaining.explained(decision),
-        "facts": decision.facts,
-        "task_id": decision.task_id,
-        "since": iso(last[1]) if last is not None and last[0].split(" ")[1] == decision.reason else None,
-        "until": iso_or_none(decision.until),
-        "seconds_left": max(0, (decision.until - call.now) // 1000) if decision.until is not None else None,
+        "decisions": [reasons.told(call, agent.id, project, purpose) for project in visible for purpose in Purpose],
     }
 
 
@@ -85,10 +73,18 @@ class ReadEvents(Parameters):
     task_id: Id | None = Field(None, description="Only about this task.")
     agent_id: Id | None = Field(None, description="Only about this agent.")
     correlation_id: str | None = Field(None, max_length=200, description="Only of this request.")
+    actor_id: Id | None = Field(None, description="Only what this agent or person did.")
+    kind: str | None = Field(
+        None, pattern=r"^[a-z_]+\.([a-z_]+)?$", description="Only of this kind: task.failed, or task. for all of tasks."
+    )
+    since: AwareDatetime | None = Field(None, description="Only from this instant on.")
+    until: AwareDatetime | None = Field(None, description="Only before this instant.")
+    newest: bool = Field(False, description="The newest first; the next page is before `last`.")
+    before: int | None = Field(None, ge=1, description="With newest: only before this sequence number.")
 
 
 class EventsResult(Result):
-    events: list[dict[str, Any]]
+    events: list[nouns.Event]
     last: int
 
 
@@ -103,20 +99,36 @@ class EventsResult(Result):
     waits=True,
 )
 def read_events(call: Call, wanted: ReadEvents) -> dict[str, Any] | Later:
-    """What happened, in order, after a sequence number. Whoever remembers the last one misses nothing."""
-    found = call.tx.events.after(
-        wanted.after,
-        wanted.limit,
-        project_id=wanted.project_id,
-        task_id=wanted.task_id,
-        agent_id=wanted.agent_id,
-        correlation_id=wanted.correlation_id,
-    )
+    """What happened, in order, after a sequence number: who remembers the last one misses nothing. Or backwards."""
+    found = _found(call, wanted)
     visible = [each for each in found if each.project_id is None or call.sees(each.project_id)]
-    if not visible and not found and wanted.wait_seconds and call.may_wait:
+    if not visible and not found and wanted.wait_seconds and not wanted.newest and call.may_wait:
         return Later(frozenset({"events"}))
     last = found[-1].sequence if found else wanted.after
     return {"success": True, "events": [_event(each) for each in visible], "last": last}
+
+
+def _found(call: Call, wanted: ReadEvents) -> list[Event]:
+    if not wanted.newest:
+        return call.tx.events.after(wanted.after, wanted.limit, **_of(wanted))
+    after = wanted.after or None
+    return call.tx.events.newest(wanted.limit, before=wanted.before, after=after, **_of(wanted))
+
+
+def _of(wanted: ReadEvents) -> dict[str, str | int | None]:
+    """What the reader asks for, as the rows say it."""
+    of_noun = wanted.kind is not None and wanted.kind.endswith(".")
+    return {
+        "project_id": wanted.project_id,
+        "task_id": wanted.task_id,
+        "agent_id": wanted.agent_id,
+        "actor_id": wanted.actor_id,
+        "correlation_id": wanted.correlation_id,
+        "kind": None if of_noun else wanted.kind,
+        "kinds_like": f"{wanted.kind}%" if of_noun else None,
+        "since": of_datetime(wanted.since) if wanted.since is not None else None,
+        "until": of_datetime(wanted.until) if wanted.until is not None else None,
+    }
 
 
 def _event(each: Event) -> dict[str, Any]:
@@ -133,20 +145,25 @@ def _event(each: Event) -> dict[str, Any]:
         "session_id": each.session_id,
         "launch_id": each.launch_id,
         "correlation_id": each.correlation_id,
-        "data": each.data,
+        "data": _worded(each.data),
     }
+
+
+def _worded(data: dict[str, Any]) -> dict[str, Any]:
+    """The words of a row are kept in English with a decision, and said in the reader's language."""
+    return {**data, "rule": constant(data["rule"])} if isinstance(data.get("rule"), str) else data
 
 
 # --- sessions and launches -------------------------------------------------------------------------------------------
 
 
-class ListSessions(Parameters):
+class ListSessions(Paged):
     live: bool = Field(True, description="Only those that are signed in now.")
     project_id: Id | None = Field(None, description="Only of this project.")
 
 
-class SessionsResult(Result):
-    sessions: list[dict[str, Any]]
+class SessionsResult(Page):
+    sessions: list[nouns.Session]
 
 
 @operation(
@@ -162,17 +179,20 @@ def list_sessions(call: Call, wanted: ListSessions) -> dict[str, Any]:
     """Who is signed in."""
     found = call.tx.sessions.live() if wanted.live else call.tx.sessions.newest()
     visible = [each for each in found if call.sees(each.project_id) and wanted.project_id in (None, each.project_id)]
-    return {"success": True, "sessions": [showing.session(each) for each in visible]}
+    shown, more = cut(visible, wanted, lambda each: each.id)
+    return {"success": True, "sessions": [showing.session(each) for each in shown], **more}
 
 
-class ListLaunches(Parameters):
+class ListLaunches(Paged):
     project_id: Id | None = Field(None, description="Only of this project.")
     agent_id: Id | None = Field(None, description="Only of this agent.")
     task_id: Id | None = Field(None, description="Only for this main task.")
+    since: AwareDatetime | None = Field(None, description="Only what still lived then.")
+    until: AwareDatetime | None = Field(None, description="Only what was ordered before.")
 
 
-class LaunchesResult(Result):
-    launches: list[dict[str, Any]]
+class LaunchesResult(Page):
+    launches: list[nouns.Launch]
 
 
 @operation(
@@ -186,8 +206,20 @@ class LaunchesResult(Result):
 )
 def list_launches(call: Call, wanted: ListLaunches) -> dict[str, Any]:
     """What was started, the newest first."""
-    found = call.tx.launches.listed(project_id=wanted.project_id, agent_id=wanted.agent_id, task_id=wanted.task_id)
-    return {"success": True, "launches": [showing.launch(each) for each in found if call.sees(each.project_id)]}
+    limit, after = wanted.limit or MOST_LAUNCHES, key_of(wanted.cursor, str)
+    since = of_datetime(wanted.since) if wanted.since is not None else None
+    found = call.tx.launches.page(
+        limit + 1,
+        projects=call.visible(wanted.project_id),
+        agent_id=wanted.agent_id,
+        task_id=wanted.task_id,
+        since=since,
+        not_before=since - call.context.limits.run_time - DAY if since is not None else None,
+        until=of_datetime(wanted.until) if wanted.until is not None else None,
+        after=after[0] if after is not None else None,
+    )
+    more = {"next_cursor": cursor_of(found[limit - 1].id)} if len(found) > limit else {}
+    return {"success": True, "launches": [showing.launch(each) for each in found[:limit]], **more}
 
 
 class ReadLog(Parameters):
@@ -201,7 +233,8 @@ class LogResult(Result):
     text: str
     next_offset: int
     ended: bool
-    launch: NotRequired[dict[str, Any]]
+    removed: NotRequired[str]
+    launch: NotRequired[nouns.LaunchUsed]
 
 
 @operation(
@@ -215,12 +248,12 @@ class LogResult(Result):
     waits=True,
 )
 def read_launch_log(call: Call, wanted: ReadLog) -> dict[str, Any] | Later:
-    """What the process of a launch has printed, from an offset."""
+    """What the process of a launch has printed, from an offset. `removed` says so where it is not kept any more."""
     launch = call.tx.launches.find(wanted.launch_id)
     if launch is None or not call.sees(launch.project_id):
         raise Refusal(
             Code.LAUNCH_NOT_FOUND,
-            f"There is no launch {wanted.launch_id}.",
+            say("There is no launch {launch_id}.", launch_id=wanted.launch_id),
             "List the launches for their ids.",
         )
     parts = call.tx.launches.log(launch.id, wanted.offset)
@@ -228,17 +261,39 @@ def read_launch_log(call: Call, wanted: ReadLog) -> dict[str, Any] | Later:
     ended = launch.exit_reported_at is not None
     if not text and not ended and wanted.wait_seconds and call.may_wait:
         return Later(frozenset({f"log:{launch.id}", f"launch:{launch.id}"}))
-    tail, usage = call.tx.launches.exit_record(launch.id)
+    tail, told_before = call.tx.launches.exit_record(launch.id)
     if not parts and wanted.offset == 0 and tail:
         text = tail
-    return {
+    usage = call.tx.usages.of_launch(launch.id)
+    answer = {
         "success": True,
         "launch_id": launch.id,
         "text": text,
         "next_offset": wanted.offset + len(text),
         "ended": ended,
-        "launch": {**showing.launch(launch), "usage": orjson.loads(usage) if usage else None},
+        "launch": {**showing.launch(launch), "usage": asdict(usage) if usage is not None else told_before},
     }
+    return {**answer, "removed": _removed(call, launch)} if _is_removed(call, launch, parts) else answer
+
+
+def oldest_kept(call: Call) -> str:
+    """Launches whose ids come before this one were ordered so long ago that their output is not kept."""
+    return ids.make(ids.LAUNCH, max(0, call.now - call.context.settings.log_keep_days * DAY), 0)
+
+
+def _is_removed(call: Call, launch: Launch, parts: Sequence[Any]) -> bool:
+    """Nothing is left of what it printed: not even before the offset that is asked for."""
+    old = launch.id < oldest_kept(call) and not launch.live
+    return old and not parts and call.tx.launches.log_end(launch.id) == 0
+
+
+def _removed(call: Call, launch: Launch) -> str:
+    days = call.context.settings.log_keep_days
+    where = f"the machine of its Coordinator ({launch.coordinator_id})" if launch.coordinator_id else "its machine"
+    return (
+        f"The output of this launch was removed: it is kept for {days} days here (TORYO_LOG_KEEP_DAYS). "
+        f"Its file may still be on {where}: {launch.id}.log in the log directory there."
+    )
 
 
 # --- the server ------------------------------------------------------------------------------------------------------
@@ -247,7 +302,8 @@ def read_launch_log(call: Call, wanted: ReadLog) -> dict[str, Any] | Later:
 class Status(Result):
     version: str
     database: str
-    coordinators: list[dict[str, Any]]
+    database_bytes: int
+    coordinators: list[nouns.Coordinator]
     projects: int
     agents: int
     running: int
@@ -268,12 +324,24 @@ def server_status(call: Call, _: NoParameters) -> dict[str, Any]:
         "success": True,
         "version": toryo.__version__,
         "database": call.tx.connection.dialect,
-        "coordinators": [
-            {**each, "seen_at": iso(each["seen_at"]), "seconds_ago": (call.now - each["seen_at"]) // 1000}
-            for each in call.tx.keeping.coordinators()
-        ],
+        "database_bytes": call.tx.keeping.database_bytes(),
+        "coordinators": [_coordinator(each, call.now) for each in call.tx.keeping.coordinators()],
         "projects": len(call.tx.projects.all()),
         "agents": len(call.tx.agents.all()),
         "running": len(call.tx.sessions.live()),
         "last_event": call.tx.events.last(),
+    }
+
+
+def _coordinator(seen: Seen, now: Millis) -> dict[str, Any]:
+    return {
+        "coordinator_id": seen.id,
+        "providers": seen.providers or [],
+        "labels": seen.labels,
+        "capabilities": seen.capabilities,
+        "agents": seen.agents,
+        "running": seen.running,
+        "seen_at": iso(seen.seen_at),
+        "seconds_ago": (now - seen.seen_at) // 1000,
+        "disk": showing.disk(seen.disk),
     }

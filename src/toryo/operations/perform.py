@@ -6,12 +6,13 @@ answer. Waiting happens at the edge, which performs again after a hint.
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 import itertools
 import logging
 import time
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +26,8 @@ from toryo.domain.agents import Kind as AgentKind
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import Event
 from toryo.domain.times import SECOND, Millis
-from toryo.operations import gate, leading, listing, talking
+from toryo.domain.wording import Worded, constant, say, together
+from toryo.operations import gate, leading, listing, passwords, repeating, talking
 from toryo.operations.call import Call, Context
 from toryo.operations.catalogue import Later, Operation, catalogue
 from toryo.operations.identity import digest, identify
@@ -44,7 +46,9 @@ OWNER_ID = "owner"
 """The person who set up the server."""
 _CUT = 2_048
 """Characters of arguments that a log line keeps."""
-_SECRET = frozenset({"passkey", "session_token", "credential", "token", "api_key"})
+_SECRET = frozenset(
+    {"passkey", "session_token", "credential", "token", "api_key", "code", "password", "old_password", "state"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,7 @@ class Office:
         started = time.perf_counter()
         try:
             try:
+                asked = asked.with_prepared(self._prepare(asked))
                 done = self._run(asked)(asked.work)
             except _RollBack as after_write:
                 done = self.database.write(asked.refusing(after_write.refusal))
@@ -128,12 +133,22 @@ class Office:
         run = self.database.read_async if asked.operation.reads else self.database.write_async
         try:
             try:
+                if asked.operation.beforehand is not None:
+                    loop = asyncio.get_running_loop()
+                    asked = asked.with_prepared(await loop.run_in_executor(passwords.pool(), self._prepare, asked))
                 done = await run(asked.work)
             except _RollBack as after_write:
                 done = await self.database.write_async(asked.refusing(after_write.refusal))
         except Exception as error:  # noqa: BLE001 - as in `perform`
             done = _Done(Outcome(_fault(error).answer(), True, operation=asked.operation), frozenset(), None)
         return self._finish(asked, done, started)
+
+    def _prepare(self, asked: _Asked) -> Any:
+        """What takes long, done outside of any transaction: others write meanwhile."""
+        if asked.operation.beforehand is None:
+            return None
+        todo = self.database.read(asked.look)
+        return todo() if todo is not None else None
 
     def _run(self, asked: _Asked) -> Callable[[Callable[[Connection], _Done]], _Done]:
         return self.database.read if asked.operation.reads else self.database.write
@@ -186,7 +201,7 @@ class Office:
 
     def _listed(self, connection: Connection, credentials: Credentials, toolset: str | None) -> list[Operation]:
         try:
-            caller = identify(Transaction(connection), credentials)
+            caller = identify(Transaction(connection), credentials, self.clock())
         except Refusal:
             caller = Caller(Kind.NOBODY)
         return listing.tools_for(caller, toolset)
@@ -236,12 +251,29 @@ class _Asked:
     now: Millis
     once: str
     """Names this call among all: a work that runs again is known by it."""
+    prepared: Any = None
+
+    def with_prepared(self, prepared: Any) -> _Asked:
+        return self if prepared is None else replace(self, prepared=prepared)
+
+    def look(self, connection: Connection) -> Callable[[], Any] | None:
+        """What is to be prepared; nothing for a call that will be refused."""
+        tx = Transaction(connection)
+        assert self.operation.beforehand is not None
+        try:
+            caller = identify(tx, self.credentials, self.now)
+            refuse(self.operation, caller)
+            return self.operation.beforehand(self._call(tx, caller), _validated(self.operation, self.arguments))
+        except Refusal:
+            return None
 
     def work(self, connection: Connection) -> _Done:
         tx = Transaction(connection)
         caller: Caller | None = None
         try:
             caller = self._caller(tx)
+            if caller.access_token is not None:
+                self.office.context.uses.note(caller.access_token, self.now)
             refuse(self.operation, caller)
             parameters = _validated(self.operation, self.arguments)
             call = self._call(tx, caller)
@@ -249,7 +281,8 @@ class _Asked:
                 if not self.operation.reads:
                     talking.confirm(call)
                 gate.refuse(call, self.operation)
-            result = self.operation.handler(call, parameters)
+            key = self.credentials.idempotency_key
+            result = repeating.carried_out(call, self.operation, parameters, self.arguments, key)
         except Refusal as refusal:
             if tx.wrote:
                 raise _RollBack(refusal) from None
@@ -267,9 +300,9 @@ class _Asked:
 
     def _caller(self, tx: Transaction) -> Caller:
         """Who calls; within a project, once nobody else changes it."""
-        caller = identify(tx, self.credentials)
+        caller = identify(tx, self.credentials, self.now)
         if caller.project_id is not None and not self.operation.reads and tx.lock_project(caller.project_id):
-            caller = identify(tx, self.credentials)
+            caller = identify(tx, self.credentials, self.now)
         return caller
 
     def _call(self, tx: Transaction, caller: Caller) -> Call:
@@ -281,6 +314,10 @@ class _Asked:
             may_wait=self.may_wait,
             correlation_id=self.credentials.correlation_id,
             once=self.once,
+            browser=self.credentials.browser,
+            remote=self.credentials.remote,
+            signed_in_before=self.credentials.signed_in_before,
+            prepared=self.prepared,
         )
 
     def _answered(self, tx: Transaction, call: Call, result: dict[str, Any] | Later) -> _Done:
@@ -347,14 +384,20 @@ def _refuse_unstorable(operation: Operation, arguments: dict[str, Any]) -> None:
     except TypeError as error:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            f"{operation.name}: the arguments hold what cannot be stored ({error}).",
+            say(
+                "{operation_name}: the arguments hold what cannot be stored ({error}).",
+                operation_name=operation.name,
+                error=str(error),
+            ),
             "Leave out half characters, numbers beyond 64 bits, and JSON nested more than 250 levels deep.",
         ) from None
     # what programs print is a Coordinator's to report as it is; those operations make it readable themselves
     if b"\\u0000" in dumped and operation.grant is not Grant.COORDINATOR and _has_nul(arguments):
         raise Refusal(
             Code.VALIDATION_ERROR,
-            f"{operation.name}: a text holds a NUL character, which cannot be stored.",
+            say(
+                "{operation_name}: a text holds a NUL character, which cannot be stored.", operation_name=operation.name
+            ),
             "Leave NUL characters out, and call it again.",
         )
 
@@ -368,26 +411,39 @@ def _has_nul(value: Any) -> bool:
 
 
 def _invalid(operation: Operation, invalid: ValidationError) -> Refusal:
-    errors = invalid.errors(include_url=False, include_context=False, include_input=False)
-    mistakes = [{"parameter": ".".join(str(part) for part in each["loc"]), "problem": each["msg"]} for each in errors]
+    errors = invalid.errors(include_url=False, include_input=False)
+    mistakes = [
+        {"parameter": ".".join(str(part) for part in each["loc"]), "problem": _problem(each)} for each in errors
+    ]
     known = list(operation.parameters.model_fields)
     hints = [
         _nearest(str(each["loc"][0]), known) for each in errors if each["type"] == "extra_forbidden" and each["loc"]
     ]
     too_long = all(each["type"] in ("string_too_long", "too_long") for each in errors)
-    told = "; ".join(f"{each['parameter'] or 'arguments'}: {each['problem']}" for each in mistakes[:5])
-    instruction = " ".join(hint for hint in hints if hint) or "Call it again with these mended."
+    listed = (
+        say("{parameter}: {problem}", parameter=each["parameter"] or "arguments", problem=each["problem"])
+        for each in mistakes[:5]
+    )
+    told = together(listed, "; ")
+    instruction = together(hints) or constant("Call it again with these mended.")
     return Refusal(
         Code.TOO_LARGE if too_long else Code.VALIDATION_ERROR,
-        f"{operation.name}: {told}.",
-        f"{instruction} Its parameters: {', '.join(known) or 'none'}.",
+        say("{operation_name}: {told}.", operation_name=operation.name, told=told),
+        say("{instruction} Its parameters: {names}.", instruction=instruction, names=", ".join(known) or "none"),
         errors=mistakes[:20],
     )
 
 
-def _nearest(name: str, known: list[str]) -> str:
+def _problem(mistake: Mapping[str, Any]) -> Worded:
+    """What is wrong with one value: pydantic's words, and by its type of mistake those of other languages."""
+    return Worded(mistake["msg"], f"pydantic {mistake['type']}", dict(mistake.get("ctx", {})))
+
+
+def _nearest(name: str, known: list[str]) -> Worded:
     close = difflib.get_close_matches(name, known, 1)
-    return f"Did you mean {close[0]} instead of {name}?" if close else f"Leave out {name}."
+    if not close:
+        return say("Leave out {name}.", name=name)
+    return say("Did you mean {close} instead of {name}?", close=close[0], name=name)
 
 
 def _two_callers() -> Refusal:
@@ -401,8 +457,10 @@ def _two_callers() -> Refusal:
 def _unknown(name: str) -> Refusal:
     names = [each.name for each in catalogue().values() if each.tool]
     close = difflib.get_close_matches(name, names, 3)
-    instruction = f"Did you mean {' or '.join(close)}?" if close else "Call help for the tools there are."
-    return Refusal(Code.TOOL_NOT_FOUND, f"There is no tool {name[:100]!r}.", instruction)
+    instruction = (
+        say("Did you mean {names}?", names=" or ".join(close)) if close else "Call help for the tools there are."
+    )
+    return Refusal(Code.TOOL_NOT_FOUND, say("There is no tool {name!r}.", name=name[:100]), instruction)
 
 
 # --- what goes wrong -------------------------------------------------------------------------------------------------

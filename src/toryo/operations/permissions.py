@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 from toryo.domain.agents import Agent, Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch, Purpose
+from toryo.domain.people import AccessToken
 from toryo.domain.queue import ApiKey
 from toryo.domain.sessions import Session
+from toryo.domain.wording import say
 
 if TYPE_CHECKING:
     from toryo.operations.catalogue import Operation
@@ -86,8 +88,16 @@ class Credentials:
 
     bearer: str | None = None
     session_token: str | None = None
+    cookie: str | None = None
+    """What a browser is signed in by: good in its cookie, and nowhere else."""
+    signed_in_before: str | None = None
+    """What a browser that signs in anew has been signed in by: that ends."""
     correlation_id: str | None = None
     remote: str | None = None
+    browser: str | None = None
+    """What the caller's program calls itself (`User-Agent`)."""
+    idempotency_key: str | None = None
+    """By which a create that is sent again is known (`Idempotency-Key`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +109,10 @@ class Caller:
     login: Login | None = None
     coordinator_id: str | None = None
     key: ApiKey | None = None
+    sign_in_id: str | None = None
+    """Of the browser that calls, if it is one."""
+    access_token: AccessToken | None = None
+    """What a person's program showed, if it was one of those that people make."""
 
     @property
     def project_id(self) -> str | None:
@@ -147,7 +161,7 @@ def refuse(operation: Operation, caller: Caller) -> None:
         if caller.kind is not Kind.COORDINATOR:
             raise Refusal(
                 Code.COORDINATOR_REQUIRED,
-                f"{operation.name} is for Coordinators.",
+                say("{operation_name} is for Coordinators.", operation_name=operation.name),
                 "Agents sign in with authenticate and then call get_next_action.",
             )
         return
@@ -181,7 +195,7 @@ def key_required(name: str) -> Refusal:
     """What somebody without an API key is told who calls the operation of that name."""
     return Refusal(
         Code.AUTHENTICATION_REQUIRED,
-        f"{name} needs an API key.",
+        say("{name} needs an API key.", name=name),
         "Pass it as Authorization: Bearer or as api_key; a person makes one: toryo token add --agent ID "
         "--project PRJ --type T.",
     )
@@ -191,8 +205,8 @@ def _refuse_key(operation: Operation, caller: Caller, key: ApiKey) -> None:
     if key.tools and operation.name not in key.tools:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            f"This API key may not call {operation.name}.",
-            f"It may call: {', '.join(key.tools)}. A person makes another key (toryo token add).",
+            say("This API key may not call {operation_name}.", operation_name=operation.name),
+            say("It may call: {names}. A person makes another key (toryo token add).", names=", ".join(key.tools)),
         )
     if operation.grant is Grant.FILER and not caller.orchestrates:
         raise Refusal(
@@ -206,13 +220,13 @@ def _refuse_person(operation: Operation, caller: Caller) -> None:
     if caller.kind is not Kind.PERSON:
         raise Refusal(
             Code.AUTHENTICATION_REQUIRED,
-            f"{operation.name} is for people, with a person's token.",
+            say("{operation_name} is for people, with a person's token.", operation_name=operation.name),
             "Use the token in owner.token of the server's data directory (--token or TORYO_TOKEN).",
         )
     if operation.grant is Grant.OWNER and caller.login is not Login.OWNER:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            f"{operation.name} is for the owner.",
+            say("{operation_name} is for the owner.", operation_name=operation.name),
             "Ask an owner of this server to do it.",
         )
     if operation.grant is Grant.WRITER and caller.login is Login.VIEWER:
@@ -227,7 +241,7 @@ def _refuse_reader(operation: Operation, caller: Caller) -> None:
     if caller.session is None and not caller.is_person:
         raise Refusal(
             Code.AUTHENTICATION_REQUIRED,
-            f"{operation.name} needs to know who reads.",
+            say("{operation_name} needs to know who reads.", operation_name=operation.name),
             "Connect with Authorization: Bearer and the session_token of authenticate, a launch credential that has "
             "signed in, or a person's token.",
         )
@@ -245,7 +259,7 @@ def refuse_session(operation: Operation, caller: Caller) -> None:
             )
         raise Refusal(
             Code.AUTHENTICATION_REQUIRED,
-            f"{operation.name} needs a session.",
+            say("{operation_name} needs a session.", operation_name=operation.name),
             "Call authenticate with your agent_id and passkey, then pass the session_token it returns.",
         )
     if operation.grant is Grant.ANY_SESSION:
@@ -254,7 +268,11 @@ def refuse_session(operation: Operation, caller: Caller) -> None:
         if session.purpose is not Purpose.CHAT:
             raise Refusal(
                 Code.CHAT_SESSION_REQUIRED,
-                f"{operation.name} is for chat sessions; this is a {session.purpose.value} session.",
+                say(
+                    "{operation_name} is for chat sessions; this is a {purpose} session.",
+                    operation_name=operation.name,
+                    purpose=session.purpose,
+                ),
                 "Use delegate_to_chat_session: your own chat session then says it for you.",
                 purpose=session.purpose.value,
             )
@@ -262,13 +280,17 @@ def refuse_session(operation: Operation, caller: Caller) -> None:
     if session.purpose is not Purpose.TASK:
         raise Refusal(
             Code.TASK_SESSION_REQUIRED,
-            f"{operation.name} is for task sessions; this is a {session.purpose.value} session.",
+            say(
+                "{operation_name} is for task sessions; this is a {purpose} session.",
+                operation_name=operation.name,
+                purpose=session.purpose,
+            ),
             "Talk here; the task session of this agent does the work. Call get_next_action.",
             purpose=session.purpose.value,
         )
     if operation.grant is Grant.MANAGER and (caller.agent is None or caller.agent.role is not Role.MANAGER):
         raise Refusal(
             Code.MANAGER_REQUIRED,
-            f"{operation.name} is for managers.",
+            say("{operation_name} is for managers.", operation_name=operation.name),
             "Work on your own task: call get_next_action and do what it says.",
         )

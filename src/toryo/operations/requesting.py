@@ -19,6 +19,7 @@ from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project
 from toryo.domain.tasks import Approval, Priority, Status, Task, priority_named
 from toryo.domain.times import HOUR, Millis
+from toryo.domain.wording import say
 from toryo.operations import asking, changing, showing
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Parameters, operation
@@ -75,7 +76,7 @@ def _assignee(call: Call, project: Project, agent_id: str) -> Agent:
     if not call.tx.agents.members_among(project.id, [assignee.id]) or not assignee.active:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            f"{assignee.id} is not an active member of this project.",
+            say("{assignee_id} is not an active member of this project.", assignee_id=assignee.id),
             "Ask an active member, or a person to add the agent.",
         )
     return assignee
@@ -111,7 +112,7 @@ def _consent(call: Call, message_id: str | None) -> chat.Message | None:
 def _no_message(message_id: str) -> Refusal:
     return Refusal(
         Code.MESSAGE_NOT_FOUND,
-        f"No message {message_id} was delivered to you.",
+        say("No message {message_id} was delivered to you.", message_id=message_id),
         "get_pending_messages has the ids of your messages.",
         message_id=message_id,
     )
@@ -122,14 +123,18 @@ def _refuse_unfit(call: Call, message: chat.Message) -> None:
     if sender is None or not sender.human:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            f"Message {message.id} is not a person's.",
+            say("Message {message_id} is not a person's.", message_id=message.id),
             "Only a person's message asks for a task; a task session may request one for itself.",
             message_id=message.id,
         )
     if message.used_for is not None:
         raise Refusal(
             Code.CONFLICT,
-            f"Message {message.id} has been used already: for task {message.used_for}.",
+            say(
+                "Message {message_id} has been used already: for task {used_for}.",
+                message_id=message.id,
+                used_for=message.used_for,
+            ),
             "One message asks for one task. Ask the person to write again for another.",
             message_id=message.id,
             task_id=message.used_for,
@@ -137,7 +142,7 @@ def _refuse_unfit(call: Call, message: chat.Message) -> None:
     if call.now - message.created_at > FRESH:
         raise Refusal(
             Code.NOT_NOW,
-            f"Message {message.id} is older than a day.",
+            say("Message {message_id} is older than a day.", message_id=message.id),
             "Ask the person whether it is still wanted; their new message can be used.",
             message_id=message.id,
         )
@@ -188,7 +193,13 @@ def _refuse_too_many(call: Call, project: Project, requester_id: str) -> None:
         if count >= cap:
             raise Refusal(
                 Code.LIMIT_REACHED,
-                f"{requester_id} has {count} requests {what}; {cap} is the limit.",
+                say(
+                    "{requester_id} has {count} requests {what}; {cap} is the limit.",
+                    requester_id=requester_id,
+                    count=count,
+                    what=what,
+                    cap=cap,
+                ),
                 "Wait until some are done, and go on with your own work: get_next_action.",
                 limit=cap,
             )

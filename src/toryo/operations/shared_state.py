@@ -12,6 +12,7 @@ from toryo.domain.queue import Entry
 from toryo.domain.times import SECOND, iso
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Parameters, Route, operation
+from toryo.operations.paging import Page, Paged, cut
 from toryo.operations.permissions import Grant
 from toryo.operations.results import Result
 
@@ -98,11 +99,15 @@ def _shown(entry: Entry) -> dict[str, Any]:
     }
 
 
-class ListState(Parameters):
+AT_ONCE = 1_000
+"""Values of one page, where nobody says how many."""
+
+
+class ListState(Paged):
     project_id: Id = Field(description="The project.")
 
 
-class States(Result):
+class States(Page):
     entries: list[dict[str, Any]]
 
 
@@ -119,9 +124,11 @@ def list_shared_state(call: Call, wanted: ListState) -> dict[str, Any]:
     """What the agents of a project share now."""
     project = call.project(wanted.project_id)
     live = [each for each in call.context.shared(call.tx).all(project.id) if not each.expired(call.now)]
+    found, more = cut(live, wanted.at_most(AT_ONCE), lambda each: each.key)
     return {
         "success": True,
         "entries": [
-            {**_shown(each), "updated_by": each.updated_by, "updated_at": iso(each.updated_at)} for each in live
+            {**_shown(each), "updated_by": each.updated_by, "updated_at": iso(each.updated_at)} for each in found
         ],
+        **more,
     }

@@ -13,6 +13,19 @@ from toryo.domain.projects import Project
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import Details, Task
 from toryo.domain.times import iso, iso_or_none
+from toryo.storage.keeping import Disk
+
+
+def disk(taken: Disk | None) -> dict[str, Any] | None:
+    """What a Coordinator's files take; None: it has not counted yet."""
+    if taken is None:
+        return None
+    return {
+        "logs_bytes": taken.logs,
+        "worktrees_bytes": taken.worktrees,
+        "complete": taken.complete,
+        "measured_at": iso(taken.measured_at),
+    }
 
 
 def task(each: Task, details: Details, dependencies: tuple[str, ...] | list[str]) -> dict[str, Any]:

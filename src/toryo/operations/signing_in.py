@@ -13,7 +13,7 @@ from typing import Any, NotRequired
 from pydantic import Field
 
 from toryo.domain import handover, ids
-from toryo.domain.agents import Agent
+from toryo.domain.agents import Agent, Program
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.projects import Language
@@ -306,7 +306,8 @@ class ModelReported(Result):
 @operation("report_model", grant=Grant.ANY_SESSION, parameters=ReportModel, result=ModelReported, leads=True)
 def report_model(call: Call, reported: ReportModel) -> dict[str, Any]:
     """Say which provider and model you are; once per session, before anything else."""
-    verified = _verified(call.agent, reported)
+    program = _program(call)
+    verified = program is None or program.is_model(reported.provider, reported.model_id)
     call.change_session(model_provider=reported.provider, model_id=reported.model_id, model_verified=verified)
     call.event(
         "session.model_reported" if verified else "session.model_mismatch",
@@ -314,18 +315,19 @@ def report_model(call: Call, reported: ReportModel) -> dict[str, Any]:
         data={
             "provider": reported.provider,
             "model_id": reported.model_id,
-            "expected_provider": call.agent.provider,
-            "expected_model": call.agent.model,
+            "expected_provider": program.provider if program is not None else None,
+            "expected_model": program.model if program is not None else None,
         },
     )
     return {"success": True, "verified": verified}
 
 
-def _verified(agent: Agent, reported: ReportModel) -> bool:
-    """The provider equals, and the expected model id is a prefix (a date suffix is the same model)."""
-    if agent.provider is not None and reported.provider.casefold() != agent.provider.casefold():
-        return False
-    return agent.model is None or reported.model_id.casefold().startswith(agent.model.casefold())
+def _program(call: Call) -> Program | None:
+    """What was started: the agent's own program, or the one that stands in."""
+    launch = call.caller.launch
+    if launch is not None and launch.provider is not None:
+        return Program(launch.provider, launch.model)
+    return call.agent.program
 
 
 @operation("logout", grant=Grant.ANY_SESSION, parameters=NoParameters, result=Said)

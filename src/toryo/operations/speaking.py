@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.wording import say
 from toryo.operations.call import Call
 from toryo.operations.permissions import Login
 
@@ -22,7 +23,7 @@ def person(call: Call, as_person: str | None) -> Agent:
     if not found.human:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            f"{found.id} is an agent, not a person.",
+            say("{found_id} is an agent, not a person.", found_id=found.id),
             "Name a person in as_person (--as); toryo why AGENT says what an agent waits for.",
             agent_id=found.id,
         )

@@ -16,6 +16,7 @@ from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project, Status
 from toryo.domain.sessions import Session
 from toryo.domain.times import iso
+from toryo.domain.wording import say
 from toryo.operations.call import WORK, Call
 
 
@@ -32,21 +33,21 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
     if writer.id == other.id:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            f"{other.id} is you.",
+            say("{other_id} is you.", other_id=other.id),
             "Name somebody else; list_tasks and get_my_profile show who there is.",
             target_agent_id=other.id,
         )
     if project.status is Status.ARCHIVED:
         raise Refusal(
             Code.NOT_NOW,
-            f"Project {project.id} is archived: nobody comes to read.",
+            say("Project {project_id} is archived: nobody comes to read.", project_id=project.id),
             "A person resumes it first (toryo project resume).",
             project_id=project.id,
         )
     if not other.active:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            f"{other.id} is inactive: nobody comes to read.",
+            say("{other_id} is inactive: nobody comes to read.", other_id=other.id),
             "Write to an active member, or ask a person to activate it.",
             target_agent_id=other.id,
         )
@@ -55,7 +56,11 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
         return
     raise Refusal(
         Code.PERMISSION_DENIED,
-        f"{other.id} is neither a member of this project nor above or below {writer.id}.",
+        say(
+            "{other_id} is neither a member of this project nor above or below {writer_id}.",
+            other_id=other.id,
+            writer_id=writer.id,
+        ),
         "Write to a member of the project; a person can add one (toryo agent edit ID --project PRJ).",
         target_agent_id=other.id,
     )
@@ -160,7 +165,12 @@ def _refuse_flood(call: Call, project_id: str, writer_id: str, to_id: str) -> No
     if nth is not None and call.now - nth < chat.WINDOW:
         raise Refusal(
             Code.RATE_LIMITED,
-            f"{limit} messages a minute from {writer_id} to {to_id} are the limit; this one was not stored.",
+            say(
+                "{limit} messages a minute from {writer_id} to {to_id} are the limit; this one was not stored.",
+                limit=limit,
+                writer_id=writer_id,
+                to_id=to_id,
+            ),
             "Wait, and put more into one message.",
             retry_after=(chat.WINDOW - (call.now - nth)) // 1000 + 1,
         )

@@ -16,9 +16,11 @@ from toryo.domain.chat import Conversation, Message, Viewer
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Purpose
 from toryo.domain.times import iso, iso_or_none
-from toryo.operations import conversing, explaining, launching, speaking, talking
+from toryo.domain.wording import say
+from toryo.operations import conversing, explaining, launching, nouns, speaking, starters, talking
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, Parameters, Route, operation
+from toryo.operations.paging import Page, Paged, cursor_of, cut, key_of
 from toryo.operations.permissions import Grant, Login
 from toryo.operations.results import Result
 from toryo.storage.chat import Thread
@@ -28,6 +30,8 @@ from toryo.workflow.launch import Action
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 
 _CHATS = "/projects/{project_id}/chats"
+MOST_ABOUT = 500
+"""Messages about a task of one page, where nobody says how many."""
 
 
 class InProject(Parameters):
@@ -50,7 +54,7 @@ class OpenChat(WithAgent):
 class Opened(Result):
     viewer_id: str
     heartbeat_seconds: int
-    status: dict[str, Any]
+    status: nouns.ChatStatus
 
 
 @operation(
@@ -153,7 +157,9 @@ def _status(call: Call, project_id: str, agent: Agent) -> dict[str, Any]:
     return {
         "state": state,
         "reason": decision.reason,
-        "explanation": explaining.explained(decision),
+        "explanation": explaining.explained(
+            decision, agent.id, starters.nobody_can(call, snapshot, decision, Purpose.CHAT)
+        ),
         "until": iso_or_none(decision.until),
     }
 
@@ -167,8 +173,8 @@ class SendChat(WithAgent):
 
 
 class ChatSent(Result):
-    message: dict[str, Any]
-    status: dict[str, Any]
+    message: nouns.Message
+    status: nouns.ChatStatus
 
 
 @operation(
@@ -188,7 +194,11 @@ def send_chat_message(call: Call, said: SendChat) -> dict[str, Any]:
     if said.related_task_id is not None and call.task(said.related_task_id).project_id != project.id:
         raise Refusal(
             Code.TASK_NOT_FOUND,
-            f"There is no task {said.related_task_id} in project {project.id}.",
+            say(
+                "There is no task {related_task_id} in project {project_id}.",
+                related_task_id=said.related_task_id,
+                project_id=project.id,
+            ),
             "Name a task of this project.",
             task_id=said.related_task_id,
         )
@@ -210,12 +220,12 @@ class ReadChat(WithAgent):
 
 
 class ChatRead(Result):
-    messages: list[dict[str, Any]]
+    messages: list[nouns.Message]
     last: int
     unread: int
     observing: bool
-    status: dict[str, Any]
-    conversation: NotRequired[dict[str, Any] | None]
+    status: nouns.ChatStatus
+    conversation: NotRequired[nouns.Conversation | None]
 
 
 @operation(
@@ -271,17 +281,21 @@ def _refuse_observer(call: Call, me: Agent, agent: Agent, other: Agent) -> None:
         return
     raise Refusal(
         Code.PERMISSION_DENIED,
-        f"You take no part in what {agent.id} and {other.id} say to each other, and stand above neither.",
+        say(
+            "You take no part in what {agent_id} and {other_id} say to each other, and stand above neither.",
+            agent_id=agent.id,
+            other_id=other.id,
+        ),
         "Leave out with_agent_id: your own thread is shown.",
     )
 
 
-class ListChats(InProject):
+class ListChats(InProject, Paged):
     of_agent_id: Id | None = Field(None, description="The threads of an agent below you, instead of your own.")
 
 
-class Chats(Result):
-    chats: list[dict[str, Any]]
+class Chats(Page):
+    chats: list[nouns.Chat]
 
 
 @operation(
@@ -304,7 +318,8 @@ def list_chats(call: Call, wanted: ListChats) -> dict[str, Any]:
         if other is None or not _may_list(call, me, whose, other):
             continue
         found.append(_thread(call, each, whose, other, observing=me.id not in (whose.id, other.id)))
-    return {"success": True, "chats": found}
+    shown, more = cut(found, wanted, lambda each: f"{each['agent_id']} {each['with_agent_id']}")
+    return {"success": True, "chats": shown, **more}
 
 
 def _may_list(call: Call, me: Agent, whose: Agent, other: Agent) -> bool:
@@ -332,26 +347,74 @@ def _thread(call: Call, thread: Thread, whose: Agent, other: Agent, *, observing
     }
 
 
+# --- about a task ----------------------------------------------------------------------------------------------------
+
+
+class ListTaskMessages(Paged):
+    task_id: Id = Field(description="The task.")
+
+
+class TaskMessages(Page):
+    messages: list[nouns.Message]
+
+
+@operation(
+    "list_task_messages",
+    grant=Grant.PERSON,
+    parameters=ListTaskMessages,
+    result=TaskMessages,
+    route=Route("GET", "/tasks/{task_id}/messages"),
+    tool=False,
+    reads=True,
+)
+def list_task_messages(call: Call, wanted: ListTaskMessages) -> dict[str, Any]:
+    """What was said about a task, the oldest first: by you, to you, and by those whose threads you may read. A page may
+    hold fewer than its limit."""
+    task = call.task(wanted.task_id)
+    limit, after = wanted.limit or MOST_ABOUT, key_of(wanted.cursor, int)
+    found = call.tx.chat.about(task.id, after[0] if after is not None else 0, limit + 1)
+    more = {"next_cursor": cursor_of(found[limit - 1].sequence)} if len(found) > limit else {}
+    may: dict[str, bool] = {}
+    for each in found:
+        if each.thread not in may:
+            may[each.thread] = _may_read(call, each.thread)
+    return {
+        "success": True,
+        "messages": [talking.shown(call, each) for each in found[:limit] if may[each.thread]],
+        **more,
+    }
+
+
+def _may_read(call: Call, thread: str) -> bool:
+    one, other = (call.tx.agents.find(each) for each in thread.split("|"))
+    return one is not None and other is not None and _may_list(call, call.agent, one, other)
+
+
 # --- conversations of agents -----------------------------------------------------------------------------------------
 
 
-class Conversations(Result):
-    conversations: list[dict[str, Any]]
+class ListConversations(InProject, Paged):
+    pass
+
+
+class Conversations(Page):
+    conversations: list[nouns.Conversation]
 
 
 @operation(
     "list_conversations",
     grant=Grant.PERSON,
-    parameters=InProject,
+    parameters=ListConversations,
     result=Conversations,
     route=Route("GET", "/projects/{project_id}/conversations"),
     tool=False,
     reads=True,
 )
-def list_conversations(call: Call, wanted: InProject) -> dict[str, Any]:
+def list_conversations(call: Call, wanted: ListConversations) -> dict[str, Any]:
     """The conversations of a project's agents, the newest first: who, about what, whose turn, how it ended."""
     project = call.project(wanted.project_id)
-    return {"success": True, "conversations": [_conversation(each) for each in call.tx.chat.conversations(project.id)]}
+    found, more = cut(call.tx.chat.conversations(project.id), wanted, lambda each: each.id)
+    return {"success": True, "conversations": [_conversation(each) for each in found], **more}
 
 
 class OneConversation(Parameters):
@@ -359,8 +422,8 @@ class OneConversation(Parameters):
 
 
 class ConversationShown(Result):
-    conversation: dict[str, Any]
-    messages: list[dict[str, Any]]
+    conversation: nouns.Conversation
+    messages: list[nouns.Message]
 
 
 @operation(
@@ -408,7 +471,7 @@ def _seen(call: Call, conversation_id: str) -> Conversation:
     if conversation is None or not call.sees(conversation.project_id):
         raise Refusal(
             Code.CONVERSATION_NOT_FOUND,
-            f"There is no conversation {conversation_id}.",
+            say("There is no conversation {conversation_id}.", conversation_id=conversation_id),
             "The list of a project's conversations has their ids.",
             conversation_id=conversation_id,
         )

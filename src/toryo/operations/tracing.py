@@ -11,6 +11,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis, iso, iso_or_none
 from toryo.domain.traces import trace_id_of
+from toryo.domain.wording import say
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Parameters, Route, operation
 from toryo.operations.permissions import Grant
@@ -50,7 +51,7 @@ def show_trace(call: Call, wanted: OneTrace) -> dict[str, Any]:
     if not tasks:
         raise Refusal(
             Code.TASK_NOT_FOUND,
-            f"No task belongs to the request {wanted.correlation_id}.",
+            say("No task belongs to the request {correlation_id}.", correlation_id=wanted.correlation_id),
             "Give the correlation_id of a task (toryo task show ID), or the id of one of its tasks.",
             correlation_id=wanted.correlation_id,
         )

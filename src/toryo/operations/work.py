@@ -14,7 +14,7 @@ from toryo.domain.launches import Purpose
 from toryo.domain.sessions import End
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import iso, iso_or_none
-from toryo.operations import accepting, changing, ending, leading, showing
+from toryo.operations import accepting, changing, ending, hands, leading, showing
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, NoParameters, Parameters, operation
 from toryo.operations.permissions import Grant
@@ -80,6 +80,8 @@ def _my_task(call: Call, task: Task) -> dict[str, Any]:
     details = call.tx.tasks.details(task.id)
     handoffs = call.tx.handovers.handoffs(task.id)
     own_directory = call.agent.provider_options.get("working_directory")
+    if call.session.purpose is Purpose.TASK and call.session.task_id is not None:
+        own_directory = hands.directory(call, call.session.task_id) or own_directory
     return {
         "task_id": task.id,
         "title": task.title,

@@ -25,14 +25,17 @@ from toryo.bus.bus import Bus
 from toryo.bus.in_process import InProcessBus
 from toryo.housekeeping.runner import Housekeeping
 from toryo.housekeeping.sending import Sending
+from toryo.operations import accounts
 from toryo.operations.catalogue import catalogue
 from toryo.operations.perform import Office
 from toryo.server import clock, listening, logs
 from toryo.server.edge import Edge
 from toryo.server.errors import ConfigurationError
 from toryo.server.files import COORDINATOR_TOKEN, OWNER_TOKEN, DataDirectory
-from toryo.server.hosts import Hosts
+from toryo.server.hosts import Hosts, is_loopback
 from toryo.server.listening import Listener
+from toryo.server.oidc import OidcEndpoint
+from toryo.server.proxies import Proxies
 from toryo.settings import Settings
 from toryo.storage.database import Database
 from toryo.storage.errors import DatabaseUnavailable
@@ -44,7 +47,7 @@ if TYPE_CHECKING:
     from toryo.server.telemetry import Telemetry
 
 STARTS_WITHIN = 30.0
-STOPS_WITHIN = 10.0
+STOPS_WITHIN = 60.0
 """Seconds that `run_in_thread` waits for its thread."""
 
 _log = structlog.get_logger("toryo.server")
@@ -124,8 +127,12 @@ def _build(settings: Settings, held: contextlib.ExitStack) -> App:
     observers = [each for each in (metrics, _telemetry(settings, held)) if each is not None]
     office = Office(database, settings, clock.now, clock.entropy, bus.publish, shared=shared, observers=observers)
     office.bootstrap(directory.token(COORDINATOR_TOKEN), directory.token(OWNER_TOKEN))
+    _refuse_without_way_in(settings, office)
     hosts = Hosts(settings.host, settings.allowed_hosts)
-    edge = Edge(office, bus, catalogue(), hosts, settings.max_body_bytes, metrics=metrics)
+    proxies, provider = Proxies(settings.trusted_proxies), _provider(settings)
+    edge = Edge(
+        office, bus, catalogue(), hosts, settings.max_body_bytes, metrics=metrics, proxies=proxies, provider=provider
+    )
     return App(
         settings,
         directory,
@@ -138,6 +145,25 @@ def _build(settings: Settings, held: contextlib.ExitStack) -> App:
         edge,
         contextlib.ExitStack(),
     )
+
+
+def _refuse_without_way_in(settings: Settings, office: Office) -> None:
+    """A server that others reach does not open before somebody can sign in who is not on this machine."""
+    if is_loopback(settings.host) or settings.auth.people == "tokens":
+        return
+    if not office.housekeep(accounts.somebody_can_sign_in):
+        raise ConfigurationError(
+            f"Others reach this server at {settings.host or 'every address'}, and nobody could sign in: no person has "
+            "a password, and there is no identity provider.",
+            "Give somebody a password: start it for this machine alone (toryo server), then toryo person password "
+            "owner, then start it again as now. Or name a provider (TORYO_AUTH__OIDC_ISSUER); or keep it on 127.0.0.1 "
+            "behind a proxy; or, where tokens and the links of toryo open shall be the only way in, set "
+            "TORYO_AUTH__PEOPLE=tokens.",
+        )
+
+
+def _provider(settings: Settings) -> OidcEndpoint | None:
+    return OidcEndpoint(settings.auth) if settings.auth.oidc_issuer else None
 
 
 def _bind(settings: Settings, held: contextlib.ExitStack) -> list[socket.socket]:

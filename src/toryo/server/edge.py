@@ -5,6 +5,7 @@ It knows an office that performs, a bus that hints and the catalogue, and builds
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,13 +13,19 @@ import orjson
 
 import toryo
 from toryo.bus.bus import Bus
-from toryo.domain.times import Millis
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.times import SECOND, Millis
+from toryo.domain.wording import say
 from toryo.operations.catalogue import Operation
 from toryo.operations.permissions import Credentials
-from toryo.server import bodies, clock, rest
+from toryo.server import bodies, clock, languages, oidc, rest
 from toryo.server.bodies import Receive, Scope, Send
 from toryo.server.hosts import Hosts
 from toryo.server.mcp import Listing, McpEndpoint
+from toryo.server.oidc import OidcEndpoint
+from toryo.server.pacing import Pace
+from toryo.server.pages import Pages
+from toryo.server.proxies import Proxies
 from toryo.server.rest import RestEndpoint
 from toryo.server.waiting import Performing, Waiting
 
@@ -26,6 +33,8 @@ if TYPE_CHECKING:
     from toryo.server.metrics import Metrics
 
 _MCP = frozenset({"/mcp", "/mcp/"})
+_DOORS = frozenset({f"{rest.PREFIX}/sign-in", oidc.PATH, oidc.CALLBACK})
+_DATA = frozenset({"/health", "/metrics"})
 
 
 class Serving(Performing, Listing, Protocol):
@@ -44,12 +53,19 @@ class Edge:
         max_body: int,
         now: Callable[[], Millis] = clock.now,
         metrics: Metrics | None = None,
+        proxies: Proxies | None = None,
+        provider: OidcEndpoint | None = None,
     ) -> None:
+        self._proxies = proxies or Proxies()
+        self._pace = Pace()
+        self._now = now
         self._metrics = metrics
         self._hosts = hosts
         self._waiting = Waiting(office, bus, operations, now)
         self._mcp = McpEndpoint(self._waiting, office, max_body)
         self._rest = RestEndpoint(self._waiting, operations, max_body)
+        self._pages = Pages()
+        self._provider = provider
 
     async def start(self) -> None:
         await self._mcp.start()
@@ -72,14 +88,36 @@ class Edge:
             return
         foreign = self._hosts.refusal(scope["headers"])
         path: str = scope["path"]
+        scope = self._proxies.seen(scope)
         if foreign is not None:
             await bodies.send_text(send, *foreign)
+        elif path in _DOORS and (too_early := self._too_early(scope)):
+            await rest.refuse(send, too_early.answer(), languages.wanted(dict(scope["headers"])))
+        elif self._provider is not None and path.startswith(oidc.PATH):
+            await self._provider(scope, self._waiting, send)
         elif path in _MCP:
             await self._mcp(scope, receive, send)
-        elif path.startswith(rest.PREFIX + "/"):
+        elif path.startswith(rest.PREFIX + "/") or path == rest.DOCS:
             await self._rest(scope, receive, send)
+        elif path not in _DATA and self._pages.wanted(scope):
+            await self._pages(scope, send)
         else:
             await self._elsewhere(path, scope["method"], send)
+
+    def _too_early(self, scope: Scope) -> Refusal | None:
+        """Whoever knocks too often at a door where people sign in."""
+        if scope["method"] == "GET" and not scope["path"].startswith(oidc.PATH):
+            return None
+        client = scope.get("client")
+        seconds = self._pace.wait_seconds(client[0] if client else "unix", self._now() / SECOND)
+        if not seconds:
+            return None
+        return Refusal(
+            Code.RATE_LIMITED,
+            "Too many tries to sign in from one address.",
+            say("Wait {seconds} seconds, then try again.", seconds=math.ceil(seconds)),
+            retry_after=math.ceil(seconds),
+        )
 
     async def _elsewhere(self, path: str, method: str, send: Send) -> None:
         page = {"/health": self._health, "/": _front, "/metrics": self._measured}.get(path)

@@ -10,6 +10,7 @@ from http import HTTPStatus
 from typing import Any
 
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.wording import say
 
 
 class ConfigurationError(Exception):
@@ -66,7 +67,7 @@ def problem(result: dict[str, Any], status: int | None = None) -> tuple[int, dic
 def too_large(limit: int) -> Refusal:
     return Refusal(
         Code.TOO_LARGE,
-        f"The request is larger than {limit:,} bytes.",
+        say("The request is larger than {limit:,} bytes.", limit=limit),
         "Send less: put large texts into files of the working directory and name the files.",
         limit=limit,
     )
@@ -76,6 +77,6 @@ def crashed(operation: str) -> Refusal:
     """What a caller is told when the server itself failed; the log has the cause."""
     return Refusal(
         Code.UNAVAILABLE,
-        f"The server failed while it carried out {operation}.",
+        say("The server failed while it carried out {operation}.", operation=operation),
         "Try again; if it fails again, show a person this message: the server's log has the cause.",
     )

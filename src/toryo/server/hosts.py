@@ -27,7 +27,7 @@ class Hosts:
     def __init__(self, listening_on: str, further: Iterable[str] = ()) -> None:
         given = {name.lower() for name in further}
         self._open = "*" in given
-        self._public = not _is_loopback(listening_on)
+        self._public = not is_loopback(listening_on)
         self._names = _LOOPBACK | given | {listening_on.lower()}
         if self._public:
             self._names |= {socket.gethostname().lower()}
@@ -90,7 +90,7 @@ def _is_ip(name: str) -> bool:
     return True
 
 
-def _is_loopback(name: str) -> bool:
+def is_loopback(name: str) -> bool:
     return name.lower() == "localhost" or (_is_ip(name) and ipaddress.ip_address(name).is_loopback)
 
 

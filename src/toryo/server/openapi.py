@@ -9,6 +9,7 @@ from typing import Any
 import toryo
 from toryo.operations.catalogue import Operation, Route
 from toryo.operations.permissions import Grant
+from toryo.operations.repeating import applies
 
 Schema = dict[str, Any]
 
@@ -27,24 +28,86 @@ _PROBLEM: Schema = {
 }
 
 
-def document(operations: Iterable[Operation], prefix: str) -> Schema:
-    """The whole document; paths carry `prefix`."""
+_STREAM: Schema = {
+    "operationId": "follow_events",
+    "summary": "The events as they happen, as server-sent events: the id of each is its sequence number, its data is "
+    "what read_events shows. Lines that begin with a colon say that somebody is still here.",
+    "responses": {
+        "200": {
+            "description": "Goes on until the client leaves or the server stops.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        },
+        "default": {
+            "description": "Refused.",
+            "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        },
+    },
+}
+_LAST_SEEN: Schema = {
+    "name": "Last-Event-ID",
+    "in": "header",
+    "description": "The last one that was seen, as browsers say it after a break: it counts before `after`.",
+    "schema": {"type": "integer", "minimum": 0},
+}
+_IDEMPOTENCY_KEY: Schema = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "The same key with the same content is done once, and answered as the first time.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]+$"},
+}
+_IF_MATCH: Schema = {
+    "name": "If-Match",
+    "in": "header",
+    "description": "The version that was read, in place of `version`: another one there is a conflict.",
+    "schema": {"type": "string", "pattern": '^"?[0-9]{1,15}"?$'},
+}
+SECURITY: Schema = {
+    "token": {"type": "http", "scheme": "bearer", "description": "A person's token."},
+    "browser": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "toryo",
+        "description": "What POST /sign-in gives to a browser. Over plain HTTP its name ends with the server's port "
+        "(toryo-8765), over HTTPS it is __Host-toryo. A change also needs the header X-Toryo: 1.",
+    },
+}
+
+
+def document(operations: Iterable[Operation], prefix: str, stream: str | None = None) -> Schema:
+    """The whole document; paths carry `prefix`. `stream` is where `read_events` goes on without end."""
     shared: dict[str, Schema] = {"Problem": _PROBLEM}
     paths: dict[str, Schema] = {}
     for each in operations:
         if each.route is not None:
             path = paths.setdefault(prefix + each.route.path, {})
             path[each.route.method.lower()] = _described(each, each.route, shared)
+    if stream is not None and f"{prefix}/events" in paths:
+        reading = paths[f"{prefix}/events"]["get"]
+        paths[prefix + stream] = {"get": _stream(reading)}
+        _also_streams(reading)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Toryo", "version": toryo.__version__, "description": "For people; agents use MCP at /mcp."},
         "paths": paths,
-        "components": {
-            "schemas": shared,
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer", "description": "A person's token."}},
-        },
-        "security": [{"token": []}],
+        "components": {"schemas": shared, "securitySchemes": SECURITY},
+        "security": [{name: []} for name in SECURITY],
     }
+
+
+def _stream(reading: Schema) -> Schema:
+    """As `read_events`, which it is, again and again; `after=now` begins with what comes next."""
+    left_out = ("limit", "wait_seconds", "newest", "before")
+    kept = [each for each in reading["parameters"] if each["name"] not in (*left_out, "after")]
+    after = {"name": "after", "in": "query", "description": "The last sequence number you have seen, or now."}
+    either = {"anyOf": [{"type": "integer", "minimum": 0}, {"const": "now"}]}
+    return {**_STREAM, "parameters": [{**after, "schema": either}, *kept, _LAST_SEEN]}
+
+
+def _also_streams(reading: Schema) -> None:
+    """The same path streams for who asks for it by the header `Accept`."""
+    reading["summary"] += " With Accept: text/event-stream, as they happen, as follow_events tells them."
+    reading["responses"]["200"]["content"].update(_STREAM["responses"]["200"]["content"])
+    reading["parameters"] = [*reading["parameters"], _LAST_SEEN]
 
 
 def _described(operation: Operation, route: Route, shared: dict[str, Schema]) -> Schema:
@@ -63,12 +126,18 @@ def _described(operation: Operation, route: Route, shared: dict[str, Schema]) ->
         ],
         "responses": _responses(operation, route, shared),
     }
+    described["parameters"] += _headers(operation, properties)
     body = {name: schema for name, schema in properties.items() if name not in in_path | in_query}
     if body:
         described["requestBody"] = _body(body, required & set(body))
     if operation.grant is Grant.OPEN:
         described["security"] = []
     return described
+
+
+def _headers(operation: Operation, properties: Schema) -> list[Schema]:
+    keyed = [_IDEMPOTENCY_KEY] if applies(operation) else []
+    return [*keyed, _IF_MATCH] if "version" in properties else keyed
 
 
 def _parameter(name: str, schema: Schema, where: str, required: bool) -> Schema:

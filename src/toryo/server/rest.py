@@ -9,20 +9,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 import orjson
 
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.projects import Language
+from toryo.domain.wording import say
 from toryo.operations.catalogue import Operation
-from toryo.operations.permissions import Grant
-from toryo.server import bodies, errors, identity, openapi
+from toryo.operations.permissions import Credentials, Grant
+from toryo.server import bodies, errors, identity, languages, live, openapi, readme
 from toryo.server.bodies import Leaving, Receive, Scope, Send
 from toryo.server.waiting import Waiting
 
 PREFIX = "/api/v1"
+STREAM = "/events/stream"
+"""The events as they happen (server-sent events): `read_events` without end. Also where the events are read, for who
+asks for `text/event-stream` there."""
+DOCS = "/api/docs"
+"""The document for people to read."""
+LONGEST_KEY = 200
 _PERSON = "tpt_"
 _ASK = ((b"www-authenticate", b'Bearer realm="toryo"'),)
 _IF_MATCH = re.compile(r'(?:W/)?"?(\d{1,18})"?')
@@ -71,49 +79,89 @@ class RestEndpoint:
         self._routes = Routes(operations.values())
         self._operations = operations
         self._max_body = max_body
-        self._openapi: bytes | None = None
+        self._openapi: tuple[bytes, bytes] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = _raw_path(scope)[len(PREFIX) :]
-        if path == "/openapi.json" and scope["method"] == "GET":
-            await bodies.send_json(send, 200, self._document())
+        raw = _raw_path(scope)
+        if raw in (DOCS, f"{PREFIX}/openapi.json") and scope["method"] == "GET":
+            await self._describe(send, readable=raw == DOCS)
             return
+        path, language = raw.removeprefix(PREFIX), languages.wanted(dict(scope["headers"]))
         found = self._routes.find(scope["method"], path)
         if isinstance(found, tuple):
-            await _lost(send, scope, found)
-            return
+            if path != STREAM or scope["method"] != "GET":
+                await _lost(send, scope, found)
+                return
+            found = Found(self._operations["read_events"], 200, {})
+        stream = path == STREAM or (found.operation.name == "read_events" and _wants_stream(scope))
         try:
-            await self._carry_out(found, scope, receive, send)
+            await self._carry_out(found, scope, receive, send, stream=stream)
         except bodies.Gone:
             return
         except bodies.TooLarge:
-            await refuse(send, errors.too_large(self._max_body).answer())
+            await refuse(send, errors.too_large(self._max_body).answer(), language)
         except Refusal as refusal:
-            await refuse(send, refusal.answer())
+            await refuse(send, refusal.answer(), language)
 
-    async def _carry_out(self, found: Found, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _carry_out(
+        self, found: Found, scope: Scope, receive: Receive, send: Send, *, stream: bool = False
+    ) -> None:
         headers = dict(scope["headers"])
-        credentials = identity.credentials(headers, scope)
-        _admit(found.operation, credentials.bearer)
+        credentials = _credentials(found.operation, headers, scope)
+        _admit(found.operation, credentials, scope["method"], headers)
+        credentials = replace(credentials, idempotency_key=_idempotency_key(headers))
         body = await bodies.read(receive, headers, self._max_body)
         arguments = gather(found, scope.get("query_string", b""), headers, body)
+        if stream:
+            await live.stream(self._waiting, arguments, headers, credentials, receive, send)
+            return
         async with Leaving(receive):
             outcome = await self._waiting.answer(found.operation.name, arguments, credentials)
             if outcome.refused:
-                await refuse(send, outcome.result or {})
+                await refuse(send, outcome.result or {}, languages.wanted(headers))
             else:
-                await bodies.send_json(send, found.status, orjson.dumps(outcome.result))
+                await _answer(send, found, outcome.result or {}, headers, scope)
 
-    def _document(self) -> bytes:
+    async def _describe(self, send: Send, *, readable: bool) -> None:
         if self._openapi is None:
-            self._openapi = orjson.dumps(openapi.document(self._operations.values(), PREFIX))
-        return self._openapi
+            document = openapi.document(self._operations.values(), PREFIX, STREAM)
+            self._openapi = orjson.dumps(document), readme.page(document).encode()
+        if readable:
+            await bodies.send_json(send, 200, self._openapi[1], b"text/html; charset=utf-8", readme.HEADERS)
+        else:
+            await bodies.send_json(send, 200, self._openapi[0])
 
 
-async def refuse(send: Send, result: dict[str, Any]) -> None:
+def _credentials(operation: Operation, headers: Mapping[bytes, bytes], scope: Scope) -> Credentials:
+    """The bearer token, else what the browser's cookie says: an old one must not keep anybody from signing in."""
+    found = identity.credentials(headers, scope)
+    if found.bearer is not None:
+        return found
+    token = identity.browser_token(headers, scope)
+    return replace(found, signed_in_before=token) if operation.grant is Grant.OPEN else replace(found, cookie=token)
+
+
+async def _answer(
+    send: Send, found: Found, result: dict[str, Any], headers: Mapping[bytes, bytes], scope: Scope
+) -> None:
+    """What signs a browser in or out goes into a cookie, and not into the body, where scripts could read it."""
+    language = languages.wanted(headers)
+    if found.operation.name not in ("sign_in", "sign_out"):
+        body = languages.written(result, language)
+        await bodies.send_json(send, found.status, body, extra=languages.HEADERS[language])
+        return
+    cookie = identity.signed_in(result.pop("browser_token", None), headers, scope)
+    await bodies.send_json(
+        send, found.status, languages.written(result, language), extra=(cookie, (b"cache-control", b"no-store"))
+    )
+
+
+async def refuse(send: Send, result: dict[str, Any], language: Language = Language.ENGLISH) -> None:
     """Answers with the problem details of a refusal's result."""
     status, document = errors.problem(result)
-    await bodies.send_problem(send, status, document, _ASK if status == 401 else ())
+    later = ((b"retry-after", b"%d" % result["retry_after"]),) if status == 429 and "retry_after" in result else ()
+    extra = (*(_ASK if status == 401 else later), *languages.HEADERS[language])
+    await bodies.send_json(send, status, languages.written(document, language), bodies.PROBLEM, extra)
 
 
 def gather(found: Found, query: bytes, headers: Mapping[bytes, bytes], body: bytes) -> dict[str, Any]:
@@ -122,7 +170,9 @@ def gather(found: Found, query: bytes, headers: Mapping[bytes, bytes], body: byt
     for source in (_query(found.operation, query), _object(headers, body), _version(found.operation, headers)):
         for name, value in source.items():
             if name in arguments and arguments[name] != value:
-                raise _invalid(f"{name} is given twice, with different values.", f"Give {name} once.")
+                raise _invalid(
+                    say("{name} is given twice, with different values.", name=name), say("Give {name} once.", name=name)
+                )
             arguments[name] = value
     if "session_token" in arguments:
         raise _invalid("session_token is not a parameter of REST.", "Use a person's token in the Authorization header.")
@@ -154,7 +204,9 @@ def _object(headers: Mapping[bytes, bytes], body: bytes) -> dict[str, Any]:
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise _invalid(f"The body is not JSON: {error}.", "Send one JSON object in UTF-8.") from None
+        raise _invalid(
+            say("The body is not JSON: {error}.", error=str(error)), "Send one JSON object in UTF-8."
+        ) from None
     if not isinstance(value, dict):
         raise _invalid("The body is JSON but not an object.", "Send one JSON object with the parameters as its keys.")
     return value
@@ -167,20 +219,54 @@ def _version(operation: Operation, headers: Mapping[bytes, bytes]) -> dict[str, 
         return {}
     matched = _IF_MATCH.fullmatch(given)
     if matched is None:
-        raise _invalid(f"If-Match is not a version: {given[:40]}", 'Send the version you have read: If-Match: "3".')
+        raise _invalid(
+            say("If-Match is not a version: {given}", given=given[:40]),
+            'Send the version you have read: If-Match: "3".',
+        )
     return {"version": int(matched[1])}
 
 
-def _admit(operation: Operation, bearer: str | None) -> None:
-    """Only people's tokens open REST, whatever the operation would allow the bearer elsewhere."""
-    if bearer is None and operation.grant is Grant.OPEN:
+def _idempotency_key(headers: Mapping[bytes, bytes]) -> str | None:
+    given = headers.get(b"idempotency-key")
+    if given is None:
+        return None
+    key = given.decode("latin-1").strip().strip('"')
+    if not key or len(key) > LONGEST_KEY or not (key.isascii() and key.isprintable()):
+        raise _invalid(
+            "Idempotency-Key is not one.",
+            say("Send 1 to {longest} plain characters, a UUID for example, or no key.", longest=LONGEST_KEY),
+        )
+    return key
+
+
+def _admit(operation: Operation, shown: Credentials, method: str, headers: Mapping[bytes, bytes]) -> None:
+    """Only people's tokens and browsers open REST, whatever the operation would allow the bearer elsewhere."""
+    if shown.bearer is None and shown.cookie is not None:
+        _refuse_forged(method, headers)
+    elif shown.bearer is None and operation.grant is Grant.OPEN:
         return
-    if bearer is None or not bearer.startswith(_PERSON):
+    elif shown.bearer is None or not shown.bearer.startswith(_PERSON):
         raise Refusal(
             Code.AUTHENTICATION_REQUIRED,
-            "REST is for people, with a person's token." if bearer else "This needs a person's token.",
-            "Send Authorization: Bearer with the token from owner.token in the server's data directory; "
-            "agents use MCP at /mcp.",
+            "REST is for people, with a person's token." if shown.bearer else "This needs a person's token.",
+            "In a browser, sign in: toryo open prints a link. Programs send Authorization: Bearer with the token from "
+            "owner.token in the server's data directory; agents use MCP at /mcp.",
+        )
+
+
+def _refuse_forged(method: str, headers: Mapping[bytes, bytes]) -> None:
+    """What a browser sends with its cookie comes from a page of this server.
+
+    A change says so in a header that other sites cannot send: neither a form can, nor a script without being allowed
+    to, and nobody is. Besides, browsers say themselves where a request comes from; pages at other ports of the same
+    host, to which `SameSite` means nothing, are strangers, too. (`Origin` is looked at by `hosts`.)
+    """
+    came_from = headers.get(b"sec-fetch-site", b"same-origin")
+    if (method != "GET" and b"x-toryo" not in headers) or came_from not in (b"same-origin", b"none"):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "This request does not come from a page of this server.",
+            "Send the header X-Toryo: 1 with every change, from a page of this server.",
         )
 
 
@@ -201,6 +287,12 @@ async def send_lost(
     code = "notFound" if status == 404 else "methodNotAllowed"
     result = {"error": code, "message": text, "instruction": instruction}
     await bodies.send_problem(send, *errors.problem(result, status), extra)
+
+
+def _wants_stream(scope: Scope) -> bool:
+    """Whether it asks for server-sent events by name, as a browser's EventSource does."""
+    asked = b",".join(value for name, value in scope["headers"] if name == b"accept")
+    return any(each.partition(b";")[0].strip().lower() == live.MEDIA_TYPE for each in asked.split(b","))
 
 
 def _pattern(path: str) -> re.Pattern[str]:

@@ -85,6 +85,10 @@ class Waiting:
             _log.error("call_failed", operation=name, exc_info=error)
             return Outcome(errors.crashed(name).answer(), refused=True, later=None, operation=operation)
 
+    @property
+    def stopping(self) -> bool:
+        return self._stopped
+
     def stop(self) -> None:
         """From now on nobody waits: who does is asked a last time and answers."""
         self._stopped = True

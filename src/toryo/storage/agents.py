@@ -15,6 +15,7 @@ from toryo.storage.rows import JSON, TUPLE, Rows, enum, update_by_id
 from toryo.storage.statements import Statement, in_list, upsert
 
 _t, _m, _c, _f = schema.agents, schema.memberships, schema.cooldowns, schema.failures
+_a = schema.accounts
 _p = sa.bindparam
 
 ROWS = Rows(
@@ -63,10 +64,8 @@ _MANAGED = Statement(
     .where(_t.c.status == "active", _t.c.provider.is_not(None), _t.c.kind == "ai")
     .order_by(_t.c.created_at, _t.c.id)
 )
-_PROVIDERS = Statement(
-    sa.select(_t.c.id, _t.c.provider).where(
-        in_list(_t.c.id, "ids"), _t.c.status == "active", _t.c.provider.is_not(None), _t.c.kind == "ai"
-    )
+_STARTABLE = Statement(
+    ROWS.select().where(in_list(_t.c.id, "ids"), _t.c.status == "active", _t.c.provider.is_not(None), _t.c.kind == "ai")
 )
 _up = sa.select(_t.c.id, _t.c.reports_to).where(in_list(_t.c.id, "ids")).cte("up", recursive=True)
 _up = _up.union(sa.select(_t.c.id, _t.c.reports_to).join(_up, _t.c.id == _up.c.reports_to))
@@ -102,20 +101,27 @@ _LEAVE = Statement(
     .values(removed_at=_p("at"))
 )
 _COOLDOWNS = Statement(
-    sa.select(_c.c.purpose, _c.c.until, _c.c.reason, _c.c.failures).where(_c.c.agent_id == _p("agent_id"))
+    sa.select(_c.c.purpose, _c.c.until, _c.c.reason, _c.c.failures, _c.c.provider).where(
+        _c.c.agent_id == _p("agent_id")
+    )
 )
 _COOL = upsert(
     _c,
-    ["agent_id", "purpose", "until", "reason", "failures", "message"],
+    ["agent_id", "purpose", "until", "reason", "failures", "message", "provider"],
     ["agent_id", "purpose"],
-    ["until", "reason", "failures", "message"],
+    ["until", "reason", "failures", "message", "provider"],
 )
 _WARM = Statement(sa.delete(_c).where(_c.c.agent_id == _p("agent_id"), _c.c.purpose == _p("purpose")))
 _ALL_COOLDOWNS = Statement(sa.select(sa.func.min(_c.c.until)).where(_c.c.until > _p("now")))
+_ACCOUNTS = Statement(sa.select(_a.c.id, _a.c.until, _a.c.reason).where(in_list(_a.c.id, "ids")))
+_ALL_ACCOUNTS = Statement(sa.select(sa.func.min(_a.c.until)).where(_a.c.until > _p("now")))
+_COOL_ACCOUNT = upsert(_a, ["id", "until", "reason"], ["id"], ["until", "reason"])
+_WARM_ACCOUNT = Statement(sa.delete(_a).where(_a.c.id == _p("id")))
 _FAILURES = Statement(sa.select(_f.c.first_at, _f.c.count, _f.c.locked_until).where(_f.c.agent_id == _p("agent_id")))
 _FAIL = upsert(
     _f, ["agent_id", "first_at", "count", "locked_until"], ["agent_id"], ["first_at", "count", "locked_until"]
 )
+_FORGET_FAILURES = Statement(sa.delete(_f).where(_f.c.first_at < _p("before"), _f.c.agent_id.like("%:%")))
 _FORGIVE = Statement(sa.delete(_f).where(_f.c.agent_id == _p("agent_id")))
 
 
@@ -136,9 +142,10 @@ class Agents:
         """Ids of the active agents that a Coordinator starts, oldest first."""
         return [row[0] for row in self._connection.all(_MANAGED)]
 
-    def providers_of(self, agent_ids: Iterable[str]) -> dict[str, str]:
-        """The provider of each of these agents that is active and started by a Coordinator."""
-        return {row[0]: row[1] for row in self._connection.all(_PROVIDERS, ids=list(agent_ids))}
+    def startable(self, agent_ids: Iterable[str]) -> dict[str, Agent]:
+        """Those of these agents that are active and started by a Coordinator."""
+        found = ROWS.nouns(self._connection.all(_STARTABLE, ids=list(agent_ids)))
+        return {each.id: each for each in found}
 
     def with_superiors(self, agent_ids: Iterable[str]) -> list[Agent]:
         """These agents and everybody above them."""
@@ -199,12 +206,25 @@ class Agents:
     def leave(self, project_id: str, agent_id: str, now: Millis) -> bool:
         return self._connection.run(_LEAVE, project=project_id, agent=agent_id, at=now) > 0
 
-    def cooldowns(self, agent_id: str) -> dict[str, tuple[Millis, str, int]]:
-        """By purpose: until when, why, after how many failures in a row."""
+    def cooldowns(self, agent_id: str) -> dict[str, tuple[Millis, str, int, str | None]]:
+        """By purpose: until when, why, after how many failures in a row, of which program (its name)."""
         rows = self._connection.all(_COOLDOWNS, agent_id=agent_id)
-        return {row[0]: (row[1], row[2], row[3]) for row in rows}
+        return {row[0]: (row[1], row[2], row[3], row[4]) for row in rows}
 
-    def cool(self, agent_id: str, purpose: str, until: Millis, reason: str, failures: int, message: str | None) -> None:
+    def accounts(self, names: Iterable[str]) -> dict[str, tuple[Millis, str]]:
+        """Until when, and why, each of these accounts cannot be used; those of which nothing is known are missing."""
+        rows = self._connection.all(_ACCOUNTS, ids=list(names))
+        return {row[0]: (row[1], row[2]) for row in rows}
+
+    def cool_account(self, name: str, until: Millis, reason: str) -> None:
+        self._connection.run(_COOL_ACCOUNT, id=name, until=until, reason=reason)
+
+    def warm_account(self, name: str) -> bool:
+        return self._connection.run(_WARM_ACCOUNT, id=name) > 0
+
+    def cool(
+        self, agent_id: str, purpose: str, until: Millis, reason: str, failures: int, program: str | None = None
+    ) -> None:
         self._connection.run(
             _COOL,
             agent_id=agent_id,
@@ -212,15 +232,17 @@ class Agents:
             until=until,
             reason=reason,
             failures=failures,
-            message=message,
+            message=None,
+            provider=program,
         )
 
     def warm(self, agent_id: str, purpose: str) -> bool:
         return self._connection.run(_WARM, agent_id=agent_id, purpose=purpose) > 0
 
     def next_cooldown_end(self, now: Millis) -> Millis | None:
-        found: Millis | None = self._connection.value(_ALL_COOLDOWNS, now=now)
-        return found
+        """Of agents and of accounts."""
+        ends = (self._connection.value(_ALL_COOLDOWNS, now=now), self._connection.value(_ALL_ACCOUNTS, now=now))
+        return min((each for each in ends if each is not None), default=None)
 
     def failures(self, agent_id: str) -> tuple[Millis, int, Millis | None] | None:
         """Failed sign-ins: since when, how many, locked until when."""
@@ -229,6 +251,10 @@ class Agents:
 
     def fail(self, agent_id: str, first_at: Millis, count: int, locked_until: Millis | None) -> None:
         self._connection.run(_FAIL, agent_id=agent_id, first_at=first_at, count=count, locked_until=locked_until)
+
+    def forget_failures(self, before: Millis) -> None:
+        """Those of passwords (`password:ID`, `address:…`) that are long over; passkeys' failures bear plain ids."""
+        self._connection.run(_FORGET_FAILURES, before=before)
 
     def forgive(self, agent_id: str) -> None:
         self._connection.run(_FORGIVE, agent_id=agent_id)

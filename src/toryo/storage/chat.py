@@ -107,6 +107,12 @@ _AFTER = Statement(
     .order_by(_m.c.sequence)
     .limit(_p("limit", type_=sa.Integer))
 )
+_ABOUT = Statement(
+    MESSAGES.select()
+    .where(_m.c.related_task_id == _p("task_id"), _m.c.sequence > _p("after"))
+    .order_by(_m.c.sequence)
+    .limit(_p("limit", type_=sa.Integer))
+)
 _IN_CONVERSATION = Statement(
     MESSAGES.select()
     .where(_m.c.conversation_id == _p("conversation_id"))
@@ -333,6 +339,10 @@ class Chats:
     def after(self, project_id: str, thread: str, sequence: int, limit: int) -> list[Message]:
         rows = self._connection.all(_AFTER, project_id=project_id, thread=thread, after=sequence, limit=limit)
         return MESSAGES.nouns(rows)
+
+    def about(self, task_id: str, after: int, limit: int) -> list[Message]:
+        """Those that name the task, in the order of storing."""
+        return MESSAGES.nouns(self._connection.all(_ABOUT, task_id=task_id, after=after, limit=limit))
 
     def of_conversation(self, conversation_id: str, limit: int) -> list[Message]:
         """Its last ones, oldest first."""

@@ -147,11 +147,12 @@ class Database(ABC):
     def upgrade(self) -> list[str]:
         """Runs the migrations that are missing, all or none, and answers their names.
 
-        Raises `DatabaseTooNew` for a database that a newer Toryo has upgraded.
+        Raises `DatabaseTooNew` for a database that a newer Toryo has upgraded, `DatabaseMisfit` for one whose tables
+        are not those of its version.
         """
         from toryo.storage import migrations
 
-        return self.write(migrations.upgrade)
+        return self.write(migrations.bring)
 
     def read(self, work: Work[T]) -> T:
         """Runs the work on one consistent snapshot; it sees everything that was answered before."""

@@ -40,6 +40,10 @@ class DatabaseTooNew(DatabaseUnavailable):
     """The database was upgraded by a newer Toryo; this one would damage what it does not know."""
 
 
+class DatabaseMisfit(DatabaseUnavailable):
+    """The tables are not those of the version that is written in the database: this Toryo would fail at them."""
+
+
 class ConstraintBroken(StorageError):
     """A row was refused by a constraint of the schema (foreign key, not null, check); `table` is where, if known."""
 

@@ -107,16 +107,35 @@ class Events:
     def newest_of(self, task_id: str, kinds: Iterable[str]) -> Event | None:
         return ROWS.one(self._connection.one(_OF_KIND, task_id=task_id, kinds=list(kinds)))
 
-    def after(self, sequence: int, limit: int, **wanted: str | None) -> list[Event]:
-        """In order, at most `limit`; `wanted` names project_id, task_id, agent_id, correlation_id."""
+    def after(self, sequence: int, limit: int, **wanted: str | int | None) -> list[Event]:
+        """In order, at most `limit`; `wanted` are names of `_WANTED`."""
+        return self._read(False, limit, after=sequence, **wanted)
+
+    def newest(self, limit: int, **wanted: str | int | None) -> list[Event]:
+        """The newest first, at most `limit`; the next page is what comes `before` the last of these."""
+        return self._read(True, limit, **wanted)
+
+    def _read(self, backwards: bool, limit: int, **wanted: str | int | None) -> list[Event]:
         given = {name: value for name, value in wanted.items() if value is not None}
-        statement = _reading(tuple(given))
-        rows: list[Any] = self._connection.all(statement, after=sequence, limit=limit, **given)
+        rows: list[Any] = self._connection.all(_reading(backwards, tuple(given)), limit=limit, **given)
         return ROWS.nouns(rows)
 
 
-@lru_cache(maxsize=16)
-def _reading(names: tuple[str, ...]) -> Statement:
-    wanted = [_t.c[name] == _p(name) for name in names]
-    ordered = ROWS.select().where(_t.c.sequence > _p("after"), *wanted).order_by(_t.c.sequence)
-    return Statement(ordered.limit(_p("limit", type_=sa.Integer)))
+_WANTED = {
+    **{
+        name: _t.c[name] == _p(name)
+        for name in ("project_id", "task_id", "agent_id", "actor_id", "correlation_id", "kind")
+    },
+    "kinds_like": _t.c.kind.like(_p("kinds_like")),
+    "after": _t.c.sequence > _p("after"),
+    "before": _t.c.sequence < _p("before"),
+    "since": _t.c.at >= _p("since"),
+    "until": _t.c.at < _p("until"),
+}
+
+
+@lru_cache(maxsize=64)
+def _reading(backwards: bool, names: tuple[str, ...]) -> Statement:
+    order = _t.c.sequence.desc() if backwards else _t.c.sequence
+    found = ROWS.select().where(*(_WANTED[name] for name in names)).order_by(order)
+    return Statement(found.limit(_p("limit", type_=sa.Integer)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import sqlalchemy as sa
@@ -36,8 +37,40 @@ _BATCH = Statement(
     )
 )
 _ADD_BATCH = Statement(sa.insert(_b))
-_SEE = upsert(_c, ["id", "providers", "seen_at", "running"], ["id"], ["providers", "seen_at", "running"])
-_SEEN = Statement(sa.select(_c.c.id, _c.c.providers, _c.c.seen_at, _c.c.running).order_by(_c.c.id))
+_FORGET_BATCHES = Statement(sa.delete(_b).where(_b.c.created_at < _p("before")))
+_FORGET_OF_SCOPE = Statement(sa.delete(_b).where(_b.c.created_at < _p("before"), _b.c.scope.startswith(_p("scope"))))
+_SAYS = ["providers", "seen_at", "running", "machine"]
+_SEE = upsert(_c, ["id", *_SAYS], ["id"], _SAYS)
+_MEASURED = upsert(_c, ["id", "providers", "seen_at", "running", "disk"], ["id"], ["disk"])
+_SEEN = Statement(sa.select(_c.c.id, *(_c.c[each] for each in (*_SAYS, "disk"))).order_by(_c.c.id))
+_SIZE = Statement(
+    sa.text("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"),
+    postgresql=sa.text("SELECT pg_database_size(current_database())"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """Bytes that a Coordinator's logs and worktrees take; `complete` is false where it stopped counting."""
+
+    logs: int
+    worktrees: int
+    complete: bool
+    measured_at: Millis
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A Coordinator as it said of itself when it called: what it can start. None: whatever there is."""
+
+    id: str
+    running: int
+    providers: list[str] | None = None
+    labels: list[str] = field(default_factory=list)
+    capabilities: list[str] | None = None
+    agents: list[str] | None = None
+    seen_at: Millis = 0
+    disk: Disk | None = None
 
 
 class Keeping:
@@ -81,11 +114,41 @@ class Keeping:
             created_at=now,
         )
 
-    def see_coordinator(self, coordinator_id: str, providers: list[str], running: int, now: Millis) -> None:
-        self._connection.run(_SEE, id=coordinator_id, providers=to_json(providers), seen_at=now, running=running)
+    def forget_batches(self, before: Millis, scope: str | None = None) -> None:
+        """Of all scopes, or of those that begin so."""
+        if scope is None:
+            self._connection.run(_FORGET_BATCHES, before=before)
+        else:
+            self._connection.run(_FORGET_OF_SCOPE, before=before, scope=scope)
 
-    def coordinators(self) -> list[dict[str, Any]]:
-        return [
-            {"coordinator_id": row[0], "providers": from_json(row[1]), "seen_at": row[2], "running": row[3]}
-            for row in self._connection.all(_SEEN)
-        ]
+    def see_coordinator(self, seen: Seen, now: Millis) -> None:
+        can = {"providers": seen.providers, "labels": seen.labels}
+        only = {"capabilities": seen.capabilities, "agents": seen.agents}
+        self._connection.run(
+            _SEE,
+            id=seen.id,
+            providers=to_json(seen.providers or []),
+            seen_at=now,
+            running=seen.running,
+            machine=to_json({**can, **only}),
+        )
+
+    def measured(self, coordinator_id: str, disk: Disk) -> None:
+        """The newest figures of a Coordinator, which may not have claimed anything yet."""
+        taken = to_json(asdict(disk))
+        self._connection.run(
+            _MEASURED, id=coordinator_id, providers="[]", seen_at=disk.measured_at, running=0, disk=taken
+        )
+
+    def database_bytes(self) -> int:
+        """What the database takes, without what it is just writing."""
+        return int(self._connection.value(_SIZE))
+
+    def coordinators(self) -> list[Seen]:
+        """Every one that ever called, with what it said of itself then."""
+        return [_seen(*row) for row in self._connection.all(_SEEN)]
+
+
+def _seen(id_: str, providers: str, seen_at: Millis, running: int, machine: str | None, disk: str | None) -> Seen:
+    says = from_json(machine) if machine is not None else {"providers": from_json(providers)}
+    return Seen(id_, running, seen_at=seen_at, disk=Disk(**from_json(disk)) if disk is not None else None, **says)

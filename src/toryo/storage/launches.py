@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,7 +13,7 @@ from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.database import Connection
-from toryo.storage.rows import JSON, Rows, enum, to_json, update_by_id
+from toryo.storage.rows import JSON, Rows, enum, from_json, update_by_id
 from toryo.storage.statements import Statement, in_list, insert_or_ignore
 
 _t, _l, _k = schema.launches, schema.logs, schema.checks
@@ -36,6 +37,11 @@ _ORDERED_BY = Statement(
     .where(_t.c.coordinator_id == _p("coordinator_id"), _is_live, _t.c.state == "ordered")
     .order_by(_t.c.ordered_at, _t.c.id)
 )
+_ordered = sa.and_(_is_live, _t.c.state == "ordered")
+_OVERDUE = Statement(ROWS.select().where(_ordered, _t.c.deadline <= _p("now")).order_by(_t.c.ordered_at, _t.c.id))
+_NEXT_DEADLINE = Statement(sa.select(sa.func.min(_t.c.deadline)).where(_ordered, _t.c.deadline > _p("now")))
+_HAVE_ONE = Statement(sa.select(_t.c.agent_id, _t.c.project_id).where(_is_live, _t.c.purpose == _p("purpose")))
+_PROJECTS_OF = Statement(sa.select(_t.c.project_id).where(in_list(_t.c.id, "ids")).distinct())
 _FENCE = Statement(
     sa.select(sa.func.max(_t.c.fence)).where(
         _t.c.agent_id == _p("agent_id"), _t.c.project_id == _p("project_id"), _t.c.purpose == _p("purpose")
@@ -43,6 +49,29 @@ _FENCE = Statement(
 )
 _LAST_OF_TASK = Statement(
     ROWS.select().where(_t.c.task_id == _p("task_id")).order_by(_t.c.ordered_at.desc(), _t.c.id.desc()).limit(1)
+)
+_IN_WORKTREES = Statement(
+    ROWS.select()
+    .where(
+        in_list(_t.c.task_id, "task_ids"),
+        _t.c.purpose == "task",
+        sa.or_(_is_live, sa.and_(_t.c.exit_reported_at.is_(None), _t.c.ended_at >= _p("since"))),
+        sa.or_(_is_live, _t.c.coordinator_id.is_not(None)),
+    )
+    .order_by(_t.c.ordered_at, _t.c.id)
+)
+_LEFT_BEHIND = Statement(
+    sa.select(_t.c.program_session)
+    .where(
+        _t.c.task_id == _p("task_id"),
+        _t.c.agent_id == _p("agent_id"),
+        _t.c.purpose == _p("purpose"),
+        _t.c.provider == _p("provider"),
+        _t.c.coordinator_id == _p("coordinator_id"),
+        _t.c.exit_reported_at.is_not(None),
+    )
+    .order_by(_t.c.fence.desc())
+    .limit(1)
 )
 _ADD = insert_or_ignore(_t, [*ROWS.names, "credential_hash"])
 _SEEN = Statement(
@@ -55,6 +84,15 @@ _LOG = Statement(
     .order_by(_l.c.start)
 )
 _ADD_LOG = Statement(sa.insert(_l), columns=["launch_id", "start", "length", "text"])
+_LOGS_OF_OLD = Statement(
+    sa.select(_l.c.launch_id)
+    .join(_t, _t.c.id == _l.c.launch_id)
+    .where(_l.c.launch_id < _p("before"), sa.not_(_is_live))
+    .distinct()
+    .order_by(_l.c.launch_id)
+    .limit(_p("most", type_=sa.Integer))
+)
+_DELETE_LOGS = Statement(sa.delete(_l).where(in_list(_l.c.launch_id, "ids")))
 _TAIL = Statement(sa.select(_t.c.log_tail, _t.c.usage).where(_t.c.id == _p("id")))
 
 
@@ -77,6 +115,24 @@ CHECKS = Rows(Check, _k, {"failures": JSON})
 _CHECK = Statement(CHECKS.select().where(_k.c.id == _p("id")))
 _CHECKS_WAITING = Statement(CHECKS.select().where(_k.c.finished_at.is_(None)).order_by(_k.c.created_at, _k.c.id))
 _ADD_CHECK = Statement(sa.insert(_k), columns=CHECKS.names)
+
+
+_PAGE = {
+    "projects": in_list(_t.c.project_id, "projects"),
+    "agent_id": _t.c.agent_id == _p("agent_id"),
+    "task_id": _t.c.task_id == _p("task_id"),
+    "since": sa.or_(_t.c.ended_at.is_(None), _t.c.ended_at >= _p("since")),
+    "not_before": _t.c.ordered_at >= _p("not_before"),
+    "until": _t.c.ordered_at < _p("until"),
+    "after": _t.c.id < _p("after"),
+}
+
+
+@lru_cache(maxsize=64)
+def _paging(names: tuple[str, ...]) -> Statement:
+    """By id, which begins with the time of the order."""
+    found = ROWS.select().where(*(_PAGE[name] for name in names)).order_by(_t.c.id.desc())
+    return Statement(found.limit(_p("limit", type_=sa.Integer)))
 
 
 class Launches:
@@ -103,12 +159,49 @@ class Launches:
     def live(self) -> list[Launch]:
         return ROWS.nouns(self._connection.all(_ALL_LIVE))
 
+    def have_one(self, purpose: Purpose) -> set[tuple[str, str]]:
+        """Agent and project of every live launch for this purpose."""
+        return {(row[0], row[1]) for row in self._connection.all(_HAVE_ONE, purpose=purpose.value)}
+
+    def overdue(self, now: Millis) -> list[Launch]:
+        """Ordered, and nobody has signed in for them in time."""
+        return ROWS.nouns(self._connection.all(_OVERDUE, now=now))
+
+    def next_deadline(self, now: Millis) -> Millis | None:
+        """Until when somebody has to sign in for what was ordered; the first one still to come."""
+        found = self._connection.value(_NEXT_DEADLINE, now=now)
+        return None if found is None else int(found)
+
+    def projects_of(self, launch_ids: Iterable[str]) -> set[str]:
+        return {row[0] for row in self._connection.all(_PROJECTS_OF, ids=list(launch_ids))}
+
+    def in_worktrees(self, task_ids: Iterable[str], since: Millis) -> list[Launch]:
+        """On these tasks: live ones, and ended ones (not before `since`) whose process nobody has seen ending."""
+        return ROWS.nouns(self._connection.all(_IN_WORKTREES, task_ids=list(task_ids), since=since))
+
     def ordered_by(self, coordinator_id: str) -> list[Launch]:
         return ROWS.nouns(self._connection.all(_ORDERED_BY, coordinator_id=coordinator_id))
 
     def next_fence(self, agent_id: str, project_id: str, purpose: Purpose) -> int:
         newest = self._connection.value(_FENCE, agent_id=agent_id, project_id=project_id, purpose=purpose.value)
         return int(newest or 0) + 1
+
+    def session_left_behind(self, launch: Launch) -> Any:
+        """The program's session that the launch before left on the same task and machine.
+
+        One that named none (it could not go on with an older one, for example) leaves none: the next begins anew.
+        """
+        if launch.task_id is None or launch.coordinator_id is None:
+            return None
+        row: Any = self._connection.one(
+            _LEFT_BEHIND,
+            task_id=launch.task_id,
+            agent_id=launch.agent_id,
+            purpose=launch.purpose.value,
+            provider=launch.provider,
+            coordinator_id=launch.coordinator_id,
+        )
+        return None if row is None else from_json(row[0])
 
     def last_of_task(self, task_id: str) -> Launch | None:
         return ROWS.one(self._connection.one(_LAST_OF_TASK, task_id=task_id))
@@ -137,14 +230,19 @@ class Launches:
         newest = statement.order_by(_t.c.ordered_at.desc(), _t.c.id.desc()).limit(limit)
         return ROWS.nouns(self._connection.all(Statement(newest), **given))
 
-    def record_exit(self, launch_id: str, usage: Any, log_tail: str | None) -> None:
-        values = {"usage": to_json(usage), "log_tail": log_tail}
-        self._connection.run(update_by_id(_t, tuple(values)), this_id=launch_id, **values)
+    def page(self, limit: int, **wanted: Any) -> list[Launch]:
+        """The newest first. `wanted` names projects (a list), agent_id, task_id; since and until (those that lived at
+        some time between; none ordered earlier than not_before); after (the id of the last one that was shown)."""
+        given = {name: value for name, value in wanted.items() if value is not None}
+        return ROWS.nouns(self._connection.all(_paging(tuple(given)), limit=limit, **given))
 
-    def exit_record(self, launch_id: str) -> tuple[str | None, str | None]:
-        """The tail of its log, and its usage as JSON."""
+    def record_exit(self, launch_id: str, log_tail: str | None) -> None:
+        self._connection.run(update_by_id(_t, ("log_tail",)), this_id=launch_id, log_tail=log_tail)
+
+    def exit_record(self, launch_id: str) -> tuple[str | None, Any]:
+        """The tail of its log; and its usage as it was kept before there was a table of usages: whatever was told."""
         row: Any = self._connection.one(_TAIL, id=launch_id)
-        return (None, None) if row is None else (row[0], row[1])
+        return (None, None) if row is None else (row[0], from_json(row[1]))
 
     def log_end(self, launch_id: str) -> int:
         """How many characters of its output are stored."""
@@ -155,6 +253,13 @@ class Launches:
 
     def log(self, launch_id: str, after: int) -> list[tuple[int, str]]:
         return [(row[0], row[1]) for row in self._connection.all(_LOG, launch_id=launch_id, after=after)]
+
+    def delete_logs(self, before: str, most: int) -> int:
+        """Of so many launches at most, all over, whose ids (they begin with their time) come before this one."""
+        over = [row[0] for row in self._connection.all(_LOGS_OF_OLD, before=before, most=most)]
+        if over:
+            self._connection.run(_DELETE_LOGS, ids=over)
+        return len(over)
 
     def check(self, check_id: str) -> Check | None:
         return CHECKS.one(self._connection.one(_CHECK, id=check_id))

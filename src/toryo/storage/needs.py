@@ -34,6 +34,12 @@ _UNAPPROVED = Statement(tasks.ROWS.select().where(_is_unapproved))
 _BLOCKED = Statement(
     tasks.ROWS.select().where(_t.c.status == "blocked", _t.c.blocked_cause.is_(None), sa.not_(_t.c.blocked_by_person))
 )
+_FAILED_TASKS = Statement(
+    tasks.ROWS.select()
+    .where(_t.c.status == "failed", _t.c.completed_at >= _p("since"))
+    .order_by(_t.c.completed_at.desc(), _t.c.id)
+    .limit(_p("most", type_=sa.Integer))
+)
 _STALLED = Statement(tasks.ROWS.select().where(_t.c.status == "in_progress", _t.c.stalled_event.is_not(None)))
 _AT_WORK = Statement(tasks.ROWS.select().where(_t.c.status == "in_progress", in_list(_t.c.assignee_id, "people")))
 _FAILED = Statement(
@@ -105,6 +111,10 @@ class Needs:
     def blocked(self) -> list[Task]:
         """Blocks of their own (no cascade) that no person has set."""
         return self._tasks(_BLOCKED)
+
+    def failed(self, since: Millis, most: int) -> list[Task]:
+        """Those that have failed since and still are: the newest first."""
+        return self._tasks(_FAILED_TASKS, since=since, most=most)
 
     def stalled(self) -> list[Task]:
         """Tasks in progress of which a stall was reported, some time."""

@@ -65,7 +65,7 @@ class PostgreSQLDatabase(Database):
     def upgrade(self) -> list[str]:
         def patiently(connection: Connection) -> list[str]:
             connection.define("SET LOCAL lock_timeout = 0")  # another server may be upgrading: that takes what it takes
-            return migrations.upgrade(connection)
+            return migrations.bring(connection)
 
         return self.write(patiently)
 

@@ -120,17 +120,22 @@ _READY_TYPES = Statement(
     )
     .group_by(_t.c.project_id, _t.c.agent_type)
 )
+_failed_at = sa.func.coalesce(_t.c.completed_at, sa.literal(0))
+_NEVER: Millis = 2**53
 _DEAD = Statement(
     TASKS.select()
     .where(_t.c.project_id == _p("project_id"), _t.c.status == "failed", _t.c.agent_type.is_not(None))
-    .order_by(_t.c.completed_at.desc(), _t.c.id)
-    .limit(500)
+    .where(sa.or_(_failed_at < _p("at"), sa.and_(_failed_at == _p("at"), _t.c.id > _p("id"))))
+    .order_by(_failed_at.desc(), _t.c.id)
+    .limit(_p("most", type_=sa.Integer))
 )
 
 # --- shared values ---------------------------------------------------------------------------------------------------
 
+MOST_ENTRIES = 10_000
+"""So many values of a project are listed."""
 _ENTRY = Statement(ENTRIES.select().where(_e.c.project_id == _p("project_id"), _e.c.key == _p("key")))
-_ENTRIES = Statement(ENTRIES.select().where(_e.c.project_id == _p("project_id")).order_by(_e.c.key).limit(1000))
+_ENTRIES = Statement(ENTRIES.select().where(_e.c.project_id == _p("project_id")).order_by(_e.c.key).limit(MOST_ENTRIES))
 _SAVE_ENTRY = upsert(
     _e, ENTRIES.names, ["project_id", "key"], [each for each in ENTRIES.names if each not in ("project_id", "key")]
 )
@@ -240,9 +245,10 @@ class Queues:
         """Project, queue, and since when something waits, of every queue with a ready task."""
         return [(row[0], row[1], row[2]) for row in self._connection.all(_READY_TYPES, now=now)]
 
-    def dead(self, project_id: str) -> list[Task]:
-        """Queue tasks that have failed for good, the newest first, at most 500."""
-        return TASKS.nouns(self._connection.all(_DEAD, project_id=project_id))
+    def dead(self, project_id: str, most: int, after: tuple[Millis, str] | None = None) -> list[Task]:
+        """Queue tasks that have failed for good, the newest first: those behind one, by its time and id."""
+        at, task_id = after or (_NEVER, "")
+        return TASKS.nouns(self._connection.all(_DEAD, project_id=project_id, at=at, id=task_id, most=most))
 
     # shared values
 

@@ -23,7 +23,7 @@ from toryo.storage.shared import conflict
 from toryo.storage.transaction import Transaction
 
 _REMEMBERED: Millis = 24 * HOUR
-_MOST = 1_000
+_MOST = 10_000
 _ANSWERS_WITHIN = 1.0
 """Seconds. Whoever asks holds its project's lock: the others wait, too."""
 _REST_SECONDS, _REST_TIMES = 1.0, 10

@@ -9,6 +9,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Float,
     ForeignKey,
     Identity,
     Index,
@@ -177,6 +178,19 @@ Index(
     sqlite_where=_queued,
     postgresql_where=_queued,
 )
+_todo = text("status = 'todo' AND agent_type IS NULL")  # the rest stands in tasks_queued
+_ended = text("status IN ('completed', 'failed')")
+Index(
+    "tasks_todo",
+    tasks.c.project_id,
+    tasks.c.priority,
+    tasks.c.created_at,
+    sqlite_where=_todo,
+    postgresql_where=_todo,
+)
+Index("tasks_ended", tasks.c.project_id, tasks.c.completed_at, sqlite_where=_ended, postgresql_where=_ended)
+_failed = text("status = 'failed'")
+Index("tasks_failed", tasks.c.completed_at, sqlite_where=_failed, postgresql_where=_failed)
 _correlated = text("correlation_id IS NOT NULL")
 Index("tasks_correlation", tasks.c.correlation_id, sqlite_where=_correlated, postgresql_where=_correlated)
 Index("tasks_blocked", tasks.c.project_id, tasks.c.assignee_id, sqlite_where=_blocked, postgresql_where=_blocked)
@@ -223,6 +237,8 @@ launches = Table(
     _flag("by_passkey"),
     _number("seen_at", null=True),
     _flag("takes_slot"),
+    _number("nudged_at", null=True),
+    _text("program_session", null=True),
     _text("credential_hash"),
     _text("usage", null=True),
     _text("log_tail", null=True),
@@ -372,6 +388,14 @@ messages = Table(
     Index("messages_inbox", "project_id", "to_agent_id", "kind", "sequence"),
     Index("messages_rate", "project_id", "from_agent_id", "to_agent_id", "sequence"),
     Index("messages_conversation", "conversation_id", "sequence"),
+)
+_about = text("related_task_id IS NOT NULL")
+Index(
+    "messages_about",
+    messages.c.related_task_id,
+    messages.c.sequence,
+    sqlite_where=_about,
+    postgresql_where=_about,
 )
 _watched = text("watched")
 Index(
@@ -640,6 +664,10 @@ events = Table(
 )
 _fact = text("fact")
 Index("events_facts", events.c.root_id, events.c.sequence, sqlite_where=_fact, postgresql_where=_fact)
+DECIDED = "kind IN ('task.approved', 'task.rejected', 'task.unblocked', 'task.retried')"
+"""Events that say that somebody has decided about a task. Rare: to count them is cheap."""
+_decided = text(DECIDED)
+Index("events_decided", events.c.at, sqlite_where=_decided, postgresql_where=_decided)
 
 tokens = Table(
     "tokens",
@@ -662,7 +690,86 @@ cooldowns = Table(
     _text("reason"),
     _number("failures"),
     _text("message", null=True),
+    _text("provider", null=True),  # the name of the program: with its model, where it has a certain one
 )
+
+accounts = Table(
+    "accounts",
+    metadata,
+    _id(),
+    _number("until"),
+    _text("reason"),
+)
+"""Provider accounts whose quota is used up: no agent that works on one is started before."""
+
+usages = Table(
+    "usages",
+    metadata,
+    Column("launch_id", Text, ForeignKey("launches.id"), primary_key=True),
+    _to("project_id", "projects"),
+    _to("agent_id", "agents"),
+    _to("task_id", "tasks", null=True),
+    _text("purpose"),
+    _text("provider", null=True),
+    _text("model", null=True),
+    _number("day"),
+    _number("input_tokens"),
+    _number("cached_tokens"),
+    _number("output_tokens"),
+    Column("cost_usd", Float, nullable=True),
+    _number("turns"),
+    _number("tool_calls"),
+    _flag("lower_bound"),
+    _number("updated_at"),
+    Index("usages_project", "project_id", "day"),
+    Index("usages_agent", "agent_id", "day"),
+    Index("usages_task", "task_id"),
+)
+"""What the program of one launch used, as far as it has said; `day` is the UTC day of its start, in days since 1970."""
+
+worktrees = Table(
+    "worktrees",
+    metadata,
+    Column("task_id", Text, ForeignKey("tasks.id"), primary_key=True),
+    _to("project_id", "projects"),
+    _text("coordinator_id"),
+    _text("path"),
+    _text("directory"),
+    _text("branch"),
+    _text("base_branch", null=True),
+    _text("base_commit"),
+    _text("head_commit", null=True),
+    _number("commits"),
+    _number("files_changed"),
+    _number("insertions"),
+    _number("deletions"),
+    _text("state"),
+    _text("merged_commit", null=True),
+    _text("merged_into", null=True),
+    _text("trouble", null=True),
+    _number("created_at"),
+    _number("updated_at"),
+    Index("worktrees_project", "project_id", "state"),
+)
+
+errands = Table(
+    "errands",
+    metadata,
+    _id(),
+    _text("kind"),
+    _to("task_id", "tasks"),
+    _to("project_id", "projects"),
+    _text("coordinator_id"),
+    _text("asked_by"),
+    _text("options", null=True),
+    _number("created_at"),
+    _number("taken_at", null=True),
+    _number("finished_at", null=True),
+    _flag("done", null=True),
+    _text("answer", null=True),
+    Index("errands_task", "task_id", "created_at"),
+)
+"""What people ask of a Coordinator about files on its machine: a diff, a merge, a discard."""
 
 decisions = Table(
     "decisions",
@@ -684,6 +791,7 @@ batches = Table(
     _text("content"),
     _text("answer"),
     _number("created_at"),
+    Index("batches_created", "created_at"),
 )
 """Idempotency keys: the same key with the same content gets the first answer again."""
 
@@ -711,6 +819,80 @@ checks = Table(
 )
 _unfinished = text("finished_at IS NULL")
 Index("checks_waiting", checks.c.created_at, sqlite_where=_unfinished, postgresql_where=_unfinished)
+Index("errands_waiting", errands.c.coordinator_id, sqlite_where=_unfinished, postgresql_where=_unfinished)
+
+sign_ins = Table(
+    "sign_ins",
+    metadata,
+    _id(),
+    _to("agent_id", "agents"),
+    _text("at_most"),
+    _text("how"),
+    _number("created_at"),
+    _number("expires_at"),
+    _number("ended_at", null=True),
+    _text("browser", null=True),
+    _text("token_hash"),
+    UniqueConstraint("token_hash"),
+    Index("sign_ins_person", "agent_id", "created_at"),
+)
+"""People's browsers that are signed in, or were."""
+
+sign_in_links = Table(
+    "sign_in_links",
+    metadata,
+    Column("code_hash", Text, primary_key=True),
+    _to("agent_id", "agents"),
+    _text("at_most"),
+    _number("expires_at"),
+    _number("used_at", null=True),
+)
+"""One-time links that sign somebody in."""
+
+people = Table(
+    "people",
+    metadata,
+    Column("agent_id", Text, ForeignKey("agents.id"), primary_key=True),
+    _text("login"),
+    _text("password_hash", null=True),
+    _text("subject", null=True),
+    _number("changed_at"),
+    UniqueConstraint("subject"),
+)
+"""How a person may sign in without a link: a password, or the subject by which an identity provider knows them."""
+
+access_tokens = Table(
+    "access_tokens",
+    metadata,
+    _id(),
+    _to("agent_id", "agents"),
+    _text("name"),
+    _text("at_most"),
+    _number("created_at"),
+    _number("expires_at", null=True),
+    _number("used_on", null=True),
+    _number("revoked_at", null=True),
+    _text("token_hash"),
+    UniqueConstraint("token_hash"),
+    Index("access_tokens_person", "agent_id", "created_at"),
+)
+"""What people's programs show."""
+
+departures = Table(
+    "departures",
+    metadata,
+    Column("state_hash", Text, primary_key=True),
+    _number("expires_at"),
+)
+"""Browsers that are at the identity provider just now, by the state with which they come back, once."""
+
+visits = Table(
+    "visits",
+    metadata,
+    Column("person_id", Text, ForeignKey("agents.id"), primary_key=True),
+    _number("at"),
+)
+"""When a person has last dismissed what happened while they were away."""
 
 failures = Table(
     "sign_in_failures",
@@ -728,4 +910,6 @@ coordinators = Table(
     _text("providers"),
     _number("seen_at"),
     _number("running"),
+    _text("machine", null=True),
+    _text("disk", null=True),
 )

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.queue import Entry
 from toryo.domain.times import Millis
+from toryo.domain.wording import say
 from toryo.storage.transaction import Transaction
 
 
@@ -41,7 +42,7 @@ class Shared(Protocol):
 def conflict(key: str, version: int, expected: int) -> Refusal:
     return Refusal(
         Code.CONFLICT,
-        f"{key} is at version {version}, not {expected}.",
+        say("{key} is at version {version}, not {expected}.", key=key, version=version, expected=expected),
         "Read it again (get_shared_state), and repeat your change on what is there now.",
         key=key,
         version=version,

@@ -13,6 +13,7 @@ from toryo.domain.projects import Project
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
+from toryo.domain.usages import day_of
 from toryo.storage.transaction import Transaction
 from toryo.workflow.snapshot import Cooldown, Limits, News, Snapshot, Talk
 
@@ -50,12 +51,26 @@ def load(
         sessions=sessions,
         others_on={task: other for other, task in signed_in if task is not None and other != agent_id},
         news={task.id: news_of(tx, task, ground) for task, ground in _watched(grounds, agent)},
-        cooldowns={
-            Purpose(purpose): Cooldown(*cooldown) for purpose, cooldown in tx.agents.cooldowns(agent_id).items()
-        },
+        cooldowns=_cooldowns(tx, agent_id),
+        accounts=_accounts(tx, agent),
+        budget_used_up=_budget_used_up(tx, project, now),
         interrupt_waiting=asking is not None and _interrupted(tx, asking),
         ready_queue_task=_ready_queue_task(tx, agent, project, now),
     )
+
+
+def _cooldowns(tx: Transaction, agent_id: str) -> dict[Purpose, Cooldown]:
+    return {Purpose(purpose): Cooldown(*each) for purpose, each in tx.agents.cooldowns(agent_id).items()}
+
+
+def _accounts(tx: Transaction, agent: Agent) -> dict[str, Cooldown]:
+    names = {each.account for each in agent.programs if each.account is not None}
+    return {name: Cooldown(*each) for name, each in tx.agents.accounts(names).items()} if names else {}
+
+
+def _budget_used_up(tx: Transaction, project: Project, now: Millis) -> bool:
+    budget = project.settings.budget_per_day
+    return budget is not None and tx.usages.cost_of_day(project.id, day_of(now)) >= budget
 
 
 def _ready_queue_task(tx: Transaction, agent: Agent, project: Project, now: Millis) -> str | None:
@@ -86,7 +101,6 @@ def load_chat(
     sessions = tx.sessions.live_of(project_id, agent_id)
     if asking is not None and not asking.over:
         sessions[asking.purpose] = asking
-    cooldowns = tx.agents.cooldowns(agent_id)
     return Snapshot(
         now=now,
         agent_id=agent_id,
@@ -98,7 +112,8 @@ def load_chat(
         limits=limits,
         launches=tx.launches.live_of(project_id, agent_id),
         sessions=sessions,
-        cooldowns={Purpose(purpose): Cooldown(*cooldown) for purpose, cooldown in cooldowns.items()},
+        cooldowns=_cooldowns(tx, agent_id),
+        accounts=_accounts(tx, agent),
         interrupt_waiting=asking is not None and _interrupted(tx, asking),
         talk=talk(tx, agent_id, project_id, now, talk_limits, sessions.get(Purpose.CHAT)),
     )

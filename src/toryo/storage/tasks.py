@@ -20,7 +20,7 @@ from toryo.storage.statements import Statement, in_list
 
 _t, _d = schema.tasks, schema.dependencies
 
-_WAIT = (
+WAIT = (
     lambda wait: None if wait is None else to_json([wait.kind, wait.since, wait.event]),
     lambda text: None if text is None else Wait(*from_json(text)),
 )
@@ -35,7 +35,7 @@ ROWS = Rows(
         "approval": enum(domain.Approval),
         "blocked_from": enum(domain.Status),
         "blocked_on": TUPLE,
-        "wait": _WAIT,
+        "wait": WAIT,
         "look_dispatchable": TUPLE,
         "checks": enum(domain.Checks),
         "moved_from": enum(domain.Status),
@@ -185,11 +185,17 @@ class Tasks:
         status: str | None = None,
         assignee_id: str | None = None,
         parent_id: str | None = None,
+        after: tuple[int, Millis, int, str] | None = None,
+        limit: int | None = None,
     ) -> list[Task]:
-        """By priority, then creation."""
+        """By priority, then creation (`Task.order`); after the one that stands there in this order, if one is given."""
         given = {"status": status, "assignee_id": assignee_id, "parent_id": parent_id}
-        wanted = {name: value for name, value in given.items() if value is not None}
-        statement = _listing(tuple(wanted))
+        wanted: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        statement = _listing(tuple(wanted), after is not None, limit is not None)
+        if after is not None:
+            wanted |= dict(zip(_PLACE, after, strict=True))
+        if limit is not None:
+            wanted["limit"] = limit
         return ROWS.nouns(self._connection.all(statement, project_id=project_id, **wanted))
 
     def correlated(self, correlation_id: str) -> list[Task]:
@@ -249,14 +255,18 @@ class Tasks:
         return [row[0] for row in self._connection.all(_DEPENDANTS, id=task_id)]
 
 
-@lru_cache(maxsize=16)
-def _listing(names: tuple[str, ...]) -> Statement:
+_ORDER = (_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
+_PLACE = ("after_priority", "after_created_at", "after_ordinal", "after_id")
+
+
+@lru_cache(maxsize=64)
+def _listing(names: tuple[str, ...], after: bool, limited: bool) -> Statement:
     wanted = [_t.c[name] == _p(name) for name in names]
-    return Statement(
-        ROWS.select()
-        .where(_t.c.project_id == _p("project_id"), *wanted)
-        .order_by(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
-    )
+    if after:
+        place = (_p(name, type_=column.type) for name, column in zip(_PLACE, _ORDER, strict=True))
+        wanted.append(sa.tuple_(*_ORDER) > sa.tuple_(*place))
+    statement = ROWS.select().where(_t.c.project_id == _p("project_id"), *wanted).order_by(*_ORDER)
+    return Statement(statement.limit(_p("limit", type_=sa.Integer)) if limited else statement)
 
 
 def _leading_out(inside: dict[str, Task], edges: dict[str, list[str]]) -> list[str]:

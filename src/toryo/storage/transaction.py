@@ -8,16 +8,20 @@ from toryo.storage.agents import Agents
 from toryo.storage.chat import Chats
 from toryo.storage.database import Connection
 from toryo.storage.events import Events
+from toryo.storage.glances import Glances
 from toryo.storage.handover import Handovers
 from toryo.storage.keeping import Keeping
 from toryo.storage.launches import Launches
 from toryo.storage.measures import measures
 from toryo.storage.needs import Needs
 from toryo.storage.notices import Notices
+from toryo.storage.people import People
 from toryo.storage.projects import Projects
 from toryo.storage.queues import Queues
 from toryo.storage.sessions import Sessions
 from toryo.storage.tasks import Tasks
+from toryo.storage.usages import Usages
+from toryo.storage.worktrees import Worktrees
 
 EVERYTHING = "everything"
 """The lock that what concerns more than one project takes alone, and what concerns one project shares."""
@@ -31,13 +35,17 @@ class Transaction:
         self.tasks = Tasks(connection)
         self.sessions = Sessions(connection)
         self.launches = Launches(connection)
+        self.glances = Glances(connection)
         self.events = Events(connection)
         self.handovers = Handovers(connection)
         self.chat = Chats(connection)
         self.keeping = Keeping(connection)
         self.needs = Needs(connection)
         self.notices = Notices(connection)
+        self.people = People(connection)
         self.queues = Queues(connection)
+        self.usages = Usages(connection)
+        self.worktrees = Worktrees(connection)
         self.hints: set[str] = set()
 
     def measures(self) -> list[dict[str, Any]]:

@@ -17,8 +17,8 @@ from toryo.domain.launches import Purpose, State
 from toryo.domain.projects import Status
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
-from toryo.domain.times import Millis
-from toryo.workflow import facts, worker
+from toryo.domain.times import DAY, Millis
+from toryo.workflow import facts, programs, worker
 from toryo.workflow.rules import Rule, always, first_match
 from toryo.workflow.snapshot import Case, Snapshot
 
@@ -159,8 +159,7 @@ def only_blocked_tasks(s: Snapshot) -> bool:
 
 
 def cooling_down(s: Snapshot) -> bool:
-    cooldown = s.cooldowns.get(Purpose.TASK)
-    return cooldown is not None and s.now < cooldown.until
+    return programs.cooling_down(s, Purpose.TASK)
 
 
 AGENT_ROWS: Sequence[Rule[Snapshot, Say]] = (
@@ -358,7 +357,9 @@ def _decision(row: Rule[Snapshot, Say], s: Snapshot) -> Decision:
 
 def _until(row: Rule[Snapshot, Say], s: Snapshot) -> Millis | None:
     if row.then.reason == "cooling_down":
-        return s.cooldowns[Purpose.TASK].until
+        return programs.until(s, Purpose.TASK)
+    if row.then.reason == "budget_exhausted":
+        return (s.now // DAY + 1) * DAY
     launch = s.launches.get(Purpose.TASK)
     return launch.deadline if row.then.reason == "start_pending" and launch is not None else None
 
@@ -372,9 +373,19 @@ def _facts(s: Snapshot) -> dict[str, Any]:
         found["session_id"] = session.id
     if (cause := withdrawn_from(s)) is not None:
         found["withdrawn"] = cause[0]
-    if cooling_down(s):
-        found["cooldown"] = s.cooldowns[Purpose.TASK].reason
-    return found
+    return found | _facts_of_programs(s, Purpose.TASK)
+
+
+def _facts_of_programs(s: Snapshot, purpose: Purpose) -> dict[str, Any]:
+    """What keeps its own program from being started, whose account that is, and what stands in."""
+    hindered, own = programs.hindrance(s, purpose), s.agent.program if s.agent is not None else None
+    if hindered is None or own is None:
+        return {}
+    found = {"cooldown": hindered.reason}
+    if own.account is not None and hindered == s.accounts.get(own.account):
+        found["account"] = own.account
+    other = programs.chosen(s, purpose)
+    return found if other is None else {**found, "stands_in": other.name}
 
 
 def _facts_of(case: Case) -> dict[str, Any]:
@@ -389,7 +400,7 @@ def _facts_of(case: Case) -> dict[str, Any]:
         "outstanding": facts.outstanding(case),
         "dispatchable": [each.id for each in case.dispatchable] if case.agent.role is Role.MANAGER else [],
         "new": sorted({f"{each.kind}:{each.task_id}" for each in case.news}),
-    }
+    } | _facts_of_programs(case.snapshot, Purpose.TASK)
 
 
 # --- chat ------------------------------------------------------------------------------------------------------------
@@ -400,8 +411,7 @@ def _chat_live(s: Snapshot) -> bool:
 
 
 def _chat_cooling_down(s: Snapshot) -> bool:
-    cooldown = s.cooldowns.get(Purpose.CHAT)
-    return cooldown is not None and s.now < cooldown.until
+    return programs.cooling_down(s, Purpose.CHAT)
 
 
 def _chat_runaway(s: Snapshot) -> bool:
@@ -455,7 +465,7 @@ def decide_chat(s: Snapshot, *, by_hand: bool = False) -> Decision:
     """The launch decision for chat. It never looks at tasks: who waits or is blocked can still be talked to."""
     row = first_match(_CHAT_BY_HAND if by_hand else CHAT_ROWS, s)
     assert row is not None, "the last row always holds"
-    until = s.cooldowns[Purpose.CHAT].until if row.then.reason == "cooling_down" else None
+    until = programs.until(s, Purpose.CHAT) if row.then.reason == "cooling_down" else None
     return Decision(row.then.action, row.then.reason, row.row, row.words, None, until, _facts_of_talk(s))
 
 
@@ -465,4 +475,4 @@ def _facts_of_talk(s: Snapshot) -> dict[str, Any]:
     found: dict[str, Any] = {name: True for name in names if getattr(s.talk, name)}
     if (session := s.sessions.get(Purpose.CHAT)) is not None:
         found["session_id"] = session.id
-    return found
+    return found | _facts_of_programs(s, Purpose.CHAT)

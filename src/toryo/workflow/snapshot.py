@@ -53,6 +53,8 @@ class Cooldown:
     until: Millis
     reason: str
     failures: int = 0
+    program: str | None = None
+    """The name of the program that failed; None: whatever it is started with would fail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,8 @@ class Snapshot:
     news: Mapping[str, tuple[News, ...]] = field(default_factory=dict)
     """By main task: what is new to its owner, without what can be dispatched (that is compared with the look)."""
     cooldowns: Mapping[Purpose, Cooldown] = field(default_factory=dict)
+    accounts: Mapping[str, Cooldown] = field(default_factory=dict)
+    """Of the accounts that its programs use: those whose quota is used up."""
     budget_used_up: bool = False
     interrupt_waiting: bool = False
     """An undelivered interrupt for the session that asks."""

@@ -1,7 +1,7 @@
 """`toryo demo`: the main job from nothing, without a model and without a key.
 
-A server and a Coordinator are started as real processes, the team of team.yaml is made, four tasks are filed, and
-the rest is what Toryo is for. stories.py says what is filed and promised, watching.py waits, showing.py draws,
+A server and a Coordinator are started as real processes, the team of toryo/demo_team is made, its four tasks are
+filed, and the rest is what Toryo is for. stories.py says what must come of it, watching.py waits, showing.py draws,
 verdict.py judges.
 """
 
@@ -13,7 +13,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
@@ -40,7 +39,9 @@ def demo(
         Path | None, typer.Option("--dir", metavar="DIR", help="Where to work: new or empty (else a temporary one).")
     ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Stay up afterwards, until ^C.")] = False,
-    _no_browser: Annotated[bool, typer.Option("--no-browser", hidden=True)] = False,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="With --keep: do not open the dashboard; print the link only.")
+    ] = False,
 ) -> None:
     """See a team at work, from nothing: no model, no key."""
     from toryo.cli.processes import heed_terminate
@@ -48,7 +49,7 @@ def demo(
     heed_terminate()
     directory = _directory(dir)
     try:
-        kept = _perform(here, directory, keep=keep)
+        kept = _perform(here, directory, keep=keep, open_it=not no_browser)
     except KeyboardInterrupt:
         if dir is None:
             shutil.rmtree(directory, ignore_errors=True)
@@ -57,9 +58,9 @@ def demo(
         raise typer.Exit(FAILED)
 
 
-def _perform(here: Here, directory: Path, *, keep: bool) -> bool:
+def _perform(here: Here, directory: Path, *, keep: bool, open_it: bool) -> bool:
     """The whole demo in a directory; whether everything is as promised."""
-    from toryo.cli import output
+    from toryo.cli import opening, output
     from toryo.cli.demo import showing, verdict, watching
     from toryo.cli.demo.stories import STORIES
     from toryo.cli.processes import Crew, without_toryo
@@ -89,6 +90,7 @@ def _perform(here: Here, directory: Path, *, keep: bool) -> bool:
             showing.stuck(there, seen, LIMIT_SECONDS)
         if keep:
             output.say(f"Toryo stays up at {crew.address} (data in {data}); ^C ends it.")
+            opening.invite(there, open_it=open_it)
             crew.wait()
     if not here.json:
         showing.where(directory, data)
@@ -108,17 +110,12 @@ def _directory(given: Path | None) -> Path:
 
 def _make_team(here: Here, directory: Path) -> None:
     """Lays out the directories and applies team.yaml, as anybody would their own toryo.yaml."""
+    from toryo import demo_team
     from toryo.cli import applying, manifest
-    from toryo.cli.demo.stories import STORIES
 
-    for story in STORIES:
-        project = directory / story.project
-        project.mkdir(exist_ok=True)
-        for name in story.promised:
-            (project / name).unlink(missing_ok=True)
-        for name, text in story.given.items():
-            (project / name).write_text(text, encoding="utf-8")
-    (directory / TEAM).write_text(files(__package__).joinpath("team.yaml").read_text(encoding="utf-8"), "utf-8")
+    for job in demo_team.JOBS.values():
+        job.lay_out(directory)
+    (directory / TEAM).write_text(demo_team.text(), "utf-8")
     applying.apply(here, manifest.read(directory / TEAM))
 
 

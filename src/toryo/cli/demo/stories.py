@@ -1,28 +1,20 @@
-"""The four stories of the demo: what is filed for whom, and what must be true in the end.
-
-Who is in the team and how each of them works stands in team.yaml. Each story has a project of its own: a project is
-a directory and the people who work in it, so the manager who is asked for a translation sees the two translators and
-nobody else, and the four stories run at once without treading on each other's files.
+"""The four stories of the demo: what must be true when each of its jobs is done. The jobs and the team that does them
+stand in toryo/demo_team.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from toryo.demo_team import JOBS, LINES, Job
 
 Task = Mapping[str, Any]
 Check = Callable[["Happened"], list[str]]
 """What is not as promised, in words."""
 
-LINES = {
-    "Hello, world.": ("こんにちは、世界。", "你好，世界。"),
-    "The timber has arrived.": ("木材が届きました。", "木材已经到了。"),
-    "We begin tomorrow.": ("明日始めます。", "我们明天开始。"),
-    "Thank you for your help.": ("手伝ってくれてありがとう。", "谢谢你的帮助。"),
-}
-STOCK = "plank,oak,12\nplank,pine,30\nbeam,oak,4\nbeam,cedar,7\n"
 OFFER = "Ten pieces of oak: 42 a piece.\n"
 REPORT = "# Timber\n\n- beam: 11\n- plank: 42\n"
 
@@ -38,17 +30,12 @@ class Happened:
     """Each with its `messages`."""
 
 
-@dataclass(frozen=True)
-class Story:
-    """`given` are the files laid out before, `promised` those that must be made."""
+@dataclass(frozen=True, kw_only=True)
+class Story(Job):
+    """A job, what it shows, and whether it does."""
 
     name: str
-    project: str
-    title: str
-    description: str
-    promised: tuple[str, ...]
     check: Check
-    given: Mapping[str, str] = field(default_factory=dict)
 
 
 def _translated(story: Happened) -> list[str]:
@@ -126,48 +113,13 @@ def _depth(task: Task, by_id: Mapping[str, Task]) -> int:
     return 1 if parent is None else 1 + _depth(parent, by_id)
 
 
-def _phrasebook(language: int) -> str:
-    """A sed script that knows the lines of hello.txt, in place of a model that knows the language."""
-    return "".join(f"s/^{english}$/{words[language]}/\n" for english, words in LINES.items())
+def _story(name: str, project: str, check: Check) -> Story:
+    return Story(name=name, check=check, **vars(JOBS[project]))
 
 
 STORIES = (
-    Story(
-        name="Two specialists side by side",
-        project="translation",
-        title="Translate hello.txt into Japanese and Chinese",
-        description="Make hello_ja.txt and hello_zh.txt. Who does which is for the manager to decide.",
-        given={
-            "hello.txt": "".join(f"{english}\n" for english in LINES),
-            "ja.sed": _phrasebook(0),
-            "zh.sed": _phrasebook(1),
-        },
-        promised=("hello_ja.txt", "hello_zh.txt"),
-        check=_translated,
-    ),
-    Story(
-        name="One waits for the other",
-        project="numbers",
-        title="Draw a number and double it",
-        description="A number from 1 to 1000 in seed.txt, twice that number in result.txt.",
-        promised=("seed.txt", "result.txt"),
-        check=_doubled,
-    ),
-    Story(
-        name="A worker divides its task",
-        project="timber",
-        title="Report what timber is in stock",
-        description="From stock.csv, make stock.md.",
-        given={"stock.csv": STOCK},
-        promised=("totals.txt", "stock.md"),
-        check=_reported,
-    ),
-    Story(
-        name="A worker asks a colleague",
-        project="offer",
-        title="Make an offer for ten pieces of oak",
-        description="In offer.txt. The clerk does not know the price; the merchant does.",
-        promised=("offer.txt",),
-        check=_asked,
-    ),
+    _story("Two specialists side by side", "translation", _translated),
+    _story("One waits for the other", "numbers", _doubled),
+    _story("A worker divides its task", "timber", _reported),
+    _story("A worker asks a colleague", "offer", _asked),
 )

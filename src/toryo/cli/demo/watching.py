@@ -52,14 +52,7 @@ def file_tasks(here: Here, stories: Sequence[Story]) -> Seen:
     """Files every story's main task, in progress at once: that is all a person does here."""
     seen = Seen(time.monotonic(), {}, after=newest_event(here))
     for story in stories:
-        body = {
-            "title": story.title,
-            "description": story.description,
-            "assignee_id": "lead",
-            "status": "in_progress",
-            "acceptance": [{"file": name} for name in story.promised],
-        }
-        seen.main[story.project] = here.send("POST", f"/projects/{story.project}/tasks", body)["task_id"]
+        seen.main[story.project] = here.send("POST", f"/projects/{story.project}/tasks", story.task())["task_id"]
     look(here, seen)
     return seen
 

@@ -6,22 +6,80 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from toryo.coordinator.config import ProviderConfig
-from toryo.coordinator.provider import Provider
-from toryo.coordinator.providers import command, custom, playbook, script
+from toryo.coordinator.provider import Command, Prices, Provider, Setting
+from toryo.coordinator.providers import (
+    claude,
+    codex,
+    command,
+    copilot,
+    custom,
+    gemini,
+    opencode,
+    playbook,
+    qwen,
+    script,
+)
 
-BUILT_IN: Mapping[str, Provider] = {each.name: each for each in (command.PROVIDER, playbook.PROVIDER, script.PROVIDER)}
+BUILT_IN: Mapping[str, Provider] = {
+    each.name: each
+    for each in (
+        claude.PROVIDER,
+        codex.PROVIDER,
+        command.PROVIDER,
+        copilot.PROVIDER,
+        gemini.PROVIDER,
+        opencode.PROVIDER,
+        playbook.PROVIDER,
+        qwen.PROVIDER,
+        script.PROVIDER,
+    )
+}
 
 
 def configured(sections: Mapping[str, ProviderConfig]) -> dict[str, Provider]:
-    """The built-in providers and those of the file; an entry with a `cli_command` is started by that template."""
+    """The built-in providers and those of the file.
+
+    A section of a built-in name changes that one: another program, more arguments. One of another name, or whose
+    arguments say themselves where the prompt or the MCP configuration goes, is started by that template.
+    """
     found = dict(BUILT_IN)
     for name, section in sections.items():
-        base = custom.provider(name, section) if section.cli_command else found[name]
-        names, values = _environment(section)
-        found[name] = replace(
-            base, env=base.env | names, settings=values, time_limit=section.time_limit, max_turns=section.max_turns
-        )
+        by_template = name not in found or any(each in word for word in section.cli_args for each in _PLACES)
+        base = custom.provider(name, section) if by_template else _changed(found[name], section)
+        found[name] = _adjusted(base, section)
     return found
+
+
+_PLACES = ("{prompt}", "{mcp_config}")
+
+
+def _changed(provider: Provider, section: ProviderConfig) -> Provider:
+    program, more = section.cli_command, tuple(section.cli_args)
+    if program is None and not more:
+        return provider
+
+    def prepare(setting: Setting) -> Command:
+        command = provider.prepare(setting)
+        return replace(command, argv=(program or command.argv[0], *command.argv[1:], *more))
+
+    version = (program or provider.version[0], *provider.version[1:]) if provider.version is not None else None
+    return replace(provider, prepare=prepare, version=version)
+
+
+def _adjusted(base: Provider, section: ProviderConfig) -> Provider:
+    names, values = _environment(section)
+    prices = {model: Prices(each.input, each.output, each.cached) for model, each in section.prices.items()}
+    return replace(
+        base,
+        env=base.env | names,
+        settings=values,
+        time_limit=section.time_limit,
+        max_turns=section.max_turns,
+        max_output=round(section.max_output_mb * 1024 * 1024),
+        patience=section.patience,
+        keeps_context=section.resume,
+        prices=prices,
+    )
 
 
 def _environment(section: ProviderConfig) -> tuple[frozenset[str], dict[str, str]]:

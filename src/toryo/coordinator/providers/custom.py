@@ -11,7 +11,6 @@ import json
 from toryo.coordinator.config import ProviderConfig
 from toryo.coordinator.connection import mcp_server
 from toryo.coordinator.provider import Command, Provider, Setting, judge_by_words
-from toryo.first_words import first_words
 
 MCP_CONFIG = "mcp.json"
 
@@ -38,11 +37,9 @@ def _arguments(section: ProviderConfig, setting: Setting) -> list[str]:
 
 
 def _values(setting: Setting) -> dict[str, str]:
-    launch = setting.launch
-    words = str(setting.options.get("prompt") or "")
     return {
-        "{prompt}": first_words(launch.agent_id, launch.language, words),
-        "{model}": launch.model or "",
+        "{prompt}": setting.prompt,
+        "{model}": setting.launch.model or "",
         "{mcp_config}": str(setting.workspace / MCP_CONFIG),
         "{max_turns}": str(setting.max_turns or ""),
         "{working_directory}": str(setting.working_directory),

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from toryo.coordinator.runners import delegating, manners, shell
+from toryo.coordinator.runners import delegating, shell
 from toryo.coordinator.runners.delegating import Delegating
 from toryo.coordinator.runners.session import (
     Answer,
@@ -26,7 +25,6 @@ from toryo.coordinator.runners.session import (
     say,
     working_directory,
 )
-from toryo.coordinator.runners.talking import Talk
 
 RUNS_AT_MOST = 2
 """Once, and once more where an acceptance check failed: the same command again rarely mends more than that."""
@@ -38,8 +36,7 @@ OTHERWISE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """What there is to do for a task: what others are to be told, and a command; one of the two may be missing."""
 
     command: Any
@@ -63,6 +60,10 @@ class CommandRunner:
         return {**common(self._session), **doing, **stuck, "report_completion": self.complete}
 
     def chat(self) -> dict[str, Handler]:
+        """Imported only here: who works on tasks, as nearly all do, shall not pay for it."""
+        from toryo.coordinator.runners import manners
+        from toryo.coordinator.runners.talking import Talk
+
         return Talk(self._session, manners.plain(OTHERWISE)).handlers()
 
     def job(self) -> Job:

@@ -10,10 +10,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from toryo.coordinator.runners import manners
 from toryo.coordinator.runners.managing import Manager
 from toryo.coordinator.runners.session import Answer, Handler, Session, common, follow, main
-from toryo.coordinator.runners.talking import Talk
 from toryo.coordinator.runners.working import Worker
 from toryo.coordinator.runners.written import given
 
@@ -32,8 +30,15 @@ def work(session: Session, playbook: Mapping[str, Any], environ: Mapping[str, st
         handlers.update(role.handlers())
         return answer
 
+    def chat() -> dict[str, Handler]:
+        """Imported only here: who works on tasks shall not pay for it."""
+        from toryo.coordinator.runners import manners
+        from toryo.coordinator.runners.talking import Talk
+
+        return Talk(session, manners.plain(OTHERWISE)).handlers()
+
     handlers["get_task"] = fetch_task
-    follow(session, handlers, Talk(session, manners.plain(OTHERWISE)).handlers)
+    follow(session, handlers, chat)
 
 
 def _checked(text: str, source: str) -> dict[str, Any]:

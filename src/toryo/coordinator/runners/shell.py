@@ -10,8 +10,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 TAIL = 4000
 """Characters of output that are kept for the summary."""
@@ -22,8 +22,7 @@ END_WITHIN = 3.0
 Command = str | Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(NamedTuple):
     """How a command ended. `tail` is the end of its output; `problem` says why it failed, None if it did not."""
 
     tail: str

@@ -10,12 +10,23 @@ from types import ModuleType
 
 import sqlalchemy as sa
 
+from toryo.storage import schema
 from toryo.storage.database import Connection
-from toryo.storage.errors import DatabaseTooNew
-from toryo.storage.migrations import step_0001_first_tables, step_0002_chat, step_0003_queue
+from toryo.storage.errors import DatabaseMisfit, DatabaseTooNew, StorageError
+from toryo.storage.migrations import (
+    step_0001_first_tables,
+    step_0002_chat,
+    step_0003_queue,
+    step_0004_programs,
+)
 from toryo.storage.statements import Statement
 
-STEPS: tuple[ModuleType, ...] = (step_0001_first_tables, step_0002_chat, step_0003_queue)
+STEPS: tuple[ModuleType, ...] = (
+    step_0001_first_tables,
+    step_0002_chat,
+    step_0003_queue,
+    step_0004_programs,
+)
 """In order; the position is the version."""
 
 _versions = sa.Table(
@@ -40,6 +51,66 @@ def upgrade(connection: Connection, steps: tuple[ModuleType, ...] = STEPS) -> li
             "Install the Toryo that upgraded it, or a newer one; or restore a backup from before that.",
         )
     return [_take(connection, version, steps[version - 1]) for version in range(last + 1, len(steps) + 1)]
+
+
+_COLUMNS = {
+    "sqlite": "SELECT t.name, c.name FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE t.type = 'table'",
+    "postgresql": (
+        "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()"
+    ),
+}
+_INDEXES = {
+    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'index'",
+    "postgresql": "SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()",
+}
+_SHOWN = 4
+
+
+def bring(connection: Connection) -> list[str]:
+    """As `upgrade`, and looks whether the tables are then what this Toryo asks. Raises DatabaseMisfit."""
+    try:
+        taken = upgrade(connection)
+    except StorageError:
+        raise
+    except Exception as error:  # whatever the driver says of a table that is there already, or is not
+        raise _misfit(f"a step cannot be taken ({str(error).splitlines()[0]})") from error
+    _refuse_misfit(connection)
+    return taken
+
+
+def _refuse_misfit(connection: Connection) -> None:
+    """Tables, columns and indexes must be those of the schema.
+
+    Released steps lead to the same tables everywhere; a step that is still being written may have been taken in an
+    earlier form. Tables and indexes that others keep in the same database are none of ours.
+    """
+    found: dict[str, set[str]] = {}
+    for table, column in connection.all(Statement(sa.text(_COLUMNS[connection.dialect]))):
+        found.setdefault(table, set()).add(column)
+    indexes = {row[0] for row in connection.all(Statement(sa.text(_INDEXES[connection.dialect])))}
+    wrong = [each for table in schema.metadata.sorted_tables for each in _differences(table, found, indexes)]
+    if wrong:
+        more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
+        raise _misfit(", ".join(wrong[:_SHOWN]) + more)
+
+
+def _misfit(what: str) -> DatabaseMisfit:
+    return DatabaseMisfit(
+        f"The tables of this database do not fit the version that it says it has: {what}. Another state of Toryo's "
+        "development has made them.",
+        "Start with the Toryo that made it and take its teams along (toryo export), then begin a new database (another "
+        "--data-dir or --database) and import them (toryo import); or restore a backup.",
+    )
+
+
+def _differences(table: sa.Table, found: dict[str, set[str]], indexes: set[str]) -> list[str]:
+    if table.name not in found:
+        return [f"no table {table.name}"]
+    wanted = {each.name for each in table.columns}
+    missing = [f"no {table.name}.{each}" for each in sorted(wanted - found[table.name])]
+    unknown = [f"unknown {table.name}.{each}" for each in sorted(found[table.name] - wanted)]
+    lost = [f"no index {each}" for each in sorted(str(each.name) for each in table.indexes) if each not in indexes]
+    return missing + unknown + lost
 
 
 def _take(connection: Connection, version: int, step: ModuleType) -> str:

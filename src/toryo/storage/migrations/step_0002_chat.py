@@ -1,14 +1,11 @@
-"""Messages, conversations, delegations, panels and notices; and whether a launch takes a slot of its Coordinator.
-
-Released together with step 0003: the commit that adds step 0004 replaces the import in both by one copy of the tables.
-"""
+"""Messages, conversations, delegations, panels and notices; and whether a launch takes a slot of its Coordinator."""
 
 from __future__ import annotations
 
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from toryo.storage.database import Connection
-from toryo.storage.schema import metadata
+from toryo.storage.migrations.tables_0003 import metadata, tasks_unapproved
 
 _NEW = frozenset({"messages", "threads", "mailboxes", "conversations", "delegations", "viewers", "notices"})
 
@@ -19,6 +16,5 @@ def upgrade(connection: Connection) -> None:
             connection.define(CreateTable(table))
             for index in sorted(table.indexes, key=lambda each: str(each.name)):
                 connection.define(CreateIndex(index))
-    (unapproved,) = (each for each in metadata.tables["tasks"].indexes if each.name == "tasks_unapproved")
-    connection.define(CreateIndex(unapproved))
+    connection.define(CreateIndex(tasks_unapproved))
     connection.define("ALTER TABLE launches ADD COLUMN takes_slot BOOLEAN NOT NULL DEFAULT TRUE")

@@ -1,14 +1,11 @@
-"""API keys, presence, claims and shared values; and what a queue task counts.
-
-Released together with step 0002: the commit that adds step 0004 replaces the import in both by one copy of the tables.
-"""
+"""API keys, presence, claims and shared values; and what a queue task counts."""
 
 from __future__ import annotations
 
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from toryo.storage.database import Connection
-from toryo.storage.schema import metadata, tasks
+from toryo.storage.migrations.tables_0003 import metadata, tasks_correlation, tasks_queued
 
 _NEW = frozenset({"api_keys", "presences", "claims", "shared_entries"})
 _COLUMNS = ("not_before", "timeout_seconds", "max_attempts")
@@ -22,6 +19,5 @@ def upgrade(connection: Connection) -> None:
                 connection.define(CreateIndex(index))
     for column in _COLUMNS:
         connection.define(f"ALTER TABLE tasks ADD COLUMN {column} BIGINT")
-    for index in sorted(tasks.indexes, key=lambda each: str(each.name)):
-        if index.name in ("tasks_correlation", "tasks_queued"):
-            connection.define(CreateIndex(index))
+    for index in (tasks_correlation, tasks_queued):
+        connection.define(CreateIndex(index))

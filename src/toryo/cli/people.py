@@ -1,0 +1,130 @@
+"""`toryo person …`: who there is besides agents, what they may do, and how they come in."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from typing import Annotated, Any, Literal
+
+import typer
+
+from toryo.cli import output
+from toryo.cli.failures import Misuse
+from toryo.cli.here import Here, command
+from toryo.cli.opening import link
+
+group = typer.Typer(help="People: who may come in, and as what.", no_args_is_help=True, rich_markup_mode=None)
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="The person's id.")]
+Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="What they are called (else the id).")]
+Email = Annotated[
+    str | None,
+    typer.Option("--email", metavar="ADDRESS", help="By which an identity provider knows them at first."),
+]
+ROLES = "owner|member|viewer"
+WORDS = {"owner": "everything", "member": "in their projects", "viewer": "reads"}
+
+
+def add(app: typer.Typer) -> None:
+    app.add_typer(group, name="person")
+
+
+@command(group, "add")
+def add_person(
+    here: Here,
+    id: Annotated[str, typer.Argument(metavar="ID", help="1-64 of a-z 0-9 . _ -")],
+    role: Annotated[
+        Literal["owner", "member", "viewer"],
+        typer.Option("--role", metavar=ROLES, help="Everything, what concerns their projects, or reading everything."),
+    ],
+    name: Name = None,
+    email: Email = None,
+    project: Annotated[
+        list[str] | None,
+        typer.Option("--project", metavar="PRJ", help="A project they belong to; may be given several times."),
+    ] = None,
+) -> None:
+    """Add a person. They come in with a link, a password that you give them, or an identity provider."""
+    body = {"person_id": id, "login": role, "name": name, "email": email, "projects": project}
+    answer = here.send("POST", "/people", body)
+
+    def show() -> None:
+        output.done(f"added {id}, {role}")
+        output.say(f"A link for them: toryo person link {id}. A password: toryo person password {id}.")
+
+    here.answer(answer, show)
+
+
+@command(group, "list")
+def list_people(here: Here) -> None:
+    """The people of this server; owners also see how they come in."""
+    answer = here.get("/people")
+    rows = [(each["person_id"], each["name"], each["login"], _ways(each)) for each in answer["people"]]
+    here.answer(answer, lambda: output.table(("ID", "NAME", "ROLE", "COMES IN BY"), rows, empty="Nobody."))
+
+
+def _ways(person: dict[str, Any]) -> str:
+    """`link` is always one, and not worth saying."""
+    ways = [each for each in ("password", "provider") if person.get(each)]
+    if person.get("email"):
+        ways.append(f"provider, as {person['email']}")
+    counted = [(name, person.get(name) or 0) for name in ("browsers", "tokens")]
+    ways += [f"{count} {name if count > 1 else name[:-1]}" for name, count in counted if count]
+    return ", ".join(ways)
+
+
+@command(group, "edit")
+def edit_person(
+    here: Here,
+    person: Id,
+    role: Annotated[
+        Literal["owner", "member", "viewer"] | None, typer.Option("--role", metavar=ROLES, help="From now on.")
+    ] = None,
+    name: Name = None,
+    email: Email = None,
+) -> None:
+    """Change what somebody may do, at once and wherever they are signed in, or what they are called."""
+    if role is None and name is None and email is None:
+        raise Misuse("Nothing to change.", "Name what: see `toryo person edit --help`.")
+    answer = here.send("PATCH", f"/people/{person}", {"login": role, "name": name, "email": email})
+    here.answer(answer, lambda: output.done(f"{person} is {answer['person']['login']}"))
+
+
+@command(group, "password")
+def set_password(here: Here, person: Id) -> None:
+    """Give somebody a password: asked for twice, or the first line of stdin. Their browsers are signed out."""
+    answer = here.send("PUT", f"/people/{person}/password", {"password": _password()})
+    ended = answer["signed_out"]
+    told = f"{person} has a new password" + (f"; {ended} of their browsers signed out" if ended else "")
+    here.answer(answer, lambda: output.done(told))
+
+
+def _password() -> str:
+    """Never an argument: those stand in the shell's history and in the list of processes."""
+    if sys.stdin.isatty():
+        return _asked_for_twice()
+    given = sys.stdin.readline().rstrip("\r\n")
+    if not given:
+        raise Misuse("There is no password on stdin.", "Type it at a terminal, or send it as the first line of stdin.")
+    return given
+
+
+def _asked_for_twice() -> str:
+    given = getpass.getpass("New password: ")
+    if getpass.getpass("Once more: ") != given:
+        raise Misuse("The two are different.", "Nothing was changed; type it again.")
+    return given
+
+
+@command(group, "link")
+def make_link(here: Here, person: Id) -> None:
+    """Print a link that signs somebody in, once, within ten minutes."""
+    made = link(here, person=person)
+    here.answer(made, lambda: output.done(made["url"]))
+
+
+@command(group, "remove")
+def remove_person(here: Here, person: Id) -> None:
+    """Nobody comes in as this person any more; what they did stays."""
+    answer = here.send("DELETE", f"/people/{person}")
+    here.answer(answer, lambda: output.done(f"removed {person}"))

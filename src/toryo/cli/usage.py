@@ -1,0 +1,159 @@
+"""`toryo usage`: what agents have used, in tokens and money, by day and agent or whatever is named; and the budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from toryo.cli import output
+from toryo.cli.failures import Misuse
+from toryo.cli.here import Here, command
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+GROUPS = ("day", "agent", "project", "task", "launch", "provider", "model", "purpose")
+DAYS = 7
+"""What is shown where nothing is said about when; of one task, all of it."""
+_IDS = frozenset({"agent", "project", "task", "launch"})
+
+
+def add(app: typer.Typer) -> None:
+    command(app, "usage")(usage)
+
+
+def usage(
+    here: Here,
+    project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Only of this project.")] = None,
+    agent: Annotated[str | None, typer.Option("--agent", metavar="AGENT", help="Only of this agent.")] = None,
+    task: Annotated[
+        str | None, typer.Option("--task", metavar="TASK", help="Only for this task and everything below it.")
+    ] = None,
+    days: Annotated[
+        int | None, typer.Option("--days", min=1, metavar="N", help="The last N days (7; of a task: all of it).")
+    ] = None,
+    since: Annotated[str | None, typer.Option("--since", metavar="DAY", help="From this day on: 2027-01-15.")] = None,
+    until: Annotated[str | None, typer.Option("--until", metavar="DAY", help="Up to this day.")] = None,
+    by: Annotated[
+        str, typer.Option("--by", metavar="NAME,…", help=f"What the lines are for: any of {', '.join(GROUPS)}.")
+    ] = "day,agent",
+) -> None:
+    """What agents have used: tokens, and money where prices are known. Days are UTC."""
+    when = since is not None or until is not None or task is not None
+    answer = here.get(
+        "/usage",
+        project_id=project,
+        agent_id=agent,
+        task_id=task,
+        since=since,
+        until=until,
+        days=DAYS if days is None and not when else days,
+        by=_groups(by),
+    )
+    here.answer(answer, lambda: _print(answer))
+
+
+def brief(used: Mapping[str, Any]) -> str:
+    """What one launch has used, on one line."""
+    cached = f" ({used['cached_tokens']:,} of them cached)" if used["cached_tokens"] else ""
+    parts = [f"{used['input_tokens']:,} tokens in{cached}", f"{used['output_tokens']:,} out"]
+    parts += [f"{used[name]:,} {words}" for name, words in _COUNTED if used[name]]
+    parts.append("no price known" if used["cost_usd"] is None else money(used["cost_usd"]))
+    parts += [str(used["model"])] if used["model"] else []
+    return ("at least " if used["lower_bound"] else "") + ", ".join(parts)
+
+
+def money(dollars: float) -> str:
+    """To the cent; less than ten cents to the hundredth of one."""
+    return f"${dollars:,.2f}" if dollars >= 0.1 or dollars == 0 else f"${dollars:.4f}"
+
+
+_COUNTED = (("turns", "turns"), ("tool_calls", "calls of tools"))
+
+
+def _groups(by: str) -> list[str]:
+    names = [each.strip() for each in by.split(",") if each.strip()]
+    unknown = [each for each in names if each not in GROUPS]
+    if unknown or not names:
+        said = f"There are no lines by {unknown[0]!r}." if unknown else "--by names nothing."
+        raise Misuse(said, f"Use any of {', '.join(GROUPS)}, with commas between them.")
+    return names
+
+
+def _print(answer: Mapping[str, Any]) -> None:
+    rows, totals = answer["rows"], answer["totals"]
+    if not rows:
+        output.say(f"Nothing was used{_when(answer)}.")
+    else:
+        _table(answer["by"], rows, totals)
+        for each in _remarks(totals):
+            output.say(each)
+    for each in answer["budgets"]:
+        if each["budget_per_day"] is not None:
+            output.done(_budget(each))
+
+
+def _table(by: Sequence[str], rows: Sequence[Mapping[str, Any]], totals: Mapping[str, Any]) -> None:
+    from rich.table import Table
+
+    shown = Table(box=None, pad_edge=False, header_style="bold")
+    for each in by:
+        shown.add_column(each.upper(), no_wrap=True)
+    for each in ("LAUNCHES", "INPUT", "CACHED", "OUTPUT", "COST"):
+        shown.add_column(each, no_wrap=True, justify="right")
+    for row in rows:
+        shown.add_row(*(_plain(_name(row, each)) for each in by), *_sums(row))
+    if len(rows) > 1:
+        shown.add_row(_plain("total"), *[""] * (len(by) - 1), *_sums(totals), style="bold")
+    output.console().print(shown)
+
+
+def _name(row: Mapping[str, Any], group: str) -> str:
+    found = row[f"{group}_id" if group in _IDS else group]
+    return "–" if found is None else str(found)
+
+
+def _sums(row: Mapping[str, Any]) -> list[str]:
+    """`≥`: a launch ended before it said all; `+`: something has no price."""
+    least = "≥ " if row["lower_bounds"] else ""
+    cost = "–" if row["cost_usd"] is None else money(row["cost_usd"]) + ("+" if row["without_price"] else "")
+    counts = (row["launches"], row["input_tokens"], row["cached_tokens"], row["output_tokens"])
+    return [*(f"{each:,}" for each in counts[:-1]), f"{least}{counts[-1]:,}", cost]
+
+
+def _remarks(totals: Mapping[str, Any]) -> list[str]:
+    found = []
+    if totals["without_price"]:
+        those = _launches(totals["without_price"])
+        found.append(f"{those} without a price (prices: in the Coordinator's file); not in COST, nor in budgets.")
+    if totals["lower_bounds"]:
+        found.append(f"{_launches(totals['lower_bounds'])} ended before saying how much in all: at least so much (≥).")
+    return found
+
+
+def _launches(count: int) -> str:
+    return f"{count:,} launch" if count == 1 else f"{count:,} launches"
+
+
+def _budget(each: Mapping[str, Any]) -> str:
+    """`House (prj_…): $1.25 of $5.00 spent today; the day ends at 01:00:00`."""
+    spent = f"{money(each['spent_today'])} of {money(each['budget_per_day'])} spent today"
+    ends = output.clock(each["day_ends_at"])
+    after = f"used up, goes on at {ends}" if each["used_up"] else f"the day ends at {ends}"
+    return f"{each['name']} ({each['project_id']}): {spent}; {after}"
+
+
+def _when(answer: Mapping[str, Any]) -> str:
+    since, until = answer["since"], answer["until"]
+    if since and since == until:
+        return f" on {since}"
+    return (f" since {since}" if since else "") + (f" until {until}" if until else "")
+
+
+def _plain(text: str) -> Text:
+    """As it is: an agent's or model's name is no markup."""
+    from rich.text import Text
+
+    return Text(text)

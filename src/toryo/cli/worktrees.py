@@ -1,0 +1,269 @@
+"""`toryo worktrees` and `toryo task diff|merge|discard`: what tasks have changed in worktrees of their own.
+
+The files are on a Coordinator's machine: it is asked, and its answer is waited for, but not for ever.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from toryo.cli import output
+from toryo.cli.failures import Failure, Misuse
+from toryo.cli.here import Here, command
+
+LOOK_SECONDS = 20
+"""How long one look waits at the server."""
+PATIENCE_SECONDS = 120.0
+LEAVES_WITHIN_SECONDS = 10.0
+"""A task is completed a moment before its process has left: whoever asks then need not ask twice."""
+
+Id = Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")]
+Patience = Annotated[
+    float,
+    typer.Option(
+        "--wait", metavar="SECONDS", min=0, envvar="TORYO_ERRAND_WAIT", help="How long to wait for the Coordinator."
+    ),
+]
+
+
+def add(app: typer.Typer) -> None:
+    command(app, "worktrees")(worktrees)
+
+
+def add_to_tasks(group: typer.Typer) -> None:
+    command(group, "diff")(diff)
+    command(group, "merge")(merge)
+    command(group, "discard")(discard)
+
+
+def worktrees(
+    here: Here,
+    project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Only of this project.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Merged and discarded ones, too.")] = False,
+) -> None:
+    """Where tasks have changed files: branch, how much, and what hinders merging it."""
+    projects = [project] if project else [each["project_id"] for each in here.get("/projects")["projects"]]
+    found = [each for name in projects for each in here.get(f"/projects/{name}/worktrees")["worktrees"]]
+    shown = [each for each in found if everything or each["state"] == "open"]
+    left = list(_leftovers(here, projects, found))
+    answer = {"success": True, "worktrees": shown, "leftovers": left}
+    here.answer(answer, lambda: _print_worktrees(here, shown, left))
+
+
+def diff(
+    here: Here,
+    task: Id,
+    stat: Annotated[bool, typer.Option("--stat", help="Only the files, and how many lines in each.")] = False,
+    context: Annotated[int, typer.Option("--context", "-U", metavar="LINES", min=0, max=1000)] = 3,
+    wait: Patience = PATIENCE_SECONDS,
+) -> None:
+    """What a task has changed, committed or not: what merging it would bring."""
+    answer = _done(here, here.send("POST", f"/tasks/{task}/worktree/diff", {"context": context}), wait)["answer"]
+    here.answer({"success": True, "task_id": task, **answer}, lambda: _print_diff(answer, stat=stat))
+
+
+def merge(
+    here: Here,
+    task: Id,
+    into: Annotated[
+        str | None, typer.Option("--into", metavar="BRANCH", help="Else the branch that the work started from.")
+    ] = None,
+    message: Annotated[str | None, typer.Option("--message", "-m", metavar="TEXT", help="Of the merge.")] = None,
+    only: Annotated[bool, typer.Option("--only", help="Not what its parts have changed.")] = False,
+    wait: Patience = PATIENCE_SECONDS,
+) -> None:
+    """Merge what a task and its parts have changed. A conflict is told, and changes nothing."""
+    body = {"into": into, "message": message, "below": not only}
+    errand = _over(here, _asked(here, f"/tasks/{task}/worktree/merge", body), wait)
+    merged = errand["answer"].get("merged", [])
+    if not here.json:
+        for each in merged:
+            output.done(f"merged {each['task_id']} into {each['into']} ({each['commit'][:10]})")
+    if not errand["done"]:
+        raise _hindered(errand, "Nothing was merged." if not merged else "What is named above stays merged.")
+    here.answer({"success": True, "task_id": task, **errand["answer"]}, lambda: None)
+
+
+def discard(
+    here: Here,
+    task: Id,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    wait: Patience = PATIENCE_SECONDS,
+) -> None:
+    """Throw away what a task has changed. Says how to get its commits back."""
+    if not yes:
+        _confirm(here, here.get(f"/tasks/{task}/worktree")["worktree"])
+    answer = _done(here, _asked(here, f"/tasks/{task}/worktree/discard"), wait)["answer"]
+    words = answer.get("message") or f"{task} has no work any more."
+    here.answer({"success": True, "task_id": task, **answer}, lambda: output.done(words))
+
+
+# --- asking and waiting ----------------------------------------------------------------------------------------------
+
+
+def _asked(here: Here, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Asks for what moves files, as soon as nobody is just leaving them."""
+    from toryo.client import RefusalError
+
+    until = time.monotonic() + LEAVES_WITHIN_SECONDS
+    while True:
+        try:
+            return here.send("POST", path, body)
+        except RefusalError as no:
+            if not no.data.get("leaving") or time.monotonic() >= until:
+                raise
+        time.sleep(0.2)
+
+
+def _done(here: Here, asked: dict[str, Any], patience: float) -> dict[str, Any]:
+    errand = _over(here, asked, patience)
+    if not errand["done"]:
+        raise _hindered(errand)
+    return errand
+
+
+def _over(here: Here, asked: dict[str, Any], patience: float) -> dict[str, Any]:
+    """The errand with its answer; a failure where none comes in time."""
+    errand_id, until = asked["errand_id"], time.monotonic() + patience
+    while True:
+        left = max(0, min(LOOK_SECONDS, int(until - time.monotonic())))
+        errand: dict[str, Any] = here.get(f"/errands/{errand_id}", wait_seconds=left)["errand"]
+        if errand["finished_at"] is not None:
+            return errand
+        if time.monotonic() >= until - 1:
+            raise Failure(
+                f"The Coordinator has not answered within {patience:g} s ({errand_id}).",
+                "It may still do it: look with toryo worktrees, and at what the Coordinator says.",
+                {"errand_id": errand_id},
+            )
+
+
+def _hindered(errand: dict[str, Any], besides: str = "") -> Failure:
+    answer = errand["answer"] or {}
+    trouble = str(answer.get("trouble") or "The Coordinator could not do it and does not say why.")
+    where = answer.get("hindered_by")
+    at = f"{where}: " if where and where != errand["task_id"] else ""
+    said = besides if besides and besides not in trouble else ""
+    return Failure(f"{at}{trouble}", said, {"task_id": errand["task_id"], **answer})
+
+
+def _confirm(here: Here, worktree: dict[str, Any]) -> None:
+    if not sys.stdin.isatty() or here.json:
+        raise Misuse("Discarding cannot be undone by Toryo.", "Say --yes if you mean it.")
+    words = f"Discard {worktree['branch']} ({_amount(worktree)}) and its directory {worktree['path']}?"
+    typer.confirm(words, abort=True, err=True)
+
+
+def _leftovers(here: Here, projects: list[str], found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Directories on this machine that no open worktree has: only told, for they may hold somebody's work."""
+    from toryo.client import discovery
+    from toryo.coordinator import worktrees as disk
+
+    known = [each["task_id"] for each in found if each["state"] == "open"]
+    for project in projects:
+        place = discovery.directory(here.data_dir) / "worktrees" / project
+        for each in disk.leftovers(place, known):
+            branch = each.worktree.branch if each.worktree else None
+            yield {"project_id": project, "path": str(each.path), "size": each.size, "branch": branch}
+
+
+# --- for people ------------------------------------------------------------------------------------------------------
+
+
+def _print_worktrees(here: Here, shown: list[dict[str, Any]], left: list[dict[str, Any]]) -> None:
+    """A line for each, and below it where it is and what hinders: paths are copied, so they are never folded."""
+    for each in left:
+        branch = f", branch {each['branch']}" if each["branch"] else ""
+        words = f"No open task has {each['path']} ({each['size'] // 1024} kB{branch}): look, and remove it by hand."
+        output.say(words)
+    if not shown:
+        output.say("No worktrees: toryo project edit PRJ --set isolation=worktree gives every task its own.")
+    rows = [(each["task_id"], _worker(here, each["task_id"]), _amount(each), _state(each)) for each in shown]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for each, row in zip(shown, rows, strict=True):
+        output.done("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
+        if each["state"] == "open":
+            output.done(f"    {each['branch']} in {each['path']}")
+        if each["trouble"]:
+            output.done(f"    ! {each['trouble']}")
+
+
+def _state(worktree: dict[str, Any]) -> str:
+    return f"merged into {worktree['merged_into']}" if worktree["state"] == "merged" else str(worktree["state"])
+
+
+def _worker(here: Here, task: str) -> str:
+    return str(here.get(f"/tasks/{task}")["task"].get("assignee_id") or "-")
+
+
+def _amount(worktree: dict[str, Any]) -> str:
+    if not worktree["files_changed"] and not worktree["commits"]:
+        return "nothing kept yet"
+    files = f"{worktree['files_changed']} file{'s' if worktree['files_changed'] != 1 else ''}"
+    return f"+{worktree['insertions']} -{worktree['deletions']} in {files}"
+
+
+def _print_diff(answer: dict[str, Any], *, stat: bool) -> None:
+    if not answer["files"]:
+        output.say("Nothing is changed.")
+        return
+    _page("\n".join(_stat(answer["files"])) + "\n" if stat else _patch(answer["patch"]))
+    if answer["truncated"] and not stat:
+        output.say("The patch is too long to be shown whole: --stat lists every file; git diff shows the rest there.")
+
+
+def _stat(files: list[dict[str, Any]]) -> list[str]:
+    names = [each["path"] if not each["old_path"] else f"{each['old_path']} => {each['path']}" for each in files]
+    width = max(map(len, names))
+    lines = [f" {name:<{width}} | {_lines_of(each)}" for name, each in zip(names, files, strict=True)]
+    more, fewer = (sum(each[name] for each in files) for name in ("insertions", "deletions"))
+    return [*lines, f" {len(files)} file{'s' if len(files) != 1 else ''} changed, +{more} -{fewer}"]
+
+
+def _lines_of(each: dict[str, Any]) -> str:
+    figures = "binary" if each["binary"] else f"+{each['insertions']} -{each['deletions']}"
+    return figures if each["status"] == "modified" else f"{figures} ({each['status']})"
+
+
+def _patch(patch: str) -> str:
+    """As it is, or coloured as git does where somebody looks."""
+    if not _coloured():
+        return patch
+    in_header, lines = False, []
+    for line in patch.split("\n"):
+        in_header = line.startswith("diff ") or (in_header and not line.startswith("@@"))
+        lines.append(_colour(line, in_header=in_header))
+    return "\n".join(lines)
+
+
+def _colour(line: str, *, in_header: bool) -> str:
+    code = "1" if in_header else {"@": "36", "+": "32", "-": "31"}.get(line[:1], "")
+    return f"\x1b[{code}m{line}\x1b[0m" if code and line else line
+
+
+def _coloured() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _page(text: str) -> None:
+    """Through a pager where somebody looks; as it is elsewhere, and where there is no pager."""
+    wanted = shlex.split(os.environ.get("PAGER") or "less")
+    pager = shutil.which(wanted[0]) if wanted and sys.stdout.isatty() else None
+    if pager is None:
+        sys.stdout.write(text)
+        return
+    environment = {"LESS": "FRX", **os.environ}
+    with subprocess.Popen([pager, *wanted[1:]], stdin=subprocess.PIPE, text=True, env=environment) as reading:
+        try:
+            reading.communicate(text)
+        except BrokenPipeError:  # it was left before the end
+            reading.wait()

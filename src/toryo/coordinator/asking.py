@@ -1,0 +1,64 @@
+"""Asks an agent's program something that it answers by itself: its version, whether it is logged in.
+
+Whatever the program does (hang, crash, print rubbish for ever, leave children behind), the answer comes in time, and
+nothing of it is left running. What the question is, and what the answer means, is the asker's business.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+WITHIN = 15.0
+"""Seconds; programs on Node need one or two, and several are asked at once."""
+LONGEST = 64 * 1024
+"""Bytes that are read of an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`exit_code` is None for a program that did not answer in time."""
+
+    exit_code: int | None
+    out: str
+    err: str
+
+    @property
+    def said(self) -> str:
+        """Its first words, wherever it said them."""
+        lines = (each.strip() for text in (self.out, self.err) for each in text.splitlines())
+        return next((each for each in lines if each), "")
+
+
+def ask(words: Sequence[str], environ: Mapping[str, str], within: float | None = None) -> Answer:
+    """Runs it to its end, found on the PATH of `environ`; raises OSError where it cannot be started at all.
+
+    Its output goes into files: children that keep a pipe open could not be waited for.
+    """
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = subprocess.Popen(
+            words, env=dict(environ), stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+        )
+        code = _ended(process, WITHIN if within is None else within)
+        return Answer(code, _read(out.fileno()), _read(err.fileno()))
+
+
+def _ended(process: subprocess.Popen[bytes], within: float) -> int | None:
+    """Its exit code; whatever of it is left then is ended."""
+    try:
+        return process.wait(within)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _read(descriptor: int) -> str:
+    return os.pread(descriptor, LONGEST, 0).decode("utf-8", "replace")

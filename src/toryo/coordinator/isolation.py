@@ -1,0 +1,213 @@
+"""Worktrees as a Coordinator uses them: one per task where the project says so, kept when a process ends, and errands.
+
+`worktrees` knows git; here stands which directory is whose, and what is told to the server of it. Everything blocks:
+`loop.py` calls it in threads.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from toryo.coordinator import worktrees
+from toryo.coordinator.orders import Errand, Launch
+from toryo.coordinator.provider import BadConfig
+from toryo.coordinator.worktrees import Conflict, Merged, Nothing, Trouble, Worktree
+
+Isolation = Literal["none", "worktree"]
+LARGEST_ANSWER = 1_500_000
+"""Bytes of JSON: a server takes requests of 2 MB, unless it is told otherwise."""
+MOST_FILES = 2_000
+LONGEST_TROUBLE = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a launch needs of its worktree: its name, those it starts from, and those whose work it must see."""
+
+    name: str
+    bases: tuple[str, ...] = ()
+    brings: tuple[str, ...] = ()
+
+
+def place_of(launch: Launch, own: Isolation | None) -> Place | None:
+    """None: the launch works in the project's own directory; also where this Coordinator's file says `none`.
+
+    Raises BadConfig for a kind of isolation that is not known here.
+    """
+    wanted: Mapping[str, Any] = launch.workspace if isinstance(launch.workspace, Mapping) else {}
+    kind = wanted.get("isolation") or "none"
+    if "none" in (kind, own) or launch.purpose != "task":
+        return None
+    if kind != "worktree":
+        raise BadConfig(
+            f"This Coordinator does not know isolation: {kind} (of project {launch.project_id}): set the project's"
+            " isolation to none or worktree, or update the Coordinator."
+        )
+    if not wanted.get("name"):
+        raise BadConfig("The server names no task for a worktree (isolation: worktree): update the older one.")
+    return Place(str(wanted["name"]), tuple(wanted.get("bases") or ()), tuple(wanted.get("brings") or ()))
+
+
+def made(place: Place, project_id: str, repository: Path, directory: Path) -> Worktree:
+    """The launch's worktree, as it is if there is one. Raises BadConfig with what is wrong and the next step."""
+    bases = [worktrees.branch_of(each) for each in place.bases]
+    try:
+        left = [_keep_what_was_left(repository, directory / project_id, each) for each in place.bases + place.brings]
+        found = worktrees.make(repository, directory / project_id, place.name, bases)
+        notes = worktrees.bring(found, [worktrees.branch_of(each) for each in place.brings]) if place.brings else ()
+    except Trouble as trouble:
+        raise BadConfig(f"A worktree of its own cannot be made (isolation: worktree). {trouble}") from trouble
+    return replace(found, notes=(*found.notes, *filter(None, left), *notes))
+
+
+def _keep_what_was_left(repository: Path, directory: Path, name: str) -> str:
+    """Work that is built on is on its branch, also where its Coordinator died before it could keep it; else a note."""
+    found = worktrees.find(repository, directory, name)
+    if found is None or not found.path.is_dir():
+        return ""
+    try:
+        return worktrees.keep(found, f"Work on {name}", "toryo").trouble if worktrees.unkept(found) else ""
+    except Trouble as trouble:
+        return str(trouble)
+
+
+def told(worktree: Worktree) -> dict[str, Any]:
+    """As `report_worktree` takes it, before anything was done in it."""
+    return {
+        "path": str(worktree.path),
+        "directory": str(worktree.working_directory),
+        "branch": worktree.branch,
+        "base_branch": worktree.base_branch,
+        "base_commit": worktree.base_commit,
+    }
+
+
+def kept(worktree: Worktree, launch: Launch) -> dict[str, Any]:
+    """Commits what a process left, and says what there is now; what hinders that is told, too."""
+    message = f"Work of {launch.agent_id} ({launch.launch_id})"
+    try:
+        found = worktrees.keep(worktree, message, launch.agent_id)
+    except (Trouble, OSError) as trouble:
+        return {**told(worktree), "trouble": _short(str(trouble))}
+    figures = ("head_commit", "commits", "files_changed", "insertions", "deletions")
+    left_out = (
+        f"Not kept, for they are repositories of their own: {', '.join(found.left_out)}" if found.left_out else ""
+    )
+    hindered = _short(" ".join(filter(None, [found.trouble, left_out])))
+    return {**told(worktree), **{name: getattr(found, name) for name in figures}, "trouble": hindered or None}
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= LONGEST_TROUBLE else f"{words[:LONGEST_TROUBLE]} …"
+
+
+def run(errand: Errand, directory: Path) -> dict[str, Any]:
+    """Does what was asked; the answer as `report_errand` takes it. Nothing is raised: what hinders it is the answer."""
+    kinds = {"diff": _diff, "merge": _merge, "discard": _discard, "clean": _clean}
+    if errand.kind not in kinds:
+        return _hindered(
+            errand.task_id, f"This Coordinator does not know errands of the kind {errand.kind}: update it."
+        )
+    try:
+        return kinds[errand.kind](errand, directory)
+    except (Trouble, OSError) as trouble:
+        return _hindered(errand.task_id, str(trouble))
+
+
+def _hindered(task_id: str, words: str, **more: Any) -> dict[str, Any]:
+    return {"done": False, "trouble": _short(words), "task_id": task_id, **more}
+
+
+def _diff(errand: Errand, directory: Path) -> dict[str, Any]:
+    worktree = _found(errand, errand.task_id, errand.path, directory)
+    if worktree is None:
+        return _hindered(errand.task_id, _gone(errand.task_id))
+    asked = errand.options.get("context")
+    context = asked if isinstance(asked, int) else 3
+    limit = 1_000_000
+    while True:
+        answer = asdict(worktrees.diff(worktree, context, limit))
+        answer["files_in_all"] = len(answer["files"])
+        answer["files"] = answer["files"][:MOST_FILES]
+        if limit < 1_000 or len(json.dumps(answer)) <= LARGEST_ANSWER:
+            return {"done": True, "answer": answer}
+        limit //= 4
+
+
+def _merge(errand: Errand, directory: Path) -> dict[str, Any]:
+    """One after the other; the first that is hindered ends it, and what was merged before stays merged."""
+    merged: list[dict[str, str]] = []
+    for each in errand.options.get("order") or ():
+        task_id = str(each["task_id"])
+        worktree = _found(errand, task_id, str(each["path"]), directory)
+        if worktree is None:
+            earlier = _merged_before(errand, each)
+            if earlier is None:
+                return _hindered(task_id, _gone(task_id), merged=merged, **_known_gone(errand, task_id))
+            merged.append({"task_id": task_id, "commit": earlier.commit, "into": earlier.into})
+            continue
+        try:
+            outcome = _merged(errand, worktree, str(each.get("title") or task_id))
+        except Trouble as trouble:
+            return _hindered(task_id, str(trouble), merged=merged)
+        if isinstance(outcome, Conflict):
+            return _hindered(task_id, outcome.message, merged=merged, answer={"conflict": list(outcome.files)})
+        merged.append({"task_id": task_id, "commit": outcome.commit, "into": outcome.into})
+    return {"done": True, "merged": merged}
+
+
+def _merged(errand: Errand, worktree: Worktree, title: str) -> Merged | Nothing | Conflict:
+    found = worktrees.keep(worktree, f"Work on {worktree.name}", errand.asked_by)
+    if found.trouble:
+        raise Trouble(found.trouble)
+    words = str(errand.options.get("message") or f"{title} ({worktree.branch})")
+    outcome = worktrees.merge(worktree, words, errand.options.get("into"))
+    if not isinstance(outcome, Conflict):
+        worktrees.remove(worktree)
+    return outcome
+
+
+def _merged_before(errand: Errand, each: Mapping[str, Any]) -> Merged | None:
+    """A Coordinator that died between a merge and its report has done it all the same."""
+    repository, into = Path(errand.working_directory).expanduser(), errand.options.get("into") or each.get("into")
+    if not into or not each.get("base") or not repository.is_dir():
+        return None
+    return worktrees.merged_before(repository, str(each["task_id"]), str(into), str(each["base"]))
+
+
+def _known_gone(errand: Errand, task_id: str) -> dict[str, list[str]]:
+    """Nothing is left of it; unless the repository itself is not there just now (a disk that is not mounted)."""
+    return {"gone": [task_id]} if Path(errand.working_directory).expanduser().is_dir() else {}
+
+
+def _discard(errand: Errand, directory: Path) -> dict[str, Any]:
+    worktree = _found(errand, errand.task_id, errand.path, directory)
+    if worktree is None:
+        return {"done": True, "gone": [errand.task_id], "answer": {"message": "It was gone already."}}
+    found = worktrees.discard(worktree)
+    said = {"branch": found.branch, "commit": found.commit, "message": found.message}
+    return {"done": True, "gone": [errand.task_id], "answer": said}
+
+
+def _clean(errand: Errand, directory: Path) -> dict[str, Any]:
+    """Only what holds nothing that is not elsewhere, too."""
+    worktree = _found(errand, errand.task_id, errand.path, directory)
+    if worktree is not None:
+        worktrees.remove(worktree)
+    return {"done": True, "gone": [errand.task_id]}
+
+
+def _found(errand: Errand, task_id: str, path: str, directory: Path) -> Worktree | None:
+    """By its directory; where that has vanished, by its branch in the project's repository."""
+    if path and Path(path).is_dir():
+        return worktrees.opened_at(Path(path))
+    repository = Path(errand.working_directory).expanduser()
+    return worktrees.find(repository, directory / errand.project_id, task_id) if repository.is_dir() else None
+
+
+def _gone(task_id: str) -> str:
+    return f"The worktree of task {task_id} is not on this machine any more: neither its directory nor its branch."

@@ -1,0 +1,192 @@
+"""Claude Code (`claude`, npm @anthropic-ai/claude-code): headless, its events as JSON lines.
+
+The prompt goes in on stdin, our MCP server by a file that names the credential's variable and does not hold it. What a
+run used stands in its last line: tokens of this run, money of the whole session. Facts: design/clis.md, found by
+running version 2.1.330.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from toryo.coordinator import blocks
+from toryo.coordinator.asking import ask
+from toryo.coordinator.connection import NAME, TOOL_TIME_OUT, mcp_server
+from toryo.coordinator.environment import PROXIES
+from toryo.coordinator.provider import (
+    Command,
+    Exit,
+    Failure,
+    Login,
+    Permissions,
+    Provider,
+    Setting,
+    Verdict,
+    extra_arguments,
+    judge_model,
+    permissions,
+)
+from toryo.coordinator.stream import Called, Event, NotConnected, Said, Session, Troubled, Turned, Used
+
+MCP_CONFIG = "mcp.json"
+_LOOKS = ("Read", "Glob", "Grep", "TodoWrite", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate")
+_EDITS = (*_LOOKS, "Edit", "Write", "NotebookEdit")
+_TOOLS: Mapping[Permissions, tuple[str, ...]] = {
+    Permissions.READ: _LOOKS,
+    Permissions.EDIT: _EDITS,
+    Permissions.FULL: (
+        *(*_EDITS, "Bash", "BashOutput", "KillShell", "Monitor", "TaskStop"),
+        *("Agent", "Task", "Skill", "WebFetch", "WebSearch"),
+    ),
+}
+"""By the names of this and of earlier versions: what it does not know it passes over."""
+_QUIET = {
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "ENABLE_TOOL_SEARCH": "false",  # else our tools are held back behind a search: one answer more for each
+    "CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT": str(TOOL_TIME_OUT * 1000),
+}
+
+
+def _prepare(setting: Setting) -> Command:
+    server = {**mcp_server(setting, "${{{}}}"), "timeout": TOOL_TIME_OUT * 1000}
+    tools = _TOOLS[permissions(setting)]
+    argv = (
+        *("claude", "--print", "--output-format", "stream-json", "--verbose"),
+        *("--mcp-config", str(setting.workspace / MCP_CONFIG), "--strict-mcp-config"),
+        *("--tools", ",".join(tools)),  # what it would refuse is not offered either
+        *("--permission-mode", "dontAsk", "--allowedTools", ",".join((f"mcp__{NAME}", *tools))),
+        *(("--model", setting.launch.model) if setting.launch.model else ()),
+        *(("--resume", setting.resume) if setting.resume else ()),
+        *extra_arguments(setting),
+    )
+    files = {MCP_CONFIG: json.dumps({"mcpServers": {NAME: server}}, indent=2)}
+    return Command(argv, _QUIET, files, stdin=setting.prompt)
+
+
+def _parse(line: dict[str, Any]) -> Iterable[Event]:
+    match line.get("type"), line.get("subtype"):
+        case "system", "init":
+            yield from _begun(line)
+        case "system", "api_retry":
+            status, seconds = line.get("error_status"), float(line.get("retry_delay_ms") or 0) / 1000
+            words = f"{line.get('error') or 'no answer'}, try {line.get('attempt')} of {line.get('max_retries')}"
+            yield Troubled(words, status if isinstance(status, int) else None, seconds)
+        case "rate_limit_event", _:
+            yield from _limited(line["rate_limit_info"])
+        case "assistant", _:
+            yield from _answered(line["message"])
+        case "user", _:
+            yield from blocks.results(line["message"].get("content"))
+        case "result", _:
+            yield from _ended(line)
+
+
+def _begun(line: dict[str, Any]) -> Iterable[Event]:
+    yield Session(str(line["session_id"]))
+    for server in line.get("mcp_servers") or ():
+        if server.get("name") == NAME and server.get("status") not in ("connected", "pending"):
+            yield NotConnected(f"Claude Code could not reach the MCP server {NAME}: {server.get('status')}")
+
+
+def _limited(limit: dict[str, Any]) -> Iterable[Event]:
+    """Of an account with a plan; told too while there is still something left of it."""
+    if limit.get("status") == "rejected":
+        when = datetime.fromtimestamp(limit["resetsAt"], UTC).isoformat() if limit.get("resetsAt") else "?"
+        yield Troubled(f"usage limit reached ({limit.get('rateLimitType')}), resets at {when}", 429)
+
+
+def _answered(message: dict[str, Any]) -> Iterable[Event]:
+    """One block of an answer: each comes in a line of its own, with the usage of the answer's start."""
+    if message.get("model") == _ITS_OWN_WORDS:
+        return  # it says them again in its last line
+    usage, answer = message.get("usage") or {}, str(message["id"])
+    yield Turned(answer)
+    yield Used(
+        _input(usage),
+        usage.get("output_tokens") or 0,
+        _cached(usage),
+        model=message.get("model"),
+        provisional=True,
+        answer=answer,
+    )
+    for block in message.get("content") or ():
+        if block.get("type") == "text":
+            yield Said(block["text"])
+        elif block.get("type") == "tool_use":
+            yield Called(block["name"], json.dumps(block.get("input"), ensure_ascii=False))
+
+
+_ITS_OWN_WORDS = "<synthetic>"
+
+
+def _ended(line: dict[str, Any]) -> Iterable[Event]:
+    usage = line.get("usage") or {}
+    model = next(iter(line.get("modelUsage") or {}), None)
+    yield Used(
+        _input(usage),
+        usage.get("output_tokens") or 0,
+        _cached(usage),
+        cost_usd=line.get("total_cost_usd"),
+        model=model,
+        total_cost=True,
+    )
+    if line.get("is_error"):
+        status = line.get("api_error_status")
+        words = str(line.get("result") or line.get("subtype") or "")
+        yield Troubled(words, status if isinstance(status, int) else None, final=True)
+
+
+def _input(usage: Mapping[str, Any]) -> int:
+    return sum(
+        usage.get(name) or 0 for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    )
+
+
+def _cached(usage: Mapping[str, Any]) -> int:
+    return usage.get("cache_read_input_tokens") or 0
+
+
+_MAX_TURNS = "error_max_turns"
+"""Told without any words, where `--max-turns` was among the arguments."""
+
+
+def _judge(end: Exit) -> Verdict:
+    if end.trouble is not None and end.trouble.words == _MAX_TURNS:
+        return Verdict(Failure.TURN_LIMIT, words=_MAX_TURNS)
+    return judge_model(end)
+
+
+def _login(environ: Mapping[str, str]) -> Login:
+    if any(environ.get(each) for each in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")):
+        return Login(True, "by a key in the environment")
+    try:
+        answer = ask(("claude", "auth", "status"), environ)
+        found = json.loads(answer.out)
+        return Login(bool(found["loggedIn"]), str(found.get("authMethod") or ""))
+    except (OSError, ValueError, KeyError, TypeError):
+        return Login(None, "claude auth status does not say")
+
+
+PROVIDER = Provider(
+    "claude",
+    _prepare,
+    _judge,
+    version=("claude", "--version"),
+    env=PROXIES
+    | {
+        *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL"),
+        *("CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_MAX_RETRIES"),
+        *("CLAUDE_CODE_USE_BEDROCK", "AWS_REGION", "AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK"),
+        *("CLAUDE_CODE_USE_VERTEX", "CLOUD_ML_REGION", "ANTHROPIC_VERTEX_PROJECT_ID", "GOOGLE_APPLICATION_CREDENTIALS"),
+    },
+    parse=_parse,
+    resumes=True,
+    login=_login,
+    install="npm install -g @anthropic-ai/claude-code",
+    log_in="Start claude once and log in, or set ANTHROPIC_API_KEY.",
+    tried="2.1.330",
+)

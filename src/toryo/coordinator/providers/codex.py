@@ -1,0 +1,217 @@
+"""Codex (`codex exec`, npm @openai/codex): headless, its events as JSON lines.
+
+The prompt goes in on stdin, everything else by `-c` words: Codex has no option for a configuration file. The
+credential is named, not told. Tokens are those of the whole thread, resumed runs included, and stand at the end of a
+turn; money is nowhere. Found by running 0.169.0.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from toryo.coordinator.asking import ask
+from toryo.coordinator.connection import NAME, TOOL_TIME_OUT, mcp_server, over_socket
+from toryo.coordinator.environment import CREDENTIAL
+from toryo.coordinator.provider import (
+    Command,
+    Exit,
+    Failure,
+    Login,
+    Permissions,
+    Provider,
+    Setting,
+    Verdict,
+    extra_arguments,
+    judge_model,
+    permissions,
+)
+from toryo.coordinator.stream import Answering, Called, Event, Note, Returned, Said, Session, Troubled, Used
+
+_SANDBOXES: Mapping[Permissions, str] = {
+    Permissions.READ: "read-only",
+    Permissions.EDIT: "workspace-write",
+    Permissions.FULL: "danger-full-access",
+}
+_QUIET = {"check_for_update_on_startup": False, "analytics.enabled": False, "feedback.enabled": False}
+STARTUP_TIME_OUT = 60
+"""Seconds: a Python bridge on a busy machine needs more than the usual 10."""
+
+
+def _prepare(setting: Setting) -> Command:
+    settings = {**_server(setting), **_QUIET, "sandbox_mode": _SANDBOXES[permissions(setting)]}
+    argv = (
+        *("codex", "exec", "--json", "--skip-git-repo-check"),
+        *(word for name, value in settings.items() for word in ("-c", f"{name}={_toml(value)}")),
+        *(("--model", setting.launch.model) if setting.launch.model else ()),
+        *extra_arguments(setting),
+        *(("resume", setting.resume) if setting.resume else ()),
+        "-",
+    )
+    return Command(argv, stdin=setting.prompt)
+
+
+def _server(setting: Setting) -> dict[str, Any]:
+    """Without `approve` every call of a tool fails; with `required` nothing starts when the server cannot be had."""
+    how = {
+        "required": True,
+        "default_tools_approval_mode": "approve",
+        "startup_timeout_sec": STARTUP_TIME_OUT,
+        "tool_timeout_sec": TOOL_TIME_OUT,
+    }
+    return {f"mcp_servers.{NAME}.{name}": value for name, value in {**_way(setting), **how}.items()}
+
+
+def _way(setting: Setting) -> dict[str, Any]:
+    entry, named = mcp_server(setting, "{}"), setting.launch.credential is not None
+    if over_socket(setting):
+        env = {name: value for name, value in entry["env"].items() if name != CREDENTIAL}
+        passed = {"env_vars": [CREDENTIAL]} if named else {}
+        return {"command": entry["command"], "args": entry["args"], "env": env, **passed}
+    return {"url": entry["url"], **({"bearer_token_env_var": CREDENTIAL} if named else {})}
+
+
+def _toml(value: Any) -> str:
+    """Words, numbers and lists of them are written as in JSON; tables are not."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{json.dumps(name)}={_toml(each)}" for name, each in value.items()) + "}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+# --- what it prints ---------------------------------------------------------------------------------------------------
+
+
+def _parse(line: dict[str, Any]) -> Iterable[Event]:
+    match line.get("type"):
+        case "thread.started":
+            yield Session(str(line["thread_id"]))
+        case "item.started":
+            yield from _begun(line["item"])
+        case "item.completed":
+            yield from _done(line["item"])
+        case "turn.completed":
+            yield _used(line["usage"])
+        case "error":
+            yield _troubled(line["message"], final=False)
+        case "turn.failed":
+            yield _troubled(line["error"]["message"], final=True)
+
+
+def _begun(item: dict[str, Any]) -> Iterable[Event]:
+    match item.get("type"):
+        case "mcp_tool_call":
+            yield Answering()
+            yield Called(f"{item['server']}.{item['tool']}", json.dumps(item.get("arguments"), ensure_ascii=False))
+        case "command_execution":
+            yield Answering()
+            yield Called("shell", item["command"])
+
+
+def _done(item: dict[str, Any]) -> Iterable[Event]:
+    match item.get("type"):
+        case "agent_message":
+            yield from (Answering(), Said(item["text"]))
+        case "mcp_tool_call":
+            yield Returned(_result(item), item.get("status") == "failed")
+        case "command_execution":
+            yield Returned(item.get("aggregated_output") or "", item.get("exit_code") != 0)
+        case "file_change":
+            changes = " ".join(f"{each['kind']} {each['path']}" for each in item["changes"])
+            yield from (Answering(), Called("patch", changes), Returned("", item.get("status") == "failed"))
+        case "web_search":
+            yield from (Answering(), Called("web_search", item.get("query") or ""))
+        case "reasoning":
+            yield Note(item["text"])
+        case "error":
+            yield Note(item["message"])
+
+
+def _result(item: dict[str, Any]) -> str:
+    if item.get("error"):
+        return str(item["error"].get("message") or "")
+    content = (item.get("result") or {}).get("content") or ()
+    return " ".join(str(each.get("text") or "") for each in content)
+
+
+def _used(usage: dict[str, Any]) -> Used:
+    """Output counts the reasoning, input what was cached."""
+    return Used(usage["input_tokens"], usage["output_tokens"], usage.get("cached_input_tokens") or 0, total=True)
+
+
+def _troubled(message: str, final: bool) -> Troubled:
+    """Codex puts the status into its words: "unexpected status 401 Unauthorized", "last status: 429 Too Many …"."""
+    status = re.search(r"\bstatus:? (\d{3})\b", message)
+    return Troubled(message, int(status.group(1)) if status else None, final=final)
+
+
+# --- what its end means -----------------------------------------------------------------------------------------------
+
+_NO_SERVER = re.compile(rf"required MCP servers failed to initialize: {NAME}: .*")
+_BAD_CONFIG = re.compile(r"Error loading config\.toml: .*(?:\nin `.*)?")
+
+
+def _judge(end: Exit) -> Verdict:
+    """Codex gives up before its first event where our server cannot be had, or its own configuration is wrong."""
+    if end.exit_code and end.trouble is None:
+        for pattern, failure in ((_NO_SERVER, Failure.COULD_NOT_CONNECT), (_BAD_CONFIG, Failure.BAD_CONFIG)):
+            found = pattern.search(end.tail)
+            if found:
+                return Verdict(failure, words=_mended(" ".join(found.group().split())))
+    return judge_model(end)
+
+
+def _mended(words: str) -> str:
+    """A server of ours in a person's own configuration, reached in another way, cannot be overridden."""
+    ours = f"`mcp_servers.{NAME}`" in words
+    return f"{words}. Your own Codex configuration has it: run codex mcp remove {NAME}." if ours else words
+
+
+def _login(environ: Mapping[str, str]) -> Login:
+    if environ.get("CODEX_API_KEY") or environ.get("CODEX_ACCESS_TOKEN"):
+        return Login(True, "by a key in the environment")
+    own = _own_provider(environ)
+    if own:
+        return Login(None, f"its configuration names another model provider, {own}")
+    try:
+        answer = ask(("codex", "login", "status"), environ)
+    except OSError:
+        answer = None
+    if answer is None or answer.exit_code is None:
+        return Login(None, "codex login status does not say")
+    said = (answer.out + answer.err).strip().splitlines()
+    return Login(answer.exit_code == 0, said[-1] if said else "")
+
+
+def _own_provider(environ: Mapping[str, str]) -> str | None:
+    """Whose keys Codex's own login knows nothing of."""
+    home = environ.get("CODEX_HOME") or Path(environ.get("HOME") or "/") / ".codex"
+    try:
+        named = tomllib.loads((Path(home) / "config.toml").read_text(encoding="utf-8")).get("model_provider")
+    except (OSError, ValueError):
+        return None
+    return str(named) if named and named != "openai" else None
+
+
+PROVIDER = Provider(
+    "codex",
+    _prepare,
+    _judge,
+    version=("codex", "--version"),
+    env=frozenset(
+        {
+            *("CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_HOME", "CODEX_CA_CERTIFICATE"),
+            *("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT"),
+            *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"),
+        }
+    ),
+    parse=_parse,
+    resumes=True,
+    login=_login,
+    install="npm install -g @openai/codex",
+    log_in="Run codex login, or set CODEX_API_KEY.",
+    tried="0.169.0",
+)

@@ -1,0 +1,203 @@
+"""Gemini CLI (`gemini`, npm @google/gemini-cli): headless, its events as JSON lines.
+
+The prompt goes in on stdin. It takes settings from its home alone (or from root), so each launch has a home of its own,
+by the variable that is documented for it: with settings that hold the user's own and ours, and links to all else, so
+that the login and the sessions stay where they are. The last line says what this run used. When the model's service
+says no, the exit code is the HTTP status modulo 256. Facts: design/clis.md, found by running version 0.61.0.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from toryo.coordinator.connection import NAME, mcp_server_of_gemini
+from toryo.coordinator.environment import PROXIES
+from toryo.coordinator.provider import (
+    Command,
+    Exit,
+    Failure,
+    Login,
+    Permissions,
+    Provider,
+    Setting,
+    Verdict,
+    extra_arguments,
+    judge_model,
+    permissions,
+)
+from toryo.coordinator.stream import Answering, Called, Event, Note, Piece, Returned, Session, Troubled, Used
+
+HOME = ".gemini"
+SETTINGS = "settings.json"
+_KEPT = ("tmp", "history")
+"""Where it keeps its sessions."""
+_APPROVAL: Mapping[Permissions, str] = {
+    Permissions.READ: "default",  # what would ask is not offered: nobody is there
+    Permissions.EDIT: "auto_edit",
+    Permissions.FULL: "yolo",
+}
+_QUIET: Mapping[str, Mapping[str, Any]] = {
+    "general": {
+        "enableAutoUpdate": False,
+        "enableAutoUpdateNotification": False,
+        "maxAttempts": 4,  # of 10: about a minute, then the account cools down where everybody sees it
+    },
+    "model": {"disableLoopDetection": True},  # who waits makes equal calls in a row; that they end, we see to
+    "privacy": {"usageStatisticsEnabled": False},
+    "telemetry": {"enabled": False},
+    "security": {"folderTrust": {"enabled": False}},
+}
+
+
+def _prepare(setting: Setting) -> Command:
+    argv = (
+        *("gemini", "--output-format", "stream-json", "--skip-trust"),
+        *("--approval-mode", _APPROVAL[permissions(setting)], "--allowed-mcp-server-names", NAME),
+        *(("--model", setting.launch.model) if setting.launch.model else ()),
+        *(("--resume", setting.resume) if setting.resume else ()),
+        *extra_arguments(setting),
+    )
+    env = {
+        "GEMINI_CLI_HOME": str(setting.workspace),
+        "TMPDIR": str(setting.workspace),  # whole conversations go there when a request fails, readable by all
+        "GEMINI_CLI_NO_RELAUNCH": "true",  # one process in place of two
+    }
+    home = _home(setting.environ)
+    files = {f"{HOME}/{SETTINGS}": json.dumps(_settings(setting, home), indent=2, ensure_ascii=False)}
+    return Command(argv, env, files, _links(home), stdin=setting.prompt)
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    return Path(environ.get("GEMINI_CLI_HOME") or environ.get("HOME") or "~").expanduser() / HOME
+
+
+def _settings(setting: Setting, home: Path) -> dict[str, Any]:
+    """The user's, with ours over them: of servers only our own."""
+    settings = _own_settings(home)
+    for name, ours in _QUIET.items():
+        theirs = settings.get(name)
+        settings[name] = {**(theirs if isinstance(theirs, dict) else {}), **ours}
+    settings["security"] = {"auth": _auth(setting.environ), **settings["security"]}
+    return {**settings, "mcpServers": {NAME: mcp_server_of_gemini(setting)}}
+
+
+def _own_settings(home: Path) -> dict[str, Any]:
+    """What cannot be read counts as nothing: it says so itself where a person starts it."""
+    try:
+        found = json.loads((home / SETTINGS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _auth(environ: Mapping[str, str]) -> dict[str, str]:
+    """Where the user has chosen none: it does not choose by the key alone if the service's address is given too."""
+    if environ.get("GOOGLE_GENAI_USE_VERTEXAI") == "true":
+        return {"selectedType": "vertex-ai"}
+    return {"selectedType": "gemini-api-key"} if environ.get("GEMINI_API_KEY") else {}
+
+
+def _links(home: Path) -> dict[str, Path]:
+    there = [each.name for each in home.iterdir()] if home.is_dir() else []
+    return {f"{HOME}/{name}": home / name for name in (*_KEPT, *there) if name != SETTINGS}
+
+
+def _parse(line: dict[str, Any]) -> Iterable[Event]:
+    """It tells its words in pieces only, and nothing of where an answer begins."""
+    match line.get("type"):
+        case "init":
+            yield Session(str(line["session_id"]))
+            yield Used(model=line.get("model"), provisional=True)
+        case "message" if line.get("role") == "assistant":
+            yield Answering()
+            yield Piece(line["content"])
+        case "tool_use":
+            yield Answering()
+            yield Called(line["tool_name"], json.dumps(line.get("parameters"), ensure_ascii=False))
+        case "tool_result":
+            failed = line.get("status") == "error"
+            yield Returned(str((line["error"]["message"] if failed else line.get("output")) or ""), failed)
+        case "error":
+            yield Note(line["message"])
+        case "result":
+            yield from _ended(line)
+
+
+def _ended(line: dict[str, Any]) -> Iterable[Event]:
+    stats = line.get("stats") or {}
+    read, written = stats.get("input_tokens") or 0, stats.get("output_tokens") or 0
+    thought = max(0, (stats.get("total_tokens") or 0) - read - written)  # counted in the total alone
+    yield Used(read, written + thought, stats.get("cached") or 0, model=_model(stats.get("models") or {}))
+    if line.get("status") == "error":
+        words = str(line["error"]["message"])
+        code = re.search(r'"code":\s*(\d{3})\b', words)
+        yield Troubled(words, int(code[1]) if code else None, final=True)
+
+
+def _model(models: Mapping[str, Any]) -> str | None:
+    """The one that did most of it: smaller ones do errands."""
+    return max(models, key=lambda name: models[name].get("total_tokens") or 0, default=None)
+
+
+_UNREACHED = "MCP issues detected"
+"""Of servers, only ours is allowed."""
+_OWN_EXITS: Mapping[int, Failure] = {41: Failure.NOT_LOGGED_IN, 52: Failure.BAD_CONFIG, 53: Failure.TURN_LIMIT}
+_STATUSES = {status % 256: status for status in (400, 401, 403, 404, 429, 499, 500, 502, 503, 504, 529)}
+_ERRORS = {"TerminalQuotaError": 402, "ModelNotFoundError": 404}
+"""Classes that it names where its words do not tell: as the status they amount to."""
+
+
+def _judge(end: Exit) -> Verdict:
+    own = _OWN_EXITS.get(end.exit_code or 0)
+    if own is not None:
+        return Verdict(own, words=end.trouble.words if end.trouble else "")
+    if end.exit_code == 0 and end.trouble is None and _UNREACHED in end.tail:
+        end = replace(end, not_connected=f"Gemini CLI could not reach the MCP server {NAME}")
+    if end.trouble is not None:
+        end = replace(end, trouble=replace(end.trouble, status=_status(end) or end.trouble.status))
+    return judge_model(end)
+
+
+def _status(end: Exit) -> int | None:
+    named = (status for name, status in _ERRORS.items() if f"{name}:" in end.tail)
+    return next(named, _STATUSES.get(end.exit_code or 0))
+
+
+def _login(environ: Mapping[str, str]) -> Login:
+    """Its own login may lie in the system's key ring: then only the kind of it is known."""
+    if environ.get("GEMINI_API_KEY") or environ.get("GOOGLE_API_KEY"):
+        return Login(True, "by a key in the environment")
+    place = _home(environ)
+    if (place / "oauth_creds.json").is_file():
+        return Login(True, "by a Google account")
+    if (place / ".env").is_file():
+        return Login(None, f"{place / '.env'} may hold a key")
+    try:
+        return Login(None, f"set up for {_own_settings(place)['security']['auth']['selectedType']}")
+    except (KeyError, TypeError):
+        return Login(False, "no key, and never logged in")
+
+
+PROVIDER = Provider(
+    "gemini",
+    _prepare,
+    _judge,
+    version=("gemini", "--version"),
+    env=PROXIES
+    | {
+        *("GEMINI_API_KEY", "GEMINI_MODEL", "GEMINI_CLI_HOME", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"),
+        *("GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"),
+        *("GOOGLE_GENAI_USE_GCA", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_API_VERSION", "CODE_ASSIST_ENDPOINT"),
+    },
+    parse=_parse,
+    resumes=True,
+    login=_login,
+    install="npm install -g @google/gemini-cli",
+    log_in="Start gemini once and log in, or set GEMINI_API_KEY.",
+    tried="0.61.0",
+)

@@ -1,0 +1,167 @@
+"""Qwen Code (`qwen`, npm @qwen-code/qwen-code): headless, its events as JSON lines. It came from Gemini CLI.
+
+The prompt goes in on stdin. Everything else is in a settings file that its own variable names and that overrides the
+user's; the login stays where it is. Its last line says what the whole session used, runs before included. Facts:
+design/clis.md, found by running version 0.24.4.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from toryo.coordinator import blocks
+from toryo.coordinator.connection import NAME, mcp_server_of_gemini
+from toryo.coordinator.environment import PROXIES
+from toryo.coordinator.provider import (
+    FINE,
+    Command,
+    Exit,
+    Login,
+    Permissions,
+    Provider,
+    Setting,
+    Verdict,
+    extra_arguments,
+    judge_model,
+    permissions,
+)
+from toryo.coordinator.stream import Answering, Called, Event, NotConnected, Said, Session, Troubled, Used
+
+SETTINGS = "qwen.json"
+_APPROVAL: Mapping[Permissions, str] = {
+    Permissions.READ: "default",  # what would ask is refused: nobody is there
+    Permissions.EDIT: "auto-edit",
+    Permissions.FULL: "yolo",
+}
+_QUIET = {
+    "general": {"enableAutoUpdate": False},
+    "privacy": {"usageStatisticsEnabled": False},
+    "telemetry": {"enabled": False},
+    "security": {"folderTrust": {"enabled": False}},
+    "tools": {"toolSearch": {"enabled": False}},  # else our tools are held back behind a search
+}
+
+
+def _prepare(setting: Setting) -> Command:
+    model = setting.launch.model
+    argv = (
+        *("qwen", "--output-format", "stream-json", "--approval-mode", _APPROVAL[permissions(setting)]),
+        *("--allowed-mcp-server-names", NAME),
+        *(("--model", model) if model else ()),
+        *(("--resume", setting.resume) if setting.resume else ()),
+        *extra_arguments(setting),
+    )
+    env = {
+        "QWEN_CODE_SYSTEM_SETTINGS_PATH": str(setting.workspace / SETTINGS),
+        "QWEN_CODE_SUPPRESS_YOLO_WARNING": "1",
+        **({"OPENAI_MODEL": model} if model else {}),  # without it, a key in the environment is not taken for a login
+    }
+    settings = {**_QUIET, "mcpServers": {NAME: mcp_server_of_gemini(setting)}}
+    return Command(argv, env, {SETTINGS: json.dumps(settings, indent=2)}, stdin=setting.prompt)
+
+
+def _parse(line: dict[str, Any]) -> Iterable[Event]:
+    match line.get("type"), line.get("subtype"):
+        case "system", "init":
+            yield from _begun(line)
+        case "system", "retry":
+            data = line["data"]
+            words = f"rate limit, try {data.get('attempt')} of {data.get('maxRetries')}"  # it retries for no other
+            yield Troubled(words, retry_seconds=float(data.get("delayMs") or 0) / 1000)
+        case "assistant", _:
+            yield from _answered(line["message"])
+        case "user", _:
+            yield from blocks.results(line["message"].get("content"))
+        case "result", _:
+            yield from _ended(line)
+
+
+def _begun(line: dict[str, Any]) -> Iterable[Event]:
+    yield Session(str(line["session_id"]))
+    for server in line.get("mcp_servers") or ():
+        if server.get("name") == NAME and server.get("status") == "disconnected":
+            yield NotConnected(f"Qwen Code could not reach the MCP server {NAME}")
+
+
+def _answered(message: dict[str, Any]) -> Iterable[Event]:
+    """Words and calls of one answer come in lines of their own; only the last has the answer's usage."""
+    blocks = message.get("content") or ()
+    if any(str(block.get("text") or "").startswith(_API_ERROR) for block in blocks):
+        return  # its own words, said again in the last line
+    yield Answering()
+    yield _used(message.get("usage") or {}, message.get("model"), provisional=True)
+    for block in blocks:
+        if block.get("type") == "text":
+            yield Said(block["text"])
+        elif block.get("type") == "tool_use":
+            yield Called(block["name"], json.dumps(block.get("input"), ensure_ascii=False))
+
+
+def _ended(line: dict[str, Any]) -> Iterable[Event]:
+    yield _used(line.get("usage") or {}, None, total=True)
+    if line.get("is_error"):
+        error = line.get("error") or {}
+        words = str(error.get("message") or line.get("result") or line.get("subtype") or "")
+        status = re.match(re.escape(_API_ERROR) + r" (\d{3})\b", words)
+        yield Troubled(words, int(status[1]) if status else None, final=True)
+
+
+_API_ERROR = "[API Error:"
+_REPEATED = "Loop detection halted the run"
+"""It ends itself, always, at the fifth equal call in a row."""
+
+
+def _judge(end: Exit) -> Verdict:
+    """One that repeated itself has left, and has not failed: who waits for messages, as we tell it to, does just that.
+
+    Whether it left too early the server knows: a worker is reminded of its report, in the session it had.
+    """
+    repeated = end.trouble is not None and end.trouble.words.startswith(_REPEATED)
+    return FINE if repeated else judge_model(end)
+
+
+def _used(usage: Mapping[str, Any], model: str | None, *, total: bool = False, provisional: bool = False) -> Used:
+    return Used(
+        usage.get("input_tokens") or 0,
+        usage.get("output_tokens") or 0,
+        usage.get("cache_read_input_tokens") or 0,
+        model=model,
+        total=total,
+        provisional=provisional,
+    )
+
+
+_KEYS = frozenset({"OPENAI_API_KEY", "DASHSCOPE_API_KEY", "BAILIAN_CODING_PLAN_API_KEY"})
+
+
+def _login(environ: Mapping[str, str]) -> Login:
+    """Keys may also stand in its settings, in many ways: then only the kind of login is known."""
+    if any(environ.get(each) for each in _KEYS):
+        return Login(True, "by a key in the environment")
+    place = Path(environ.get("QWEN_HOME") or Path(environ.get("HOME") or "~").expanduser() / ".qwen")
+    if (place / ".env").is_file():
+        return Login(None, f"{place / '.env'} may hold a key")
+    try:
+        kind = json.loads((place / "settings.json").read_text(encoding="utf-8"))["security"]["auth"]["selectedType"]
+        return Login(None, f"set up for {kind}")
+    except (OSError, ValueError, KeyError, TypeError):
+        return Login(False, "no key, and never set up")
+
+
+PROVIDER = Provider(
+    "qwen",
+    _prepare,
+    _judge,
+    version=("qwen", "--version"),
+    env=PROXIES | _KEYS | {"OPENAI_BASE_URL", "OPENAI_MODEL", "QWEN_MODEL", "QWEN_HOME", "QWEN_CODE_API_TIMEOUT_MS"},
+    parse=_parse,
+    resumes=True,
+    login=_login,
+    install="npm install -g @qwen-code/qwen-code",
+    log_in="Set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, or start qwen once and choose with /auth.",
+    tried="0.24.4",
+)

@@ -1,0 +1,381 @@
+"""What an agent's program tells while it runs, in words of our own; and a reading that follows a whole output.
+
+Each provider translates one JSON line of its program into these events (`Provider.parse`). `Reading` makes of them
+what people read, what was used, which session could be resumed, and what went wrong. No I/O: lines come in, text goes
+out; the same lines always give the same text, so that a later Coordinator may read an output again from its start.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+LONGEST_ARGUMENTS = 400
+LONGEST_RESULT = 600
+MOST_TOKENS = 2**50
+"""A number beyond this is no count, and could not be sent."""
+PLAIN = "plain"
+"""A line that is no JSON is given to `Parse` as the one value of this name: some programs say in their log alone that
+something is wrong."""
+PLAIN_TAIL = 4000
+"""Characters of what was no JSON (warnings, stack traces) that are kept for judging an end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Words of the model: whole ones, not the pieces of a stream."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of the model's words, of a program that prints nothing but pieces: put together to whole lines."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """The model has answered once more: what a limit of turns counts.
+
+    `answer`: its name, of a program that tells one answer in several lines; each name counts once.
+    """
+
+    answer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """Part of an answer, of a program that does not tell where answers begin: the first since a tool's result counts
+    as a turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A tool was called; `arguments` as JSON or text."""
+
+    tool: str
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    text: str
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """Tokens and money. `input_tokens` counts everything that was read, cached or not; `cached_tokens` is part of it.
+
+    `total`: of the program's whole session, resumed runs included; else of what came since the last one. So for
+    money with `total_cost`. `provisional`: seen on the way, and replaced by what is said at the end of a run; of one
+    `answer` the last counts.
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cost_usd: float | None = None
+    model: str | None = None
+    total: bool = False
+    total_cost: bool = False
+    provisional: bool = False
+    answer: str | None = None
+
+    def __post_init__(self) -> None:
+        """TypeError for what is no number: a format that has changed is shown as it is, and nothing is added up."""
+        for each in (self.input_tokens, self.output_tokens, self.cached_tokens):
+            if not _is_count(each):
+                raise TypeError(f"{each!r} is no count of tokens")
+        if not isinstance(self.cost_usd, int | float | None):
+            raise TypeError(f"{self.cost_usd!r} is no sum of money")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The program's own name of its session, by which it can be resumed."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Troubled:
+    """The model's service said no. `final`: the program gave up; else it tries again by itself.
+
+    `status` is the HTTP status where one is known; `retry_seconds` what the service (or the program) says.
+    """
+
+    words: str
+    status: int | None = None
+    retry_seconds: float | None = None
+    final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NotConnected:
+    """The program started without our MCP server: whatever it does, nothing of it counts."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something worth a line that is none of the above."""
+
+    text: str
+
+
+Event = Said | Piece | Turned | Answering | Called | Returned | Used | Session | Troubled | NotConnected | Note
+Parse = Callable[[dict[str, Any]], Iterable[Event]]
+Price = Callable[[str | None, int, int, int], float | None]
+"""US dollars for tokens of a model: read, written, and how many of those read came from a cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What a program's session had used when it was left: the start of what a resumed run adds."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cost_usd: float = 0.0
+
+    @classmethod
+    def read(cls, values: Any) -> Totals:
+        """From what the server kept; anything else counts as nothing."""
+        if not isinstance(values, dict):
+            return cls()
+        numbers = {name: values.get(name) for name in ("input_tokens", "output_tokens", "cached_tokens")}
+        cost = values.get("cost_usd")
+        return cls(
+            **{name: each for name, each in numbers.items() if isinstance(each, int)},
+            cost_usd=float(cost) if isinstance(cost, int | float) else 0.0,
+        )
+
+
+@dataclass(slots=True)
+class _Sum:
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+
+    def add(self, used: Used) -> None:
+        self.input_tokens += used.input_tokens
+        self.output_tokens += used.output_tokens
+        self.cached_tokens += used.cached_tokens
+
+
+@dataclass(slots=True)
+class Reading:
+    """Follows one output from its first line. `parse` None: a program whose output is its own words only."""
+
+    parse: Parse | None = None
+    before: Totals = field(default_factory=Totals)
+    price: Price | None = None
+    """What tokens cost, where the program tells no money."""
+    session_id: str | None = None
+    model: str | None = None
+    turns: int = 0
+    tool_calls: int = 0
+    trouble: Troubled | None = None
+    """The last no of the model's service that nothing good has followed."""
+    not_connected: str | None = None
+    signs_of_life: int = 0
+    """How often the model spoke, called or was answered: trouble that goes on does not count."""
+    _added: _Sum = field(default_factory=_Sum)
+    _provisional: dict[str, Used] = field(default_factory=dict)
+    """By answer; those without a name each for themselves."""
+    _answers: set[str] = field(default_factory=set)
+    _answering: bool = False
+    _open: str = ""
+    """A line of the model's words that is not whole yet."""
+    _total: Used | None = None
+    _cost: float | None = None
+    _total_cost: float | None = None
+    _plain: deque[str] = field(default_factory=lambda: deque(maxlen=200))
+
+    def line(self, line: str) -> str:
+        """What people read of one line (without its end), lines of it with theirs; may be empty."""
+        document = _document(line) if self.parse is not None else None
+        if document is None or self.parse is None:
+            self._plain.append(line)
+            self._overheard(line)
+            return self.rest() + line + "\n"
+        try:
+            return "".join(self._heard(each) for each in self.parse(document))
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            return self.rest() + line + "\n"  # a format that changed is shown as it is; what is known still counts
+
+    def _overheard(self, line: str) -> None:
+        """People read the line as it is, whatever it told."""
+        with contextlib.suppress(AttributeError, IndexError, KeyError, TypeError, ValueError):
+            self.also(self.parse({PLAIN: line}) if self.parse is not None else ())
+
+    def rest(self) -> str:
+        """What was held back until its line is whole: nothing follows that belongs to it."""
+        held, self._open = self._open, ""
+        return f"{held}\n" if held else ""
+
+    def also(self, events: Iterable[Event]) -> None:
+        """What the program has told elsewhere than in its output."""
+        for each in events:
+            self._heard(each)
+
+    @property
+    def plain(self) -> str:
+        """The end of what was no JSON."""
+        return "\n".join(self._plain)[-PLAIN_TAIL:]
+
+    @property
+    def usage(self) -> dict[str, Any] | None:
+        """As `report_process_exit` takes it; None where nothing was told. Tokens of this launch alone."""
+        total, before, provisional = self._total, self.before, self._so_far
+        found = {
+            name: getattr(self._added, name)
+            + getattr(provisional, name)
+            + (max(0, getattr(total, name) - getattr(before, name)) if total is not None else 0)
+            for name in ("input_tokens", "output_tokens", "cached_tokens")
+        }
+        cost = self._money()
+        if cost is None and self.price is not None:
+            cost = self.price(self.model, found["input_tokens"], found["output_tokens"], found["cached_tokens"])
+        if not (any(found.values()) or cost or self.turns or self.tool_calls):
+            return None
+        return {
+            **found,
+            "cost_usd": cost,
+            "model": self.model,
+            "turns": self.turns,
+            "tool_calls": self.tool_calls,
+            "lower_bound": self._unfinished,
+        }
+
+    @property
+    def totals(self) -> dict[str, Any]:
+        """Of the program's session, for who resumes it."""
+        total = self._total or self.before
+        cost = self._total_cost if self._total_cost is not None else self.before.cost_usd
+        return asdict(Totals(total.input_tokens, total.output_tokens, total.cached_tokens, cost))
+
+    @property
+    def _so_far(self) -> _Sum:
+        """Of a run that has not said yet what it used in all."""
+        found = _Sum()
+        for each in self._provisional.values():
+            found.add(each)
+        return found
+
+    @property
+    def _unfinished(self) -> bool:
+        return bool(self._so_far.input_tokens or self._so_far.output_tokens)
+
+    def _money(self) -> float | None:
+        parts = [self._cost]
+        if self._total_cost is not None:
+            parts.append(max(0.0, self._total_cost - self.before.cost_usd))
+        known = [each for each in parts if each is not None]
+        return round(sum(known), 6) if known else None
+
+    def _heard(self, event: Event) -> str:
+        before = "" if isinstance(event, Piece | Answering) else self.rest()
+        return before + self._happened(event)
+
+    def _happened(self, event: Event) -> str:
+        match event:
+            case Said() | Piece() | Turned() | Answering() | Called() | Returned():
+                return self._alive(self._worked(event))
+            case Used():
+                self._used(event)
+                return ""
+            case Session(id_):
+                self.session_id = id_
+                return ""
+            case Troubled(words, status):
+                known = self.trouble is not None and (self.trouble.words, self.trouble.status) == (words, status)
+                self.trouble = event
+                return "" if known and event.final else _told(event)
+            case NotConnected(words):
+                self.not_connected = words
+                return f"! not connected to Toryo: {words}\n"
+            case Note(text):
+                return f"· {_short(text, LONGEST_RESULT)}\n"
+
+    def _worked(self, event: Said | Piece | Turned | Answering | Called | Returned) -> str:
+        """The model spoke, called, or was answered."""
+        match event:
+            case Said(text):
+                return text + "\n" if text and not text.endswith("\n") else text
+            case Piece(text):
+                return self._whole_lines(text)
+            case Turned(answer):
+                self.turns += answer not in self._answers
+                self._answers |= {answer} if answer else set()
+                return ""
+            case Answering():
+                self.turns += not self._answering
+                self._answering = True
+                return ""
+            case Called(tool, arguments):
+                self.tool_calls += 1
+                return f"→ {tool} {_short(arguments, LONGEST_ARGUMENTS)}".rstrip() + "\n"
+            case Returned(text, failed):
+                self._answering = False
+                return f"{'✗' if failed else '←'} {_short(text, LONGEST_RESULT)}".rstrip() + "\n"
+
+    def _whole_lines(self, piece: str) -> str:
+        whole, end, self._open = (self._open + piece).rpartition("\n")
+        return whole + end
+
+    def _alive(self, text: str) -> str:
+        self.signs_of_life += 1
+        if self.trouble is not None and not self.trouble.final:
+            self.trouble = None
+        return text
+
+    def _used(self, used: Used) -> None:
+        self.model = used.model or self.model
+        if used.provisional:
+            self._provisional[used.answer or f"{len(self._provisional)}."] = used
+            return
+        self._provisional = {}
+        self._answering = False  # a run is over
+        if used.total:
+            self._total = used
+        else:
+            self._added.add(used)
+        if used.cost_usd is not None and used.total_cost:
+            self._total_cost = used.cost_usd
+        elif used.cost_usd is not None:
+            self._cost = (self._cost or 0.0) + used.cost_usd
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and abs(value) <= MOST_TOKENS
+
+
+def _document(line: str) -> dict[str, Any] | None:
+    """The JSON object that a line is; None for anything else."""
+    if not line.lstrip().startswith("{"):
+        return None
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _short(text: str, most: int) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else f"{flat[:most]}…"
+
+
+def _told(trouble: Troubled) -> str:
+    status = f" ({trouble.status})" if trouble.status else ""
+    then = "" if trouble.retry_seconds is None else f"; again in {trouble.retry_seconds:g} s"
+    return f"! the model's service said no{status}: {_short(trouble.words, LONGEST_RESULT)}{then}\n"

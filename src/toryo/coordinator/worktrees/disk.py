@@ -1,0 +1,65 @@
+"""What worktrees take on disk, and those that nobody knows any more."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from toryo.coordinator.worktrees.git import Trouble
+from toryo.coordinator.worktrees.places import Worktree, opened_at, safe
+
+BLOCK = 512
+"""Bytes in which `st_blocks` counts, whatever the file system's own blocks are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """A directory among the worktrees whose name nobody knows. `worktree` can be kept, merged or discarded; it is None
+    where the directory is not one of ours, or its repository is gone: then only a person can tell what it is."""
+
+    path: Path
+    size: int
+    worktree: Worktree | None
+
+
+def size(directory: Path) -> int:
+    """Bytes on disk, a file of several names counted once. What vanishes meanwhile counts nothing."""
+    return sum({(each.st_dev, each.st_ino): each.st_blocks * BLOCK for each in _within(directory)}.values())
+
+
+def size_as_far_as(directory: Path, enough: Callable[[], bool]) -> tuple[int, bool]:
+    """As `size`, until somebody has had enough (asked at every file); and whether that was everything."""
+    seen: dict[tuple[int, int], int] = {}
+    for each in _within(directory):
+        if enough():
+            return sum(seen.values()), False
+        seen[each.st_dev, each.st_ino] = each.st_blocks * BLOCK
+    return sum(seen.values()), True
+
+
+def leftovers(directory: Path, known_names: Collection[str]) -> tuple[Leftover, ...]:
+    """The directories here of which none of these names is the worktree's."""
+    known = {safe(each) for each in known_names}
+    try:
+        places = sorted(each for each in directory.iterdir() if each.is_dir() and not each.is_symlink())
+    except FileNotFoundError:
+        return ()
+    return tuple(Leftover(each, size(each), _opened(each)) for each in places if each.name not in known)
+
+
+def _opened(path: Path) -> Worktree | None:
+    try:
+        return opened_at(path)
+    except Trouble:
+        return None
+
+
+def _within(directory: Path) -> Iterator[os.stat_result]:
+    for parent, _, files in os.walk(directory):
+        for each in (parent, *(os.path.join(parent, name) for name in files)):  # noqa: PTH118 - many files, plain text
+            try:
+                yield os.lstat(each)
+            except OSError:
+                continue

@@ -1,0 +1,249 @@
+"""How a task's work ends: merged into a branch by a person's order, discarded, or removed once it is merged.
+
+A merge is made without any checkout, so a conflict leaves everything as it was. Only its result is brought to the
+branch: where that is checked out by git's own fast-forward, which refuses to overwrite what is not committed there.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from toryo.coordinator.worktrees import contents
+from toryo.coordinator.worktrees.git import LONG, Git, Trouble
+from toryo.coordinator.worktrees.making import alone
+from toryo.coordinator.worktrees.places import (
+    Worktree,
+    checkout_of,
+    contains,
+    entries,
+    entry_at,
+    forget,
+    inside,
+    joined,
+    safe,
+    tip,
+)
+
+TASK = "Toryo-Task"
+"""The line in a merge's message by which it is known again, whatever became of branch and directory since."""
+ATTEMPTS = 5
+"""How often a merge is made anew because the branch moved on meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """`commit` is the merge, on branch `into`; `target` the checkout that has it now, None if the branch has none."""
+
+    commit: str
+    target: Path | None
+    into: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """Branch `into` has all of it already: `commit` is where that stands."""
+
+    commit: str
+    into: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Nothing was changed. `message` names the files and the next step."""
+
+    files: tuple[str, ...]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Discarded:
+    """`commit` is the last one thrown away, None if there was none; `message` tells how to get it back."""
+
+    branch: str
+    commit: str | None
+    message: str
+
+
+def merge(worktree: Worktree, message: str, into: str | None = None) -> Merged | Nothing | Conflict:
+    """Merges the branch (`--no-ff`) into its base branch or another one. Only commits are merged: call `keep` first.
+    The message is told the worktree's name, too.
+
+    Raises Trouble, with everything as it was, where there are uncommitted changes in the worktree, where such changes
+    in the branch's checkout would be overwritten, and where the branch is not there.
+    """
+    target = _target(worktree, into)
+    words = contents.unkept(worktree)
+    if words:
+        raise Trouble(f"{worktree.branch} cannot be merged yet. {words}")
+    with alone(worktree.path.parent):
+        for _ in range(ATTEMPTS):
+            outcome = _attempt(Git(worktree.repository), worktree, target, message)
+            if outcome is not None:
+                return outcome
+    raise Trouble(f"The branch {target} moved on {ATTEMPTS} times while it was being merged into: try again.")
+
+
+def merged_before(repository: Path, name: str, into: str, since: str) -> Merged | None:
+    """The merge of a worktree that is gone, into this branch and not before this commit; None where there is none."""
+    git = Git(repository)
+    if tip(git, into) is None:
+        return None
+    line = f"--grep=^{TASK}: {re.escape(safe(name))}$"
+    range_ = [f"refs/heads/{into}", "--not", since]
+    found = git.ask("log", "--merges", "--max-count=1", "--format=%H", "--extended-regexp", line, *range_, seconds=LONG)
+    return Merged(found.text, checkout_of(git, into), into) if found.code == 0 and found.text else None
+
+
+def discard(worktree: Worktree) -> Discarded:
+    """Directory and branch are gone, with whatever was not committed. Does nothing where they are gone already."""
+    git = Git(worktree.repository)
+    with alone(worktree.path.parent):
+        _refuse_in_use(git, worktree)
+        commits = _thrown_away(git, worktree)
+        _remove(git, worktree)
+    if not commits:
+        return Discarded(worktree.branch, None, f"{worktree.branch} is gone, and every commit of it is elsewhere, too.")
+    words = f"{worktree.branch} was discarded. Until git gc cleans up, this gets it back, in {worktree.repository}:"
+    names = (worktree.branch, f"{worktree.branch}-astray")
+    back = (f"git branch {name} {commit}" for name, commit in zip(names, commits, strict=False))
+    return Discarded(worktree.branch, commits[0], f"{words} {'; '.join(back)}")
+
+
+def remove(worktree: Worktree, *, force: bool = False) -> None:
+    """Directory and branch are gone, after a merge: raises Trouble where that would lose commits or uncommitted work.
+
+    `force` gives up what `Kept.left_out` named (repositories inside, changes inside of submodules); nothing else.
+    """
+    git = Git(worktree.repository)
+    with alone(worktree.path.parent):
+        _refuse_in_use(git, worktree)
+        _refuse_loss(git, worktree, force=force)
+        _remove(git, worktree)
+
+
+def _target(worktree: Worktree, into: str | None) -> str:
+    git = Git(worktree.repository)
+    target = into or worktree.base_branch
+    if target is None:
+        raise Trouble(f"{worktree.branch} started from no branch (a detached HEAD): say into which it is to be merged.")
+    if target == worktree.branch:
+        raise Trouble(f"{target} cannot be merged into itself: name another branch.")
+    for each in (target, worktree.branch):
+        if tip(git, each) is None:
+            raise Trouble(f"There is no branch {each} in {worktree.repository}: create it, or name another one.")
+    return target
+
+
+def _attempt(git: Git, worktree: Worktree, target: str, message: str) -> Merged | Nothing | Conflict | None:
+    """None where the branch moved on before the merge could be brought to it."""
+    old, new = git("rev-parse", f"refs/heads/{target}"), git("rev-parse", f"refs/heads/{worktree.branch}")
+    if contains(git, old, new):
+        return Nothing(old, target, f"{target} has everything of {worktree.branch} already.")
+    tree = joined(git, old, new)
+    if isinstance(tree, tuple):
+        return Conflict(tree, _conflict(worktree, target, tree))
+    said = message.replace("\0", "").strip() or f"Merge {worktree.branch} into {target}"
+    words = f"{said}\n\n{TASK}: {worktree.name}"
+    commit = git("commit-tree", tree, "-p", old, "-p", new, given=f"{words}\n")
+    place = checkout_of(git, target)
+    done = _move(git, target, commit, old) if place is None else _forward(Git(place), target, commit, old)
+    return Merged(commit, place, target) if done else None
+
+
+def _conflict(worktree: Worktree, target: str, files: tuple[str, ...]) -> str:
+    return (
+        f"{worktree.branch} and {target} changed the same places of {contents.named(files)}. Nothing was merged: merge"
+        f" {target} into {worktree.branch} in {worktree.path}, resolve it there and commit, then merge again."
+    )
+
+
+def _move(git: Git, target: str, commit: str, old: str) -> bool:
+    """A branch without checkout, if it is still where it was."""
+    _refuse_rebase(git, target)
+    moved = git.ask("update-ref", "-m", "toryo: merge", f"refs/heads/{target}", commit, old)
+    if moved.code != 0 and tip(git, target) == old:
+        raise Trouble(f"{target} cannot be moved to the merge: {moved.errors}")
+    return moved.code == 0
+
+
+def _forward(git: Git, target: str, commit: str, old: str) -> bool:
+    """A branch with its checkout. Git looks at everything before it touches anything; files that are ignored there
+    are somebody's, too."""
+    options = ("--ff-only", "--quiet", "--no-stat", "--no-autostash", "--no-squash", "--no-overwrite-ignore")
+    merged = git.ask("merge", *options, commit, seconds=LONG)
+    if merged.code == 0:
+        return True
+    if tip(git, target) != old:
+        return False
+    raise Trouble(_hindered(git, target, merged.errors))
+
+
+def _hindered(git: Git, target: str, errors: str) -> str:
+    files = tuple(line.strip() for line in errors.splitlines() if line.startswith("\t"))
+    if not files:
+        words = " ".join(errors.split())
+        return f"{target} cannot be merged into where it is checked out, in {git.directory}: {words}"
+    return (
+        f"Merging into {target} would overwrite what is not committed in {git.directory}: {contents.named(files)}."
+        " Nothing was merged. Commit, stash or remove these there, then merge again."
+    )
+
+
+def _refuse_rebase(git: Git, branch: str) -> None:
+    """A branch that is just being rebased is checked out nowhere, and would be overwritten at the end of that."""
+    for each in entries(git):
+        asked = each.path.is_dir() and Git(each.path).ask("rev-parse", "--absolute-git-dir")
+        for kind in ("rebase-merge", "rebase-apply"):
+            head = Path(asked.text if asked else "", kind, "head-name")
+            if asked and head.is_file() and head.read_text().strip() == f"refs/heads/{branch}":
+                raise Trouble(f"{branch} is being rebased in {each.path}: finish or abort that, then merge again.")
+
+
+def _refuse_in_use(git: Git, worktree: Worktree) -> None:
+    place = checkout_of(git, worktree.branch)
+    if place is not None and place != worktree.path:
+        raise Trouble(f"{worktree.branch} is checked out in {place}: switch to another branch there, then try again.")
+
+
+def _refuse_loss(git: Git, worktree: Worktree, *, force: bool) -> None:
+    words = contents.unkept(worktree)
+    others = () if force or words else contents.others(worktree)
+    if others:
+        words = f"Other repositories inside have what is nowhere else: {contents.named(others)}. Move away what counts."
+    last = tip(git, worktree.branch)
+    if not words and last is not None and not _elsewhere(git, worktree, last):
+        words = f"{worktree.branch} has commits that no other branch has: merge it first, or discard it."
+    if words:
+        raise Trouble(f"{worktree.path} is not removed. {words}")
+
+
+def _elsewhere(git: Git, worktree: Worktree, commit: str) -> bool:
+    """Whether another branch, or a HEAD that is on none, has this commit too."""
+    names = git("for-each-ref", f"--contains={commit}", "--format=%(refname)", "refs/heads", "refs/remotes")
+    return bool(set(names.split()) - {f"refs/heads/{worktree.branch}"}) or contains(git, "HEAD", commit)
+
+
+def _thrown_away(git: Git, worktree: Worktree) -> tuple[str, ...]:
+    """The last commit that nobody else has; and that of an agent which left its branch. One if one has the other."""
+    last = tip(git, worktree.branch)
+    found = [each for each in dict.fromkeys((last, _head(worktree, last))) if each is not None]
+    found = [each for each in found if not _elsewhere(git, worktree, each)]
+    return tuple(each for each in found if not any(contains(git, other, each) for other in found if other != each))
+
+
+def _head(worktree: Worktree, last: str | None) -> str | None:
+    try:
+        there = inside(worktree)
+    except Trouble:
+        return last
+    return last if there is None else there("rev-parse", "HEAD")
+
+
+def _remove(git: Git, worktree: Worktree) -> None:
+    if worktree.path.exists() or entry_at(git, worktree.path) is not None:
+        forget(git, worktree.path)
+    if tip(git, worktree.branch) is not None:
+        git("branch", "--quiet", "-D", worktree.branch)

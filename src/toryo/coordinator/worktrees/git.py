@@ -1,0 +1,219 @@
+"""Running git: one directory, an environment of its own, a bound on time, and errors that name the next step.
+
+Nothing is asked (no prompt, no pager, no editor), no hook runs, and the user's settings that would change what our
+commands do or print are overruled. What another git holds locked is tried again, for a while.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+OLDEST = (2, 38)
+"""The first that merges without a checkout (`merge-tree --write-tree`)."""
+TIME_LIMIT = 120.0
+LONG = 1800.0
+"""Seconds for what touches every file: checking out, staging."""
+LOCKED_FOR = 15.0
+"""Seconds during which a lock that another git holds is tried again."""
+PAUSE = 0.05
+END_WITHIN = 5.0
+
+SETTINGS = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.safecrlf=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "submodule.recurse=false",
+    "merge.verifySignatures=false",
+    "commit.gpgSign=false",
+    "advice.addEmbeddedRepo=false",
+)
+INHERITED = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"})
+"""Where this machine keeps git and its settings; every other GIT_* may point at another repository."""
+OWN = {
+    "LC_ALL": "C",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "",
+    "SSH_ASKPASS": "",
+    "GIT_EDITOR": ":",
+    "GIT_SEQUENCE_EDITOR": ":",
+    "GIT_PAGER": "cat",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_MERGE_AUTOEDIT": "no",
+    "GIT_AUTHOR_NAME": "Toryo",
+    "GIT_AUTHOR_EMAIL": "toryo@toryo.invalid",
+    "GIT_COMMITTER_NAME": "Toryo",
+    "GIT_COMMITTER_EMAIL": "toryo@toryo.invalid",
+}
+
+_LOCKED = re.compile(r"(\.lock'|could not lock .*): File exists")
+NEXT_STEPS = (
+    ("No space left on device", "The disk is full: free some space (the worktrees of closed tasks can go)."),
+    ("Disk quota exceeded", "The disk quota is used up: free some space (the worktrees of closed tasks can go)."),
+    ("dubious ownership", "Let the Coordinator run as the owner of the repository, or add it to git's safe.directory."),
+    ("Permission denied", "Give the user that the Coordinator runs as the right to read and write there."),
+    ("not a git repository", "Run git init there and commit once, or set the project's isolation to none."),
+    ("unrelated histories", "The two have no commit in common: merge them by hand (--allow-unrelated-histories)."),
+    ("File exists", "If no git is at work there, one was killed: remove the lock file that git names."),
+)
+
+
+class Trouble(Exception):
+    """What cannot be done with git here, and the next step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    code: int
+    output: bytes
+    errors: str
+
+    @property
+    def text(self) -> str:
+        return os.fsdecode(self.output).removesuffix("\n")
+
+    @property
+    def names(self) -> list[str]:
+        """What stands between NUL bytes; names of files may hold anything else."""
+        return [os.fsdecode(each) for each in self.output.split(b"\0") if each]
+
+
+@dataclass(frozen=True)
+class Git:
+    """Git in one directory. `variables` are added to the environment: another index, who commits."""
+
+    directory: Path
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    def having(self, **variables: str) -> Git:
+        return Git(self.directory, {**self.variables, **variables})
+
+    def signed(self, name: str, email: str) -> Git:
+        """Whose name commits bear; that nobody has set user.name does not matter."""
+        return self.having(
+            GIT_AUTHOR_NAME=name, GIT_AUTHOR_EMAIL=email, GIT_COMMITTER_NAME=name, GIT_COMMITTER_EMAIL=email
+        )
+
+    def __call__(self, *arguments: str, given: str = "", seconds: float = TIME_LIMIT) -> str:
+        """What git prints, without the last end of line. Raises Trouble where it fails."""
+        return self.must(*arguments, given=given, seconds=seconds).text
+
+    def must(self, *arguments: str, given: str = "", seconds: float = TIME_LIMIT) -> Answer:
+        answer = self.ask(*arguments, given=given, seconds=seconds)
+        if answer.code != 0:
+            raise Trouble(explained(answer.errors or answer.text, arguments, self.directory))
+        return answer
+
+    def holds(self, *arguments: str) -> bool:
+        """Whether a question that git answers by its exit code is answered with yes."""
+        return self.ask(*arguments).code == 0
+
+    def ask(self, *arguments: str, given: str = "", seconds: float = TIME_LIMIT) -> Answer:
+        """Whatever git answers; tried again while another git holds a lock, because then nothing has happened."""
+        until = time.monotonic() + LOCKED_FOR
+        while True:
+            answer = self._once(arguments, os.fsencode(given), seconds)
+            if answer.code == 0 or not _LOCKED.search(answer.errors) or time.monotonic() > until:
+                return answer
+            time.sleep(PAUSE)
+
+    def beginning(self, most: int, *arguments: str, seconds: float = TIME_LIMIT) -> bytes:
+        """The first bytes of what git prints; it is ended when it has more to say."""
+        with self._start(arguments, errors=subprocess.DEVNULL) as process:
+            timer = threading.Timer(seconds, _end, (process,))
+            timer.start()
+            try:
+                assert process.stdout is not None
+                return process.stdout.read(most)
+            finally:
+                timer.cancel()
+                _end(process)
+
+    def _once(self, arguments: tuple[str, ...], given: bytes, seconds: float) -> Answer:
+        with self._start(arguments) as process:
+            try:
+                output, errors = process.communicate(given, seconds)
+            except subprocess.TimeoutExpired as late:
+                _end(process)
+                words = f"git {arguments[0]} in {self.directory} took longer than {seconds:g} s and was stopped."
+                raise Trouble(f"{words} Try again when the machine has less to do.") from late
+            except BaseException:
+                _end(process)
+                raise
+        return Answer(process.returncode, output, errors.decode(errors="replace").strip())
+
+    def _start(self, arguments: tuple[str, ...], errors: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
+        settings = [word for each in SETTINGS for word in ("-c", each)]
+        try:
+            return subprocess.Popen(
+                ["git", "--no-pager", *settings, *arguments],
+                cwd=self.directory,
+                env=environment(os.environ) | dict(self.variables),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,
+            )
+        except NotADirectoryError as problem:
+            raise Trouble(f"{self.directory} is not a directory: name the directory of a repository.") from problem
+        except FileNotFoundError as missing:
+            raise Trouble(_not_there(self.directory)) from missing
+        except OSError as problem:
+            raise Trouble(f"git cannot be run in {self.directory}: {problem.strerror}.") from problem
+
+
+def environment(inherited: Mapping[str, str]) -> dict[str, str]:
+    """Without what would point git at another repository, and with words of git that can be recognised."""
+    kept = {name: value for name, value in inherited.items() if not name.startswith("GIT_") or name in INHERITED}
+    kept.pop("LANGUAGE", None)
+    return {**kept, **OWN}
+
+
+def explained(words: str, arguments: tuple[str, ...], directory: Path) -> str:
+    """Git's own words, and the next step where it is known."""
+    said = " ".join(line.strip() for line in words.splitlines() if line.strip())[:1500]
+    step = next((step for sign, step in NEXT_STEPS if sign in said), "")
+    return f"git {arguments[0]} failed in {directory}: {said or 'it does not say why'}. {step}".strip()
+
+
+def require() -> None:
+    """Raises Trouble where git is missing or too old."""
+    version = _version(os.environ.get("PATH", os.defpath))
+    if version < OLDEST:
+        found, wanted = (".".join(map(str, each)) for each in (version, OLDEST))
+        raise Trouble(f"git {found} is too old for worktrees per task: install git {wanted} or newer.")
+
+
+@functools.lru_cache(maxsize=8)
+def _version(path: str) -> tuple[int, ...]:  # noqa: ARG001 - asked again where PATH is another one
+    numbers = re.findall(r"\d+", Git(Path("/"))("version"))
+    return tuple(int(each) for each in numbers[:2])
+
+
+def _not_there(directory: Path) -> str:
+    if not directory.exists():
+        return f"The directory {directory} does not exist: create it, or name another one."
+    return "git was not found: install it, or set the project's isolation to none."
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Asked first, so that git removes its lock files; then ended with whatever it has started (filters)."""
+    if process.poll() is not None:
+        return
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGTERM)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(END_WITHIN)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)

@@ -1,0 +1,185 @@
+"""Making a task's worktree: from which commit, on which branch, and what to do with what an earlier call left.
+
+The branch is what counts: a directory that vanished is made again from it. Making is taken up where an earlier call
+stopped, whatever stopped it. How a worktree is found again stands in `places`, how work ends in `ending`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from toryo.coordinator.worktrees.git import LONG, Git, Trouble
+from toryo.coordinator.worktrees.places import (
+    BASE,
+    BASE_COMMIT,
+    DIRECTORY,
+    PREFIX,
+    Checkout,
+    Worktree,
+    branch_of,
+    checkout_of,
+    contains,
+    current_branch,
+    described,
+    entry_at,
+    forget,
+    inside,
+    joined,
+    opened,
+    safe,
+    tip,
+)
+
+HALF_MADE = "initializing"
+"""Why git locks a worktree that it is still making."""
+
+
+def make(repository: Path, directory: Path, name: str, bases: Sequence[str] = ()) -> Worktree:
+    """The worktree `directory/<safe name>` on branch `toryo/<safe name>`, as it is if there is one.
+
+    A new one starts from the repository's HEAD, or from those of the branches `bases` whose work HEAD has not got,
+    merged into one another (and into HEAD, if that has the work of another one of them). Raises Trouble, and leaves
+    nothing behind.
+    """
+    checkout = opened(repository)
+    directory = directory.resolve()
+    with alone(directory):
+        return _settled(checkout, directory / safe(name), branch_of(name), bases)
+
+
+@contextlib.contextmanager
+def alone(directory: Path, seconds: float = LONG) -> Iterator[None]:
+    """Nobody else makes, merges or removes worktrees of this directory meanwhile. Ends with the process, however it
+    ends. The directory itself bears the lock, so there is no file to clean up."""
+    directory.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        _locked(descriptor, directory, time.monotonic() + seconds)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _settled(checkout: Checkout, path: Path, branch: str, bases: Sequence[str]) -> Worktree:
+    git = checkout.git
+    found = entry_at(git, path)
+    if found is not None and (not path.is_dir() or found.locked == HALF_MADE):
+        forget(git, path)
+        found = None
+    if found is not None:
+        return _taken(described(checkout, path, branch))
+    _refuse_occupied(git, path, branch)
+    fresh = tip(git, branch) is None
+    notes = _branch_off(checkout, branch, bases) if fresh else ()
+    try:
+        git("worktree", "add", "--quiet", str(path), branch, seconds=LONG)
+    except BaseException:
+        _undo(git, path, branch if fresh else None)
+        raise
+    return _taken(described(checkout, path, branch, notes))
+
+
+def _taken(worktree: Worktree) -> Worktree:
+    inside(worktree)
+    worktree.working_directory.mkdir(parents=True, exist_ok=True)
+    return worktree
+
+
+def _branch_off(checkout: Checkout, branch: str, bases: Sequence[str]) -> tuple[str, ...]:
+    """A new branch and the note of its base (first, so that no branch is ever without). Returns what may surprise."""
+    git = checkout.git
+    start = _start(git, bases)
+    _refuse_missing(checkout, start)
+    _note(checkout, branch, start)
+    try:
+        git("update-ref", "-m", "toryo: task starts", f"refs/heads/{branch}", start, "")
+    except Trouble:
+        git.ask("config", "--remove-section", f"branch.{branch}")
+        raise
+    changed = len(git.must("status", "--porcelain", "-z", "--untracked-files=no", "--no-renames").names)
+    words = f"Changes in {changed} files of {checkout.top} are not committed, so they are not in the worktree."
+    return (words,) if changed else ()
+
+
+def _note(checkout: Checkout, branch: str, start: str) -> None:
+    git = checkout.git
+    git.ask("config", "--remove-section", f"branch.{branch}")
+    git("config", f"branch.{branch}.{BASE_COMMIT}", start)
+    if checkout.subdirectory:
+        git("config", f"branch.{branch}.{DIRECTORY}", checkout.subdirectory)
+    on = current_branch(git)
+    if on is not None:
+        git("config", f"branch.{branch}.{BASE}", on)
+
+
+def _start(git: Git, bases: Sequence[str]) -> str:
+    """HEAD, or what the bases bring. HEAD belongs to these as soon as it holds the work of one of them already: that
+    one's branch is merged, or merged and gone."""
+    head = git("rev-parse", "HEAD")
+    tips = [(each, tip(git, each)) for each in bases]
+    new = [(each, commit) for each, commit in tips if commit is not None and not contains(git, head, commit)]
+    if len(new) < len(bases) or not new:
+        new.append(("HEAD", head))
+    (first, start), *others = new
+    for name, commit in others:
+        start = _with(git, start, commit, first, name)
+    return start
+
+
+def _with(git: Git, start: str, commit: str, first: str, name: str) -> str:
+    if contains(git, start, commit):
+        return start
+    if contains(git, commit, start):
+        return commit
+    tree = joined(git, start, commit)
+    if isinstance(tree, tuple):
+        raise Trouble(
+            f"The branches this work is based on conflict: {name} cannot be merged into what came before it (from"
+            f" {first}), because of {', '.join(tree)}. Merge or discard one of these tasks first, then start again."
+        )
+    words = f"Merge {name}, on which this work is based, too\n"
+    return git("commit-tree", tree, "-p", start, "-p", commit, given=words)
+
+
+def _refuse_missing(checkout: Checkout, start: str) -> None:
+    there = f"{start}:{checkout.subdirectory}"
+    if checkout.subdirectory and not checkout.git.holds("rev-parse", "--verify", "--quiet", there):
+        raise Trouble(
+            f"{checkout.top / checkout.subdirectory} has no committed files in the repository {checkout.top}, so a"
+            " worktree would be empty there: commit them first, or run git init in that directory."
+        )
+
+
+def _refuse_occupied(git: Git, path: Path, branch: str) -> None:
+    elsewhere = checkout_of(git, branch)
+    if elsewhere is not None:
+        raise Trouble(
+            f"The branch {branch} is checked out in {elsewhere}: switch to another one there, then try again."
+        )
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise Trouble(f"{path} exists and is no worktree of {git.directory}: move it away, then try again.")
+    if tip(git, PREFIX.rstrip("/")) is not None:
+        raise Trouble("A branch called toryo stands in the way of branches called toryo/…: rename it (git branch -m).")
+
+
+def _undo(git: Git, path: Path, branch: str | None) -> None:
+    """Nothing is left of an attempt; what fails here must not hide why it failed."""
+    with contextlib.suppress(Trouble, OSError):
+        forget(git, path)
+        if branch is not None:
+            git("branch", "--quiet", "-D", branch)
+
+
+def _locked(descriptor: int, directory: Path, until: float) -> None:
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as held:
+            if time.monotonic() > until:
+                raise Trouble(f"Somebody else is making worktrees in {directory} all the time: try later.") from held
+        time.sleep(0.02)

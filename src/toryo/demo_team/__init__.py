@@ -1,0 +1,112 @@
+"""The demo's team and what is filed for it: read by `toryo demo`, and by the server, where a button starts it.
+
+Who is in the team and how each of them works stands in team.yaml. Each job has a project of its own: a project is a
+directory and the people who work in it, so the manager who is asked for a translation sees the two translators and
+nobody else, and the four jobs run at once without treading on each other's files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+LEAD = "lead"
+"""To whom everything is assigned."""
+MEMBERS = (LEAD, "japanese", "chinese", "generator", "calculator", "joiner", "clerk", "merchant")
+"""Everybody in team.yaml, superiors first."""
+LINES = {
+    "Hello, world.": ("こんにちは、世界。", "你好，世界。"),
+    "The timber has arrived.": ("木材が届きました。", "木材已经到了。"),
+    "We begin tomorrow.": ("明日始めます。", "我们明天开始。"),
+    "Thank you for your help.": ("手伝ってくれてありがとう。", "谢谢你的帮助。"),
+}
+STOCK = "plank,oak,12\nplank,pine,30\nbeam,oak,4\nbeam,cedar,7\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A main task in a project of its own. `given` are files laid out before, `promised` those that must be made."""
+
+    project: str
+    title: str
+    description: str
+    promised: tuple[str, ...]
+    given: Mapping[str, str] = field(default_factory=dict)
+
+    def task(self) -> dict[str, Any]:
+        """What is filed, in progress at once: that is all a person does."""
+        return {
+            "title": self.title,
+            "description": self.description,
+            "assignee_id": LEAD,
+            "status": "in_progress",
+            "acceptance": [{"file": name} for name in self.promised],
+        }
+
+    def lay_out(self, directory: Path) -> None:
+        """Makes its directory there, as it is before anybody has worked in it."""
+        place = directory / self.project
+        place.mkdir(parents=True, exist_ok=True)
+        for name in self.promised:
+            (place / name).unlink(missing_ok=True)
+        for name, text in self.given.items():
+            (place / name).write_text(text, encoding="utf-8")
+
+
+def text() -> str:
+    """team.yaml, in the format of everybody's own toryo.yaml."""
+    return files(__package__).joinpath("team.yaml").read_text(encoding="utf-8")
+
+
+def team() -> dict[str, list[dict[str, Any]]]:
+    """What it says: `projects` and `agents`."""
+    import yaml  # costs more than all the rest of a start, and is wanted once
+
+    said: dict[str, list[dict[str, Any]]] = yaml.safe_load(text())
+    return said
+
+
+def _phrasebook(language: int) -> str:
+    """A sed script that knows the lines of hello.txt, in place of a model that knows the language."""
+    return "".join(f"s/^{english}$/{words[language]}/\n" for english, words in LINES.items())
+
+
+JOBS = {
+    each.project: each
+    for each in (
+        Job(
+            project="translation",
+            title="Translate hello.txt into Japanese and Chinese",
+            description="Make hello_ja.txt and hello_zh.txt. Who does which is for the manager to decide.",
+            given={
+                "hello.txt": "".join(f"{english}\n" for english in LINES),
+                "ja.sed": _phrasebook(0),
+                "zh.sed": _phrasebook(1),
+            },
+            promised=("hello_ja.txt", "hello_zh.txt"),
+        ),
+        Job(
+            project="numbers",
+            title="Draw a number and double it",
+            description="A number from 1 to 1000 in seed.txt, twice that number in result.txt.",
+            promised=("seed.txt", "result.txt"),
+        ),
+        Job(
+            project="timber",
+            title="Report what timber is in stock",
+            description="From stock.csv, make stock.md.",
+            given={"stock.csv": STOCK},
+            promised=("totals.txt", "stock.md"),
+        ),
+        Job(
+            project="offer",
+            title="Make an offer for ten pieces of oak",
+            description="In offer.txt. The clerk does not know the price; the merchant does.",
+            promised=("offer.txt",),
+        ),
+    )
+}
+"""By project."""

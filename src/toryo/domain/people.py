@@ -1,0 +1,116 @@
+"""How people sign in: with a one-time link, a password, or an identity provider; and what their tokens may at most.
+
+A person's role stands in one place (their account); links, browsers and tokens may be worth less, never more. What a
+role opens stands elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from toryo.domain.agents import Agent, Role
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.times import DAY, MINUTE, Millis
+from toryo.domain.wording import say
+
+LINK_LIVES: Millis = 10 * MINUTE
+SIGN_IN_LIVES: Millis = 14 * DAY
+"""A browser is signed in for so long, whatever it does; then it signs in again."""
+LEAVING_LIVES: Millis = 10 * MINUTE
+"""Whoever went to the identity provider comes back within so long."""
+KEPT_FOR: Millis = 30 * DAY
+"""Sign-ins that are over are remembered for so long."""
+SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 1_000
+TRIES, LOCKED_FOR = 10, 15 * MINUTE
+"""So many wrong passwords in a row lock a person out for so long."""
+TRIES_OF_ADDRESS = 50
+"""So many from one address, whoever they were tried for, lock the address out."""
+
+OWNER, MEMBER, VIEWER = "owner", "member", "viewer"
+_RANKS = {VIEWER: 0, MEMBER: 1, OWNER: 2}
+
+
+class How(StrEnum):
+    LINK = "link"
+    PASSWORD = "password"  # noqa: S105 - the name of a way, not a secret
+    OIDC = "oidc"
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """One browser of one person."""
+
+    id: str
+    agent_id: str
+    at_most: str
+    """What the browser may do: the person's role, but never more than this one."""
+    how: How
+    created_at: Millis
+    expires_at: Millis
+    ended_at: Millis | None = None
+    browser: str | None = None
+    """What it calls itself (User-Agent)."""
+
+    def live(self, now: Millis) -> bool:
+        return self.ended_at is None and now < self.expires_at
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """`login` is the person's role: owner, member or viewer.
+
+    `subject` is how an identity provider knows the person, or (`mailto:…`) the address by which it will at first.
+    """
+
+    agent_id: str
+    login: str
+    password_hash: str | None = None
+    subject: str | None = None
+    changed_at: Millis = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AccessToken:
+    """What a person's program shows; `used_on` is the day (since 1970) on which it was last seen."""
+
+    id: str
+    agent_id: str
+    name: str
+    at_most: str
+    created_at: Millis
+    expires_at: Millis | None = None
+    used_on: int | None = None
+    revoked_at: Millis | None = None
+
+    def live(self, now: Millis) -> bool:
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+def role_of(person: Agent, account: Account | None) -> str:
+    """As the account says; without one, who was made an owner is one, and everybody else a member."""
+    if account is not None:
+        return account.login
+    return OWNER if person.role is Role.OWNER else MEMBER
+
+
+def lesser(one: str, other: str) -> str:
+    return min(one, other, key=_RANKS.__getitem__)
+
+
+def is_above(one: str, other: str) -> bool:
+    return _RANKS[one] > _RANKS[other]
+
+
+def refuse_weak(password: str) -> None:
+    """Length is what counts; everything else is the person's own."""
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            say(
+                "A password has {shortest} to {longest:,} characters.",
+                shortest=SHORTEST_PASSWORD,
+                longest=LONGEST_PASSWORD,
+            ),
+            "Choose a longer one: a few words in a row are good.",
+        )

@@ -1,0 +1,45 @@
+"""Sentences for people that can be worded in their language later: the English text, with its template and its facts.
+
+Whoever decides says what is so, in English, where it is decided. The text is a `str` like any other (stored, logged
+and compared in English); at the edge, whoever knows the reader's language words it anew from the template and the
+facts. The other language's templates stand in `operations/japanese/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+
+class Worded(str):
+    """A text that remembers how it was made. What is done to it as a `str` (added, cut) makes a plain one."""
+
+    __slots__ = ("by", "facts", "parts", "template")
+
+    template: str
+    facts: dict[str, Any]
+    parts: tuple[str, ...]
+    by: str
+
+    def __new__(
+        cls, text: str, template: str, facts: dict[str, Any] | None = None, parts: tuple[str, ...] = (), by: str = ""
+    ) -> Self:
+        made = super().__new__(cls, text)
+        made.template, made.facts, made.parts, made.by = template, facts or {}, parts, by
+        return made
+
+
+def say(template: str, /, **facts: Any) -> Worded:
+    """The template, its facts filled in; a fact may be a sentence itself."""
+    return Worded(template.format(**facts) if facts else template, template, facts)
+
+
+def together(parts: Iterable[str], by: str = " ") -> Worded:
+    """Several sentences, or a list of names, one after the other; empty ones are left out."""
+    said = tuple(each for each in parts if each)
+    return Worded(by.join(said), "", None, said, by)
+
+
+def constant(text: str) -> Worded:
+    """A text without facts (or one that stays as it is, because nobody has another template for it)."""
+    return text if isinstance(text, Worded) else Worded(text, text)

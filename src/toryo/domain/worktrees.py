@@ -1,0 +1,104 @@
+"""Worktrees: a directory and branch per task on one Coordinator's machine; and errands, what people ask about them.
+
+The files are the Coordinator's; here stands what it has told of them, and what may be asked of it when.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from toryo.domain.times import MINUTE, SECOND, Millis
+
+AWAY_AFTER: Millis = 90 * SECOND
+"""A Coordinator that has not called for so long is away: its errands would wait."""
+LOST_AFTER: Millis = 15 * MINUTE
+"""An errand that was taken so long ago is handed out again."""
+
+
+class State(StrEnum):
+    OPEN = "open"
+    MERGED = "merged"
+    DISCARDED = "discarded"
+
+
+class Kind(StrEnum):
+    """What may be asked of a Coordinator."""
+
+    DIFF = "diff"
+    MERGE = "merge"
+    DISCARD = "discard"
+    CLEAN = "clean"
+    """By Toryo itself: remove what holds nothing that is not elsewhere, too."""
+
+
+CHANGES_FILES = frozenset({Kind.MERGE, Kind.DISCARD, Kind.CLEAN})
+
+
+@dataclass(frozen=True, slots=True)
+class Worktree:
+    task_id: str
+    project_id: str
+    coordinator_id: str
+    path: str
+    directory: str
+    """Where the project's own directory is in it."""
+    branch: str
+    base_branch: str | None
+    base_commit: str
+    head_commit: str | None
+    commits: int
+    files_changed: int
+    insertions: int
+    deletions: int
+    state: State
+    merged_commit: str | None
+    merged_into: str | None
+    trouble: str | None
+    """What hindered keeping or merging it, and the next step; None: nothing."""
+    created_at: Millis
+    updated_at: Millis
+
+    @property
+    def open(self) -> bool:
+        return self.state is State.OPEN
+
+    @property
+    def changed(self) -> bool:
+        """Whether it holds work that its base has not."""
+        return self.commits > 0 or self.files_changed > 0 or self.trouble is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    id: str
+    kind: Kind
+    task_id: str
+    project_id: str
+    coordinator_id: str
+    asked_by: str
+    options: dict[str, Any] | None
+    created_at: Millis
+    taken_at: Millis | None = None
+    finished_at: Millis | None = None
+    done: bool | None = None
+    answer: dict[str, Any] | None = None
+
+    @property
+    def over(self) -> bool:
+        return self.finished_at is not None
+
+    @property
+    def given_up(self) -> bool:
+        """Its Coordinator has not called for long; should it have done it all the same, its report counts."""
+        return self.over and bool((self.answer or {}).get("given_up"))
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """Whose files it is about."""
+        return frozenset({self.task_id, *(each["task_id"] for each in (self.options or {}).get("order", ()))})
+
+    def lost(self, now: Millis) -> bool:
+        """Nobody took it, or who did has not answered for long."""
+        return self.taken_at is None or now - self.taken_at >= LOST_AFTER

@@ -1,0 +1,17 @@
+"""Forgets idempotency keys and what was answered to them, once nobody sends the same again."""
+
+from __future__ import annotations
+
+from toryo.domain.times import DAY, Millis
+from toryo.operations import repeating
+from toryo.operations.call import Call
+
+OF_PEOPLE: Millis = DAY
+"""Programs of people send a create again at once, or not at all."""
+OF_AGENTS: Millis = 30 * DAY
+"""An agent may go on with its task weeks later, when its quota is there again: its batch is still the same one."""
+
+
+def forget(call: Call) -> None:
+    call.tx.keeping.forget_batches(call.now - OF_PEOPLE, repeating.SCOPE)
+    call.tx.keeping.forget_batches(call.now - OF_AGENTS)

@@ -1,0 +1,51 @@
+# ruff: noqa: E501 - texts: their lines break where sentences do
+"""What needs a person, in Japanese."""
+
+from __future__ import annotations
+
+TEXTS: dict[str, str] = {
+    "To approve: {title}": "承認待ち: {title}",
+    "{asker} asks for it; {assignee} would do it.": "{asker} の依頼です。担当は {assignee} です。",
+    "Stopped by a guard: {title}": "ガードが停止: {title}",
+    "Blocked: {title}": "ブロック: {title}",
+    "{who}: {reason}": "{who}: {reason}",
+    "Dead letter: {title}": "処理不能: {title}",
+    "Failed: {title}": "失敗: {title}",
+    "To review: {title}": "レビュー待ち: {title}",
+    "{files} files changed, +{added} −{removed}, on branch {branch}.": "{files} ファイルを変更（+{added} −{removed}）、"
+    "ブランチ {branch}。",
+    "Stalled: {title}": "停滞: {title}",
+    "Parts of it could be started, and nobody starts them.": "始められる部分があるのに、誰も始めていません。",
+    "Yours to do: {title}": "あなたの担当: {title}",
+    "It is in progress, and you are its assignee. Filed by {creator}.": "進行中で、あなたが担当です。登録者: {creator}。",
+    "{who} has written to you": "{who} からメッセージが届いています",
+    "{who} does not come to read your message": "{who} があなたのメッセージを読みに来ていません",
+    "({count} messages; this is the newest)": "（{count} 件のうち最新のもの）",
+    "No answer from {who}: {title}": "{who} から回答がありません: {title}",
+    "it was reported as failed": "失敗と報告されました",
+    "Wanted: {purpose} Failed: {why}": "依頼内容: {purpose} 失敗の理由: {why}",
+    "${cost:,.2f} of ${budget:,.2f}": "${budget:,.2f} のうち ${cost:,.2f}",
+    "Today's budget of {project} is used up: {spent}": "{project} の今日の予算を使い切りました: {spent}",
+    "No task is worked on there until {time}, or until the budget is raised.": "{time} まで、または予算を上げるまで、"
+    "そこではどのタスクも進みません。",
+    "{agent} cannot be started: {reason}": "{agent} を起動できません（{reason}）",
+    "{agent} was stopped: {reason}": "{agent} を停止しました（{reason}）",
+    "Sign-in of {agent} is locked": "{agent} のサインインはロックされています",
+    "Its passkey was wrong too often. Nobody signs in with it until {time}.": "パスキーの誤りが続きました。{time} まで、"
+    "このパスキーではサインインできません。",
+    "Its program is not logged in. Log in where its Coordinator runs, then resume it.": "プログラムがログインしていません。"
+    "コーディネーターが動くマシンでログインしてから、再開してください。",
+    "Its program was not found. Install it where its Coordinator runs, then resume it.": "プログラムが見つかりません。"
+    "コーディネーターが動くマシンに導入してから、再開してください。",
+    "Its model is not available. Give it another one, or access to this one.": "モデルを利用できません。別のモデルを指定するか、"
+    "このモデルを使えるようにしてください。",
+    "Its configuration has a mistake. Mend it, then resume the agent.": "設定に誤りがあります。直してから、エージェントを"
+    "再開してください。",
+    "It called again and again without getting anywhere.": "進展のない呼び出しを繰り返しました。",
+    "It ran longer than it may.": "制限時間を超えました。",
+    "It was alive, but neither called nor printed.": "プロセスは生きていましたが、呼び出しも出力もありませんでした。",
+    "Its model answered more often than it may in one run.": "1 回の起動で許される応答の回数を超えました。",
+    "It printed without end.": "出力が止まりませんでした。",
+    "Its agent has left without reporting, again and again.": "エージェントが報告せずに退出することを繰り返しています。",
+    "Its agent was started again and again, and nothing came of it.": "エージェントを繰り返し起動しましたが、進展がありません。",
+}

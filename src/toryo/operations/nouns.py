@@ -1,0 +1,353 @@
+"""What a task, an agent, a launch … is to whoever is shown one: the types from which OpenAPI and the pages' types are
+made. `showing.py` and the groups make them; further keys may come along."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+StatusName = Literal["backlog", "todo", "in_progress", "blocked", "completed", "failed", "cancelled"]
+PriorityName = Literal["critical", "high", "medium", "low"]
+RoleName = Literal["owner", "manager", "worker"]
+KindName = Literal["ai", "human"]
+PurposeName = Literal["task", "chat"]
+
+
+class BriefTask(TypedDict):
+    task_id: str
+    title: str
+    status: StatusName
+    priority: PriorityName
+    assignee_id: str | None
+
+
+class CheckFailure(TypedDict):
+    check: str
+    message: NotRequired[str]
+
+
+class Task(BriefTask):
+    project_id: str
+    description: str
+    agent_type: str | None
+    parent_task_id: str | None
+    dependencies: list[str]
+    approval: Literal["approved", "pending_approval", "rejected"]
+    approved_by: str | None
+    blocked_reason: str | None
+    blocked_by: str | None
+    result: Any
+    summary: str | None
+    error: str | None
+    attempt: int
+    created_by: str
+    correlation_id: str | None
+    created_at: str
+    updated_at: str
+    started_at: str | None
+    completed_at: str | None
+    version: int
+    dependency_failed: NotRequired[bool]
+
+
+class FullTask(Task):
+    """One task in detail."""
+
+    context: Any
+    acceptance: list[dict[str, Any]]
+    checks: Literal["none", "running", "passed", "failed"]
+    check_failures: list[dict[str, Any]]
+    next_steps: str | None
+    artifacts: list[Any]
+    blocked_cause: str | None
+    subtasks: list[BriefTask]
+
+
+class Agent(TypedDict):
+    agent_id: str
+    name: str
+    kind: KindName
+    role: RoleName
+    reports_to: str | None
+    status: Literal["active", "inactive"]
+    provider: str | None
+    model: str | None
+    agent_type: str | None
+    capabilities: list[str]
+    max_parallel_tasks: int
+    system_prompt: str
+    provider_options: dict[str, Any]
+    created_at: str
+    updated_at: str
+    version: int
+
+
+class Project(TypedDict):
+    project_id: str
+    name: str
+    description: str
+    status: Literal["active", "paused", "archived"]
+    working_directory: str
+    settings: dict[str, str | float | bool | None]
+    created_at: str
+    updated_at: str
+    paused_at: str | None
+    version: int
+
+
+class Launch(TypedDict):
+    launch_id: str
+    agent_id: str
+    project_id: str
+    purpose: PurposeName
+    task_id: str | None
+    reason: str
+    state: Literal["ordered", "signed_in", "exited", "expired", "lost"]
+    ai_type: str | None
+    model: str | None
+    fence: int
+    coordinator_id: str | None
+    ordered_at: str
+    deadline: str
+    signed_in_at: str | None
+    ended_at: str | None
+    end_reason: str | None
+    exit_code: int | None
+    exit_signal: int | None
+    exit_error: str | None
+
+
+class Used(TypedDict):
+    """Tokens and money of one launch, as far as its program told them."""
+
+    input_tokens: NotRequired[int]
+    cached_tokens: NotRequired[int]
+    output_tokens: NotRequired[int]
+    cost_usd: NotRequired[float | None]
+    turns: NotRequired[int]
+    tool_calls: NotRequired[int]
+    model: NotRequired[str | None]
+    lower_bound: NotRequired[bool]
+
+
+class LaunchUsed(Launch):
+    usage: Used | None
+
+
+class Session(TypedDict):
+    session_id: str
+    agent_id: str
+    project_id: str
+    purpose: PurposeName
+    task_id: str | None
+    launch_id: str
+    model_provider: str | None
+    model_id: str | None
+    model_verified: bool | None
+    created_at: str
+    last_call_at: str
+    expires_at: str
+    ended_at: str | None
+    end_reason: str | None
+    runaway: str | None
+
+
+class Event(TypedDict):
+    sequence: int
+    event_id: str
+    at: str
+    kind: str
+    actor_id: str
+    by_person: bool
+    project_id: str | None
+    task_id: str | None
+    agent_id: str | None
+    session_id: str | None
+    launch_id: str | None
+    correlation_id: str | None
+    data: dict[str, Any]
+
+
+class NeedAction(TypedDict):
+    name: str
+    command: str
+
+
+class Need(TypedDict):
+    kind: str
+    key: str
+    project_id: str | None
+    task_id: str | None
+    agent_id: str | None
+    title: str
+    text: str
+    since: str
+    actions: list[NeedAction]
+
+
+class Decision(TypedDict):
+    """Why an agent runs or not: the row that won, and the facts it read."""
+
+    project_id: str
+    purpose: PurposeName
+    action: Literal["start", "hold", "stop"]
+    reason: str
+    row: str
+    rule: str
+    explanation: str
+    facts: dict[str, Any]
+    task_id: str | None
+    since: str | None
+    until: str | None
+    seconds_left: int | None
+
+
+class Disk(TypedDict):
+    """Bytes that a Coordinator's logs and worktrees take. Where it is not `complete`, at least so many."""
+
+    logs_bytes: int
+    worktrees_bytes: int
+    complete: bool
+    measured_at: str
+
+
+class Coordinator(TypedDict):
+    coordinator_id: str
+    providers: list[str]
+    labels: list[str]
+    capabilities: list[str] | None
+    agents: list[str] | None
+    running: int
+    seen_at: str
+    seconds_ago: int
+    disk: Disk | None
+
+
+class Cooldown(TypedDict):
+    what: str
+    reason: str
+    program: str | None
+    until: str
+    seconds_left: int
+
+
+class SignIn(TypedDict):
+    sign_in_id: str
+    login: str
+    how: str
+    browser: str | None
+    created_at: str
+    expires_at: str
+    this_one: bool
+
+
+class Key(TypedDict):
+    key_id: str
+    project_id: str
+    name: str
+    agent_id: str | None
+    types: list[str]
+    orchestrator: bool
+    tools: list[str]
+    created_by: str
+    created_at: str
+    revoked_at: str | None
+
+
+class QueueAgent(TypedDict):
+    agent_id: str
+    agent_type: str
+    capabilities: list[str]
+    status: Literal["offline", "busy", "online"]
+    last_seen: str
+    current_tasks: list[str]
+
+
+class Errand(TypedDict):
+    """`answer` is what its Coordinator told: a diff, a merged commit, or what went wrong."""
+
+    errand_id: str
+    kind: Literal["diff", "merge", "discard"]
+    task_id: str
+    project_id: str
+    asked_by: str
+    asked_at: str
+    finished_at: str | None
+    done: bool | None
+    answer: dict[str, Any] | None
+
+
+class Message(TypedDict):
+    message_id: str
+    from_agent_id: str
+    from_name: str
+    from_kind: Literal["ai", "human", "system"]
+    to_agent_id: str
+    kind: str
+    content: str
+    conversation_id: str | None
+    related_task_id: str | None
+    created_at: str
+    sequence: int
+
+
+class ChatStatus(TypedDict):
+    state: Literal["person", "connected", "connecting", "terminating", "cooling_down", "disconnected"]
+    reason: NotRequired[str]
+    explanation: str
+    until: NotRequired[str | None]
+
+
+class Chat(TypedDict):
+    agent_id: str
+    name: str
+    kind: KindName
+    with_agent_id: str
+    observing: bool
+    unread: int
+    newest: Message | None
+    newest_at: str
+    status: ChatStatus
+
+
+class Conversation(TypedDict):
+    conversation_id: str
+    project_id: str
+    initiator_id: str
+    partner_id: str
+    purpose: str
+    state: str
+    turn_of: str | None
+    turns: int
+    max_turns: int
+    task_id: str | None
+    delegation_id: str | None
+    created_at: str
+    last_turn_at: str
+    ended_at: str | None
+    ended_by: str | None
+    reason: str | None
+    summary: str | None
+
+
+class Worktree(TypedDict):
+    task_id: str
+    project_id: str
+    coordinator_id: str
+    path: str
+    directory: str
+    branch: str
+    base_branch: str | None
+    base_commit: str
+    head_commit: str | None
+    commits: int
+    files_changed: int
+    insertions: int
+    deletions: int
+    state: str
+    merged_commit: str | None
+    merged_into: str | None
+    trouble: str | None
+    created_at: str
+    updated_at: str

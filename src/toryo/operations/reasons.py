@@ -1,0 +1,49 @@
+"""Why one agent runs or not: the launch decision, what hinders a start, and what a Coordinator said of the last one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toryo.domain.launches import Purpose
+from toryo.domain.times import iso, iso_or_none
+from toryo.domain.wording import constant, say, together
+from toryo.operations import explaining, hands, launching, starters
+from toryo.operations.call import Call
+from toryo.workflow.launch import Action, Decision
+
+
+def told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> dict[str, Any]:
+    """The decision from facts now, in words and with what hinders it; changes nothing."""
+    snapshot, decision = launching.decide(call, agent_id, project_id, purpose, changes=False)
+    obstacle = starters.nobody_can(call, snapshot, decision, purpose)
+    starts = decision.action is Action.START and purpose is Purpose.TASK
+    held = hands.hindrance(call, decision.task_id) if starts else None
+    said = _what_was_wrong(call, agent_id, project_id, decision) if purpose is Purpose.TASK else ""
+    last = call.tx.keeping.last_decision(agent_id, project_id, purpose.value)
+    return {
+        "project_id": project_id,
+        "purpose": purpose.value,
+        "action": decision.action.value,
+        "reason": decision.reason,
+        "row": decision.row,
+        "rule": constant(decision.words),
+        "explanation": together((explaining.explained(decision, agent_id, obstacle), held.words if held else "", said)),
+        "facts": {
+            **decision.facts,
+            **({"no_coordinator": obstacle.code} if obstacle else {}),
+            **({"held": held.code} if held else {}),
+        },
+        "task_id": decision.task_id,
+        "since": iso(last[1]) if last is not None and last[0].split(" ")[1] == decision.reason else None,
+        "until": iso_or_none(decision.until),
+        "seconds_left": max(0, (decision.until - call.now) // 1000) if decision.until is not None else None,
+    }
+
+
+def _what_was_wrong(call: Call, agent_id: str, project_id: str, decision: Decision) -> str:
+    """What the Coordinator said of a start that was impossible: only a person can mend that."""
+    if decision.reason != "cooling_down" or decision.facts.get("cooldown") != "bad_config":
+        return ""
+    last = call.tx.launches.listed(1, agent_id=agent_id, project_id=project_id)
+    said = call.tx.launches.exit_record(last[0].id)[0] if last else None
+    return say("The last start: {said}", said=said.strip()[:1000]) if said else ""

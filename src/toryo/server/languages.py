@@ -1,0 +1,52 @@
+"""In which language a caller reads: what `Accept-Language` says, English or Japanese; and an answer worded in it.
+
+Operations say what is so in English; sentences of theirs are worded anew here, while the answer is written (REST only:
+agents read the language of their project, which their instructions are made in).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from toryo.domain.projects import Language
+from toryo.domain.wording import Worded
+from toryo.operations import japanese
+
+HEADERS = {Language.ENGLISH: (), Language.JAPANESE: ((b"content-language", b"ja"), (b"vary", b"accept-language"))}
+
+
+def wanted(headers: Mapping[bytes, bytes]) -> Language:
+    """The one of the two that the caller likes best; English for who names neither."""
+    likes = [_like(each) for each in headers.get(b"accept-language", b"").decode("latin-1")[:1000].split(",")]
+    known = [(quality, Language(name)) for name, quality in likes if quality > 0 and name in ("en", "ja")]
+    return max(known, key=lambda each: each[0])[1] if known else Language.ENGLISH
+
+
+def written(answer: Any, language: Language) -> bytes:
+    """The answer as JSON, its sentences in this language."""
+    if language is Language.ENGLISH:
+        return orjson.dumps(answer)
+    return orjson.dumps(answer, _reworded, orjson.OPT_PASSTHROUGH_SUBCLASS)
+
+
+def _reworded(value: Any) -> Any:
+    """What orjson hands over: sentences, and other kinds of `str`."""
+    if isinstance(value, Worded):
+        return japanese.said(value)
+    if isinstance(value, str):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+
+
+def _like(part: str) -> tuple[str, float]:
+    """`ja-JP;q=0.8` as ("ja", 0.8)."""
+    name, *options = (each.strip() for each in part.lower().split(";"))
+    weights = [each[2:] for each in options if each.startswith("q=")]
+    try:
+        quality = float(weights[0]) if weights else 1.0
+    except ValueError:
+        quality = 0.0
+    return name.partition("-")[0], quality

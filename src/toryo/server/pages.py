@@ -1,0 +1,87 @@
+"""The dashboard's files, as they were built into the package (`web/` has their source). They are read once.
+
+Whatever address of the page somebody opens, they get the one page; its script shows the view. Which files there are
+is decided by the build, what they may do by the content security policy here.
+"""
+
+from __future__ import annotations
+
+import gzip
+import mimetypes
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from toryo.server import bodies
+from toryo.server.bodies import Scope, Send
+
+STATIC = Path(__file__).with_name("static")
+_POLICY = (
+    b"default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; "
+    b"connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+GUARDS = (
+    (b"content-security-policy", _POLICY),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+)
+_NOT_BUILT = b"""<!doctype html><meta charset="utf-8"><title>Toryo</title>
+<p>The dashboard is not built in this checkout. Build it with <code>make web</code> (an installed Toryo has it).
+<p>REST is at /api/v1, MCP at /mcp."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    body: bytes
+    packed: bytes | None
+    """gzip, where that is smaller."""
+    media_type: bytes
+    lasting: bool
+    """Its name changes with its content: a browser may keep it for ever."""
+
+
+class Pages:
+    def __init__(self, directory: Path = STATIC) -> None:
+        self._directory = directory
+
+    @property
+    def built(self) -> bool:
+        return "/index.html" in self._files
+
+    def wanted(self, scope: Scope) -> bool:
+        """Whether a request asks for a page or one of its files, and not for data."""
+        if scope["method"] not in ("GET", "HEAD"):
+            return False
+        return scope["path"] in self._files or b"text/html" in dict(scope["headers"]).get(b"accept", b"")
+
+    async def __call__(self, scope: Scope, send: Send) -> None:
+        file = self._files.get(scope["path"]) or self._files.get("/index.html")
+        if file is None:
+            await bodies.send_json(send, 200, _NOT_BUILT, b"text/html; charset=utf-8", GUARDS)
+            return
+        headers = dict(scope["headers"])
+        packed = file.packed if b"gzip" in headers.get(b"accept-encoding", b"") else None
+        keep = b"public, max-age=31536000, immutable" if file.lasting else b"no-cache"
+        coding = ((b"content-encoding", b"gzip"),) if packed is not None else ()
+        extra = (*GUARDS, (b"cache-control", keep), (b"vary", b"accept-encoding"), *coding)
+        await bodies.send_json(send, 200, packed or file.body, file.media_type, extra)
+
+    @cached_property
+    def _files(self) -> dict[str, File]:
+        """By path, as an address names them."""
+        found = {}
+        for path in sorted(self._directory.rglob("*")) if self._directory.is_dir() else ():
+            if path.is_file():
+                name = "/" + path.relative_to(self._directory).as_posix()
+                found[name] = _file(path, lasting=name.startswith("/assets/"))
+        return found
+
+
+def _file(path: Path, *, lasting: bool) -> File:
+    body = path.read_bytes()
+    media_type, _ = mimetypes.guess_type(path.name)
+    packed = gzip.compress(body, 6, mtime=0)
+    text = (media_type or "").startswith("text/") or media_type in ("application/javascript", "application/json")
+    declared = f"{media_type or 'application/octet-stream'}{'; charset=utf-8' if text else ''}"
+    return File(body, packed if len(packed) < len(body) * 0.95 else None, declared.encode(), lasting)

@@ -1,0 +1,146 @@
+"""People's browsers, tokens, one-time links and accounts, and who is at the identity provider just now, as rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from toryo.domain.people import AccessToken, Account, How, SignIn
+from toryo.domain.times import Millis
+from toryo.storage import schema
+from toryo.storage.database import Connection
+from toryo.storage.rows import Rows, enum, update_by_id
+from toryo.storage.statements import Statement, upsert
+
+_s, _l, _a, _t, _o = schema.sign_ins, schema.sign_in_links, schema.people, schema.access_tokens, schema.departures
+_p = sa.bindparam
+
+SIGN_INS = Rows(SignIn, _s, {"how": enum(How)})
+ACCOUNTS = Rows(Account, _a)
+TOKENS = Rows(AccessToken, _t)
+_ONE = Statement(SIGN_INS.select().where(_s.c.id == _p("id")))
+_BY_TOKEN = Statement(SIGN_INS.select().where(_s.c.token_hash == _p("token_hash")))
+_OF = Statement(
+    SIGN_INS.select().where(_s.c.agent_id == _p("agent_id"), _s.c.ended_at.is_(None)).order_by(_s.c.created_at.desc())
+)
+_ADD = Statement(sa.insert(_s), columns=[*SIGN_INS.names, "token_hash"])
+_FORGET_SIGN_INS = Statement(sa.delete(_s).where(sa.or_(_s.c.expires_at < _p("before"), _s.c.ended_at < _p("before"))))
+_ADD_LINK = Statement(sa.insert(_l), columns=["code_hash", "agent_id", "at_most", "expires_at"])
+_LINK = Statement(
+    sa.select(_l.c.agent_id, _l.c.at_most, _l.c.expires_at, _l.c.used_at).where(_l.c.code_hash == _p("code_hash"))
+)
+_USE = Statement(
+    sa.update(_l).where(_l.c.code_hash == _p("this_hash"), _l.c.used_at.is_(None)).values(used_at=_p("now"))
+)
+_FORGET_LINKS = Statement(sa.delete(_l).where(_l.c.expires_at < _p("before")))
+_DROP_LINKS = Statement(sa.delete(_l).where(_l.c.agent_id == _p("agent_id")))
+_ACCOUNT = Statement(ACCOUNTS.select().where(_a.c.agent_id == _p("agent_id")))
+_BY_SUBJECT = Statement(ACCOUNTS.select().where(_a.c.subject == _p("subject")))
+_ACCOUNTS = Statement(ACCOUNTS.select().order_by(_a.c.agent_id))
+_PUT = upsert(_a, ACCOUNTS.names, ["agent_id"], [each for each in ACCOUNTS.names if each != "agent_id"])
+_DROP = Statement(sa.delete(_a).where(_a.c.agent_id == _p("agent_id")))
+_ADD_TOKEN = Statement(sa.insert(_t), columns=[*TOKENS.names, "token_hash"])
+_TOKEN = Statement(TOKENS.select().where(_t.c.id == _p("id")))
+_TOKEN_BY_HASH = Statement(TOKENS.select().where(_t.c.token_hash == _p("token_hash")))
+_TOKENS_OF = Statement(
+    TOKENS.select().where(_t.c.agent_id == _p("agent_id"), _t.c.revoked_at.is_(None)).order_by(_t.c.created_at.desc())
+)
+_DEPART = Statement(sa.insert(_o), columns=["state_hash", "expires_at"])
+_RETURN = Statement(sa.delete(_o).where(_o.c.state_hash == _p("state_hash"), _o.c.expires_at > _p("now")))
+_FORGET_DEPARTURES = Statement(sa.delete(_o).where(_o.c.expires_at <= _p("now")))
+
+
+class People:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    # --- browsers ----------------------------------------------------------------------------------------------------
+
+    def sign_in(self, sign_in_id: str) -> SignIn | None:
+        return SIGN_INS.one(self._connection.one(_ONE, id=sign_in_id))
+
+    def by_token(self, token_hash: str) -> SignIn | None:
+        return SIGN_INS.one(self._connection.one(_BY_TOKEN, token_hash=token_hash))
+
+    def sign_ins_of(self, agent_id: str) -> list[SignIn]:
+        """Those that were not ended, the newest first."""
+        return SIGN_INS.nouns(self._connection.all(_OF, agent_id=agent_id))
+
+    def add(self, sign_in: SignIn, token_hash: str) -> None:
+        self._connection.run(_ADD, **SIGN_INS.values(sign_in), token_hash=token_hash)
+
+    def end(self, sign_in: SignIn, now: Millis) -> None:
+        self._connection.run(update_by_id(_s, ("ended_at",)), this_id=sign_in.id, ended_at=now)
+
+    def forget_sign_ins(self, before: Millis) -> None:
+        self._connection.run(_FORGET_SIGN_INS, before=before)
+
+    # --- one-time links ----------------------------------------------------------------------------------------------
+
+    def add_link(self, code_hash: str, agent_id: str, at_most: str, expires_at: Millis) -> None:
+        self._connection.run(_ADD_LINK, code_hash=code_hash, agent_id=agent_id, at_most=at_most, expires_at=expires_at)
+
+    def use_link(self, code_hash: str, now: Millis) -> tuple[str, str] | None:
+        """Whom it signs in, and as what at most; None if it is not known, too old, or was used: it opens once."""
+        row: Any = self._connection.one(_LINK, code_hash=code_hash)
+        if row is None or row[2] <= now or not self._connection.run(_USE, this_hash=code_hash, now=now):
+            return None
+        return row[0], row[1]
+
+    def forget_links(self, before: Millis) -> None:
+        self._connection.run(_FORGET_LINKS, before=before)
+
+    def drop_links(self, agent_id: str) -> None:
+        self._connection.run(_DROP_LINKS, agent_id=agent_id)
+
+    # --- accounts ----------------------------------------------------------------------------------------------------
+
+    def account(self, agent_id: str) -> Account | None:
+        return ACCOUNTS.one(self._connection.one(_ACCOUNT, agent_id=agent_id))
+
+    def by_subject(self, subject: str) -> Account | None:
+        return ACCOUNTS.one(self._connection.one(_BY_SUBJECT, subject=subject))
+
+    def accounts(self) -> list[Account]:
+        return ACCOUNTS.nouns(self._connection.all(_ACCOUNTS))
+
+    def put(self, account: Account) -> None:
+        self._connection.run(_PUT, **ACCOUNTS.values(account))
+
+    def drop(self, agent_id: str) -> bool:
+        return self._connection.run(_DROP, agent_id=agent_id) > 0
+
+    # --- access tokens -----------------------------------------------------------------------------------------------
+
+    def add_token(self, token: AccessToken, token_hash: str) -> None:
+        self._connection.run(_ADD_TOKEN, **TOKENS.values(token), token_hash=token_hash)
+
+    def token(self, token_id: str) -> AccessToken | None:
+        return TOKENS.one(self._connection.one(_TOKEN, id=token_id))
+
+    def token_by_hash(self, token_hash: str) -> AccessToken | None:
+        return TOKENS.one(self._connection.one(_TOKEN_BY_HASH, token_hash=token_hash))
+
+    def tokens_of(self, agent_id: str) -> list[AccessToken]:
+        """Those that were not revoked, the newest first."""
+        return TOKENS.nouns(self._connection.all(_TOKENS_OF, agent_id=agent_id))
+
+    def revoke(self, token_id: str, now: Millis) -> None:
+        self._connection.run(update_by_id(_t, ("revoked_at",)), this_id=token_id, revoked_at=now)
+
+    def used(self, token_id: str, day: int) -> None:
+        self._connection.run(update_by_id(_t, ("used_on",)), this_id=token_id, used_on=day)
+
+    # --- the identity provider ---------------------------------------------------------------------------------------
+
+    def depart(self, state_hash: str, expires_at: Millis) -> None:
+        """Somebody goes to the identity provider, and comes back with this state."""
+        self._connection.run(_DEPART, state_hash=state_hash, expires_at=expires_at)
+
+    def come_back(self, state_hash: str, now: Millis) -> bool:
+        """Whether somebody left with it, not too long ago; once."""
+        return self._connection.run(_RETURN, state_hash=state_hash, now=now) > 0
+
+    def forget_departures(self, now: Millis) -> None:
+        self._connection.run(_FORGET_DEPARTURES, now=now)

@@ -1,0 +1,147 @@
+"""What the programs of launches used, as rows: one per launch, rewritten as it grows; and their sums."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import Any
+
+import sqlalchemy as sa
+
+from toryo.domain.launches import Launch
+from toryo.domain.times import Millis
+from toryo.domain.usages import Usage, day_of
+from toryo.storage import schema
+from toryo.storage.database import Connection
+from toryo.storage.statements import Statement, in_list, upsert
+
+_u = schema.usages
+_p = sa.bindparam
+
+_NAMES = [each.name for each in _u.columns]
+_PUT = upsert(_u, _NAMES, ["launch_id"], [each for each in _NAMES if each != "launch_id"])
+_ONE = Statement(
+    sa.select(
+        _u.c.input_tokens,
+        _u.c.cached_tokens,
+        _u.c.output_tokens,
+        _u.c.cost_usd,
+        _u.c.turns,
+        _u.c.tool_calls,
+        _u.c.model,
+        _u.c.lower_bound,
+    ).where(_u.c.launch_id == _p("launch_id"))
+)
+_COST_OF_DAY = Statement(
+    sa.select(sa.func.sum(_u.c.cost_usd)).where(_u.c.project_id == _p("project_id"), _u.c.day == _p("day"))
+)
+_COST_OF_PROJECTS = Statement(
+    sa.select(_u.c.project_id, sa.func.sum(_u.c.cost_usd))
+    .where(in_list(_u.c.project_id, "projects"), _u.c.day == _p("day"))
+    .group_by(_u.c.project_id)
+)
+_LAST_OF_DAY = Statement(
+    sa.select(sa.func.max(_u.c.updated_at)).where(_u.c.project_id == _p("project_id"), _u.c.day == _p("day"))
+)
+GROUPS = ("day", "project_id", "agent_id", "task_id", "provider", "model", "purpose", "launch_id")
+"""By what sums may be made."""
+_SUMS = (
+    sa.func.count().label("launches"),
+    *(sa.func.sum(_u.c[name]).label(name) for name in ("input_tokens", "cached_tokens", "output_tokens")),
+    sa.func.sum(_u.c.cost_usd).label("cost_usd"),
+    *(sa.func.sum(_u.c[name]).label(name) for name in ("turns", "tool_calls")),
+    sa.func.sum(sa.case((_u.c.cost_usd.is_(None), 1), else_=0)).label("without_price"),
+    sa.func.sum(sa.case((_u.c.lower_bound, 1), else_=0)).label("lower_bounds"),
+)
+SUMS = tuple(each.name for each in _SUMS)
+_CLAUSES = {
+    "projects": in_list(_u.c.project_id, "projects"),
+    "tasks": in_list(_u.c.task_id, "tasks"),
+    "agent_id": _u.c.agent_id == _p("agent_id"),
+    "since_day": _u.c.day >= _p("since_day"),
+    "until_day": _u.c.day <= _p("until_day"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Of what sums are made: of these projects only, and of what else is given; both days belong to it."""
+
+    projects: list[str]
+    tasks: list[str] | None = None
+    agent_id: str | None = None
+    since_day: int | None = None
+    until_day: int | None = None
+
+    def given(self) -> dict[str, Any]:
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+class Usages:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def put(self, launch: Launch, usage: Usage, now: Millis) -> None:
+        """In place of what was known of this launch."""
+        self._connection.run(
+            _PUT,
+            launch_id=launch.id,
+            project_id=launch.project_id,
+            agent_id=launch.agent_id,
+            task_id=launch.task_id,
+            purpose=launch.purpose.value,
+            provider=launch.provider,
+            model=usage.model or launch.model,
+            day=day_of(launch.ordered_at),
+            input_tokens=usage.input_tokens,
+            cached_tokens=usage.cached_tokens,
+            output_tokens=usage.output_tokens,
+            cost_usd=usage.cost_usd,
+            turns=usage.turns,
+            tool_calls=usage.tool_calls,
+            lower_bound=usage.lower_bound,
+            updated_at=now,
+        )
+
+    def of_launch(self, launch_id: str) -> Usage | None:
+        row: Any = self._connection.one(_ONE, launch_id=launch_id)
+        return None if row is None else Usage(*row)
+
+    def cost_of_day(self, project_id: str, day: int) -> float:
+        """US dollars, as far as prices are known."""
+        return float(self._connection.value(_COST_OF_DAY, project_id=project_id, day=day) or 0)
+
+    def cost_of_projects(self, projects: list[str], day: int) -> dict[str, float]:
+        """US dollars of a day by project, as far as prices are known."""
+        rows: list[Any] = self._connection.all(_COST_OF_PROJECTS, projects=projects, day=day)
+        return {row[0]: float(row[1] or 0) for row in rows}
+
+    def used_up_at(self, project_id: str, day: int) -> Millis | None:
+        """When something was counted last among what was used on a day."""
+        found = self._connection.value(_LAST_OF_DAY, project_id=project_id, day=day)
+        return None if found is None else int(found)
+
+    def sums(self, by: tuple[str, ...], wanted: Wanted, most: int) -> list[dict[str, Any]]:
+        """Sums for each combination of these columns, in no order, at most so many; without columns one row."""
+        given = wanted.given()
+        rows = self._connection.all(_summing(by, tuple(given)), most=most, **given)
+        return [_summed(by, row) for row in rows]
+
+
+@lru_cache(maxsize=256)
+def _summing(by: tuple[str, ...], given: tuple[str, ...]) -> Statement:
+    keys = [_u.c[name] for name in by]
+    statement = sa.select(*keys, *_SUMS).where(*(_CLAUSES[name] for name in given))
+    if keys:
+        statement = statement.group_by(*keys)
+    return Statement(statement.limit(_p("most", type_=sa.Integer)))
+
+
+def _summed(by: tuple[str, ...], row: Any) -> dict[str, Any]:
+    """PostgreSQL answers sums of whole numbers as decimals, and both databases nothing for the sum of no rows."""
+    sums = dict(zip(SUMS, row[len(by) :], strict=True))
+    cost = sums.pop("cost_usd")
+    whole = {name: int(each or 0) for name, each in sums.items()}
+    money = None if cost is None else round(float(cost), 6)
+    return {**dict(zip(by, row, strict=False)), **whole, "cost_usd": money}

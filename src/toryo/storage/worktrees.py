@@ -1,0 +1,74 @@
+"""Worktrees and errands, as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import sqlalchemy as sa
+
+from toryo.domain.worktrees import Errand, Kind, State, Worktree
+from toryo.storage import schema
+from toryo.storage.database import Connection
+from toryo.storage.rows import JSON, Rows, enum, update_by_id
+from toryo.storage.statements import Statement, in_list, upsert
+
+_w, _e = schema.worktrees, schema.errands
+_p = sa.bindparam
+
+WORKTREES = Rows(Worktree, _w, {"state": enum(State)})
+ERRANDS = Rows(Errand, _e, {"kind": enum(Kind), "options": JSON, "answer": JSON})
+_PUT = upsert(_w, WORKTREES.names, ["task_id"], [each for each in WORKTREES.names if each != "task_id"])
+_OF = Statement(WORKTREES.select().where(in_list(_w.c.task_id, "ids")).order_by(_w.c.created_at, _w.c.task_id))
+_OF_PROJECT = Statement(
+    WORKTREES.select().where(_w.c.project_id == _p("project_id")).order_by(_w.c.created_at, _w.c.task_id)
+)
+_OPEN = Statement(WORKTREES.select().where(_w.c.state == "open").order_by(_w.c.created_at, _w.c.task_id))
+_ERRAND = Statement(ERRANDS.select().where(_e.c.id == _p("id")))
+_ADD = Statement(sa.insert(_e), columns=ERRANDS.names)
+_WAITING = Statement(
+    ERRANDS.select()
+    .where(_e.c.coordinator_id == _p("coordinator_id"), _e.c.finished_at.is_(None))
+    .order_by(_e.c.created_at, _e.c.id)
+)
+_UNFINISHED = Statement(ERRANDS.select().where(_e.c.finished_at.is_(None)).order_by(_e.c.created_at, _e.c.id))
+
+
+class Worktrees:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def find(self, task_id: str) -> Worktree | None:
+        return next(iter(self.of([task_id])), None)
+
+    def of(self, task_ids: Iterable[str]) -> list[Worktree]:
+        """Of these tasks, the oldest first; tasks without one are missing."""
+        return WORKTREES.nouns(self._connection.all(_OF, ids=list(task_ids)))
+
+    def of_project(self, project_id: str) -> list[Worktree]:
+        return WORKTREES.nouns(self._connection.all(_OF_PROJECT, project_id=project_id))
+
+    def open(self) -> list[Worktree]:
+        """Those that take up disk somewhere."""
+        return WORKTREES.nouns(self._connection.all(_OPEN))
+
+    def put(self, worktree: Worktree) -> None:
+        self._connection.run(_PUT, **WORKTREES.values(worktree))
+
+    def errand(self, errand_id: str) -> Errand | None:
+        return ERRANDS.one(self._connection.one(_ERRAND, id=errand_id))
+
+    def add_errand(self, errand: Errand) -> None:
+        self._connection.run(_ADD, **ERRANDS.values(errand))
+
+    def save_errand(self, before: Errand, after: Errand) -> None:
+        changes = ERRANDS.changes(before, after)
+        if changes:
+            self._connection.run(update_by_id(_e, tuple(changes)), this_id=after.id, **changes)
+
+    def errands_for(self, coordinator_id: str) -> list[Errand]:
+        """Unfinished ones, the oldest first."""
+        return ERRANDS.nouns(self._connection.all(_WAITING, coordinator_id=coordinator_id))
+
+    def unfinished(self) -> list[Errand]:
+        """Of all Coordinators, the oldest first."""
+        return ERRANDS.nouns(self._connection.all(_UNFINISHED))

@@ -1,0 +1,172 @@
+"""A real Chromium that looks at the real dashboard of a real server.
+
+`Window` is one signed-in person at one server: pages of it fail a test that leaves an error in the console. Without
+Chromium or a built dashboard the tests are skipped and say why, or fail where everything is required.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, expect, sync_playwright
+
+from tests.databases import missing
+from tests.scenarios.sites import Site
+from toryo.server.pages import STATIC
+
+WITHIN_MS = 30_000
+"""How long a page may take for what a test waits for: a bound for a busy machine, never a pause."""
+PATIENT = pytest.mark.timeout(300, method="signal")
+"""For the tests of a file: several such waits, one after the other."""
+expect.set_options(timeout=WITHIN_MS)
+WIDE = {"width": 1440, "height": 900}
+PHONE = {"width": 390, "height": 844}
+_QUIET = (
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--disable-quic",
+)
+
+
+def chromium() -> str:
+    """The program: what TORYO_TEST_CHROMIUM names, else one on the PATH."""
+    named = os.environ.get("TORYO_TEST_CHROMIUM")
+    found = named or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        missing("Chromium is not on the PATH (Debian: apt-get install chromium)")
+        raise AssertionError("missing() does not return")
+    return found
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
+    """One process for many tests: each opens windows of its own in it."""
+    program = chromium()
+    if not (STATIC / "index.html").is_file():
+        missing("the dashboard is not built (make web)")
+    with sync_playwright() as playwright:
+        yield _launched(playwright, program)
+
+
+def _launched(playwright: Playwright, program: str) -> Browser:
+    as_root = ("--no-sandbox",) if os.geteuid() == 0 else ()
+    return playwright.chromium.launch(executable_path=program, args=[*_QUIET, *as_root])
+
+
+class Window:
+    """A browser window of one person. `errors` are those of the page's console; a good test leaves none."""
+
+    def __init__(self, context: BrowserContext, url: str) -> None:
+        self.context = context
+        self.url = url
+        self.errors: list[str] = []
+        context.set_default_timeout(WITHIN_MS)
+        context.on("weberror", lambda error: self.errors.append(str(error.error)))
+        context.on("console", self._said)
+
+    def page(self, path: str = "/") -> Page:
+        """A page of the dashboard at an address of it."""
+        page = self.context.new_page()
+        page.goto(self.url + path)
+        return page
+
+    def _said(self, message: ConsoleMessage) -> None:
+        refused = "Failed to load resource" in message.text  # the page shows what was refused; Chromium notes it, too
+        if message.type == "error" and not refused:
+            self.errors.append(message.text)
+
+
+@contextmanager
+def window(chrome: Browser, site: Site, **how: Any) -> Iterator[Window]:
+    """A window that is signed in as the owner of a site, or as `person_id`, as `login` at most.
+
+    It signs in without a page, which is much quicker; the page's own way is shown in test_signing_in.
+    """
+    whom = {name: how.pop(name) for name in ("person_id", "login") if name in how}
+    with stranger(chrome, site, **how) as shown:
+        sign_in(shown.context, site, **whom)
+        yield shown
+
+
+@contextmanager
+def stranger(
+    chrome: Browser,
+    site: Site,
+    *,
+    language: str = "en",
+    theme: str = "light",
+    size: dict[str, int] | None = None,
+    touch: bool = False,
+) -> Iterator[Window]:
+    """A window of a browser that nobody has signed in with. Fails where the console had errors."""
+    context = chrome.new_context(
+        viewport=size or WIDE,  # type: ignore[arg-type]
+        locale="ja-JP" if language == "ja" else "en-GB",
+        color_scheme="dark" if theme == "dark" else "light",
+        reduced_motion="reduce",
+        has_touch=touch,
+    )
+    shown = Window(context, site.url)
+    try:
+        yield shown
+    finally:
+        context.close()
+    assert not shown.errors, shown.errors
+
+
+def sign_in(context: BrowserContext, site: Site, **whom: str) -> None:
+    """Gives a context the cookie that opening a sign-in link would."""
+    path = str(site.people.rest("POST", "/sign-in-links", whom)["path"])
+    headers = {"X-Toryo": "1", "Origin": site.url}
+    answer = context.request.post(
+        f"{site.url}/api/v1/sign-in", data={"code": path.partition("#")[2]}, headers=headers, timeout=WITHIN_MS
+    )
+    assert answer.ok, answer.text()
+
+
+def sign_in_link(site: Site, *words: str) -> str:
+    """As `toryo open` prints it."""
+    answer = subprocess.run(
+        [*_toryo(), "open", "--no-browser", "--json", *words],
+        env=site.environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    document: dict[str, Any] = json.loads(answer.stdout)
+    return str(document["url"])
+
+
+def _toryo() -> list[str]:
+    return [sys.executable, "-m", "toryo"]
+
+
+def settled(page: Page) -> None:
+    """Waits until the view is there: what it reads has come, and nothing says that it is loading."""
+    page.get_by_role("main").wait_for()
+    page.wait_for_function(
+        """() => {
+            const main = document.querySelector("main");
+            const loads = document.querySelector("[aria-label=Loading], [aria-label=読み込み中]");
+            return main !== null && main.innerText.trim() !== "" && loads === null;
+        }"""
+    )
+
+
+def screenshot(page: Page, path: Path) -> None:
+    """The whole window, once nothing moves any more."""
+    page.evaluate("document.fonts.ready")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=path)

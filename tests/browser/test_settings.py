@@ -1,0 +1,215 @@
+"""Setting up by clicking: agents, API keys, access tokens, people, passwords, the rules of a project; what is secret
+is shown once, and whoever is no owner changes none of it.
+"""
+
+from __future__ import annotations
+
+import http.client
+from pathlib import Path
+
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser import browsers, pages
+from tests.scenarios.sites import Site
+from toryo.client import Client
+
+pytestmark = browsers.PATIENT
+
+PASSWORD = "a beam of oak, a beam of pine"
+
+
+def tab(window: browsers.Window, name: str) -> Page:
+    page = window.page("/settings")
+    page.get_by_role("navigation", name="Settings").get_by_role("button", name=name).click()
+    expect(page.get_by_role("heading", name=name, level=2, exact=True)).to_be_visible()
+    return page
+
+
+def shown_once(page: Page, title: str) -> str:
+    """The secret of a dialog that says that nobody can read it again; leaves it."""
+    once = page.get_by_role("dialog", name=title)
+    expect(once).to_contain_text("Shown only this once")
+    secret = once.locator("code").inner_text()
+    once.get_by_role("button", name="Done").click()
+    expect(page.get_by_text(secret)).to_have_count(0)
+    return secret
+
+
+def row(page: Page, words: str) -> Locator:
+    return page.get_by_role("main").get_by_role("listitem").filter(has_text=words)
+
+
+def test_f120_an_agent_is_made_changed_and_switched_off_and_its_passkey_is_seen_once(
+    chrome: Browser, site: Site
+) -> None:
+    site.project("shed")
+    with browsers.window(chrome, site) as window:
+        page = tab(window, "Agents")
+        page.get_by_role("button", name="New agent").click()
+        dialog = page.get_by_role("dialog", name="New agent")
+        dialog.get_by_label("Id", exact=True).fill("joiner")
+        dialog.get_by_label("Program", exact=True).fill("command")
+        dialog.get_by_role("checkbox", name="shed").check()
+        dialog.get_by_role("button", name="Create agent").click()
+        first = shown_once(page, "Its passkey")
+
+        page.get_by_role("button").filter(has_text="joiner").click()
+        sheet = page.get_by_role("dialog", name="joiner")
+        sheet.get_by_label("Name", exact=True).fill("Jo the joiner")
+        sheet.get_by_label("Tasks at a time").fill("3")
+        sheet.get_by_role("button", name="Save").click()
+        expect(page.get_by_role("dialog", name="Jo the joiner")).to_be_visible()
+        sheet = page.get_by_role("dialog", name="Jo the joiner")
+        sheet.get_by_role("button", name="New passkey").click()
+        page.get_by_role("dialog", name="A new passkey for").get_by_role("button", name="New passkey").click()
+        second = shown_once(page, "Its passkey")
+        assert first != second
+
+        sheet.get_by_role("button", name="Deactivate").click()
+        expect(sheet.get_by_role("button", name="Activate")).to_be_visible()
+        sheet.get_by_role("button", name="Close").click()
+        expect(page.get_by_role("button").filter(has_text="Jo the joiner")).to_contain_text("Inactive")
+        (agent,) = (each for each in site.people.rest("GET", "/agents")["agents"] if each["agent_id"] == "joiner")
+        assert (agent["name"], agent["max_parallel_tasks"], agent["status"]) == ("Jo the joiner", 3, "inactive")
+
+        kept = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, location.href])")
+        for path in ("/settings?tab=agents", "/p/shed/audit"):
+            page.goto(window.url + path)
+            browsers.settled(page)
+            kept += page.content()
+        assert first not in kept
+        assert second not in kept
+    assert nowhere(site.data, first, second)
+
+
+def nowhere(data: Path, *secrets: str) -> bool:
+    """Not in a byte of a server's directory: database, logs, whatever there is."""
+    files = [each for each in data.rglob("*") if each.is_file()]
+    assert files
+    return not any(secret.encode() in each.read_bytes() for each in files for secret in secrets)
+
+
+def test_a_key_and_a_token_open_what_they_are_for_until_they_are_revoked(chrome: Browser, site: Site) -> None:
+    site.project("gate")
+    with browsers.window(chrome, site) as window:
+        page = tab(window, "API keys")
+        page.get_by_label("Project").select_option("gate")
+        page.get_by_role("button", name="New API key").click()
+        dialog = page.get_by_role("dialog", name="New API key")
+        dialog.get_by_label("What it is for").fill("The sawmill")
+        dialog.get_by_label("Queues it may serve").fill("saw, plane")
+        dialog.get_by_role("button", name="Make key").click()
+        key = shown_once(page, "The key")
+        expect(row(page, "The sawmill")).to_contain_text("saw, plane")
+        assert Client(site.url, key).call("register_agent", agent_id="mill", agent_type="saw")["success"]
+        row(page, "The sawmill").get_by_role("button", name="Revoke").click()
+        page.get_by_role("dialog", name="Revoke The sawmill?").get_by_role("button", name="Revoke").click()
+        expect(row(page, "The sawmill")).to_contain_text("Revoked")
+
+        page = tab(window, "You")
+        page.get_by_role("button", name="New token").click()
+        dialog = page.get_by_role("dialog", name="New token")
+        dialog.get_by_label("What it is for").fill("A script")
+        dialog.get_by_role("button", name="Make token").click()
+        token = shown_once(page, "The token")
+        assert Client(site.url, token).rest("GET", "/me")["person_id"] == "owner"
+        row(page, "A script").get_by_role("button", name="Revoke").click()
+        page.get_by_role("dialog", name="Revoke A script?").get_by_role("button", name="Revoke").click()
+        expect(row(page, "A script")).to_have_count(0)
+    assert [answer_to(site, secret) for secret in (key, token)] == [401, 401]
+    assert nowhere(site.data, key, token)
+
+
+def answer_to(site: Site, bearer: str) -> int:
+    """What REST says to a bearer."""
+    connection = http.client.HTTPConnection(site.url.removeprefix("http://"), timeout=30)
+    connection.request("GET", "/api/v1/me", headers={"Authorization": f"Bearer {bearer}"})
+    return connection.getresponse().status
+
+
+def test_a_person_is_added_gets_a_password_comes_in_and_is_removed(chrome: Browser, site: Site) -> None:
+    with browsers.window(chrome, site) as window, browsers.stranger(chrome, site) as door:
+        page = tab(window, "People")
+        page.get_by_role("button", name="Add a person").click()
+        dialog = page.get_by_role("dialog", name="Add a person")
+        dialog.get_by_label("Id", exact=True).fill("mika")
+        dialog.get_by_label("Name").fill("Mika Tanaka")
+        dialog.get_by_label("May do").select_option("member")
+        dialog.get_by_role("button", name="Add", exact=True).click()
+        expect(row(page, "Mika Tanaka")).to_be_visible()
+        row(page, "Mika Tanaka").get_by_role("button", name="Password").click()
+        dialog = page.get_by_role("dialog", name="A password for Mika Tanaka")
+        dialog.get_by_label("New password").fill(PASSWORD)
+        dialog.get_by_role("button", name="Set password").click()
+        expect(row(page, "Mika Tanaka")).to_contain_text("password")
+
+        hers = door.page("/settings?tab=me")
+        hers.get_by_label("Person").fill("mika")
+        hers.get_by_label("Password").fill(PASSWORD)
+        hers.get_by_role("button", name="Sign in").click()
+        expect(hers.get_by_text("Signed in as Mika Tanaka")).to_be_visible()
+        hers.get_by_label("Present password").fill(PASSWORD)
+        hers.get_by_label("New password").fill(PASSWORD[::-1])
+        hers.get_by_role("button", name="Set password").click()
+        expect(hers.get_by_text("Password set")).to_be_visible()
+
+        row(page, "Mika Tanaka").get_by_role("button", name="Remove").click()
+        page.get_by_role("dialog", name="Remove Mika Tanaka?").get_by_role("button", name="Remove").click()
+        expect(row(page, "Mika Tanaka")).to_have_count(0)
+        hers.reload()
+        expect(hers.get_by_role("heading", name="Sign in to Toryo")).to_be_visible()
+    assert nowhere(site.data, PASSWORD, PASSWORD[::-1])
+
+
+def test_a_project_is_paused_goes_on_and_keeps_the_rules_that_two_people_set(chrome: Browser, site: Site) -> None:
+    site.project("barn")
+    with browsers.window(chrome, site) as window:
+        page = window.page("/settings?tab=projects&q=barn")
+        sheet = page.get_by_role("dialog", name="barn")
+        sheet.get_by_role("button", name="Pause").click()
+        expect(sheet.get_by_role("button", name="Resume")).to_be_visible()
+        assert site.people.rest("GET", "/projects/barn")["project"]["status"] == "paused"
+        sheet.get_by_role("button", name="Resume").click()
+        expect(sheet.get_by_role("button", name="Pause")).to_be_visible()
+
+        sheet.get_by_label("Retries of a failed task").fill("5")
+        site.people.rest("PATCH", "/projects/barn", {"description": "For hay."})
+        save, saved = sheet.get_by_role("button", name="Save"), page.get_by_text("Saved", exact=True)
+        save.click()
+        again = page.get_by_role("alert").filter(has_text="Somebody changed it meanwhile")
+        expect(saved.or_(again).first).to_be_visible()
+        if again.is_visible():
+            save.click()
+        expect(saved).to_be_visible()
+    found = site.people.rest("GET", "/projects/barn")["project"]
+    assert (found["description"], found["settings"]["retry_attempts"]) == ("For hay.", 5)
+
+
+def test_f121_whoever_is_no_owner_changes_no_settings(chrome: Browser, site: Site) -> None:
+    site.project("vault")
+    site.hire("teller", "vault")
+    for login in ("member", "viewer"):
+        with browsers.window(chrome, site, login=login) as window:
+            offered = {}
+            for name in ("projects", "agents", "machines", "keys", "people"):
+                page = window.page(f"/settings?tab={name}")
+                browsers.settled(page)
+                offered[name] = pages.deeds(page)
+            assert {name: found for name, found in offered.items() if found} == {}
+            page.goto(f"{window.url}/settings?tab=projects&q=vault")
+            told = page.evaluate(
+                """async () => {
+                    const headers = { "Content-Type": "application/json", "X-Toryo": "1" };
+                    const ask = async (method, path, body) =>
+                        (await fetch(`/api/v1${path}`, { method, headers, body: JSON.stringify(body) })).status;
+                    return [
+                        await ask("PATCH", "/projects/vault", { name: "mine" }),
+                        await ask("POST", "/agents", { id: "mine" }),
+                        await ask("POST", "/agents/teller/passkey", {}),
+                        await ask("POST", "/people", { person_id: "mine", login: "owner" }),
+                        await ask("POST", "/projects/vault/keys", {}),
+                    ];
+                }"""
+            )
+            assert told == [403] * len(told)
+    assert site.people.rest("GET", "/projects/vault")["project"]["name"] == "vault"

@@ -1,0 +1,68 @@
+"""Signing in: with the link that `toryo open` prints, ten times over, with a password, and what guessing leads to."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Browser, expect
+
+from tests.browser import browsers
+from tests.scenarios.sites import Site
+from toryo.domain.people import TRIES
+
+pytestmark = browsers.PATIENT
+
+PASSWORD = "a beam of oak, a beam of pine"
+
+
+def test_the_link_signs_in_once_and_the_code_does_not_stay_in_the_address(chrome: Browser, site: Site) -> None:
+    link = browsers.sign_in_link(site)
+    with browsers.stranger(chrome, site) as window:
+        page = window.context.new_page()
+        page.goto(link)
+        expect(page.get_by_role("navigation")).to_be_visible()
+        assert link.partition("#")[2] not in page.url
+        cookies = window.context.cookies()
+        name = f"toryo-{site.url.rpartition(':')[2]}"
+        assert [(each["name"], each["httpOnly"], each["sameSite"]) for each in cookies] == [(name, True, "Strict")]
+        kept = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, history.state])")
+        assert link.partition("#")[2] not in kept
+        assert cookies[0]["value"] not in kept
+    with browsers.stranger(chrome, site) as window:
+        page = window.context.new_page()
+        page.goto(link)
+        expect(page.get_by_role("alert")).to_contain_text("opens once")
+
+
+def test_f112_ten_sign_ins_of_a_browser_are_one_and_no_work_of_agents(chrome: Browser, site: Site) -> None:
+    site.project("yard")
+    site.hire("mason", "yard")
+    before = len(site.people.rest("GET", "/sign-ins")["sign_ins"])
+    with browsers.stranger(chrome, site) as window:
+        for _ in range(10):
+            browsers.sign_in(window.context, site)
+        page = window.page("/p/yard/sessions")
+        expect(page.get_by_text("Nobody is signed in")).to_be_visible()
+        expect(page.get_by_text("This browser")).to_have_count(1)
+        assert len(window.context.cookies()) == 1
+        assert len(site.people.rest("GET", "/sign-ins")["sign_ins"]) == before + 1
+    assert site.sessions() == []
+    assert site.launches() == []
+
+
+def test_f121_wrong_passwords_in_a_row_lock_the_door_even_for_the_right_one(chrome: Browser, site: Site) -> None:
+    site.people.rest("POST", "/people", {"person_id": "guard", "login": "member"})
+    site.people.rest("PUT", "/people/guard/password", {"password": PASSWORD})
+    with browsers.stranger(chrome, site) as window:
+        page = window.page("/")
+        for tried in [*(f"guess number {each}" for each in range(TRIES)), PASSWORD]:
+            page.get_by_label("Person").fill("guard")
+            page.get_by_label("Password").fill(tried)
+            with page.expect_response("**/api/v1/sign-in") as answered:
+                page.get_by_role("button", name="Sign in").click()
+            assert not answered.value.ok
+        expect(page.get_by_role("alert")).to_contain_text("Too many wrong passwords")
+        expect(page.get_by_role("alert")).to_contain_text("ask an owner for a link")
+        browsers.sign_in(window.context, site, person_id="guard")
+        page.goto(site.url)
+        expect(page.get_by_role("navigation")).to_be_visible()
+    events = site.people.rest("GET", "/events", params={"kind": "person."})["events"]
+    assert PASSWORD not in str(events)

@@ -1,0 +1,303 @@
+"""Every view of a filled site: no serious fault that axe finds, in both themes; the main way by keyboard alone; what
+agents did as the views tell it; and that whoever only looks finds nothing to change anything with.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import TimeoutError as TooLate
+
+from tests.browser import browsers, filled, pages
+from tests.browser.filled import Filled
+from tests.databases import missing
+from tests.scenarios import programs
+from tests.scenarios.sites import Site
+from toryo.client import Client
+
+pytestmark = browsers.PATIENT
+
+AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+BAD = ("serious", "critical")
+RULES = {"light": (), "dark": ("color-contrast",)}
+"""All of them; only colours differ between the themes, so the dark one needs no other rule."""
+VIEWS = ("board", "list", "graph", "timeline", "team", "chat", "sessions", "logs", "audit", "usage", "state")
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
+    """A server with something of everything."""
+    with Site(tmp_path_factory.mktemp("shop")) as site:
+        yield filled.fill(site)
+
+
+def addresses(shop: Filled) -> list[str]:
+    """Every view that there is, with something open in those where something can be."""
+    of = f"/p/{filled.PROJECT}"
+    return [
+        "/",
+        "/settings",
+        f"/t/{shop.tasks['search']}",
+        f"{of}/review/{shop.tasks['prices']}",
+        f"{of}/board?task={shop.tasks['manual']}",
+        f"{of}/chat?agent=sora",
+        *(f"{of}/{view}" for view in VIEWS),
+    ]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious_in_any_view(shop: Filled, chrome: Browser, theme: str) -> None:
+    if not AXE.is_file():
+        missing("axe-core is not installed (make web)")
+    found: list[str] = []
+    with browsers.window(chrome, shop.site, theme=theme) as window:
+        page = window.context.new_page()
+        for path in addresses(shop):
+            page.goto(window.url + path)
+            browsers.settled(page)
+            page.evaluate(AXE.read_text())
+            found += [f"{path}: {each}" for each in faults(page, *RULES[theme])]
+    assert found == []
+
+
+def faults(page: Page, *rules: str) -> list[str]:
+    """What axe calls serious or critical, with the first place of each; by these rules, if any are named."""
+    only = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
+    run = "options => axe.run(document, options).then(JSON.stringify)"
+    answer: dict[str, Any] = json.loads(page.evaluate(run, {"resultTypes": ["violations"], "preload": False, **only}))
+    return [told(each) for each in answer["violations"] if each["impact"] in BAD]
+
+
+def told(violation: dict[str, Any]) -> str:
+    nodes = violation["nodes"]
+    return f"{violation['id']} ({len(nodes)}): {nodes[0]['html'][:300]} {nodes[0]['failureSummary'][:300]}"
+
+
+def test_the_main_way_needs_no_pointer(shop: Filled, chrome: Browser) -> None:
+    """File a task, open it, move it, say something to an agent, leave: by keys alone."""
+    with browsers.window(chrome, shop.site) as window:
+        page = window.page(f"/p/{filled.PROJECT}/board")
+        keys = page.keyboard
+        expect(page.get_by_role("main").get_by_role("button").filter(has_text=shop.title("gifts"))).to_be_visible()
+        keys.press("n")
+        expect(page.get_by_role("dialog", name="New task")).to_be_visible()
+        expect(page.get_by_role("textbox", name="What is to be done")).to_be_focused()
+        keys.type("Count the chairs")
+        keys.press("Enter")
+        task = page.get_by_role("dialog", name="Task")
+        expect(task.get_by_role("heading", name="Count the chairs")).to_be_visible()
+        keys.press("Escape")
+        expect(task).to_have_count(0)
+
+        keys.press("/")
+        keys.type("chairs")
+        by_tab(page, page.get_by_role("main").get_by_role("button").filter(has_text="Count the chairs"))
+        keys.press("Space")
+        told = page.get_by_role("status").filter(has_text="Count the chairs is")
+        expect(told).to_be_attached()
+        keys.press("ArrowLeft")
+        expect(told.filter(has_text="over Backlog")).to_be_attached()
+        keys.press("Space")
+        shop.site.until("it is moved", lambda: shop.site.tasks("shop")["Count the chairs"]["status"] == "backlog")
+
+        keys.press("ControlOrMeta+k")
+        keys.type("chat")
+        keys.press("Enter")
+        expect(page.get_by_role("button", name="Start a chat")).to_be_visible()
+        by_tab(page, page.get_by_role("main").get_by_role("button").filter(has_text="Sora").first)
+        keys.press("Enter")
+        by_tab(page, page.get_by_role("textbox", name="Message to"))
+        keys.type("Good evening")
+        keys.press("Enter")
+        expect(page.get_by_role("article").filter(has_text="You").filter(has_text="Good evening")).to_be_visible()
+
+        by_tab(page, page.get_by_role("banner").get_by_role("button").last)
+        keys.press("Enter")
+        expect(page.get_by_role("menuitem", name="Sign out")).to_be_visible()
+        by_key(page, "ArrowDown", page.get_by_role("menuitem", name="Sign out"))
+        keys.press("Enter")
+        page.wait_for_url("**/sign-in")
+
+
+def by_tab(page: Page, wanted: Any) -> None:
+    by_key(page, "Tab", wanted)
+
+
+def by_key(page: Page, key: str, wanted: Any, most: int = 80) -> None:
+    """Press it until what is wanted has the focus."""
+    expect(wanted).to_be_visible()
+    for _ in range(most):
+        if wanted.evaluate("each => each === document.activeElement"):
+            return
+        page.keyboard.press(key)
+    raise AssertionError(f"not reached by {key} {most} times: {wanted}")
+
+
+def test_whoever_may_only_look_finds_nothing_to_change_anything_with_in_any_view(shop: Filled, chrome: Browser) -> None:
+    with browsers.window(chrome, shop.site, login="viewer") as window:
+        page = window.context.new_page()
+        offered = {}
+        for path in addresses(shop):
+            page.goto(window.url + path)
+            browsers.settled(page)
+            offered[path] = pages.deeds(page)
+    assert {path: found for path, found in offered.items() if found} == {}
+
+
+IDS = {
+    r"/t/([^/?]+)": "/tasks/{}",
+    r"[?&]task=([^&]+)": "/tasks/{}",
+    r"/review/([^/?]+)": "/tasks/{}/worktree",
+    r"[?&]launch=([^&]+)": "/launches/{}/log",
+}
+"""Which address tells of what, and where REST has it."""
+
+
+def test_f114_every_id_that_a_view_links_to_is_there(shop: Filled, chrome: Browser) -> None:
+    found: set[str] = set()
+    with browsers.window(chrome, shop.site) as window:
+        page = window.context.new_page()
+        for view in ("/", *(f"/p/{filled.PROJECT}/{view}" for view in ("audit", "logs", "sessions", "team"))):
+            page.goto(window.url + view)
+            browsers.settled(page)
+            found |= set(page.evaluate("[...document.querySelectorAll('main a[href]')].map((each) => each.href)"))
+    asked = {route.format(name) for link in found for sign, route in IDS.items() for name in re.findall(sign, link)}
+    assert len(asked) > 2, found
+    for route in sorted(asked):
+        shop.site.people.rest("GET", route)
+
+
+def test_the_tabs_of_a_task_tell_what_it_prints_hears_changes_and_costs(shop: Filled, chrome: Browser) -> None:
+    site, task = shop.site, shop.tasks["search"]
+    (launch, *_) = site.launches(task_id=task)
+    spent = {"input_tokens": 1200, "output_tokens": 300, "cost_usd": 0.25, "model": "oak-2"}
+    coordinator = Client(site.url, site.token("coordinator"), patience_seconds=20)
+    coordinator.call("append_log", launch_id=launch["launch_id"], offset=0, text="", usage=spent)
+    with browsers.window(chrome, site) as window:
+        page = window.page(f"/t/{task}")
+        expect(page.get_by_role("heading", name=shop.title("search"), level=2)).to_be_visible()
+        opened = page.get_by_role("tabpanel")
+
+        page.get_by_role("button", name="Tell the agent").click()
+        asked = page.get_by_role("dialog")
+        asked.get_by_role("textbox").fill("Umlauts, too, please.")
+        asked.get_by_role("button", name="Tell the agent").click()
+        page.get_by_role("tab", name="Messages").click()
+        expect(opened.get_by_text("Umlauts, too, please.")).to_be_visible()
+        page.get_by_role("tab", name="Live log").click()
+        expect(opened.get_by_role("log")).to_contain_text(f"{shop.texts.line} 3")
+        expect(opened.get_by_text("Running")).to_be_visible()
+        page.get_by_role("tab", name="Decisions").click()
+        expect(opened.get_by_role("heading", name="Now")).to_be_visible()
+        expect(opened.get_by_role("listitem").filter(has_text="Start").first).to_be_visible()
+        page.get_by_role("tab", name="Events").click()
+        expect(opened.get_by_role("listitem").nth(2)).to_be_visible()
+        page.get_by_role("tab", name="Usage").click()
+        expect(opened.get_by_role("row").filter(has_text="oak-2")).to_contain_text("$0.25")
+
+        page.goto(f"{window.url}/t/{shop.tasks['prices']}?tab=diff")
+        page.get_by_role("button", name="Look at the changes").click()
+        expect(opened.get_by_text("shop/prices.py", exact=True)).to_be_visible()
+        expect(opened.get_by_text("TAX = 0.19")).to_be_visible()
+
+        page.goto(f"{window.url}/p/{filled.PROJECT}/usage")
+        expect(page.get_by_role("meter", name=shop.texts.project)).to_have_attribute("aria-valuenow", "1")
+        page.get_by_role("radio", name="By model").click()
+        expect(page.get_by_role("row").filter(has_text="oak-2")).to_contain_text("$0.25")
+
+        page.goto(f"{window.url}/p/{filled.PROJECT}/team")
+        page.get_by_role("button", name="Why does Kai run, or not?").click()
+        expect(page.get_by_role("dialog").get_by_text(re.compile(r"Row \d+"))).not_to_have_count(0)
+
+
+def test_what_agents_share_appears_and_changes_without_a_click(shop: Filled, chrome: Browser) -> None:
+    key = shop.site.people.rest("POST", f"/projects/{filled.PROJECT}/keys", {"name": "state"})["token"]
+    agent = Client(shop.site.url, key, patience_seconds=20)
+    with browsers.window(chrome, shop.site) as window:
+        page = window.page(f"/p/{filled.PROJECT}/state")
+        browsers.settled(page)
+        agent.call("set_shared_state", key="orders:schema", value={"columns": ["id", "paid"]})
+        value = page.get_by_role("region", name="orders:schema")
+        expect(value).to_contain_text('"paid"')
+        agent.call("set_shared_state", key="orders:schema", value={"columns": ["id", "sent"]})
+        expect(value).to_contain_text("Version 2")
+        expect(value).to_contain_text('"sent"')
+        page.get_by_role("searchbox", name="Find a key or a value").fill("nothing like it")
+        expect(page.get_by_text("No key or value matches")).to_be_visible()
+
+
+def test_the_past_is_looked_at_step_by_step(shop: Filled, chrome: Browser) -> None:
+    with browsers.window(chrome, shop.site) as window:
+        page = window.page(f"/p/{filled.PROJECT}/timeline")
+        page.get_by_role("button", name="Back in time").click()
+        past = page.get_by_role("region", name="Back in time")
+        slider = past.get_by_role("slider", name="Back in time")
+        done = past.get_by_role("region", name="Done")
+        expect(done.get_by_role("listitem").filter(has_text=shop.title("prices"))).to_be_visible()
+        slider.press("Home")
+        expect(past.get_by_role("status")).to_have_text("Before the first task")
+        expect(done.get_by_role("listitem")).to_have_count(0)
+        slider.press("ArrowRight")
+        expect(past.get_by_role("status")).to_contain_text(shop.title("release"))
+        past.get_by_role("button", name="Close").click()
+        expect(past).to_have_count(0)
+
+
+def test_tasks_are_linked_by_drawing_and_a_circle_is_refused_with_its_path(shop: Filled, chrome: Browser) -> None:
+    site = shop.site
+    if "hall" not in [each["project_id"] for each in site.people.rest("GET", "/projects")["projects"]]:
+        site.project("hall")
+    first, last = site.file("hall", "Dig"), site.file("hall", "Pour")
+    with browsers.window(chrome, site) as window:
+        page = window.page("/p/hall/graph")
+        draw(page, first, last, page.get_by_text("Linked", exact=True))
+        site.until("it waits", lambda: site.look(last)["dependencies"] == [first])
+        alarm = page.get_by_role("alert")
+        draw(page, last, first, alarm.filter(has_text="That would be a circle"))
+        expect(alarm.get_by_text(re.compile("Dig → Pour → Dig|Pour → Dig → Pour"))).to_be_visible()
+    assert site.look(first)["dependencies"] == []
+
+
+def draw(page: Page, source: str, target: str, done: Locator) -> None:
+    """From dot to dot. The picture may still be moving into its place: then it is tried again."""
+    for _ in range(10):
+        page.locator(f'.react-flow__node[data-id="{source}"] .react-flow__handle.source').hover()
+        page.mouse.down()
+        page.locator(f'.react-flow__node[data-id="{target}"] .react-flow__handle.target').hover(force=True)
+        page.mouse.up()
+        try:
+            done.first.wait_for(timeout=3000)
+        except TooLate:
+            continue
+        return
+    raise AssertionError(f"{source} and {target} could not be linked")
+
+
+def test_a_session_is_ended_by_force_and_its_process_is_gone(shop: Filled, chrome: Browser) -> None:
+    site = shop.site
+    site.project("quay")
+    site.hire("docker", "quay")
+    gate = site.gate("quay")
+    command = f"echo at work; {gate}"
+    task = site.file("quay", "Load", assignee_id="docker", status="in_progress", context={"command": command})
+    launch_id = site.until_printed(task, "at work")
+    with browsers.window(chrome, site) as window:
+        page = window.page("/p/quay/sessions")
+        row = page.get_by_role("listitem").filter(has_text="docker")
+        expect(row.get_by_role("link", name="Load")).to_be_visible()
+        row.get_by_role("button", name="End").click()
+        asked = page.get_by_role("dialog", name="End this session?")
+        asked.get_by_label("Why").fill("The quay is closed.")
+        asked.get_by_role("button", name="End").click()
+        expect(page.get_by_text("The session of docker was ended")).to_be_visible()
+    for pid in programs.everything_of([site.url], launch_id):
+        assert programs.gone(pid, within=30.0)
+    gate.open()
+    site.until_status(task, "completed")
+    assert len(site.launches(task_id=task)) == 2

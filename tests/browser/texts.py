@@ -1,0 +1,100 @@
+"""What stands in a filled site, in both languages: titles, names, what is said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tests.scenarios.chats import GAME
+
+
+@dataclass(frozen=True)
+class Texts:
+    """`titles` of tasks and `names` of people and agents, by the id that `filled.py` gives them."""
+
+    project: str
+    about: str
+    titles: dict[str, str]
+    names: dict[str, str]
+    description: str
+    question: str
+    failure: str
+    line: str
+    said: tuple[str, ...]
+    script: dict[str, Any]
+
+
+def _script(answers: list[tuple[str, str]], wish: str) -> dict[str, Any]:
+    """Answers what it knows, asks for tasks that people wish for, and plays the word game."""
+    return {
+        "answers": [
+            *({"when": when, "answer": answer} for when, answer in answers),
+            {"when": wish, "request": {"title": "{{what}}"}},
+        ],
+        "otherwise": "{{text}}?",
+        "conversations": [GAME],
+        "tasks": [{"run": "true"}],
+    }
+
+
+TEXTS = {
+    "en": Texts(
+        project="Corner shop",
+        about="The web shop, rebuilt for the autumn.",
+        titles={
+            "release": "Autumn release of the shop",
+            "prices": "Show prices with tax",
+            "broken": "Measure how fast the first page is",
+            "search": "A search that forgives typing errors",
+            "pages": "Product pages for small screens",
+            "photos": "Load photographs only when they are seen",
+            "manual": "Translate the manual into Japanese",
+            "gifts": "Gift cards",
+            "speed": "Half the size of the start page",
+            "labels": "Print labels for parcels",
+            "bank": "Pay by bank transfer",
+        },
+        names={"mika": "Mika", "ren": "Ren", "yui": "Yui", "kai": "Kai", "sora": "Sora", "hana": "Hana"},
+        description="Keep what is there working, and write a test for what is new.\n\n"
+        "- amounts are in cents\n- no new dependency\n\nDone when `pytest` passes.",
+        question="Which of the two glossaries is the right one?",
+        failure="the browser did not start",
+        line="looked through part",
+        said=(
+            "Which tests are missing for the release?",
+            "Please file: test the payment by card",
+        ),
+        script=_script(
+            [("tests are missing", "Payment by card, and prices of 0. I would begin with the payment.")],
+            r"(?i)please file: (?P<what>.+)",
+        ),
+    ),
+    "ja": Texts(
+        project="街角の店",
+        about="秋に向けて作り直すオンラインショップ。",
+        titles={
+            "release": "ショップの秋リリース",
+            "prices": "税込価格を表示する",
+            "broken": "最初のページの速さを測る",
+            "search": "打ち間違いを許す検索",
+            "pages": "小さい画面向けの商品ページ",
+            "photos": "写真は見えるときだけ読み込む",
+            "manual": "説明書を日本語に翻訳する",
+            "gifts": "ギフトカード",
+            "speed": "トップページの容量を半分にする",
+            "labels": "荷物のラベルを印刷する",
+            "bank": "銀行振込に対応する",
+        },
+        names={"mika": "美香", "ren": "蓮", "yui": "結衣", "kai": "海", "sora": "空", "hana": "花"},
+        description="今あるものはそのまま動くようにし、新しいものにはテストを書いてください。\n\n"
+        "- 金額はセント単位\n- 新しい依存は追加しない\n\n`pytest` が通れば完了です。",
+        question="二つの用語集のうち、どちらが正しいですか？",
+        failure="ブラウザーが起動しませんでした",
+        line="確認しました: 部分",
+        said=("リリースまでに足りないテストは？", "登録してください: カード決済のテスト"),
+        script=_script(
+            [("足りないテスト", "カード決済と、価格が 0 の場合です。まず決済から始めます。")],
+            r"登録してください: (?P<what>.+)",
+        ),
+    ),
+}

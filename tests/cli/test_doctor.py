@@ -1,0 +1,287 @@
+"""`toryo doctor` and `toryo coordinator check`: what is said of programs that are ready, and of those that are not."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Ended, Process, Toryo
+from tests.cli.fakes import Machine
+from tests.clis.programs import PROGRAMS
+from toryo.cli import programs
+from toryo.coordinator import asking
+from toryo.coordinator.providers import BUILT_IN
+
+TRIED = BUILT_IN["claude"].tried
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def seen(machine: Machine, name: str) -> programs.Program:
+    """What is found out about one program."""
+    (found,) = programs.seen([BUILT_IN[name]], machine.environment)
+    return found
+
+
+# --- programs --------------------------------------------------------------------------------------------------------
+
+
+def test_a_program_that_is_there_and_logged_in_is_ready(machine: Machine) -> None:
+    machine.install("claude")
+    found = seen(machine, "claude")
+    assert (found.ready, found.version, found.instruction) == (True, "99.0.0", "")
+    assert "logged in (claude.ai)" in found.what
+
+
+def test_a_program_that_is_not_logged_in_says_how(machine: Machine) -> None:
+    machine.install("codex", logged_in=False)
+    found = seen(machine, "codex")
+    assert (found.ready, found.ok, found.logged_in) == (False, True, False)
+    assert found.instruction == BUILT_IN["codex"].log_in
+
+
+def test_a_program_that_is_missing_names_the_command_that_installs_it_and_node_where_npm_is_missing(
+    machine: Machine,
+) -> None:
+    found = seen(machine, "gemini")
+    assert (found.ok, found.installed) == (False, False)
+    assert found.instruction == "Install Node.js 20 or newer; then: npm install -g @google/gemini-cli"
+    machine.put("npm", "#!/bin/sh\n")
+    assert seen(machine, "gemini").instruction == "npm install -g @google/gemini-cli"
+
+
+def test_a_program_for_node_without_node_says_so(machine: Machine) -> None:
+    machine.put("codex", "#!/usr/bin/env node\nconsole.log('codex-cli 1.0.0')\n")
+    found = seen(machine, "codex")
+    assert (found.ok, found.installed) == (False, True)
+    assert "no node on PATH" in found.what
+    assert "Node.js 20" in found.instruction
+
+
+@pytest.mark.parametrize(
+    ("says", "what", "version"),
+    [
+        ((0, "1.0.9 (Claude Code)\n"), "1.0.9, older than tried", "1.0.9"),
+        ((0, "\x1b[31mA newer\x07 program\n"), "version unknown ([31mA newer program)", None),
+        ((0, ""), "version unknown (says nothing)", None),
+    ],
+)
+def test_a_version_that_was_not_tried_is_told_with_the_one_that_was(
+    machine: Machine, says: tuple[int, str], what: str, version: str | None
+) -> None:
+    machine.install("claude", says=says)
+    found = seen(machine, "claude")
+    assert found.what.startswith(what)
+    assert (found.ok, found.version) == (True, version)
+    assert TRIED in found.instruction
+
+
+@pytest.mark.parametrize("answer", [(1, "Traceback: out of cheese\n"), (139, "")])
+def test_a_program_that_crashes_cannot_be_started_and_its_words_are_told(
+    machine: Machine, answer: tuple[int, str]
+) -> None:
+    machine.install("claude", says=answer)
+    found = seen(machine, "claude")
+    assert (found.ok, found.ready) == (False, False)
+    assert f"exit code {answer[0]}" in found.what
+    assert answer[1].strip() in found.what
+    assert "by hand: claude --version" in found.instruction
+
+
+def test_what_cannot_be_executed_at_all_is_told(machine: Machine) -> None:
+    machine.put("claude", "no program\n").write_bytes(b"\x7fELF rubbish")
+    found = seen(machine, "claude")
+    assert (found.ok, found.installed) == (False, True)
+    assert "cannot be started" in found.what
+
+
+def test_a_login_that_answers_rubbish_cannot_be_told(machine: Machine) -> None:
+    machine.install("claude", login=[0, '["no"]'])
+    found = seen(machine, "claude")
+    assert (found.ok, found.logged_in, found.ready) == (True, None, False)
+
+
+def test_programs_that_hang_are_given_up_at_once_and_nothing_of_them_goes_on(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "WITHIN", 1.0)
+    for name in programs.KNOWN:
+        machine.install(name, hangs=True)
+    before = time.monotonic()
+    found = programs.known(machine.environment)
+    assert time.monotonic() - before < 10
+    assert [each.ok for each in found] == [False] * len(programs.KNOWN)
+    assert all("does not answer within 1 s" in each.what for each in found)
+    assert running(machine.bin) == []
+
+
+def running(folder: Path) -> list[str]:
+    """Processes whose environment has this folder as their PATH."""
+    found = []
+    for each in Path("/proc").iterdir():
+        if each.name.isdigit() and each.name != str(os.getpid()):
+            try:
+                if f"PATH={folder}\0".encode() in (each / "environ").read_bytes():
+                    found.append((each / "cmdline").read_text())
+            except OSError:
+                continue
+    return found
+
+
+def test_only_what_an_agent_would_see_counts_as_a_login(tmp_path: Path) -> None:
+    """A key that the provider does not pass on is no login."""
+    machine = Machine(tmp_path, {"GEMINI_API_KEY": "k", "ANTHROPIC_API_KEY": "k"})
+    machine.install("gemini")
+    machine.install("qwen")
+    assert seen(machine, "gemini").logged_in is True
+    assert seen(machine, "qwen").logged_in is False
+
+
+def test_the_versions_that_are_said_to_be_tried_are_those_of_the_tests_with_real_programs() -> None:
+    assert {name: BUILT_IN[name].tried for name in programs.KNOWN} == {
+        name: each.version for name, each in PROGRAMS.items()
+    }
+
+
+# --- toryo coordinator check -----------------------------------------------------------------------------------------
+
+
+def test_check_says_of_a_named_program_whether_it_is_logged_in(machine: Machine) -> None:
+    machine.install("codex", logged_in=False)
+    (machine.place / "c.yaml").write_text("ai_providers: {codex: {}}\n")
+    ended = machine.toryo("coordinator", "check", "-c", "c.yaml")
+    assert ended.code == 0
+    assert "not logged in" in ended.out
+    assert "Run codex login" in ended.out
+
+
+def test_check_asks_the_program_that_the_file_names(machine: Machine) -> None:
+    elsewhere = machine.install("claude").rename(machine.home / "claude")
+    machine.install("claude", logged_in=False)
+    (machine.place / "c.yaml").write_text(f"ai_providers: {{claude: {{cli_command: {elsewhere}}}}}\n")
+    told = machine.toryo("coordinator", "check", "-c", "c.yaml", "--json").json["providers"]
+    assert [each["logged_in"] for each in told if each["name"] == "claude"] == [True]
+
+
+def test_check_fails_for_a_named_program_that_is_missing_and_not_for_others(machine: Machine) -> None:
+    machine.install("codex", says=(1, ""))
+    (machine.place / "c.yaml").write_text("ai_providers: {claude: {}}\n")
+    ended = machine.toryo("coordinator", "check", "-c", "c.yaml", "--json")
+    assert ended.code == 1
+    told = {each["name"]: each["ok"] for each in ended.json["providers"]}
+    assert (told["claude"], told["codex"], told["command"]) == (False, False, True)
+    assert "gemini" not in told
+    (machine.place / "c.yaml").write_text("ai_providers: {command: {}}\n")
+    assert machine.toryo("coordinator", "check", "-c", "c.yaml").code == 0
+
+
+# --- toryo doctor ----------------------------------------------------------------------------------------------------
+
+TEAM = """\
+projects:
+  - {{id: bakery, name: bakery, directory: ., settings: {{isolation: {isolation}}}}}
+  - {{id: mill, name: mill, directory: {mill}}}
+agents:
+  - {{id: ann, role: worker, provider: {provider}, projects: [bakery]}}
+"""
+
+
+@pytest.fixture
+def working(machine: Machine) -> Iterator[Machine]:
+    """With a server and a Coordinator, in the project's place."""
+    with at_work(machine):
+        yield machine
+
+
+@contextlib.contextmanager
+def at_work(machine: Machine) -> Iterator[None]:
+    """What is installed by now is what the Coordinator offers; later installed programs it sees within a minute."""
+    (machine.place / ".toryo").mkdir()
+    process = Process("up", "--port", "0", environment=machine.environment, cwd=machine.place)
+    try:
+        process.until("working with http://")
+        yield
+    finally:
+        process.end()
+
+
+def diagnosed(machine: Machine, **team: str) -> tuple[Ended, dict[str, dict[str, Any]]]:
+    """What doctor says of such a team, by name."""
+    said = {"isolation": "none", "mill": ".", "provider": "command", **team}
+    (machine.place / "toryo.yaml").write_text(TEAM.format(**said))
+    assert machine.toryo("apply", "toryo.yaml").code == 0
+    ended = machine.toryo("doctor", "--json")
+    return ended, {each["name"]: each for each in json.loads(ended.out)["findings"]}
+
+
+def test_doctor_is_content_with_a_team_that_has_what_it_needs(machine: Machine) -> None:
+    machine.install("claude")
+    with at_work(machine):
+        ended, found = diagnosed(machine, provider="claude", isolation="worktree")
+    assert ended.code == 0, found
+    assert found["claude"]["ok"]
+    assert found["coordinators"]["ok"]
+    assert (found["gemini"]["ok"], found["gemini"]["needed"]) == (False, False)
+    assert "B in" in found["logs"]["what"]
+
+
+@pytest.mark.parametrize(
+    ("installed", "instruction"),
+    [
+        (None, "npm install -g @openai/codex"),
+        ({"logged_in": False}, "Run codex login"),
+        ({"says": (1, "")}, "codex --version"),
+    ],
+)
+def test_what_an_agent_needs_and_does_not_have_is_missing(
+    working: Machine, installed: dict[str, Any] | None, instruction: str
+) -> None:
+    if installed is not None:
+        working.install("codex", **installed)
+    ended, found = diagnosed(working, provider="codex")
+    assert ended.code == 1
+    assert (found["codex"]["ok"], found["codex"]["needed"]) == (False, True)
+    assert "needed by ann" in found["codex"]["what"]
+    assert instruction in found["codex"]["instruction"]
+
+
+def test_an_agent_whose_provider_no_coordinator_offers_is_named(working: Machine) -> None:
+    ended, found = diagnosed(working, provider="oracle")
+    assert ended.code == 1
+    assert "ann" in found["provider oracle"]["what"]
+    assert "ai_providers" in found["provider oracle"]["instruction"]
+
+
+def test_a_directory_that_is_not_here_and_git_that_is_missing_are_told_with_the_project(working: Machine) -> None:
+    (working.bin / "git").unlink()
+    ended, found = diagnosed(working, isolation="worktree", mill="nowhere")
+    assert ended.code == 1
+    assert "git is not on PATH" in found["project bakery"]["what"]
+    assert "does not exist on this machine" in found["project mill"]["what"]
+    assert "toryo project edit mill --dir PATH" in found["project mill"]["instruction"]
+
+
+def test_without_a_server_doctor_says_all_that_it_can_about_the_programs(machine: Machine) -> None:
+    machine.install("claude")
+    ended = machine.toryo("doctor")
+    assert ended.code == 1
+    assert "toryo up" in ended.out
+    assert "ok       claude" in ended.out
+    assert "then: npm install -g opencode-ai" in ended.out
+    assert machine.left() == []
+
+
+def test_every_finding_is_one_line_and_so_is_what_to_do(nowhere: Toryo) -> None:
+    found = json.loads(nowhere("doctor", "--json").out)["findings"]
+    assert [each for each in found if "\n" in each["what"] + each["instruction"]] == []
+    assert [each["name"] for each in found if not each["ok"] and not each["instruction"]] == []

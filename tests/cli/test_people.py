@@ -1,0 +1,153 @@
+"""`toryo person …`, `toryo token person …` and the links of `toryo open`, `up` and `demo`: a way in for everybody."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.cli.conftest import Process, Toryo, clean_environment
+from tests.cli.terminals import Terminal
+
+PASSWORD = "a few words in a row"
+_numbers = count(1)
+
+
+@pytest.fixture
+def person(server: Toryo) -> str:
+    """A member of no project."""
+    name = f"person-{os.getpid()}-{next(_numbers)}"
+    assert server("person", "add", name, "--role", "member", "--name", "Somebody").code == 0
+    return name
+
+
+def sign_in(server: Toryo, **given: str) -> httpx.Response:
+    return httpx.post(f"{address(server)}/api/v1/sign-in", json=given)
+
+
+def address(server: Toryo) -> str:
+    url: str = server.json("open", "--no-browser")["url"]
+    return url.partition("/sign-in")[0]
+
+
+def code(link: str) -> str:
+    return link.strip().partition("/sign-in#")[2]
+
+
+def test_a_person_is_added_shown_changed_and_removed(server: Toryo, project: str) -> None:
+    name = f"person-{os.getpid()}-{next(_numbers)}"
+    added = server("person", "add", name, "--role", "viewer", "--project", project, "--email", f"{name}@example.org")
+    assert added.out == f"added {name}, viewer\n"
+    assert f"toryo person link {name}" in added.err
+    assert server("person", "edit", name, "--role", "member").out == f"{name} is member\n"
+    (line,) = [each for each in server("person", "list").out.splitlines() if each.startswith(name)]
+    assert line.split()[2:] == ["member", "provider,", "as", f"{name}@example.org"]
+    assert server("person", "remove", name).out == f"removed {name}\n"
+    assert name not in server("person", "list").out
+
+
+def test_a_role_must_be_said_and_be_one(server: Toryo) -> None:
+    assert "--role" in server("person", "add", "x").err
+    assert "'king' is not one of" in server("person", "add", "x", "--role", "king").err
+    assert server("person", "edit", "owner").code == 2
+
+
+def test_a_password_from_stdin_opens_the_door(server: Toryo, person: str) -> None:
+    ended = server("person", "password", person, typed=f"{PASSWORD}\n")
+    assert (ended.code, ended.out) == (0, f"{person} has a new password\n")
+    answer = sign_in(server, person_id=person, password=PASSWORD)
+    assert answer.json()["login"] == "member"
+    assert PASSWORD not in (server.home / "data" / "logs" / "server.log").read_text()
+
+
+def test_a_password_that_is_missing_or_weak_is_refused_with_words(server: Toryo, person: str) -> None:
+    assert "no password on stdin" in server("person", "password", person).err
+    assert "10 to 1,000 characters" in server("person", "password", person, typed="short\n").err
+
+
+def test_at_a_terminal_a_password_is_asked_for_twice_and_not_shown(server: Toryo, person: str) -> None:
+    terminal = Terminal("person", "password", person, environment=server.environment, cwd=server.home)
+    terminal.until("New password:")
+    terminal.type(f"{PASSWORD}\n")
+    terminal.until("Once more")
+    terminal.type(f"{PASSWORD}\n")
+    terminal.until("has a new password")
+    assert terminal.process.wait(100) == 0
+    assert PASSWORD not in terminal.text
+    assert sign_in(server, person_id=person, password=PASSWORD).status_code == 200
+
+
+def test_a_link_for_somebody_signs_them_in_once(server: Toryo, person: str) -> None:
+    link = server("person", "link", person).out
+    assert sign_in(server, code=code(link)).json()["person_id"] == person
+    assert sign_in(server, code=code(link)).status_code == 401
+
+
+def test_a_token_of_ones_own_is_a_credential_until_it_is_revoked(server: Toryo, person: str) -> None:
+    made = server.json("token", "person", "add", "nightly", "--role", "viewer", "--days", "30", "--person", person)
+    mine = ("--token", made["token"])
+    assert server("project", "list", *mine).code == 0
+    assert "is for the owner" in server("project", "add", "x", "--dir", "/x", *mine).err
+    listed = server("token", "person", "list", *mine).out
+    assert re.search(r"pat_\w+ +viewer .* nightly", listed)
+    assert made["token"] not in listed
+    assert server("token", "person", "revoke", made["access_token"]["token_id"]).code == 0
+    assert server("project", "list", *mine).code != 0
+
+
+Start = Callable[..., Process]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts `toryo …` in a directory of the test's own."""
+    started: list[Process] = []
+    environment = {**clean_environment(tmp_path), "TORYO_DATA_DIR": str(tmp_path / "data")}
+
+    def begin(*words: str, **more: str) -> Process:
+        started.append(Process(*words, environment={**environment, **more}, cwd=tmp_path))
+        return started[-1]
+
+    yield begin
+    for each in started:
+        each.end()
+
+
+def test_up_prints_a_link_that_signs_its_reader_in(start: Start) -> None:
+    line = start("up", "--port", "0", "--no-open").until("Sign in, once, within ten minutes: http://")
+    link = line.partition("minutes: ")[2]
+    answer = httpx.post(f"{link.partition('/sign-in')[0]}/api/v1/sign-in", json={"code": code(link)})
+    assert (answer.json()["person_id"], answer.json()["login"]) == ("owner", "owner")
+
+
+def test_so_does_a_demo_that_is_kept(tmp_path: Path) -> None:
+    environment = clean_environment(tmp_path)
+    demo = Process("demo", "--dir", "crew", "--keep", "--no-browser", environment=environment, cwd=tmp_path)
+    try:
+        assert "/sign-in#" in demo.until("Sign in, once, within ten minutes: http://")
+    finally:
+        demo.end()
+
+
+def test_a_server_that_others_reach_does_not_start_before_somebody_can_sign_in(start: Start, tmp_path: Path) -> None:
+    first = start("server", "--host", "0.0.0.0", "--port", "0")
+    said = first.until("nobody could sign in")
+    for step in ("toryo person password owner", "TORYO_AUTH__OIDC_ISSUER", "behind a proxy", "TORYO_AUTH__PEOPLE"):
+        assert step in said
+    assert first.process.wait(100) == 2
+    alone = start("server", "--port", "0")
+    alone.until("ready http://")
+    toryo = Toryo(tmp_path, {**clean_environment(tmp_path), "TORYO_DATA_DIR": str(tmp_path / "data")})
+    assert toryo("person", "password", "owner", typed=f"{PASSWORD}\n").code == 0
+    alone.end()
+    start("server", "--host", "0.0.0.0", "--port", "0").until("ready http://")
+
+
+def test_where_tokens_shall_be_the_only_way_in_it_starts_at_once(start: Start) -> None:
+    words = ("server", "--host", "0.0.0.0", "--port", "0")
+    start(*words, TORYO_AUTH__PEOPLE="tokens").until("ready http://")

@@ -1,0 +1,161 @@
+"""`toryo usage`, and what `toryo logs` says at the end, against a real server; the test is the Coordinator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Toryo
+from toryo.cli import logs, usage
+from toryo.client import Client, discovery
+
+SPENT = {
+    "input_tokens": 1_234_567,
+    "cached_tokens": 1_000_000,
+    "output_tokens": 4_321,
+    "cost_usd": 1.5,
+    "turns": 12,
+    "tool_calls": 34,
+    "model": "sonnet",
+}
+
+
+@dataclass(frozen=True)
+class Team:
+    """A project of the test's own, whose agents are started by the test."""
+
+    toryo: Toryo
+    project: str
+
+    def ran(self, agent: str, spent: dict[str, Any] | None) -> tuple[str, str]:
+        """A launch of a new agent that has printed something, told this, and ended; and its task."""
+        agent = f"{self.project}.{agent}"
+        self.toryo.json("agent", "add", agent, "--role", "worker", "--provider", "claude", "--project", self.project)
+        task = self.toryo.json(
+            "task", "add", "Build", "--project", self.project, "--assignee", agent, "--status", "in_progress"
+        )["task_id"]
+        place = discovery.find(None, None, self.toryo.home / "data", role="coordinator", environ={})
+        with Client(place.url, place.token) as coordinator:
+            asked = {"coordinator_id": self.project, "free_slots": 1, "running": [], "agent_ids": [agent]}
+            (launch,) = coordinator.call("claim_starts", **asked)["start"]
+            named = {"launch_id": launch["launch_id"]}
+            coordinator.call("append_log", **named, offset=0, text="hammering\n")
+            coordinator.call("report_process_exit", **named, exit_code=0, usage=spent)
+        return launch["launch_id"], task
+
+
+@pytest.fixture
+def team(server: Toryo, project: str) -> Team:
+    return Team(server, project)
+
+
+def test_a_table_shows_days_and_agents_with_separators_dollars_and_a_total(team: Team) -> None:
+    team.ran("ann", SPENT)
+    team.ran("ben", {**SPENT, "cost_usd": 0.25})
+    heads, *lines = team.toryo("usage", "--project", team.project).out.splitlines()
+    assert heads.split() == ["DAY", "AGENT", "LAUNCHES", "INPUT", "CACHED", "OUTPUT", "COST"]
+    assert [line.split()[1:] for line in lines] == [
+        [f"{team.project}.ann", "1", "1,234,567", "1,000,000", "4,321", "$1.50"],
+        [f"{team.project}.ben", "1", "1,234,567", "1,000,000", "4,321", "$0.25"],
+        ["2", "2,469,134", "2,000,000", "8,642", "$1.75"],
+    ]
+    assert lines[-1].startswith("total")
+
+
+def test_columns_are_those_that_are_named_in_their_order(team: Team) -> None:
+    team.ran("ann", SPENT)
+    heads, line = team.toryo("usage", "--project", team.project, "--by", "model, purpose").out.splitlines()
+    assert heads.split()[:2] == ["MODEL", "PURPOSE"]
+    assert line.split()[:3] == ["sonnet", "task", "1"]
+
+
+def test_a_script_gets_the_whole_document(team: Team) -> None:
+    _, task = team.ran("ann", SPENT)
+    answer = team.toryo.json("usage", "--task", task, "--by", "task")
+    assert (answer["since"], answer["totals"]["cost_usd"]) == (None, 1.5)
+    assert [each["task_id"] for each in answer["rows"]] == [task]
+    assert team.toryo.json("usage", "--project", team.project, "--days", "3")["totals"]["input_tokens"] == 1_234_567
+
+
+def test_what_is_without_price_or_unfinished_is_marked_and_explained(team: Team) -> None:
+    team.ran("ann", {**SPENT, "lower_bound": True})
+    team.ran("ben", {**SPENT, "cost_usd": None})
+    shown = team.toryo("usage", "--project", team.project)
+    ann, ben, total = shown.out.splitlines()[1:4]
+    assert ann.split()[-3:] == ["≥", "4,321", "$1.50"]
+    assert ben.split()[-2:] == ["4,321", "–"]
+    assert total.split()[-3:] == ["≥", "8,642", "$1.50+"]
+    assert "1 launch without a price (prices: in the Coordinator's file)" in shown.err
+    assert "1 launch ended before saying how much" in shown.err
+
+
+def test_the_budget_of_today_is_told_below(team: Team) -> None:
+    team.toryo.json("project", "edit", team.project, "--set", "budget_per_day=2000")
+    team.ran("ann", SPENT)
+    shown = team.toryo("usage", "--project", team.project).out.splitlines()[-1]
+    assert f"({team.project}): $1.50 of $2,000.00 spent today; the day ends at " in shown
+    team.toryo.json("project", "edit", team.project, "--set", "budget_per_day=1")
+    assert "; used up, goes on at " in team.toryo("usage", "--project", team.project).out
+
+
+def test_where_nothing_was_used_that_is_said(team: Team) -> None:
+    shown = team.toryo("usage", "--project", team.project, "--since", "2020-01-01", "--until", "2020-01-02")
+    assert (shown.code, shown.out) == (0, "")
+    assert "Nothing was used since 2020-01-01 until 2020-01-02." in shown.err
+    assert "on 2020-01-01." in team.toryo("usage", "--since", "2020-01-01", "--until", "2020-01-01").err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("--by", "day,week"), 2, "'week'"),
+        (("--by", ","), 2, "names nothing"),
+        (("--days", "0"), 2, "--days"),
+        (("--days", "3", "--since", "2020-01-01"), 4, "Give either days"),
+        (("--since", "monday"), 4, "since"),
+        (("--task", "tsk_none"), 4, "tsk_none"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_with_what_can(
+    server: Toryo, words: tuple[str, ...], code: int, told: str
+) -> None:
+    ended = server("usage", *words)
+    assert ended.code == code
+    assert told in ended.err
+
+
+def test_logs_end_with_what_the_launch_has_used_beside_its_output(team: Team) -> None:
+    launch, _ = team.ran("ann", SPENT)
+    for words in (("logs", launch), ("logs", f"{team.project}.ann", "--follow")):
+        shown = team.toryo(*words)
+        assert shown.out == "hammering\n"
+        assert shown.err == (
+            "used: 1,234,567 tokens in (1,000,000 of them cached), 4,321 out, 12 turns, 34 calls of tools, $1.50, "
+            "sonnet\n"
+        )
+    document = team.toryo.json("logs", launch)
+    assert (document["text"], document["usage"]["output_tokens"]) == ("hammering\n", 4_321)
+
+
+def test_logs_of_a_launch_that_told_nothing_end_with_its_output(team: Team) -> None:
+    launch, _ = team.ran("ann", None)
+    shown = team.toryo("logs", launch)
+    assert (shown.out, shown.err) == ("hammering\n", "")
+
+
+@pytest.mark.parametrize(
+    ("dollars", "text"),
+    [(0, "$0.00"), (0.00037, "$0.0004"), (0.05, "$0.0500"), (0.1, "$0.10"), (1.239, "$1.24"), (12345.6, "$12,345.60")],
+)
+def test_money_is_shown_to_the_cent_and_little_money_more_exactly(dollars: float, text: str) -> None:
+    assert usage.money(dollars) == text
+
+
+def test_output_that_was_removed_is_told_before_what_was_used() -> None:
+    spent = {**SPENT, "lower_bound": True}
+    told = logs.remarks({"ended": True, "removed": "It was removed.", "launch": {"usage": spent}})
+    assert told[0] == "It was removed."
+    assert told[1].startswith("used: at least 1,234,567 tokens in")
+    assert logs.remarks({"ended": False, "launch": {"usage": spent}}) == []

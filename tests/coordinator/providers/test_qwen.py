@@ -1,0 +1,201 @@
+"""Qwen Code against the contract, and what is peculiar to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.coordinator.providers.contract import MODEL, Bench, Contract, Seen, beginnings, judged, read_all, recorded
+from toryo.coordinator.provider import FINE, Exit, Failure, Provider
+from toryo.coordinator.stream import Reading, Totals
+
+SAYS = {"type": "text", "text": "I shall\nlook."}
+CALLS = {"type": "tool_use", "name": "glob", "input": {"pattern": "日*"}}
+THINKS = {"type": "thinking", "thinking": "hm"}
+RETURNS = {"type": "tool_result", "content": [{"type": "text", "text": "nothing"}], "is_error": True}
+
+
+def answer(*content: Mapping[str, Any], **usage: int) -> str:
+    return json.dumps({"type": "assistant", "message": {"model": "qwen-9", "content": content, "usage": usage}})
+
+
+def results(*content: Mapping[str, Any]) -> str:
+    return json.dumps({"type": "user", "message": {"content": content}})
+
+
+def result(read: int, written: int, **more: Any) -> str:
+    usage = {"input_tokens": read, "output_tokens": written, "cache_read_input_tokens": 1}
+    return json.dumps({"type": "result", "usage": usage, **more})
+
+
+class TestQwen(Contract):
+    name = "qwen"
+    keys = frozenset({"OPENAI_API_KEY", "OPENAI_BASE_URL", "DASHSCOPE_API_KEY"})
+
+    def server(self, seen: Seen) -> Mapping[str, Any]:
+        [(name, entry)] = seen.document("qwen.json")["mcpServers"].items()
+        assert name == "toryo"
+        assert entry["trust"] is True, "else its tools are refused where nobody can be asked"
+        return {
+            **entry,
+            "url": entry.get("httpUrl"),
+            "authorization": entry.get("headers", {}).get("Authorization"),
+            "seconds": entry["timeout"] / 1000,
+        }
+
+    def test_its_settings_override_the_users(self, bench: Bench) -> None:
+        seen = bench.run()
+        assert Path(seen.env["QWEN_CODE_SYSTEM_SETTINGS_PATH"]).name == "qwen.json"
+        settings = seen.document("qwen.json")
+        assert settings["general"] == {"enableAutoUpdate": False}
+        assert settings["privacy"] == {"usageStatisticsEnabled": False}
+        assert settings["security"] == {"folderTrust": {"enabled": False}}
+        assert settings["tools"] == {"toolSearch": {"enabled": False}}
+
+    def test_a_key_counts_as_a_login_only_with_a_model_beside_it(self, bench: Bench) -> None:
+        assert bench.run(model=MODEL).env["OPENAI_MODEL"] == MODEL
+        assert "OPENAI_MODEL" not in bench.run().env
+
+    @pytest.mark.parametrize(("permissions", "mode"), [("read", "default"), ("edit", "auto-edit"), ("full", "yolo")])
+    def test_permissions_are_its_approval_modes(self, bench: Bench, permissions: str, mode: str) -> None:
+        argv = bench.run(provider_options={"permissions": permissions}).argv
+        assert argv[argv.index("--approval-mode") + 1] == mode
+        assert argv[argv.index("--allowed-mcp-server-names") + 1] == "toryo"
+
+    # --- its stream ---------------------------------------------------------------------------------------------------
+
+    def test_a_run_of_the_real_program_reads_like_this(self, provider: Provider) -> None:
+        output, exit_code = recorded(provider, "success")
+        reading, text = read_all(provider, output)
+        assert beginnings(text, 30)[-17:] == [
+            "→ mcp__toryo__authenticate {}",
+            '← {"success":true,"session_tok',
+            '→ mcp__toryo__report_model {"p',
+            '← {"success":true,"verified":f',
+            "→ mcp__toryo__get_my_task {}",
+            '← {"success":true,"has_task":t',
+            "→ mcp__toryo__create_tasks_bat",
+            '← {"success":true,"local_id_to',
+            "→ mcp__toryo__update_task_stat",
+            '← {"success":true,"task_id":"t',
+            '→ write_file {"file_path": "/s',
+            "← Successfully created and wro",
+            "→ mcp__toryo__update_task_stat",
+            '← {"success":true,"task_id":"t',
+            "→ mcp__toryo__report_completed",
+            '← {"success":true,"action":"ex',
+            "I am done.",
+        ]
+        assert reading.usage == {
+            "input_tokens": 900,
+            "output_tokens": 90,
+            "cached_tokens": 0,
+            "cost_usd": None,
+            "model": "scripted-1",
+            "turns": 9,
+            "tool_calls": 8,
+            "lower_bound": False,
+        }
+        assert reading.session_id == "00000000-0000-4000-8000-000000000001"
+        assert judged(provider, output, exit_code).failure is None
+
+    @pytest.mark.parametrize(("case", "failure"), [("401", "not_logged_in"), ("404", "model_not_available")])
+    def test_a_no_of_the_service_is_understood_and_no_work_of_the_models(
+        self, provider: Provider, case: str, failure: str
+    ) -> None:
+        output, exit_code = recorded(provider, case)
+        reading, text = read_all(provider, output)
+        assert judged(provider, output, exit_code).failure == failure
+        assert reading.usage is None
+        assert beginnings(text, 36)[-1] == f"! the model's service said no ({case}): ["[:36]
+        assert [each for each in text.splitlines() if each.startswith("[API")] == [], "told once"
+
+    @pytest.mark.parametrize(
+        ("words", "failure", "seconds"),
+        [
+            ("[API Error: 429 rate limit exceeded]", Failure.RATE_LIMITED, 300),
+            ("[API Error: 429 Free allocated quota exceeded.]", Failure.QUOTA, 1800),
+            ("Qwen OAuth quota exceeded: Your free daily quota has been reached.", Failure.QUOTA, 1800),
+            ("[API Error: 500 internal server error]", Failure.CRASHED, None),
+        ],
+    )
+    def test_its_last_words_are_understood(
+        self, provider: Provider, words: str, failure: Failure, seconds: float | None
+    ) -> None:
+        verdict = judged(provider, result(0, 0, is_error=True, error={"message": words}), 1)
+        assert (verdict.failure, verdict.reset_seconds, verdict.words) == (failure, seconds, words)
+
+    def test_words_and_calls_of_one_answer_are_one_turn_with_one_usage(self, provider: Provider) -> None:
+        told = [
+            answer(THINKS, SAYS, input_tokens=0, output_tokens=0),
+            answer(CALLS, CALLS, input_tokens=100, output_tokens=10, cache_read_input_tokens=20),
+            results(RETURNS, RETURNS),
+            answer(SAYS, input_tokens=110, output_tokens=5),
+        ]
+        reading, text = read_all(provider, "\n".join(told))
+        assert text.splitlines()[:4] == ["I shall", "look.", *['→ glob {"pattern": "日*"}'] * 2]
+        assert text.splitlines()[4] == "✗ nothing"
+        assert reading.usage == {
+            "input_tokens": 210,
+            "output_tokens": 15,
+            "cached_tokens": 20,
+            "cost_usd": None,
+            "model": "qwen-9",
+            "turns": 2,
+            "tool_calls": 2,
+            "lower_bound": True,
+        }
+
+    def test_tokens_are_of_the_whole_session_so_that_only_the_difference_counts(self, provider: Provider) -> None:
+        reading = Reading(provider.parse, Totals(input_tokens=100, output_tokens=10, cached_tokens=1))
+        reading.line(answer(SAYS, input_tokens=100, output_tokens=10))
+        reading.line(result(200, 20))
+        assert reading.usage is not None
+        found = [reading.usage[each] for each in ("input_tokens", "output_tokens", "cached_tokens")]
+        assert found == [100, 10, 0]
+        assert reading.totals["input_tokens"] == 200
+
+    def test_while_it_waits_for_its_service_it_is_limited(self, provider: Provider) -> None:
+        """Printed by the real program after half a minute of silence."""
+        data = {"reason": "retry", "attempt": 1, "maxRetries": 10, "delayMs": 60000}
+        reading, text = read_all(provider, json.dumps({"type": "system", "subtype": "retry", "data": data}))
+        assert text == "! the model's service said no: rate limit, try 1 of 10; again in 60 s\n"
+        verdict = provider.judge(Exit(None, 15, "", reading.trouble))
+        assert (verdict.failure, verdict.reset_seconds) == (Failure.RATE_LIMITED, 300)
+        reading.line(answer(SAYS))
+        assert reading.trouble is None
+
+    @pytest.mark.parametrize(("status", "there"), [("connected", True), ("disconnected", False)])
+    def test_a_run_without_our_server_is_no_run_although_it_ends_well(
+        self, provider: Provider, status: str, there: bool
+    ) -> None:
+        servers = [{"name": "toryo", "status": status}]
+        begun = json.dumps({"type": "system", "subtype": "init", "session_id": "s", "mcp_servers": servers})
+        verdict = judged(provider, f"{begun}\n{result(1, 1)}", 0)
+        assert verdict.failure is (None if there else Failure.COULD_NOT_CONNECT)
+
+    def test_one_that_repeated_itself_has_left_and_has_not_failed(self, provider: Provider) -> None:
+        """Printed by the real program, always at the fifth equal call in a row: a chat agent that waits makes those."""
+        words = "Loop detection halted the run (consecutive_identical_tool_calls: the model repeated the same tool call"
+        ended = {"type": "result", "subtype": "error_during_execution", "is_error": True, "error": {"message": words}}
+        assert judged(provider, json.dumps(ended), 1) is FINE
+        ended["error"] = {"message": "Loops are bad."}
+        assert judged(provider, json.dumps(ended), 1).failure is Failure.CRASHED
+
+    # --- its login ----------------------------------------------------------------------------------------------------
+
+    def test_whether_it_is_logged_in_is_told_without_starting_it(self, provider: Provider, tmp_path: Path) -> None:
+        home, at_home = tmp_path / ".qwen", {"HOME": str(tmp_path)}
+        assert provider.login is not None
+        assert provider.login(at_home).ok is False
+        assert provider.login({**at_home, "OPENAI_API_KEY": "x"}).ok is True
+        home.mkdir()
+        (home / "settings.json").write_text('{"security": {"auth": {"selectedType": "openai"}}}')
+        assert provider.login(at_home).ok is None
+        (home / "settings.json").write_text("no JSON")
+        (home / ".env").write_text("OPENAI_API_KEY=x")
+        assert provider.login(at_home).ok is None

@@ -1,0 +1,93 @@
+"""Failures, reminders and several Coordinators with a real server and real processes: what people see in the end."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from tests.coordinator.teams import Team, coordinating
+from tests.coordinator.test_supervision import FAKE
+from toryo.coordinator.provider import Provider
+
+SIGNS_IN = """
+from toryo.client import Client
+server = Client(os.environ["TORYO_SERVER_URL"], os.environ["TORYO_LAUNCH_CREDENTIAL"])
+"""
+AT_WORK = SIGNS_IN + 'server.call("authenticate"); server.call("report_model", provider="fake", model_id="fake-1")\n'
+DONE = 'server.call("get_my_task"); server.call("report_completed", result="success", summary={summary!r})\n'
+DOES_IT = AT_WORK + DONE
+
+
+def named(*names: str) -> dict[str, Provider]:
+    """Programs of these names; what they do stands in their agents' options."""
+    return {name: replace(FAKE, name=name) for name in names}
+
+
+def hired(team: Team, agent: str, provider: str, script: str, **options: Any) -> str:
+    return team.hire(agent, provider, provider_options={"script": script, **options})
+
+
+def why(team: Team, agent: str) -> dict[str, Any]:
+    decisions = team.client.rest("GET", f"/agents/{agent}/why")["decisions"]
+    return next(dict(each) for each in decisions if each["purpose"] == "task")
+
+
+def test_two_coordinators_with_different_programs_and_labels_share_one_project(quiet: Team, tmp_path) -> None:
+    place = tmp_path / "data"
+    one = hired(quiet, "one", "alpha", DOES_IT.format(summary="by alpha"))
+    two = hired(quiet, "two", "beta", DOES_IT.format(summary="by beta"))
+    big = hired(quiet, "big", "alpha", DOES_IT.format(summary="on the big one"), labels=["big"])
+    tasks = [quiet.file(f"For {each}", each) for each in (one, two, big)]
+    with (
+        coordinating(place, named("alpha"), coordinator_id="here"),
+        coordinating(place, named("alpha", "beta"), coordinator_id="there", labels=["big"], agents={two: {}, big: {}}),
+    ):
+        assert [quiet.closed(each)["status"] for each in tasks] == ["completed"] * 3
+        ran = {agent: quiet.launches(agent)[0]["coordinator_id"] for agent in (one, two, big)}
+        assert ran == {one: "here", two: "there", big: "there"}
+        seen = {each["coordinator_id"]: each for each in quiet.client.rest("GET", "/status")["coordinators"]}
+        assert (seen["here"]["providers"], seen["here"]["agents"]) == (["alpha"], None)
+        assert (seen["there"]["labels"], seen["there"]["agents"]) == (["big"], [big, two])
+
+
+def test_a_program_that_leaves_without_a_report_is_reminded_and_finishes_its_task(quiet: Team, tmp_path) -> None:
+    script = (
+        f'if not resumed:\n    tell(session="s-1")\n    tell(said="I am done.")\n{indented(AT_WORK)}'
+        f"else:\n    tell(said=prompt)\n{indented(SIGNS_IN + DONE.format(summary='after ' + 'a reminder'))}"
+    )
+    agent = hired(quiet, "one", "alpha", script)
+    task = quiet.file("Do it", agent)
+    with coordinating(tmp_path / "data", named("alpha")):
+        assert quiet.closed(task)["status"] == "completed"
+        (launch,) = quiet.launches(agent)
+        look = lambda: quiet.client.rest("GET", f"/launches/{launch['launch_id']}/log")  # noqa: E731
+        # The last output may come after the news of the end.
+        read = quiet.until(look, lambda found: found["ended"] and "You left without a report" in found["text"])
+    assert read["text"].count("I am done.") == 1
+    kinds = [each["kind"] for each in quiet.client.rest("GET", "/events", params={"agent_id": agent})["events"]]
+    assert kinds.count("launch.ordered") == kinds.count("launch.reminded") == 1
+
+
+def indented(script: str) -> str:
+    return "".join(f"    {line}\n" for line in script.strip().splitlines())
+
+
+def test_what_a_guard_stopped_is_named_where_people_ask_why_and_another_stands_in_for_a_quota(
+    quiet: Team, tmp_path
+) -> None:
+    turns = hired(quiet, "turns", "alpha", AT_WORK + "for n in range(9): tell(turn=n)\nrest()")
+    no = json.dumps({"troubled": {"words": "quota will reset after 5m0s", "status": 429, "final": True}})
+    spent = f"print({no!r}, flush=True)\nsys.exit(1)\n"
+    either = f"if os.environ['TORYO_PROVIDER'] == 'beta':\n{indented(spent)}else:\n"
+    either += indented(DOES_IT.format(summary="stood in"))
+    quota = hired(quiet, "quota", "beta", either, fallback={"provider": "gamma"})
+    stopped, helped = quiet.file("Endless", turns), quiet.file("Short", quota)
+    programs = {**named("beta", "gamma"), "alpha": replace(FAKE, name="alpha", max_turns=5)}
+    with coordinating(tmp_path / "data", programs):
+        assert quiet.closed(helped)["status"] == "completed"
+        said = quiet.until(lambda: why(quiet, turns), lambda found: found["reason"] == "cooling_down")
+    assert said["facts"]["cooldown"] == "turn_limit"
+    assert "more often than it may" in said["explanation"]
+    assert quiet.task(stopped)["status"] == "in_progress"
+    assert [each["ai_type"] for each in quiet.launches(quota)] == ["gamma", "beta"]

@@ -1,0 +1,69 @@
+"""The page about the dashboard names its views and its keys as they are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.documents import pages
+
+WEB = pages.ROOT / "web" / "src"
+PAGE = (pages.ROOT / "docs" / "how-to" / "dashboard.md").read_text(encoding="utf-8")
+SPELLED = {"↓": "ArrowDown", "↑": "ArrowUp", "←": "ArrowLeft", "→": "ArrowRight"}
+OF_THE_BROWSER = {"⌘K", "Ctrl K"}
+"""Heard with a modifier, so not among the plain keys."""
+
+
+def _rows(heading: str) -> dict[str, str]:
+    """The first table below a heading, without its head."""
+    _, _, below = PAGE.partition(f"\n## {heading}\n")
+    table = below.partition("\n## ")[0]
+    rows = re.findall(r"^\| ([^|]+?) \| (.+) \|$", table, re.MULTILINE)
+    return dict(rows[1:])
+
+
+def _words(file: Path, of: str) -> dict[str, str]:
+    """One group of words in English: what is written of it first."""
+    (words, *_) = re.findall(rf"\b{of}: \{{(.*?)\}}", file.read_text(encoding="utf-8"), re.DOTALL)
+    return dict(re.findall(r'(\w+): "([^"]+)"', words))
+
+
+def _names() -> dict[str, str]:
+    """What each view is called, by its folder."""
+    return {**_words(WEB / "i18n" / "en.ts", "nav"), "task": "Task"}
+
+
+def _in_the_menu() -> list[str]:
+    return re.findall(r'\["(\w+)", \w+\]', (WEB / "app" / "views.ts").read_text(encoding="utf-8"))
+
+
+def _heard(folder: Path) -> set[str]:
+    texts = (each.read_text(encoding="utf-8") for each in folder.glob("*.ts*") if ".test." not in each.name)
+    return {key for text in texts for key in re.findall(r'\{\s*key: "([^"]+)",\s*words: ', text)}
+
+
+def _named(row: str) -> set[str]:
+    return {SPELLED.get(each, each) for each in re.findall(r"`([^`]+)`", row)} - OF_THE_BROWSER
+
+
+def test_every_view_of_the_menu_is_explained_in_its_order_under_its_name() -> None:
+    names = _names()
+    assert list(_rows("The views of a project")) == [names[each] for each in _in_the_menu()]
+
+
+def test_every_tab_of_the_settings_is_explained() -> None:
+    assert list(_rows("Settings")) == list(_words(WEB / "views" / "settings" / "words.ts", "tabs").values())
+
+
+@pytest.mark.parametrize("where", _rows("By keyboard"))
+def test_the_keys_named_for_a_view_are_those_that_it_hears(where: str) -> None:
+    folders = {"Everywhere": WEB / "app", **{name: WEB / "views" / view for view, name in _names().items()}}
+    assert _named(_rows("By keyboard")[where]) == _heard(folders[where])
+
+
+def test_every_view_that_hears_keys_is_named() -> None:
+    names = _names()
+    hearing = {names[each.name] for each in (WEB / "views").iterdir() if each.name in names and _heard(each)}
+    assert set(_rows("By keyboard")) == {"Everywhere", *hearing}

@@ -1,0 +1,163 @@
+"""The board of a project: every card with what it shows, and where it may be moved to, as moving it would say."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.stories import Answer, World
+from toryo.domain.tasks import Status
+
+
+@pytest.fixture
+def crew(world: World) -> World:
+    world.crew(workers=2)
+    return world
+
+
+def board(world: World) -> dict[str, Answer]:
+    answer = world.owner.call("show_board", project_id=world.project_id)
+    return {each["task_id"]: each for each in answer["tasks"]}
+
+
+def moves(world: World, task_id: str) -> dict[str, Answer]:
+    answer = world.owner.call("show_moves", task_id=task_id)
+    return {each["status"]: each for each in answer["moves"]}
+
+
+# --- cards -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_board_without_tasks_is_empty(crew: World):
+    assert board(crew) == {}
+
+
+def test_a_card_says_what_a_full_task_says_where_both_say_it(crew: World):
+    first = crew.task("w1", title="First", priority="high")
+    second = crew.task("w2", title="Second", status="todo", dependencies=[first], description="long words")
+    cards = board(crew)
+    for task_id in (first, second):
+        full = crew.show(task_id)
+        shared = cards[task_id].keys() & full.keys()
+        assert {"title", "status", "priority", "dependencies", "version", "started_at", "approval"} <= shared
+        assert {name: cards[task_id][name] for name in shared} == {name: full[name] for name in shared}
+    assert cards[second]["dependencies"] == [first]
+    assert "description" not in cards[second]
+
+
+def test_the_most_important_cards_come_first_and_of_these_the_oldest(crew: World):
+    low, later, high = (
+        crew.task(None, title=each, status="todo", priority=each) for each in ("low", "medium", "critical")
+    )
+    last = crew.task(None, title="also medium", status="todo")
+    assert list(board(crew)) == [high, later, last, low]
+
+
+def test_a_card_counts_its_subtasks_without_the_cancelled_ones_and_those_that_are_done(crew: World):
+    main = crew.task("boss")
+    parts = [crew.task("w1", parent_task_id=main, title=f"Part {n}", status="todo") for n in range(3)]
+    below = crew.task("w1", parent_task_id=parts[0], status="todo")
+    crew.move(parts[1], "in_progress")
+    crew.move(parts[1], "completed")
+    crew.move(parts[2], "cancelled", "not needed")
+    card = board(crew)[main]
+    assert (card["children"], card["children_done"]) == (2, 1)
+    assert board(crew)[below]["root_task_id"] == main
+    assert board(crew)[below]["parent_task_id"] == parts[0]
+
+
+def test_a_card_says_that_it_runs_only_while_somebody_is_signed_in_for_it(crew: World):
+    task = crew.task("w1")
+    assert not board(crew)[task]["running"]
+    process = crew.start("w1")
+    assert board(crew)[task]["running"]
+    process.report()
+    assert not board(crew)[task]["running"]
+
+
+def test_what_happens_after_a_board_was_read_comes_after_its_last_event(crew: World):
+    crew.task("w1")
+    last = crew.owner.call("show_board", project_id=crew.project_id)["last_event"]
+    assert crew.owner.call("read_events", after=last)["events"] == []
+    crew.task("w2")
+    assert crew.owner.call("read_events", after=last)["events"][0]["kind"] == "task.created"
+
+
+def test_the_board_of_a_project_that_one_does_not_belong_to_is_not_found(crew: World):
+    crew.member("zoe").refused("show_board", "projectNotFound", project_id=crew.project_id)
+
+
+# --- moves -----------------------------------------------------------------------------------------------------------
+
+
+def situations(world: World) -> dict[str, str]:
+    """Tasks in every status, some of them hindered."""
+    parent = world.task("boss", title="parent")
+    tasks = {
+        "draft": world.task("w1", status="backlog"),
+        "draft of nobody": world.task(None, status="backlog"),
+        "ready": world.task("w1", status="todo", title="ready"),
+        "of nobody": world.task(None, status="todo"),
+        "in progress": world.task("w2", title="in progress"),
+        "checked": world.task("boss", status="todo", acceptance=[{"file": "a.txt"}]),
+        "parent": parent,
+        "part": world.task("boss", parent_task_id=parent, title="part"),
+        "waits": world.task("w2", status="todo", dependencies=[parent], title="waits"),
+        "over the limit": world.task("w2", status="todo", title="over the limit"),
+    }
+    for name, status in (("blocked", "blocked"), ("failed", "failed"), ("cancelled", "cancelled")):
+        tasks[name] = world.task("w1", status="todo", title=name)
+        if status == "failed":
+            world.move(tasks[name], "in_progress")
+        world.move(tasks[name], status, "because")
+    tasks["done"] = world.task("w1", status="todo", title="done")
+    world.move(tasks["done"], "in_progress")
+    world.move(tasks["done"], "completed")
+    return tasks
+
+
+@pytest.mark.parametrize("to", [each.value for each in Status])
+def test_what_is_foretold_of_a_move_is_what_moving_answers(crew: World, to: str):
+    for name, task in situations(crew).items():
+        foretold = moves(crew, task)[to]
+        if foretold["allowed"]:
+            crew.owner.call("move_task", task_id=task, status=to, reason="because")
+            assert crew.status(task) == to, name
+        else:
+            refusal = crew.owner.refused("move_task", foretold["code"], task_id=task, status=to, reason="because")
+            assert (refusal["message"], refusal["instruction"]) == (foretold["reason"], foretold["instruction"]), name
+
+
+def test_asking_where_a_card_may_go_changes_nothing(crew: World):
+    tasks = situations(crew)
+    before = crew.rows()
+    for task in tasks.values():
+        moves(crew, task)
+    assert crew.rows() == before
+
+
+def test_who_is_no_owner_says_why_where_a_move_needs_a_reason(crew: World):
+    zoe = crew.member("zoe")
+    crew.owner.call("add_member", project_id=crew.project_id, agent_id="zoe")
+    task = zoe.call("file_task", project_id=crew.project_id, title="Mine", assignee_id="w1")["task_id"]
+    hers = {each["status"]: each for each in zoe.call("show_moves", task_id=task)["moves"]}
+    assert hers["cancelled"]["allowed"]
+    assert [name for name, each in hers.items() if each["needs_reason"]] == ["blocked", "failed", "cancelled"]
+    assert not any(each["needs_reason"] for each in moves(crew, task).values())
+
+
+def test_who_may_not_change_a_task_is_told_so_for_every_move(crew: World):
+    task = crew.task("w1", status="todo")
+    zoe = crew.member("zoe")
+    crew.owner.call("add_member", project_id=crew.project_id, agent_id="zoe")
+    hers = {each["status"]: each for each in zoe.call("show_moves", task_id=task)["moves"]}
+    assert not any(each["allowed"] for each in hers.values())
+    assert hers["in_progress"]["code"] == "permissionDenied"
+    zoe.refused("move_task", "permissionDenied", task_id=task, status="in_progress")
+
+
+def test_a_viewer_may_move_nothing_and_is_told_why(crew: World):
+    task = crew.task("w1", status="todo")
+    viewer = crew.member("vic", login="viewer")
+    told = viewer.call("show_moves", task_id=task)["moves"]
+    assert {(each["allowed"], each["code"]) for each in told} == {(False, "permissionDenied")}
+    assert told[0]["reason"] == viewer.refused("move_task", "permissionDenied", task_id=task, status="todo")["message"]

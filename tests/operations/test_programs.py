@@ -1,0 +1,465 @@
+"""Failures of programs and what they hold up: accounts, programs that stand in, who may start whom, a person's word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.stories import Answer, Coordinator, Process, World
+from toryo.domain.times import parse
+
+NAMED = 23 * 60
+HELD = NAMED * 1.1
+"""Seconds: what a message names, and a tenth more."""
+HOUR = 3600
+
+
+@pytest.fixture
+def crew(world: World) -> World:
+    """Three workers of claude with a task each."""
+    world.crew(workers=3)
+    for each in ("w1", "w2", "w3"):
+        world.task(each)
+    return world
+
+
+def end(world: World, launch: Answer, error: str, seconds: int | None = None, **more: Any) -> int | None:
+    """The process of a launch ends so; until when its agent is held, if it is."""
+    told = {"exit_code": 1, "error": error, **more}
+    if seconds is not None:
+        told["quota_reset_seconds"] = seconds
+    until = world.coordinator().exited(launch["launch_id"], **told)["cooling_down_until"]
+    return None if until is None else parse(until)
+
+
+def start_of(world: World, agent_id: str, **more: Any) -> Answer:
+    (launch,) = world.coordinator().claim(agent_ids=[agent_id], **more)["start"]
+    return dict(launch)
+
+
+def told(world: World, agent_id: str, purpose: str = "task") -> Answer:
+    """What `why` says about an agent."""
+    decisions = world.owner.call("why", agent_id=agent_id)["decisions"]
+    return next(dict(each) for each in decisions if each["purpose"] == purpose)
+
+
+def stands_in(world: World, agent_id: str, provider: str = "gemini", **more: str) -> None:
+    options = {"fallback": {"provider": provider, **more}}
+    world.owner.call("edit_agent", agent_id=agent_id, provider_options=options)
+
+
+# --- accounts --------------------------------------------------------------------------------------------------------
+
+
+def test_a_used_up_quota_holds_everybody_on_that_account_for_its_time_and_a_tenth(crew: World):
+    until = end(crew, start_of(crew, "w1"), "quota: resets after 23m", NAMED) or 0
+    assert until == crew.now + HELD * 1000
+    for each in ("w1", "w2", "w3"):
+        said = told(crew, each)
+        assert (said["action"], said["reason"]) == ("hold", "cooling_down")
+        assert parse(said["until"]) == until
+        assert said["seconds_left"] == (until - crew.now) // 1000
+        assert (said["facts"]["cooldown"], said["facts"]["account"]) == ("quota", "claude")
+        assert "account claude" in said["explanation"]
+
+
+def test_who_works_on_another_account_or_on_none_is_not_held(crew: World):
+    crew.owner.call("edit_agent", agent_id="w2", provider_options={"account": "second"})
+    for each in ("command", "script", "playbook"):
+        crew.worker(each, "boss", provider=each)
+        crew.task(each)
+    end(crew, start_of(crew, "w1"), "quota", NAMED)
+    assert sorted(crew.coordinator().starts()) == ["command", "playbook", "script", "w2"]
+
+
+def test_agents_of_two_providers_on_one_named_account_are_held_together(crew: World):
+    for agent, provider in (("w1", "claude"), ("w2", "gemini")):
+        crew.owner.call("edit_agent", agent_id=agent, provider=provider, provider_options={"account": "shared"})
+    end(crew, start_of(crew, "w1"), "quota", NAMED)
+    assert crew.why("w2") == "hold cooling_down"
+    assert crew.coordinator().starts() == ["w3"]
+
+
+def test_a_claim_wakes_at_the_moment_the_account_may_be_used_again(crew: World):
+    until = end(crew, start_of(crew, "w1"), "quota", NAMED) or 0
+    coordinator = crew.coordinator()
+    asked = {"coordinator_id": "c1", "free_slots": 3, "running": [], "timeout_seconds": 45}
+    waits = crew.perform("claim_starts", asked, coordinator.credentials, may_wait=True)
+    assert waits.later is not None
+    assert waits.later.at == until
+    crew.now = until - 2
+    assert coordinator.starts() == []
+    crew.now = until
+    assert sorted(coordinator.starts()) == ["w1", "w2", "w3"]
+
+
+def test_nobody_is_started_in_between_whoever_asks_and_however(crew: World):
+    end(crew, start_of(crew, "w1"), "quota", NAMED)
+    launches = len(crew.launches())
+    for minute in range(25):
+        for name in ("c1", "c2"):
+            asks = crew.coordinator(name)
+            assert asks.starts() == [], minute
+            assert asks.reason("w2") == "hold cooling_down"
+            assert asks.call("should_start", agent_id="w3")["should_start"] is False
+        crew.housekeep()
+        crew.advance(60)
+    assert len(crew.launches()) == launches
+
+
+def test_a_hold_survives_the_restart_of_the_server_and_of_coordinators(crew: World):
+    until = end(crew, start_of(crew, "w1"), "quota", NAMED)
+    again = World(crew.database, now=crew.now, seed=1)
+    again.project_id = crew.project_id
+    assert again.coordinator("new").starts() == []
+    assert parse(told(again, "w2")["until"]) == until
+    again.now = until or 0
+    assert sorted(again.coordinator("new").starts()) == ["w1", "w2", "w3"]
+
+
+def test_an_order_that_was_not_taken_before_its_account_was_used_up_is_not_handed_out_again(crew: World):
+    coordinator = crew.coordinator()
+    first, second = coordinator.claim(agent_ids=["w1", "w2"])["start"]
+    end(crew, first, "quota", NAMED)
+    assert coordinator.claim(running=[])["start"] == []
+    assert second["agent_id"] == "w2"
+
+
+def test_of_several_messages_the_one_that_says_longest_counts(crew: World):
+    """One may speak of the limit of a minute, another of that of the week, or name no time at all."""
+    launches = crew.coordinator().claim()["start"]
+    week = end(crew, launches[0], "quota", 5 * HOUR)
+    end(crew, launches[1], "quota", 60)
+    end(crew, launches[2], "quota")
+    assert parse(told(crew, "w1")["until"]) == week
+
+
+def test_a_quota_without_a_time_holds_for_half_an_hour_and_a_tenth(crew: World):
+    assert end(crew, start_of(crew, "w1"), "quota") == crew.now + 1980 * 1000
+
+
+def test_a_rate_limit_concerns_its_agent_alone(crew: World):
+    until = end(crew, start_of(crew, "w1"), "rate_limited: 429", 120)
+    assert until == crew.now + 132 * 1000
+    assert crew.why("w1") == "hold cooling_down"
+    assert sorted(crew.coordinator().starts()) == ["w2", "w3"]
+
+
+def test_chats_wait_for_an_account_too_and_not_for_the_crash_of_a_task(crew: World):
+    crew.say("w2", "Hello?")
+    end(crew, start_of(crew, "w2"), "crashed")
+    assert crew.why_chat("w2") == "start has_pending_purpose"
+    end(crew, start_of(crew, "w1", free_chat_slots=0), "quota", NAMED)
+    assert crew.why_chat("w2") == "hold cooling_down"
+
+
+# --- pitfalls --------------------------------------------------------------------------------------------------------
+
+
+def test_f24_twenty_five_minutes_after_a_quota_of_twenty_three_nothing_was_started(crew: World):
+    launch = start_of(crew, "w1")
+    end(crew, launch, "quota: quota will reset after 23m0s", NAMED)
+    before = len(crew.launches())
+    for _ in range(25 * 6):
+        assert crew.coordinator().starts() == []
+        crew.advance(10)
+    assert len(crew.launches()) == before
+
+
+def test_f24_three_plain_failures_have_growing_gaps_up_to_an_hour_and_a_success_clears_them(crew: World):
+    gaps = []
+    for _ in range(9):
+        until = end(crew, start_of(crew, "w1"), "crashed") or 0
+        gaps.append((until - crew.now) // 1000)
+        crew.now = until
+    assert gaps == [60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]
+    crew.start("w1").report()
+    crew.task("w1")
+    assert end(crew, start_of(crew, "w1"), "crashed") == crew.now + 60_000
+
+
+def test_f25_who_cools_down_has_no_order_that_nobody_carries_out(crew: World):
+    end(crew, start_of(crew, "w1"), "quota", NAMED)
+    crew.advance(60)
+    assert crew.coordinator().reason("w2") == "hold cooling_down"
+    assert crew.launches(agent_id="w2") == []
+    said = told(crew, "w2")
+    assert said["reason"] == "cooling_down"
+    assert HELD - 62 <= said["seconds_left"] <= HELD - 60
+
+
+# --- a program that stands in ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "failure", ["quota", "rate_limited", "not_logged_in", "model_not_available", "command_not_found"]
+)
+def test_another_program_stands_in_at_once_where_that_helps(crew: World, failure: str):
+    stands_in(crew, "w1", model="flash")
+    end(crew, start_of(crew, "w1"), failure, 600 if failure in ("quota", "rate_limited") else None)
+    assert crew.why("w1") == "start has_in_progress_task"
+    assert told(crew, "w1")["facts"]["stands_in"] == "gemini flash"
+    assert crew.coordinator().call("should_start", agent_id="w1")["ai_type"] == "gemini"
+    launch = start_of(crew, "w1")
+    assert (launch["ai_type"], launch["model"]) == ("gemini", "flash")
+
+
+@pytest.mark.parametrize("failure", ["crashed", "killed", "timed_out", "could_not_connect", "turn_limit"])
+def test_nobody_stands_in_for_a_crash(crew: World, failure: str):
+    stands_in(crew, "w1")
+    end(crew, start_of(crew, "w1"), failure)
+    assert crew.why("w1") == "hold cooling_down"
+
+
+def test_after_the_quota_its_own_program_is_used_again(crew: World):
+    stands_in(crew, "w1")
+    until = end(crew, start_of(crew, "w1"), "quota", NAMED)
+    other = start_of(crew, "w1")
+    crew.now = until or 0
+    end(crew, other, "stopped", signal=15)
+    assert start_of(crew, "w1")["ai_type"] == "claude"
+
+
+def test_a_success_of_the_one_that_stands_in_does_not_end_the_rate_limit_of_the_own_one(crew: World):
+    stands_in(crew, "w1")
+    until = end(crew, start_of(crew, "w1"), "rate_limited", 600)
+    process = crew.start("w1")
+    assert process.launch["ai_type"] == "gemini"
+    process.report()
+    crew.task("w1")
+    assert start_of(crew, "w1")["ai_type"] == "gemini"
+    assert until is not None and crew.now < until
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "most"),
+    [
+        (("quota", 1800), ("quota", 1800), 4),
+        (("quota", None), ("crashed", None), 8),
+        (("rate_limited", 300), ("crashed", None), 24),
+        (("rate_limited", 300), ("rate_limited", 300), 24),
+        (("not_logged_in", None), ("command_not_found", None), 12),
+    ],
+)
+@pytest.mark.parametrize("fallback", [{"provider": "gemini"}, {"provider": "claude", "model": "small"}])
+def test_a_hostile_hour_in_which_both_fail_has_few_starts(
+    crew: World, own: tuple[str, int | None], other: tuple[str, int | None], most: int, fallback: dict[str, str]
+):
+    """No back and forth: where both have failed, the agent waits."""
+    stands_in(crew, "w1", **fallback)
+    started, over = [], crew.now + HOUR * 1000
+    while crew.now < over:
+        for launch in crew.coordinator().claim(agent_ids=["w1"])["start"]:
+            started.append(launch["ai_type"])
+            first = (launch["ai_type"], launch["model"]) == ("claude", None)
+            end(crew, launch, *(own if first else other))
+        crew.advance(30)
+    assert 2 <= len(started) <= most, started
+
+
+def test_when_both_fail_people_see_until_when(crew: World):
+    stands_in(crew, "w1")
+    end(crew, start_of(crew, "w1"), "quota", NAMED)
+    until = end(crew, start_of(crew, "w1"), "crashed")
+    said = told(crew, "w1")
+    assert (said["reason"], parse(said["until"])) == ("cooling_down", until)
+
+
+def test_a_launch_of_the_one_that_stands_in_goes_only_to_who_has_it(crew: World):
+    stands_in(crew, "w1")
+    end(crew, start_of(crew, "w1"), "quota", NAMED)
+    assert crew.coordinator("plain").starts(providers=["claude"]) == []
+    assert crew.coordinator("other").starts(providers=["gemini"]) == ["w1"]
+
+
+def test_a_quota_of_the_one_that_stands_in_holds_that_account_and_its_agents(crew: World):
+    crew.owner.call("edit_agent", agent_id="w3", provider="gemini")
+    stands_in(crew, "w1")
+    end(crew, start_of(crew, "w1"), "quota", NAMED)
+    end(crew, start_of(crew, "w1"), "quota", 2 * HOUR)
+    assert told(crew, "w3")["facts"]["account"] == "gemini"
+    assert crew.why("w1") == "hold cooling_down"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"fallback": "gemini"},
+        {"fallback": {"model": "x"}},
+        {"fallback": {"provider": "gemini", "modell": "x"}},
+        {"labels": "gpu"},
+        {"labels": [1]},
+        {"account": ""},
+        {"account": 7},
+    ],
+)
+def test_options_that_the_server_cannot_read_are_refused_with_what_is_possible(crew: World, options: Answer):
+    refusal = crew.owner.refused("edit_agent", "validationError", agent_id="w1", provider_options=options)
+    assert "Give " in refusal["instruction"]
+
+
+def test_f47_after_an_edit_the_next_start_is_of_the_new_program_at_once(crew: World):
+    for _ in range(3):
+        until = end(crew, start_of(crew, "w1"), "model_not_available")
+        crew.now = until or 0
+    end(crew, start_of(crew, "w1"), "model_not_available")
+    crew.owner.call("edit_agent", agent_id="w1", provider="gemini", model="pro")
+    launch = start_of(crew, "w1")
+    assert (launch["ai_type"], launch["model"]) == ("gemini", "pro")
+
+
+# --- a person's word -------------------------------------------------------------------------------------------------
+
+
+def test_a_person_ends_a_cooldown_and_the_launch_follows(crew: World):
+    end(crew, start_of(crew, "w1"), "crashed")
+    assert crew.owner.call("resume_agent", agent_id="w1")["ended"] == ["task"]
+    assert any("work" in each for each in crew.hints[-3:])
+    assert crew.why("w1") == "start has_in_progress_task"
+    assert start_of(crew, "w1")["ai_type"] == "claude"
+
+
+def test_a_person_ends_a_used_up_account_for_everybody_on_it(crew: World):
+    end(crew, start_of(crew, "w1"), "quota", NAMED)
+    assert crew.owner.call("resume_agent", agent_id="w2")["ended"] == ["account claude"]
+    assert sorted(crew.coordinator().starts()) == ["w1", "w2", "w3"]
+    assert crew.events("agent.resumed")[-1]["data"] == {"ended": ["account claude"]}
+
+
+def test_who_does_not_cool_down_is_told_so_and_nothing_happens(crew: World):
+    before = crew.owner.call("server_status")["last_event"]
+    assert crew.owner.call("resume_agent", agent_id="w1")["ended"] == []
+    assert crew.owner.call("server_status")["last_event"] == before
+
+
+def test_a_cooldown_that_is_over_is_none_that_a_person_ends(crew: World):
+    crew.now = end(crew, start_of(crew, "w1"), "crashed") or 0
+    assert crew.owner.call("resume_agent", agent_id="w1")["ended"] == []
+
+
+def test_agents_do_not_end_cooldowns(crew: World):
+    process = crew.start("w2")
+    process.refused("resume_agent", agent_id="w1")
+    crew.coordinator().refused("resume_agent", agent_id="w1")
+
+
+# --- who can start whom ----------------------------------------------------------------------------------------------
+
+
+def test_labels_that_an_agent_asks_for_must_be_offered(crew: World):
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"labels": ["gpu", "linux"]})
+    only = {"agent_ids": ["w1"]}
+    assert crew.coordinator("a").starts(**only) == []
+    assert crew.coordinator("b").starts(labels=["gpu"], **only) == []
+    assert crew.coordinator("c").starts(labels=["linux", "gpu", "big"], **only) == ["w1"]
+
+
+def test_a_coordinator_for_some_capabilities_gets_agents_that_have_one_of_them(crew: World):
+    crew.owner.call("edit_agent", agent_id="w1", capabilities=["rust"])
+    crew.owner.call("edit_agent", agent_id="w2", capabilities=["python", "sql"])
+    assert crew.coordinator("a").starts(capabilities=["sql", "go"]) == ["w2"]
+    assert crew.coordinator("b").starts(capabilities=[]) == []
+    assert sorted(crew.coordinator("c").starts()) == ["w1", "w3"]
+
+
+def test_two_coordinators_with_different_programs_share_one_project(crew: World):
+    crew.owner.call("edit_agent", agent_id="w2", provider="gemini")
+    crew.owner.call("edit_agent", agent_id="w3", provider="codex")
+    here, there = crew.coordinator("here"), crew.coordinator("there")
+    assert here.starts(providers=["claude"]) == ["w1"]
+    assert sorted(there.starts(providers=["codex", "gemini"])) == ["w2", "w3"]
+    running = {each["agent_id"]: each["coordinator_id"] for each in crew.launches()}
+    assert running == {"w1": "here", "w2": "there", "w3": "there"}
+
+
+def seen(world: World, coordinator_id: str = "c1", **says: Any) -> Coordinator:
+    """A Coordinator without a free slot has called, and said this of itself."""
+    coordinator = world.coordinator(coordinator_id)
+    coordinator.claim(free_slots=0, **says)
+    return coordinator
+
+
+@pytest.mark.parametrize(
+    ("says", "code", "words"),
+    [
+        ({"providers": ["gemini"]}, "no_provider", ["claude", "c1", "gemini", "toryo agent edit w1"]),
+        ({"providers": ["claude"]}, "no_labels", ["gpu", "c1", "labels"]),
+        ({"providers": ["claude"], "labels": ["gpu"], "agent_ids": ["w2"]}, "not_listed", ["agents", "w1", "c1"]),
+        ({"labels": ["gpu"], "capabilities": ["go"]}, "no_capability", ["capabilities", "go", "c1"]),
+    ],
+)
+def test_why_says_what_is_missing_where_no_coordinator_can_start_an_agent(
+    crew: World, says: Answer, code: str, words: list[str]
+):
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"labels": ["gpu"]})
+    seen(crew, **says)
+    said = told(crew, "w1")
+    assert said["facts"]["no_coordinator"] == code
+    assert "as soon as" not in said["explanation"]
+    assert all(each in said["explanation"] for each in words), said["explanation"]
+
+
+def test_why_says_so_when_no_coordinator_has_called_for_ninety_seconds(crew: World):
+    assert told(crew, "w1")["facts"]["no_coordinator"] == "none"
+    seen(crew)
+    assert "no_coordinator" not in told(crew, "w1")["facts"]
+    assert "as soon as a Coordinator has a free slot" in told(crew, "w1")["explanation"]
+    crew.advance(91)
+    said = told(crew, "w1")
+    assert said["facts"]["no_coordinator"] == "none"
+    assert "toryo coordinator" in said["explanation"]
+
+
+def test_one_coordinator_that_can_is_enough_and_the_nearest_miss_is_named(crew: World):
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"labels": ["gpu"]})
+    seen(crew, "far", providers=["gemini"])
+    seen(crew, "near", providers=["claude"])
+    assert told(crew, "w1")["facts"]["no_coordinator"] == "no_labels"
+    seen(crew, "right", providers=["claude"], labels=["gpu"])
+    assert "no_coordinator" not in told(crew, "w1")["facts"]
+
+
+def test_why_asks_for_the_program_that_stands_in(crew: World):
+    stands_in(crew, "w1")
+    end(crew, start_of(crew, "w1"), "quota", NAMED)
+    seen(crew, "c1", providers=["claude"])
+    said = told(crew, "w1")
+    assert said["facts"]["no_coordinator"] == "no_provider"
+    assert "gemini" in said["explanation"]
+
+
+def test_the_status_shows_what_each_coordinator_says_of_itself(crew: World):
+    seen(crew, "a", providers=["claude"], labels=["gpu"], capabilities=["go"], agent_ids=["w1"])
+    seen(crew, "b")
+    first, second = crew.owner.call("server_status")["coordinators"]
+    assert (first["providers"], first["labels"]) == (["claude"], ["gpu"])
+    assert (first["capabilities"], first["agents"]) == (["go"], ["w1"])
+    assert (second["labels"], second["capabilities"], second["agents"]) == ([], None, None)
+
+
+# --- what is said of failures ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "failure",
+    ["turn_limit", "output_flood", "rate_limited", "quota", "not_logged_in", "command_not_found", "crashed", "silent"],
+)
+def test_every_failure_is_named_where_people_ask_why(crew: World, failure: str):
+    process: Process = crew.start("w1")
+    end(crew, process.launch, failure)
+    said = told(crew, "w1")
+    assert said["facts"]["cooldown"] == failure
+    assert said["seconds_left"] > 0
+    assert "It cools down" in said["explanation"]
+    assert "toryo agent resume w1" in said["explanation"]
+
+
+@pytest.mark.parametrize("now", [{"providers": ["gemini"]}, {"agent_ids": ["w2"]}])
+def test_an_order_that_its_coordinator_cannot_perform_any_more_is_not_handed_out_again(crew: World, now: Answer):
+    """It was started anew with another file before it had started anybody."""
+    coordinator = crew.coordinator()
+    assert len(coordinator.claim(agent_ids=["w1"])["start"]) == 1
+    assert "w1" not in [each["agent_id"] for each in coordinator.claim(**now)["start"]]
+    crew.advance(121)
+    assert crew.coordinator("able").starts(agent_ids=["w1"]) == ["w1"]

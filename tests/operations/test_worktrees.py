@@ -1,0 +1,438 @@
+"""Worktrees and errands at the server: who may ask what and when, what is handed out, what a report changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.stories import Answer, Coordinator, World
+from toryo.domain.times import SECOND
+from toryo.domain.worktrees import AWAY_AFTER, LOST_AFTER
+
+
+class Yard:
+    """A crew whose project gives every task a worktree, and its Coordinator, which reports as a real one does."""
+
+    def __init__(self, world: World, workers: int = 2) -> None:
+        self.world = world
+        world.crew(workers=workers, isolation="worktree")
+        self.c1 = world.coordinator("c1")
+
+    def launch(self, agent_id: str, coordinator: Coordinator | None = None) -> Answer:
+        """The agent's launch, whose worktree was made and told of."""
+        who = coordinator or self.c1
+        (launch,) = who.claim(agent_ids=[agent_id], free_slots=1)["start"]
+        assert isinstance(launch, dict)
+        who.running.append(launch["launch_id"])
+        self.told(launch)
+        return launch
+
+    def told(self, launch: Answer, **figures: Any) -> None:
+        name = launch["workspace"]["name"]
+        said = {"path": f"/w/{name}", "directory": f"/w/{name}/sub", "branch": f"toryo/{name}", "base_branch": "main"}
+        self.c1.call("report_worktree", launch_id=launch["launch_id"], base_commit="b0", **said, **figures)
+
+    def worked(self, agent_id: str, **more: Any) -> str:
+        """A task of which the agent has left some work; its process is gone."""
+        return self.work(agent_id, self.world.task(agent_id, **more))
+
+    def work(self, agent_id: str, task: str) -> str:
+        launch = self.launch(agent_id)
+        process = self.world.process(launch)
+        process.sign_in()
+        process.call("report_model", provider="claude", model_id="model-1")
+        process.call("get_my_task")
+        process.call("report_completed", result="success", summary="done")
+        self.ended(launch)
+        return task
+
+    def ended(self, launch: Answer) -> None:
+        self.told(launch, head_commit="h1", commits=1, files_changed=2, insertions=3, deletions=1)
+        self.c1.exited(launch["launch_id"], exit_code=0)
+
+    def ask(self, what: str, task: str, **how: Any) -> str:
+        names = {"diff": "diff_task", "merge": "merge_task", "discard": "discard_task_work"}
+        errand_id: str = self.world.owner.call(names[what], task_id=task, **how)["errand_id"]
+        return errand_id
+
+    def errands(self, coordinator: Coordinator | None = None, **more: Any) -> list[Answer]:
+        found: list[Answer] = (coordinator or self.c1).claim(free_slots=0, **more)["errands"]
+        return found
+
+    def report(self, errand_id: str, **how: Any) -> None:
+        self.c1.call("report_errand", errand_id=errand_id, **how)
+
+    def merged(self, *tasks: str) -> list[Answer]:
+        return [{"task_id": each, "commit": f"m-{each}", "into": "main"} for each in tasks]
+
+    def errand(self, errand_id: str) -> Answer:
+        found: Answer = self.world.owner.call("show_errand", errand_id=errand_id)["errand"]
+        return found
+
+    def worktree(self, task: str) -> Answer:
+        found: Answer = self.world.owner.call("show_worktree", task_id=task)["worktree"]
+        return found
+
+    def held(self, agent_id: str) -> str | None:
+        decisions = self.world.owner.call("why", agent_id=agent_id)["decisions"]
+        (task,) = [each for each in decisions if each["purpose"] == "task"]
+        held: str | None = task["facts"].get("held")
+        return held
+
+
+@pytest.fixture
+def yard(world: World) -> Yard:
+    return Yard(world)
+
+
+# --- who may ask what, and when --------------------------------------------------------------------------------------
+
+
+def test_a_merge_is_an_errand_of_the_coordinator_with_the_files_and_its_answer_is_kept(yard: Yard):
+    task = yard.worked("w1", title="Walls")
+    errand_id = yard.ask("merge", task, message="Walls are up")
+    (errand,) = yard.errands()
+    assert (errand["errand_id"], errand["kind"], errand["path"]) == (errand_id, "merge", f"/w/{task}")
+    assert errand["options"]["order"] == [
+        {"task_id": task, "path": f"/w/{task}", "title": "Walls", "base": "b0", "into": "main"}
+    ]
+    assert (errand["options"]["message"], errand["asked_by"]) == ("Walls are up", "owner")
+    assert yard.errand(errand_id)["finished_at"] is None
+    yard.report(errand_id, done=True, merged=yard.merged(task))
+    answer = yard.errand(errand_id)
+    assert (answer["done"], answer["answer"]["merged"][0]["commit"]) == (True, f"m-{task}")
+    found = yard.worktree(task)
+    assert (found["state"], found["merged_commit"], found["merged_into"]) == ("merged", f"m-{task}", "main")
+    assert [each["kind"] for each in yard.world.events() if each["kind"].startswith("worktree.")] == [
+        "worktree.made",
+        "worktree.changed",
+        "worktree.merge_asked",
+        "worktree.merged",
+    ]
+
+
+def test_agents_and_coordinators_may_ask_for_nothing_and_people_of_other_projects_see_nothing(yard: Yard):
+    task = yard.worked("w1")
+    other = yard.world.task("w2")
+    worker = yard.world.process(yard.launch("w2"))
+    worker.sign_in()
+    stranger = yard.world.member("eve")
+    for name in ("diff_task", "merge_task", "discard_task_work", "show_worktree"):
+        for who in (worker, yard.c1, yard.world.nobody, stranger):
+            assert who.ask(name, task_id=task).refused, (name, who)
+    errand = yard.ask("diff", task)
+    for who in (worker, yard.world.owner, yard.world.nobody, stranger):
+        assert who.ask("report_errand", errand_id=errand, done=True).refused, who
+    assert yard.errand(errand)["finished_at"] is None
+    stranger.refused("show_errand", "errandNotFound", errand_id=errand)
+    assert yard.worktree(other)["state"] == "open"
+
+
+@pytest.mark.parametrize("what", ["merge_task", "discard_task_work"])
+def test_nobodys_files_are_moved_while_a_process_works_in_them_or_is_just_leaving(yard: Yard, what: str):
+    task = yard.world.task("w1")
+    launch = yard.launch("w1")
+    process = yard.world.process(launch)
+    assert "w1 works on task" in yard.world.owner.refused(what, "notNow", task_id=task)["message"]
+    process.sign_in()
+    process.call("get_my_task")
+    assert yard.world.owner.refused(what, "notNow", task_id=task)["leaving"] is False
+    process.call("report_completed", result="success", summary="done")
+    assert yard.world.owner.refused(what, "notNow", task_id=task)["leaving"] is True
+    yard.ended(launch)
+    yard.world.owner.call(what, task_id=task)
+
+
+def test_a_process_whose_end_nobody_tells_hinders_for_half_a_minute_only(yard: Yard):
+    task = yard.world.task("w1")
+    process = yard.world.process(yard.launch("w1"))
+    process.sign_in()
+    process.call("get_my_task")
+    process.call("report_completed", result="success", summary="done")
+    yard.world.advance(29)
+    yard.world.owner.refused("discard_task_work", "notNow", task_id=task)
+    yard.world.advance(2)
+    yard.c1.claim(free_slots=0)
+    yard.world.owner.call("discard_task_work", task_id=task)
+
+
+def test_one_errand_at_a_time_changes_files_and_looking_is_always_possible(yard: Yard):
+    task = yard.worked("w1")
+    first = yard.ask("merge", task)
+    for what in ("merge_task", "discard_task_work"):
+        refused = yard.world.owner.refused(what, "notNow", task_id=task)
+        assert first in refused["message"]
+    assert yard.ask("diff", task) != yard.ask("diff", task)
+    yard.report(first, done=False, trouble="no", task_id=task)
+    yard.ask("discard", task)
+
+
+def test_an_errand_about_several_tasks_counts_for_each_of_them(yard: Yard):
+    main = yard.world.task("boss", title="All")
+    part = yard.worked("w1", title="Part", parent_task_id=main)
+    yard.ask("merge", main)
+    yard.world.owner.refused("discard_task_work", "notNow", task_id=part)
+
+
+def test_where_the_coordinator_is_away_the_refusal_says_where_to_look_oneself(yard: Yard):
+    task = yard.worked("w1")
+    yard.world.advance(AWAY_AFTER / SECOND + 1)
+    for what in ("diff_task", "merge_task", "discard_task_work"):
+        refused = yard.world.owner.refused(what, "notNow", task_id=task)
+        assert "c1" in refused["message"]
+        assert f"git log toryo/{task}, in /w/{task}" in refused["instruction"]
+    yard.c1.claim(free_slots=0)
+    yard.ask("diff", task)
+
+
+def test_what_was_merged_or_discarded_or_never_made_is_refused_and_says_which(yard: Yard):
+    never = yard.world.task("w2", status="todo")
+    merged, discarded = yard.worked("w1", title="M"), yard.worked("w1", title="D")
+    yard.report(yard.ask("merge", merged), done=True, merged=yard.merged(merged))
+    yard.report(yard.ask("discard", discarded), done=True, gone=[discarded], answer={"message": "gone"})
+    for task, words in ((never, "no worktree"), (merged, "merged into main"), (discarded, "discarded already")):
+        for what in ("diff_task", "merge_task", "discard_task_work"):
+            assert words in yard.world.owner.refused(what, "worktreeNotFound", task_id=task)["message"]
+    assert (yard.worktree(discarded)["state"], yard.worktree(merged)["state"]) == ("discarded", "merged")
+
+
+# --- merging several -------------------------------------------------------------------------------------------------
+
+
+def test_parts_are_merged_before_what_they_are_parts_of_and_what_others_depend_on_first(yard: Yard):
+    main = yard.world.task("boss", title="All")
+    a = yard.world.task("w1", title="A", parent_task_id=main, status="todo")
+    b = yard.worked("w2", title="B", parent_task_id=main)
+    yard.world.owner.call("edit_task", task_id=a, add_dependencies=[b])
+    yard.world.move(a, "in_progress")
+    yard.work("w1", a)
+    asked = yard.world.owner.call("merge_task", task_id=main)
+    assert asked["task_ids"] == [b, a]
+    yard.report(asked["errand_id"], done=False, merged=yard.merged(b), task_id=a, trouble="a conflict in x")
+    assert (yard.worktree(b)["state"], yard.worktree(a)["state"]) == ("merged", "open")
+    assert yard.worktree(a)["trouble"] == "a conflict in x"
+    assert yard.world.owner.call("merge_task", task_id=main)["task_ids"] == [a]
+
+
+def test_only_the_task_itself_is_merged_where_a_person_says_so(yard: Yard):
+    main = yard.world.task("boss", title="All")
+    part = yard.worked("w1", title="Part", parent_task_id=main)
+    yard.world.owner.refused("merge_task", "worktreeNotFound", task_id=main, below=False)
+    assert yard.world.owner.call("merge_task", task_id=part, below=False)["task_ids"] == [part]
+
+
+def test_parts_on_another_machine_are_not_merged_with_the_rest(yard: Yard):
+    main = yard.world.task("boss", title="All")
+    yard.worked("w1", title="Here", parent_task_id=main)
+    there = yard.world.task("w2", title="There", parent_task_id=main)
+    c2 = yard.world.coordinator("c2")
+    launch = yard.launch("w2", c2)
+    yard.told(launch, head_commit="h", commits=1)
+    yard.world.owner.call("move_task", task_id=there, status="cancelled")
+    c2.exited(launch["launch_id"], exit_code=0)
+    refused = yard.world.owner.refused("merge_task", "notNow", task_id=main)
+    assert "c1" in refused["message"]
+    assert "c2" in refused["message"]
+    assert "--only" in refused["instruction"]
+
+
+# --- handing errands out ---------------------------------------------------------------------------------------------
+
+
+def test_an_errand_is_handed_out_once_and_again_where_its_answer_was_lost(yard: Yard):
+    task = yard.worked("w1")
+    errand = yard.ask("merge", task)
+    assert [each["errand_id"] for each in yard.errands(errands=[])] == [errand]
+    assert yard.errands(errands=[errand]) == []
+    assert [each["errand_id"] for each in yard.errands(errands=[])] == [errand]
+    assert yard.errands() == []
+    yard.world.advance(LOST_AFTER / SECOND)
+    assert [each["errand_id"] for each in yard.errands()] == [errand]
+
+
+def test_an_errand_is_for_the_coordinator_with_the_files_and_nobody_else(yard: Yard):
+    yard.ask("diff", yard.worked("w1"))
+    assert yard.errands(yard.world.coordinator("c2")) == []
+    assert len(yard.errands()) == 1
+
+
+def test_a_report_that_comes_twice_counts_once(yard: Yard):
+    task = yard.worked("w1")
+    errand = yard.ask("merge", task)
+    yard.report(errand, done=True, merged=yard.merged(task))
+    before = (yard.errand(errand), yard.worktree(task), len(yard.world.events("worktree.merged")))
+    yard.report(errand, done=False, trouble="nothing there any more", task_id=task)
+    yard.report(errand, done=True, merged=yard.merged(task))
+    assert (yard.errand(errand), yard.worktree(task), len(yard.world.events("worktree.merged"))) == before
+
+
+def test_a_coordinator_that_talks_nonsense_changes_no_other_task(yard: Yard):
+    task, other = yard.worked("w1"), yard.worked("w2")
+    errand = yard.ask("discard", task)
+    yard.report(errand, done=True, gone=[other, "tsk_none"], merged=yard.merged(other), task_id=other, trouble="ha")
+    assert (yard.worktree(task)["state"], yard.worktree(other)["state"]) == ("open", "open")
+    assert yard.worktree(other)["trouble"] is None
+    yard.c1.refused("report_errand", "errandNotFound", errand_id="ern_none", done=True)
+    yard.c1.refused("report_worktree", "launchNotFound", launch_id="lau_none", path="/", directory="/",
+                    branch="b", base_commit="c")  # fmt: skip
+    yard.c1.refused("report_errand", "validationError", errand_id=errand, done="perhaps")
+
+
+def test_a_diff_that_cannot_be_made_leaves_the_worktree_as_it_was(yard: Yard):
+    task = yard.worked("w1")
+    yard.report(yard.ask("diff", task), done=False, trouble="git is missing", task_id=task)
+    assert yard.worktree(task)["trouble"] is None
+
+
+# --- starts ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_launch_names_its_worktree_and_what_it_builds_on(yard: Yard):
+    main = yard.world.task("boss", title="All")
+    base = yard.worked("w1", title="Base", parent_task_id=main)
+    yard.world.task("w2", title="Next", parent_task_id=main, dependencies=[base])
+    launch = yard.launch("w2")
+    assert launch["workspace"]["bases"] == [base]
+    assert launch["workspace"]["brings"] == []
+
+
+def test_what_a_part_is_a_part_of_depends_on_is_its_base_too(yard: Yard):
+    base = yard.worked("w1", title="Base")
+    main = yard.world.task("boss", title="All", dependencies=[base])
+    part = yard.world.task("w2", title="Part", parent_task_id=main)
+    launch = yard.launch("w2")
+    assert (launch["workspace"]["name"], launch["workspace"]["bases"]) == (part, [base])
+
+
+def test_who_reviews_gets_the_completed_parts_until_they_are_merged(yard: Yard):
+    main = yard.world.task("boss", title="All")
+    part = yard.worked("w1", title="Part", parent_task_id=main)
+    launch = yard.launch("boss")
+    assert launch["workspace"]["brings"] == [part]
+    yard.c1.exited(launch["launch_id"], exit_code=0)
+    yard.report(yard.ask("merge", part), done=True, merged=yard.merged(part))
+    yard.world.advance(3600)
+    assert yard.launch("boss")["workspace"]["brings"] == []
+
+
+def test_nothing_starts_in_files_that_are_just_merged_and_why_says_so(yard: Yard):
+    task = yard.world.task("w1")
+    yard.ended(yard.launch("w1"))
+    errand = yard.ask("merge", task)
+    yard.world.advance(3600)
+    assert yard.c1.starts() == []
+    assert yard.c1.reason("w1") == "hold files_busy"
+    assert yard.held("w1") == "files_busy"
+    yard.report(errand, done=True, merged=yard.merged(task))
+    assert yard.held("w1") is None
+    assert yard.c1.starts() == ["w1"]
+
+
+def test_who_builds_on_work_that_is_not_kept_yet_starts_when_it_is(yard: Yard):
+    """A task is completed a moment before its process ends, and only then is everything on its branch."""
+    base = yard.world.task("w1", title="Base")
+    yard.world.task("w2", title="Next", dependencies=[base], status="todo")
+    launch = yard.launch("w1")
+    process = yard.world.process(launch)
+    process.sign_in()
+    process.call("get_my_task")
+    process.call("report_completed", result="success", summary="done")
+    next_task = next(e["task_id"] for e in yard.world.events("task.created") if e["data"]["title"] == "Next")
+    yard.world.move(next_task, "in_progress")
+    assert yard.c1.starts() == []
+    assert yard.held("w2") == "work_not_kept"
+    yard.ended(launch)
+    assert yard.c1.starts() == ["w2"]
+
+
+def test_a_task_goes_on_where_its_files_are_as_long_as_that_coordinator_lives(yard: Yard):
+    yard.world.task("w1")
+    yard.ended(yard.launch("w1"))
+    yard.world.advance(80)
+    c2 = yard.world.coordinator("c2")
+    yard.c1.claim(free_slots=0)
+    assert c2.starts() == []
+    assert yard.held("w1") == "files_elsewhere"
+    yard.world.advance(AWAY_AFTER / SECOND + 1)
+    launch = yard.launch("w1", c2)
+    (left,) = yard.world.events("worktree.left_behind")
+    assert left["data"]["coordinator_id"] == "c1"
+    assert yard.worktree(launch["workspace"]["name"])["coordinator_id"] == "c2"
+
+
+def test_a_task_that_is_tried_again_after_its_merge_gets_a_fresh_worktree(yard: Yard):
+    task = yard.world.task("w1")
+    launch = yard.launch("w1")
+    process = yard.world.process(launch)
+    process.sign_in()
+    process.call("get_my_task")
+    process.call("report_completed", result="failed", summary="no")
+    yard.ended(launch)
+    yard.report(yard.ask("merge", task), done=True, merged=yard.merged(task))
+    yard.world.move(task, "todo")
+    yard.world.move(task, "in_progress")
+    yard.world.advance(3600)
+    yard.launch("w1")
+    found = yard.worktree(task)
+    assert (found["state"], found["commits"], found["merged_commit"], found["merged_into"]) == ("open", 0, None, None)
+    assert len(yard.world.events("worktree.made")) == 2
+
+
+def test_a_report_of_a_launch_that_is_over_does_not_bring_back_what_was_discarded(yard: Yard):
+    task = yard.world.task("w1")
+    launch = yard.launch("w1")
+    yard.c1.running.clear()
+    yard.world.advance(121)
+    yard.c1.claim(free_slots=0)
+    yard.world.advance(31)
+    yard.report(yard.ask("discard", task), done=True, gone=[task])
+    yard.told(launch, trouble="The directory is gone.")
+    assert yard.worktree(task)["state"] == "discarded"
+    assert len(yard.world.events("worktree.made")) == 1
+
+
+def test_an_agent_and_its_checks_are_told_the_worktrees_directory_only_while_the_project_says_so(yard: Yard):
+    task = yard.world.task("w1")
+    process = yard.world.process(yard.launch("w1"))
+    process.sign_in()
+    assert process.call("get_my_task")["task"]["working_directory"] == f"/w/{task}/sub"
+    yard.world.owner.call("edit_project", project_id=yard.world.project_id, settings={"isolation": "none"})
+    assert process.call("get_my_task")["task"]["working_directory"] == "/srv/house"
+
+
+# --- whom it waits for -----------------------------------------------------------------------------------------------
+
+
+def reviews(yard: Yard) -> list[tuple[str, str]]:
+    items = yard.world.owner.call("needs_you")["items"]
+    return [(each["task_id"], each["text"]) for each in items if each["kind"] == "review"]
+
+
+def test_work_of_a_completed_task_waits_for_a_persons_review_until_it_is_merged(yard: Yard) -> None:
+    task = yard.worked("w1")
+    ((about, text),) = reviews(yard)
+    assert about == task
+    assert "2 files" in text
+    assert "+3 −1" in text
+    errand = yard.ask("merge", task)
+    yard.errands()
+    yard.report(errand, done=True, merged=yard.merged(task))
+    assert reviews(yard) == []
+
+
+def test_a_merge_that_conflicts_is_told_where_people_see_what_needs_them(yard: Yard) -> None:
+    task = yard.worked("w1")
+    errand = yard.ask("merge", task)
+    yard.errands()
+    yard.report(errand, done=False, task_id=task, trouble="a conflict in a.py")
+    assert reviews(yard) == [(task, "a conflict in a.py")]
+
+
+def test_a_part_waits_for_a_review_only_where_no_agent_above_decides_and_with_its_whole_as_one(yard: Yard) -> None:
+    main = yard.world.task("boss", title="All")
+    part = yard.worked("w1", title="Part", parent_task_id=main)
+    assert reviews(yard) == []
+    yard.work("boss", main)
+    assert [about for about, _ in reviews(yard)] == [main]
+    assert yard.worktree(part)["state"] == "open"

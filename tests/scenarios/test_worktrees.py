@@ -1,0 +1,359 @@
+"""A git worktree per task, with a server, a Coordinator and commands as real processes: who sees what, what is kept
+when somebody is killed, and what becomes of the work when a person merges or discards it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.scenarios.sites import Site
+
+pytestmark = pytest.mark.timeout(600, method="signal")
+
+Answer = dict[str, Any]
+
+
+class Repository:
+    """A project in a repository, as the person who has it sees it."""
+
+    def __init__(self, site: Site, name: str, **settings: Any) -> None:
+        self.site, self.name = site, name
+        self.path = site.project(name, isolation="worktree", commands_from="managers", **settings)
+        self.git("init", "--quiet", "--initial-branch=main")
+        self.commit(a="one\n")
+
+    def git(self, *words: str, at: Path | None = None) -> str:
+        person = ("-c", "user.name=Person", "-c", "user.email=person@example.org")
+        done = subprocess.run(
+            ["git", *person, *words], cwd=at or self.path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.rstrip("\n")
+
+    def commit(self, at: Path | None = None, **files: str) -> None:
+        for name, text in files.items():
+            ((at or self.path) / name).write_text(text)
+        self.git("add", "--all", at=at)
+        self.git("commit", "--quiet", "--message=more", at=at)
+
+    def files(self) -> dict[str, str]:
+        """What stands in the person's own checkout."""
+        return {each.name: each.read_text() for each in self.path.iterdir() if each.is_file()}
+
+    def branches(self) -> list[str]:
+        return self.git("for-each-ref", "--format=%(refname:short)", "refs/heads").split()
+
+    def order(self, agent_id: str, title: str, command: str, **more: Any) -> str:
+        """A task in progress for somebody who runs commands."""
+        context = {"command": command, **more.pop("context", {})}
+        return self.site.file(self.name, title, assignee_id=agent_id, status="in_progress", context=context, **more)
+
+    def worktree(self, task_id: str) -> Answer:
+        found: Answer = self.site.people.rest("GET", f"/tasks/{task_id}/worktree")["worktree"]
+        return found
+
+    def ask(self, task_id: str, what: str, **how: Any) -> str:
+        asked: Answer = self.site.people.rest("POST", f"/tasks/{task_id}/worktree/{what}", how)
+        return str(asked["errand_id"])
+
+    def answer(self, errand_id: str) -> Answer:
+        def over() -> Answer | None:
+            found: Answer = self.site.people.rest("GET", f"/errands/{errand_id}", params={"wait_seconds": 1})["errand"]
+            return found if found["finished_at"] else None
+
+        answered: Answer = self.site.until(f"{errand_id} is answered", over)
+        self.site.history.read()
+        return answered
+
+    def done(self, task_id: str, what: str, **how: Any) -> Answer:
+        """The answer of an errand that must succeed."""
+        errand = self.answer(self.ask(task_id, what, **how))
+        assert errand["done"], errand
+        found: Answer = errand["answer"]
+        return found
+
+
+def test_two_agents_work_in_one_repository_and_neither_sees_the_others_half_done_files(site: Site) -> None:
+    repository = Repository(site, "house")
+    gate, bell = site.gate(), site.bell()
+    for each in ("ann", "ben"):
+        site.hire(each, "house")
+    site.coordinator()
+    half = "echo half > $AGENT_ID.txt; echo $AGENT_ID > {bell}; {gate}; ls > seen-$AGENT_ID; echo done > $AGENT_ID.txt"
+    tasks = {each: repository.order(each, each, half.format(bell=bell, gate=gate)) for each in ("ann", "ben")}
+    assert sorted(bell.rung(2)) == ["ann", "ben"]
+    assert repository.files() == {"a": "one\n"}
+    gate.open()
+    for each in tasks.values():
+        site.until_status(each, "completed")
+    site.until_idle()
+
+    assert repository.files() == {"a": "one\n"}
+    for name, task in tasks.items():
+        assert repository.git("show", f"toryo/{task}:seen-{name}").split() == ["a", f"{name}.txt", f"seen-{name}"]
+        assert repository.git("log", "--format=%an", f"toryo/{task}", "-1") == name
+        found = repository.worktree(task)
+        assert (found["state"], found["commits"], found["files_changed"]) == ("open", 1, 2)
+        assert (found["base_branch"], found["trouble"]) == ("main", None)
+
+    patch = repository.done(tasks["ann"], "diff")
+    assert [each["path"] for each in patch["files"]] == ["ann.txt", "seen-ann"]
+    assert "+done" in patch["patch"]
+    for name, task in tasks.items():
+        (one,) = repository.done(task, "merge")["merged"]
+        assert (one["task_id"], one["into"]) == (task, "main")
+        assert repository.files()[f"{name}.txt"] == "done\n"
+        assert not Path(repository.worktree(task)["path"]).exists()
+    assert repository.branches() == ["main"]
+    assert [each["data"]["into"] for each in site.history.of("worktree.merged")] == ["main", "main"]
+
+
+def test_the_next_launch_of_a_task_finds_what_the_one_that_was_killed_left_uncommitted(site: Site) -> None:
+    repository = Repository(site, "house")
+    site.hire("ann", "house")
+    site.coordinator()
+    gate = site.gate()
+    task = repository.order(
+        "ann", "Go on", f"if [ -e left ]; then cp left found; else echo half > left; echo at work; {gate}; fi"
+    )
+    launch = site.until_printed(task, "at work")
+    victim = site.agent_of(launch)
+    assert victim is not None
+    victim.kill()
+    site.until_status(task, "completed")
+    site.until_idle()
+    assert repository.git("show", f"toryo/{task}:found") == "half"
+    assert len(site.history.of("worktree.made")) == 1
+
+
+def test_parts_build_on_one_another_their_manager_sees_all_and_one_merge_brings_it_to_main(site: Site) -> None:
+    repository = Repository(site, "house")
+    parts = [
+        {"id": "mix", "title": "Mix", "context": {"command": "echo mortar > mortar"}},
+        {
+            "id": "lay",
+            "title": "Lay",
+            "depends_on": ["mix"],
+            "context": {"command": "sed s/mortar/wall/ mortar > wall", "outputs": ["wall"]},
+        },
+        {"id": "sow", "title": "Sow", "context": {"command": "ls > before-sowing; echo grass > lawn"}},
+    ]
+    site.lead("lead", "house", plans=[{"match": "Build", "subtasks": parts}])
+    site.hire("mason", "house", reports_to="lead")
+    site.hire("gardener", "house", reports_to="lead")
+    site.coordinator()
+    main = site.file(
+        "house",
+        "Build",
+        assignee_id="lead",
+        status="in_progress",
+        acceptance=[{"file": "wall"}, {"command": "grep -q grass lawn && grep -q wall wall"}],
+    )
+    site.until_status(main, "completed")
+    site.until_idle()
+    assert repository.files() == {"a": "one\n"}
+    tasks = {title: each["task_id"] for title, each in site.tasks("house").items()}
+    assert repository.git("show", f"toryo/{main}:wall") == "wall"
+    order = [each["task_id"] for each in repository.done(main, "merge")["merged"]]
+    assert order.index(tasks["Mix"]) < order.index(tasks["Lay"])
+    assert order[-1] == main
+    assert sorted(order) == sorted(tasks.values())
+    assert set(repository.files()) == {"a", "mortar", "wall", "lawn", "before-sowing"}
+    assert repository.branches() == ["main"]
+
+
+def test_a_conflict_is_told_changes_nothing_and_is_merged_once_it_is_resolved_as_told(site: Site) -> None:
+    repository = Repository(site, "house")
+    site.hire("ann", "house")
+    site.hire("ben", "house")
+    site.coordinator()
+    gate, bell = site.gate(), site.bell()
+    command = f"echo $AGENT_ID > a; echo $AGENT_ID > {bell}; {gate}"
+    ann, ben = (repository.order(each, each, command) for each in ("ann", "ben"))
+    bell.rung(2)
+    gate.open()
+    site.until_status(ann, "completed")
+    site.until_status(ben, "completed")
+    site.until_idle()
+    repository.done(ann, "merge")
+    before = repository.git("rev-parse", "main", f"toryo/{ben}")
+    errand = repository.answer(repository.ask(ben, "merge"))
+    assert errand["done"] is False
+    assert (errand["answer"]["conflict"], errand["answer"]["merged"]) == (["a"], [])
+    assert "merge main into" in errand["answer"]["trouble"]
+    assert repository.git("rev-parse", "main", f"toryo/{ben}") == before
+    assert repository.files() == {"a": "ann\n"}
+    assert repository.git("status", "--porcelain") == ""
+    found = repository.worktree(ben)
+    assert (found["state"], found["trouble"]) == ("open", errand["answer"]["trouble"])
+
+    there = Path(found["path"])
+    repository.git("merge", "--quiet", "-X", "theirs", "main", at=there)
+    repository.commit(at=there, a="ann and ben\n")
+    repository.done(ben, "merge")
+    assert repository.files() == {"a": "ann and ben\n"}
+    assert repository.worktree(ben)["trouble"] is None
+
+
+def test_discarded_work_is_gone_from_the_disk_and_comes_back_as_told(site: Site) -> None:
+    repository = Repository(site, "house")
+    site.hire("ann", "house")
+    site.coordinator()
+    task = repository.order("ann", "Try", "echo bad > idea")
+    site.until_status(task, "completed")
+    site.until_idle()
+    path = Path(repository.worktree(task)["path"])
+    assert path.is_dir()
+    told = repository.done(task, "discard")
+    assert not path.exists()
+    assert repository.branches() == ["main"]
+    assert repository.worktree(task)["state"] == "discarded"
+    command = told["message"][told["message"].index("git branch") :]
+    repository.git(*command.split()[1:])
+    assert repository.git("show", f"toryo/{task}:idea") == "bad"
+
+
+def test_acceptance_checks_and_promised_outputs_are_looked_for_in_the_worktree(site: Site) -> None:
+    """A file of the right name in the project's own directory proves nothing."""
+    repository = Repository(site, "house")
+    (repository.path / "outside").write_text("not committed\n")
+    site.hire("ann", "house")
+    site.coordinator()
+    good = repository.order(
+        "ann", "Good", "echo in > inside", context={"outputs": ["inside"]}, acceptance=[{"file": "inside"}]
+    )
+    site.until_status(good, "completed")
+    bad = repository.order("ann", "Bad", "true", context={"outputs": ["outside"]})
+    site.until_status(bad, "failed")
+    unproven = repository.order("ann", "Unproven", "true", acceptance=[{"command": "test -e outside"}])
+    site.until_status(unproven, "failed")
+    site.until_idle()
+    (passed,) = site.history.of("task.checks_passed")
+    assert passed["task_id"] == good
+    assert "did not make outside" in site.history.of("task.failed", task_id=bad)[0]["data"]["reason"]
+    assert "test -e outside" in site.history.of("task.failed", task_id=unproven)[0]["data"]["reason"]
+
+
+def test_where_the_project_is_no_repository_its_agent_says_so_and_what_to_do(site: Site) -> None:
+    directory = site.project("plain", isolation="worktree")
+    site.hire("ann", "plain")
+    site.coordinator()
+    task = site.file("plain", "Try", assignee_id="ann", status="in_progress", context={"command": "true"})
+    launch = site.until("it has failed", lambda: [each for each in site.launches(task_id=task) if each["exit_error"]])
+    assert launch[-1]["exit_error"] == "bad_config"
+    words = site.people.rest("GET", f"/launches/{launch[-1]['launch_id']}/log")["text"]
+    assert "isolation: worktree" in words
+    assert str(directory) in words
+    site.until("why says it", lambda: words.split(": ", 1)[1].strip() in _why(site, "ann") or None)
+    site.move(task, "cancelled")
+
+
+def _why(site: Site, agent_id: str) -> str:
+    decisions = site.people.rest("GET", f"/agents/{agent_id}/why")["decisions"]
+    return str(next(each["explanation"] for each in decisions if each["purpose"] == "task"))
+
+
+def test_a_process_that_outlives_its_killed_coordinator_has_its_work_kept_and_told_by_the_next(site: Site) -> None:
+    repository = Repository(site, "house")
+    site.hire("ann", "house")
+    gate = site.gate()
+    coordinator = site.coordinator()
+    task = repository.order("ann", "Work", f"echo early > early; echo at work; {gate}; echo late > late")
+    site.until_printed(task, "at work")
+    coordinator.kill()
+    coordinator.start().says("working with")
+    assert coordinator.said("adopted") == 1
+    gate.open()
+    site.until_status(task, "completed")
+    site.until_idle()
+    found = repository.worktree(task)
+    assert (found["files_changed"], found["trouble"]) == (2, None)
+    assert repository.git("show", f"toryo/{task}:late") == "late"
+    assert [each["data"]["files_changed"] for each in site.history.of("worktree.changed")] == [2]
+
+
+def test_a_merge_whose_coordinator_is_killed_in_the_middle_is_done_after_its_restart_and_once(site: Site) -> None:
+    """A filter of the person's own holds git up while it writes the files."""
+    repository = Repository(site, "house")
+    gate, bell, slow = site.gate(), site.bell(), site.directory / "slow"
+    words = f"if [ -e '{slow}' ]; then echo merging > {bell}; {gate}; fi; cat"
+    repository.git("config", "filter.slow.smudge", words)
+    repository.git("config", "filter.slow.clean", "cat")
+    (repository.path / ".gitattributes").write_text("*.txt filter=slow\n")
+    repository.commit()
+    site.hire("ann", "house")
+    coordinator = site.coordinator()
+    task = repository.order("ann", "Work", "echo new > new.txt")
+    site.until_status(task, "completed")
+    site.until_idle()
+    slow.touch()
+    errand = repository.ask(task, "merge")
+    bell.rung(1)
+    coordinator.kill()
+    slow.unlink()
+    gate.open()
+    site.until("git has ended what it was at", lambda: not (repository.path / ".git" / "index.lock").exists())
+    coordinator.start().says("working with")
+    answer = repository.answer(errand)
+    assert answer["done"], answer
+    assert repository.files()["new.txt"] == "new\n"
+    assert len(repository.git("log", "--merges", "--format=%H", "main").split()) == 1
+    assert repository.git("status", "--porcelain") == ""
+    assert repository.branches() == ["main"]
+    assert len(site.history.of("worktree.merged", task_id=task)) == 1
+
+
+def test_what_is_not_in_a_worktree_is_said_in_the_first_lines_of_the_launchs_log(site: Site) -> None:
+    repository = Repository(site, "house")
+    (repository.path / "a").write_text("not committed\n")
+    site.hire("ann", "house")
+    site.coordinator()
+    task = repository.order("ann", "Look", "cat a")
+    site.until_status(task, "completed")
+    site.until_idle()
+    (launch,) = site.launches(task_id=task)
+    log = site.people.rest("GET", f"/launches/{launch['launch_id']}/log")["text"].splitlines()
+    assert log[0].startswith(f"· Changes in 1 files of {repository.path} are not committed")
+    assert "one" in log
+    assert "not committed" not in log
+
+
+def test_a_task_that_solves_a_conflict_of_another_starts_from_its_branch_and_brings_both(site: Site) -> None:
+    repository = Repository(site, "house")
+    site.hire("ann", "house")
+    site.coordinator()
+    fought = repository.order("ann", "Fought over", "echo ann > a")
+    site.until_status(fought, "completed")
+    site.until_idle()
+    repository.commit(a="person\n")
+    assert repository.answer(repository.ask(fought, "merge"))["done"] is False
+    solve = "git merge --quiet main || true; echo both > a; git add a; git commit --quiet --no-edit -m Solved"
+    solved = repository.order("ann", "Solve it", solve, dependencies=[fought])
+    site.until_status(solved, "completed")
+    site.until_idle()
+    assert repository.git("log", "-1", "--format=%an %s", f"toryo/{solved}") == "ann Solved"
+    repository.done(solved, "merge")
+    assert repository.files()["a"] == "both\n"
+    repository.done(fought, "merge")
+    assert repository.branches() == ["main"]
+
+
+def test_a_manager_whose_parts_conflict_is_started_and_its_log_says_what_is_left_out(site: Site) -> None:
+    repository = Repository(site, "house")
+    parts = [{"id": name, "title": name, "context": {"command": f"echo {name} > a"}} for name in ("One", "Two")]
+    site.lead("lead", "house", plans=[{"match": "Build", "subtasks": parts}])
+    site.hire("ann", "house", reports_to="lead")
+    site.hire("ben", "house", reports_to="lead")
+    site.coordinator()
+    main = site.file("house", "Build", assignee_id="lead", status="in_progress")
+    site.until_status(main, "completed")
+    site.until_idle()
+    logs = [
+        site.people.rest("GET", f"/launches/{each['launch_id']}/log")["text"] for each in site.launches(task_id=main)
+    ]
+    assert "both changed a. Merge it there by hand" in logs[-1].splitlines()[0]
+    assert repository.git("show", f"toryo/{main}:a") in ("One", "Two")

@@ -1,0 +1,251 @@
+"""Signing in with an identity provider, over real HTTP with real signatures; and everything that must not sign in."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jwt
+import pytest
+
+from tests.server.identity_provider import CLIENT, SECRET, Provider, key
+from toryo.operations.permissions import Credentials
+from toryo.server import app, provider
+from toryo.server.app import Running
+from toryo.settings import AuthSettings, Settings
+
+Claims = dict[str, Any]
+
+
+@pytest.fixture
+def idp() -> Iterator[Provider]:
+    with Provider() as running:
+        yield running
+
+
+Serve = Callable[..., Running]
+
+
+@pytest.fixture
+def serve(idp: Provider, tmp_path: Path) -> Iterator[Serve]:
+    """Starts a server whose people sign in with the provider."""
+    started: list[Running] = []
+
+    def begin(**more: Any) -> Running:
+        auth = AuthSettings(oidc_issuer=idp.issuer, oidc_client_id=CLIENT, oidc_client_secret=SECRET, **more)
+        started.append(app.run_in_thread(Settings(port=0, data_dir=tmp_path, auth=auth)))
+        return started[-1]
+
+    yield begin
+    for each in started:
+        each.close()
+
+
+def leave(server: Running) -> tuple[httpx.Client, str]:
+    """A browser on its way to the provider, and the address it was sent to."""
+    browser = httpx.Client(base_url=server.url, timeout=100)
+    sent = browser.get("/sign-in/oidc")
+    assert sent.status_code == 303
+    return browser, sent.headers["location"]
+
+
+def come_in(server: Running, idp: Provider) -> tuple[httpx.Client, httpx.Response]:
+    browser, address = leave(server)
+    return browser, browser.get(idp.agree(address))
+
+
+def add(server: Running, **person: Any) -> None:
+    owner = (server.app.directory.path / "owner.token").read_text().strip()
+    outcome = server.app.office.perform("add_person", person, Credentials(bearer=owner))
+    assert not outcome.refused, outcome.result
+
+
+def me(browser: httpx.Client) -> dict[str, Any]:
+    found: dict[str, Any] = browser.get("/api/v1/me").json()
+    return found
+
+
+def refused(answer: httpx.Response, *words: str) -> None:
+    assert answer.status_code in (401, 403), answer.text
+    assert not [each for each in answer.headers.get_list("set-cookie") if each.startswith("toryo-") and "tbs_" in each]
+    assert "content-security-policy" in answer.headers
+    for each in words:
+        assert each in answer.text
+
+
+def test_whom_the_provider_vouches_for_comes_in_as_a_person_of_this_server(serve: Serve, idp: Provider) -> None:
+    server = serve(oidc_default_role="member")
+    browser, answer = come_in(server, idp)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert (me(browser)["person_id"], me(browser)["login"], me(browser)["signed_in_by"]) == ("ann", "member", "oidc")
+    again, _ = come_in(server, idp)
+    assert me(again)["person_id"] == "ann", "the same person the next time"
+    assert browser.get("/api/v1/sign-in").json()["provider"] == idp.issuer.removeprefix("http://")
+
+
+def test_somebody_new_does_not_come_in_where_owners_add_people_first(serve: Serve, idp: Provider) -> None:
+    server = serve()
+    _, answer = come_in(server, idp)
+    refused(answer, "may not sign in here yet", "toryo person add")
+    add(server, person_id="anna", login="viewer", email="Ann@Example.org")
+    browser, _ = come_in(server, idp)
+    assert (me(browser)["person_id"], me(browser)["login"]) == ("anna", "viewer")
+    idp.claims = {"sub": "u-2", "email": "ann@example.org"}
+    _, answer = come_in(server, idp)
+    refused(answer, "may not sign in here yet")
+
+
+def test_an_address_that_is_not_verified_makes_nobody_somebody_else(serve: Serve, idp: Provider) -> None:
+    server = serve()
+    add(server, person_id="anna", login="owner", email="ann@example.org")
+    idp.claims["email_verified"] = False
+    _, answer = come_in(server, idp)
+    refused(answer)
+
+
+def test_a_name_like_somebody_elses_makes_nobody_somebody_else(serve: Serve, idp: Provider) -> None:
+    idp.claims = {"sub": "u-9", "email": "owner@example.org"}
+    browser, _ = come_in(serve(oidc_default_role="viewer"), idp)
+    assert (me(browser)["person_id"], me(browser)["login"]) == ("owner-2", "viewer")
+
+
+def test_the_provider_may_give_the_roles_and_take_them_again(serve: Serve, idp: Provider) -> None:
+    server = serve(oidc_role_claim="realm.roles", oidc_roles={"staff": "member", "chief": "owner"})
+    idp.claims["realm"] = {"roles": ["staff", "chief", "x"]}
+    browser, _ = come_in(server, idp)
+    assert me(browser)["login"] == "owner"
+    idp.claims["realm"] = {"roles": ["staff"]}
+    come_in(server, idp)
+    assert me(browser)["login"] == "member", "in the other browser, too"
+
+
+def test_only_verified_addresses_of_these_domains_come_in(serve: Serve, idp: Provider) -> None:
+    server = serve(oidc_default_role="member", oidc_email_domains=("example.com",))
+    for claims in ({"email": "ann@example.org"}, {"email": "ann@example.com", "email_verified": False}, {}):
+        idp.claims = {"sub": "u-1", **claims}
+        refused(come_in(server, idp)[1], "verified address at example.com")
+    idp.claims = {"sub": "u-1", "email": "ann@EXAMPLE.com"}
+    assert come_in(server, idp)[1].status_code == 303
+
+
+def test_the_way_back_opens_once_and_to_the_browser_that_left(serve: Serve, idp: Provider) -> None:
+    server = serve(oidc_default_role="member")
+    browser, address = leave(server)
+    back = idp.agree(address)
+    with httpx.Client(base_url=server.url) as other:
+        refused(other.get(back), "not the browser")
+        other.get("/sign-in/oidc")
+        refused(other.get(back), "not the browser")
+    secret = browser.cookies["toryo-leaving"]
+    assert browser.get(back).status_code == 303
+    again = {"Cookie": f"toryo-leaving={secret}"}
+    refused(httpx.get(idp.agree(address), headers=again), "opens once")
+    assert len(idp.asked) == 1
+
+
+def test_a_code_for_another_verifier_is_worth_nothing(serve: Serve, idp: Provider) -> None:
+    """Whoever puts their own code into somebody else's way back gets nothing for it (PKCE)."""
+    server = serve(oidc_default_role="member")
+    thief, victim = leave(server), leave(server)
+    code = idp.agree(thief[1]).partition("code=")[2].partition("&")[0]
+    back = idp.agree(victim[1])
+    refused(victim[0].get(back.replace("code-1", code)), "invalid_grant")
+
+
+def wrong(**claims: Any) -> Callable[[Provider], Callable[[Claims], str]]:
+    return lambda idp: lambda said: idp.signed({**said, **claims})
+
+
+def without(name: str) -> Callable[[Provider], Callable[[Claims], str]]:
+    return lambda idp: lambda said: idp.signed({key: value for key, value in said.items() if key != name})
+
+
+HOUR_AGO = int(time.time()) - 3600
+FORGERIES: dict[str, Callable[[Provider], Callable[[Claims], str]]] = {
+    "for another sign-in": wrong(nonce="x"),
+    "without a nonce": without("nonce"),
+    "for another program": wrong(aud="another"),
+    "for several, made for another": wrong(aud=[CLIENT, "another"], azp="another"),
+    "for several, made for nobody": wrong(aud=[CLIENT, "another"]),
+    "from another issuer": wrong(iss="https://evil.example"),
+    "that is over": wrong(iat=HOUR_AGO, exp=HOUR_AGO + 300),
+    "that never ends": without("exp"),
+    "of nobody": without("sub"),
+    "of the future": wrong(iat=int(time.time()) + 100_000, exp=int(time.time()) + 200_000),
+    "that is not signed": lambda idp: lambda said: jwt.encode(said, "", "none", headers={"kid": idp.kid}),
+    "signed with the client's secret": lambda idp: lambda said: jwt.encode(said, SECRET * 3, "HS256", {"kid": idp.kid}),
+    "signed by somebody else": lambda idp: lambda said: jwt.encode(said, key(), "RS256", {"kid": idp.kid}),
+    "signed with a key nobody knows": lambda idp: lambda said: idp.signed(said, kid="two"),
+    "changed afterwards": lambda idp: (
+        lambda said: ".".join(
+            [
+                idp.signed(said).split(".")[0],
+                idp.signed({**said, "sub": "root"}).split(".")[1],
+                idp.signed(said).split(".")[2],
+            ]
+        )
+    ),
+    "that is none": lambda _: lambda _said: "no token",
+}
+
+
+@pytest.mark.parametrize("how", FORGERIES)
+def test_a_token_that_is_wrong_signs_nobody_in(serve: Serve, idp: Provider, how: str) -> None:
+    server = serve(oidc_default_role="owner")
+    idp.sign = FORGERIES[how](idp)
+    browser, answer = come_in(server, idp)
+    refused(answer)
+    assert browser.get("/api/v1/me").status_code == 401
+    people = server.app.office.perform("list_people", {}, Credentials(bearer=owner_token(server))).result or {}
+    assert [each["person_id"] for each in people["people"]] == ["owner"]
+
+
+def owner_token(server: Running) -> str:
+    return (server.app.directory.path / "owner.token").read_text().strip()
+
+
+def test_a_new_key_of_the_provider_is_found(serve: Serve, idp: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provider, "LOOKS_AGAIN_AFTER", 0.0)
+    server = serve(oidc_default_role="member")
+    come_in(server, idp)
+    idp.published, idp.kid = key(), "two"
+    assert come_in(server, idp)[1].status_code == 303
+
+
+def test_who_does_not_agree_or_whose_provider_is_away_is_told_so(serve: Serve, idp: Provider) -> None:
+    server = serve()
+    browser, address = leave(server)
+    state = idp.agree(address).partition("state=")[2]
+    refused(browser.get(f"/sign-in/oidc/callback?error=access_denied%3Cb%3E&state={state}"), "access_denied&lt;b&gt;")
+    assert browser.post("/sign-in/oidc").status_code == 405
+
+
+def test_neither_codes_nor_tokens_stand_in_the_log(serve: Serve, idp: Provider) -> None:
+    server = serve(oidc_default_role="member")
+    browser, address = leave(server)
+    secret = browser.cookies["toryo-leaving"]
+    back = idp.agree(address)
+    browser.get(back)
+    token = next(value for name, value in browser.cookies.items() if name != "toryo-leaving")
+    server.close()
+    kept = (server.app.directory.path / "logs" / "server.log").read_text()
+    assert "sign_in_vouched" in kept
+    for each in (secret, token, back.partition("state=")[2], SECRET):
+        assert each not in kept
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"oidc_issuer": "http://id.example", "oidc_client_id": "x"},
+        {"oidc_issuer": "https://id.example"},
+        {"oidc_client_id": "x"},
+        {"oidc_roles": {"x": "owner"}},
+    ],
+)
+def test_settings_that_cannot_work_or_are_not_safe_are_refused(wrong: Claims) -> None:
+    with pytest.raises(ValueError, match="oidc"):
+        AuthSettings(**wrong)

@@ -1,0 +1,263 @@
+"""Signing a browser in over HTTP: the cookie and what guards it, other sites, proxies, and how often one may knock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from toryo.operations.permissions import Credentials
+from toryo.server import app
+from toryo.server.app import Running
+from toryo.server.pacing import BURST, EVERY_SECONDS, Pace
+from toryo.server.proxies import Proxies
+from toryo.settings import Settings
+
+PAGE = {"X-Toryo": "1"}
+"""What every page of this server sends with a change."""
+PASSWORD = "a few words in a row"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Running]:
+    with app.run_in_thread(Settings(port=0, data_dir=tmp_path, trusted_proxies=("127.0.0.2",))) as running:
+        yield running
+
+
+def owner(server: Running) -> str:
+    return (server.app.directory.path / "owner.token").read_text().strip()
+
+
+def ask(server: Running, name: str, **arguments: Any) -> dict[str, Any]:
+    outcome = server.app.office.perform(name, arguments, Credentials(bearer=owner(server)))
+    assert not outcome.refused, outcome.result
+    return outcome.result or {}
+
+
+def sign_in(server: Running, **how: Any) -> tuple[httpx.Client, httpx.Response]:
+    """A browser, and how it was let in."""
+    browser = httpx.Client(base_url=server.url, timeout=100, headers=how.pop("headers", {}), **how)
+    return browser, browser.post("/api/v1/sign-in", json={"code": ask(server, "make_sign_in_link")["code"]})
+
+
+def cookie(answer: httpx.Response) -> dict[str, str]:
+    """The parts of the one cookie that was set."""
+    (header,) = answer.headers.get_list("set-cookie")
+    name_and_value, *rest = header.split("; ")
+    name, _, value = name_and_value.partition("=")
+    return {"name": name, "value": value, **dict(each.partition("=")[::2] for each in rest)}
+
+
+# --- the cookie ------------------------------------------------------------------------------------------------------
+
+
+def test_no_script_reads_the_cookie_and_no_other_site_sends_it(server: Running) -> None:
+    _, answer = sign_in(server)
+    set_ = cookie(answer)
+    assert {"HttpOnly", "Path", "SameSite", "Max-Age"} <= set(set_)
+    assert (set_["SameSite"], set_["Path"], set_["Max-Age"]) == ("Strict", "/", str(14 * 86_400))
+    assert "Secure" not in set_, "this was plain http, on this machine"
+    assert "browser_token" not in answer.json()
+    assert set_["value"] not in answer.text
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_two_servers_of_one_machine_do_not_sign_one_anothers_people_out(server: Running) -> None:
+    assert cookie(sign_in(server)[1])["name"] == f"toryo-{server.url.rpartition(':')[2]}"
+
+
+def test_every_sign_in_gives_another_cookie_whatever_was_there_before(server: Running) -> None:
+    first = cookie(sign_in(server)[1])
+    planted = {"Cookie": f"{first['name']}={first['value']}"}
+    second = cookie(sign_in(server, headers=planted)[1])
+    assert second["value"] != first["value"]
+    stale = {"Cookie": f"{first['name']}=tbs_planted"}
+    assert cookie(sign_in(server, headers=stale)[1])["value"] != "tbs_planted"
+
+
+def test_after_signing_out_the_old_cookie_opens_nothing(server: Running) -> None:
+    browser, answer = sign_in(server)
+    old = cookie(answer)
+    out = browser.post("/api/v1/sign-out", headers=PAGE)
+    assert out.json()["ended"] == 1
+    assert cookie(out)["Max-Age"] == "0"
+    replayed = httpx.get(f"{server.url}/api/v1/me", headers={"Cookie": f"{old['name']}={old['value']}"})
+    assert replayed.status_code == 401
+
+
+def test_a_browser_that_signs_in_ten_times_is_signed_in_once_and_others_stay(server: Running) -> None:
+    other, _ = sign_in(server)
+    browser, answer = sign_in(server)
+    for _ in range(9):
+        browser.post("/api/v1/sign-in", json={"code": ask(server, "make_sign_in_link")["code"]})
+    assert len(browser.get("/api/v1/sign-ins").json()["sign_ins"]) == 2
+    first = {"Cookie": f"{cookie(answer)['name']}={cookie(answer)['value']}"}
+    assert httpx.get(f"{server.url}/api/v1/me", headers=first).status_code == 401
+    assert other.get("/api/v1/me").status_code == 200
+
+
+def test_who_cannot_sign_in_anew_stays_signed_in(server: Running) -> None:
+    browser, _ = sign_in(server)
+    assert browser.post("/api/v1/sign-in", json={"code": "guessed"}).status_code == 401
+    assert browser.get("/api/v1/me").status_code == 200
+
+
+def test_a_stream_ends_when_its_browser_is_signed_out(server: Running) -> None:
+    browser, _ = sign_in(server)
+    with browser.stream("GET", "/api/v1/events/stream") as stream:
+        pieces = stream.iter_raw()
+        assert b"person.link_made" in next(pieces)
+        browser.post("/api/v1/sign-out", headers=PAGE)
+        rest = b"".join(pieces)
+    assert b"person.signed_in" not in rest
+
+
+# --- other sites -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 403),
+        ({"X-Toryo": "1"}, 201),
+        ({"X-Toryo": "1", "Origin": "https://evil.example"}, 403),
+        ({"X-Toryo": "1", "Origin": "null"}, 403),
+        ({"X-Toryo": "1", "Host": "evil.example"}, 421),
+        ({"X-Toryo": "1", "Sec-Fetch-Site": "same-origin"}, 201),
+        ({"X-Toryo": "1", "Sec-Fetch-Site": "same-site"}, 403),
+        ({"X-Toryo": "1", "Sec-Fetch-Site": "cross-site"}, 403),
+    ],
+)
+def test_with_a_cookie_only_a_page_of_this_server_changes_anything(
+    server: Running, headers: dict[str, str], status: int
+) -> None:
+    browser, _ = sign_in(server)
+    project = {"name": "x", "working_directory": "/srv/x"}
+    assert browser.post("/api/v1/projects", json=project, headers=headers).status_code == status
+    listed = browser.get("/api/v1/projects").json()["projects"]
+    assert len(listed) == (1 if status == 201 else 0)
+
+
+def test_a_form_of_another_site_changes_nothing(server: Running) -> None:
+    """It can send neither JSON nor a header of its own."""
+    browser, _ = sign_in(server)
+    for kind in ("application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=x"):
+        sent = browser.post("/api/v1/projects", content=b'{"name":"x"}', headers={"Content-Type": kind})
+        assert sent.status_code == 403
+        knock = httpx.post(f"{server.url}/api/v1/sign-in", content=b'{"code":"x"}', headers={"Content-Type": kind})
+        assert knock.status_code == 422
+
+
+def test_pages_of_other_sites_do_not_read_with_a_cookie_either(server: Running) -> None:
+    browser, _ = sign_in(server)
+    assert browser.get("/api/v1/me", headers={"Sec-Fetch-Site": "same-site"}).status_code == 403
+    assert browser.get("/api/v1/me", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 200
+
+
+def test_a_program_with_a_token_needs_none_of_that(server: Running) -> None:
+    headers = {"Authorization": f"Bearer {owner(server)}"}
+    made = httpx.post(f"{server.url}/api/v1/projects", json={"name": "x", "working_directory": "/x"}, headers=headers)
+    assert made.status_code == 201
+
+
+# --- proxies ---------------------------------------------------------------------------------------------------------
+
+FORWARDED = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.9"}
+
+
+def test_behind_a_trusted_proxy_that_says_https_the_cookie_is_secure(server: Running) -> None:
+    behind = httpx.HTTPTransport(local_address="127.0.0.2")
+    browser, answer = sign_in(server, transport=behind, headers=FORWARDED)
+    set_ = cookie(answer)
+    assert "Secure" in set_
+    assert set_["name"] == "__Host-toryo"
+    shown = {"Cookie": f"__Host-toryo={set_['value']}", **FORWARDED}
+    assert browser.get("/api/v1/me", headers=shown).json()["person_id"] == "owner"
+
+
+def test_what_a_stranger_says_about_proxies_is_not_believed(server: Running) -> None:
+    assert "Secure" not in cookie(sign_in(server, headers=FORWARDED)[1])
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "seen"),
+    [
+        ("10.0.0.1", "203.0.113.9", "203.0.113.9"),
+        ("10.0.0.1", "198.51.100.1, 203.0.113.9", "203.0.113.9"),
+        ("10.0.0.1", "203.0.113.9, 10.0.0.7", "203.0.113.9"),
+        ("10.0.0.1", "", "10.0.0.1"),
+        ("10.0.0.1", "nonsense", "10.0.0.1"),
+        ("192.0.2.1", "203.0.113.9", "192.0.2.1"),
+        ("::ffff:10.0.0.1", "203.0.113.9", "203.0.113.9"),
+    ],
+)
+def test_whose_request_it_is_says_the_last_proxy_that_is_trusted(peer: str, forwarded: str, seen: str) -> None:
+    headers = [(b"x-forwarded-for", forwarded.encode())] if forwarded else []
+    scope = {"client": (peer, 1), "headers": headers, "scheme": "http"}
+    assert Proxies(("10.0.0.0/8", "fd00::/8")).seen(scope)["client"][0] == seen
+
+
+def test_a_proxy_on_the_unix_socket_is_trusted_where_that_is_said() -> None:
+    scope = {"client": None, "headers": [(b"x-forwarded-proto", b"https")], "scheme": "http"}
+    assert Proxies(("unix",)).seen(scope)["scheme"] == "https"
+    assert Proxies(("10.0.0.1",)).seen(scope)["scheme"] == "http"
+
+
+# --- knocking --------------------------------------------------------------------------------------------------------
+
+
+def test_who_knocks_too_often_waits_and_others_do_not(server: Running) -> None:
+    knock = {"person_id": "owner"}
+    with httpx.Client(base_url=server.url) as fast:
+        statuses = [fast.post("/api/v1/sign-in", json=knock).status_code for _ in range(BURST + 3)]
+        refused = fast.post("/api/v1/sign-in", json=knock)
+        assert fast.get("/api/v1/sign-in").status_code == 200, "looking is no knocking"
+    assert statuses[:BURST] == [422] * BURST
+    assert 429 in statuses
+    assert refused.status_code == 429
+    assert 1 <= int(refused.headers["retry-after"]) <= EVERY_SECONDS
+    elsewhere = httpx.Client(base_url=server.url, transport=httpx.HTTPTransport(local_address="127.0.0.3"))
+    assert elsewhere.post("/api/v1/sign-in", json=knock).status_code == 422
+
+
+def test_a_bucket_fills_again_as_time_passes() -> None:
+    pace = Pace(burst=2, every_seconds=2)
+    assert [pace.wait_seconds("a", 0) for _ in range(3)] == [0, 0, 2]
+    assert pace.wait_seconds("a", 1) == 1
+    assert pace.wait_seconds("a", 2) == 0
+    assert [pace.wait_seconds("a", 1_000) > 0 for _ in range(3)] == [False, False, True]
+
+
+def test_a_subscribers_ipv6_addresses_count_as_one_and_memory_is_bounded() -> None:
+    pace = Pace(burst=1, remembered=100)
+    assert pace.wait_seconds("2001:db8::1", 0) == 0
+    assert pace.wait_seconds("2001:db8::2", 0) > 0
+    for number in range(1_000):
+        pace.wait_seconds(f"192.0.{number % 256}.{number // 256}", 0)
+    assert len(pace) == 100
+
+
+# --- what is written down --------------------------------------------------------------------------------------------
+
+
+def test_neither_codes_nor_passwords_nor_cookies_stand_in_log_or_events(server: Running) -> None:
+    ask(server, "set_password", person_id="owner", password=PASSWORD)
+    code = ask(server, "make_sign_in_link")["code"]
+    with httpx.Client(base_url=server.url) as browser:
+        token = cookie(browser.post("/api/v1/sign-in", json={"code": code}))["value"]
+        browser.post("/api/v1/sign-in", json={"code": code})
+        browser.post("/api/v1/sign-in", json={"person_id": "owner", "password": "a wrong one, but a secret"})
+        browser.post("/api/v1/sign-in", json={"person_id": "owner", "password": PASSWORD})
+        new = {"password": "some other words", "old_password": PASSWORD}
+        assert browser.put("/api/v1/people/owner/password", json=new, headers=PAGE).status_code == 200
+    events = str(ask(server, "read_events", limit=1000))
+    assert "person.refused" in events
+    server.close()
+    kept = (server.app.directory.path / "logs" / "server.log").read_text()
+    assert kept.count("sign_in") >= 4
+    for secret in (code, token, PASSWORD, "a wrong one", "some other words", owner(server)):
+        assert secret not in kept
+        assert secret not in events

@@ -1,0 +1,99 @@
+import { QueryClient } from "@tanstack/react-query";
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+import { merged, readBoardsWhole } from "@/api/boards";
+import type { Board } from "@/api/model";
+import { board } from "@/api/queries";
+import { card, serve } from "@/testkit";
+
+afterEach(() => vi.unstubAllGlobals());
+
+const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`;
+const [one, two, three] = [1, 2, 3].map((number) => card({ task_id: `t${number}`, created_at: at(number) })) as [
+  ReturnType<typeof card>,
+  ReturnType<typeof card>,
+  ReturnType<typeof card>,
+];
+const known: Board = { tasks: [one, two, three], last_event: 7 };
+const news = (...tasks: Board["tasks"]) => ({ tasks, whole: false, last_event: 8 });
+
+describe("a board kept by what has changed", () => {
+  it("puts what has changed in its place and leaves the other cards the same objects", () => {
+    const moved = { ...two, status: "completed" as const, version: 2 };
+    const found = merged(known, news(moved));
+    expect(found).toEqual({ tasks: [one, moved, three], last_event: 8 });
+    expect(found.tasks[0]).toBe(one);
+    expect(found.tasks[2]).toBe(three);
+  });
+
+  it("is the same list where nothing that is seen has changed", () => {
+    expect(merged(known, news()).tasks).toBe(known.tasks);
+    expect(merged(known, news({ ...two, dependencies: [] })).tasks).toBe(known.tasks);
+    const whole = { tasks: known.tasks.map((each) => ({ ...each })), whole: true, last_event: 9 };
+    expect(merged(known, whole)).toEqual({ tasks: known.tasks, last_event: 9 });
+    expect(merged(known, whole).tasks).toBe(known.tasks);
+  });
+
+  it("sees that what a card waits for has changed", () => {
+    const waits = { ...two, dependencies: ["t1"] };
+    expect(merged(known, news(waits)).tasks[1]).toBe(waits);
+  });
+
+  it("has new cards, and those that became more important, where the server has them", () => {
+    const urgent = { ...three, priority: "critical" as const };
+    const later = card({ task_id: "t0", created_at: at(4) });
+    const [second, first] = [1, 0].map((ordinal) =>
+      card({ task_id: `t${9 - ordinal}`, created_at: at(2), ordinal }),
+    ) as [ReturnType<typeof card>, ReturnType<typeof card>];
+    const found = merged(known, news(later, second, urgent, first));
+    expect(found.tasks.map((each) => each.task_id)).toEqual(["t3", "t1", "t2", "t9", "t8", "t0"]);
+  });
+
+  it("has only what a whole answer has", () => {
+    const found = merged(known, { tasks: [{ ...two }], whole: true, last_event: 1 });
+    expect(found).toEqual({ tasks: [two], last_event: 1 });
+    expect(found.tasks[0]).toBe(two);
+  });
+
+  it("takes the answer of a server that knows no changes for a whole one", () => {
+    expect(merged(known, { tasks: [two], last_event: 1 }).tasks).toEqual([two]);
+  });
+});
+
+describe("reading a board again", () => {
+  const asked: (string | null)[] = [];
+  function client(): QueryClient {
+    asked.length = 0;
+    serve({
+      "GET /projects/shop/board": ({ query }) => {
+        asked.push(new URLSearchParams(query).get("after"));
+        return asked.length === 1 ? { ...known, whole: true } : news({ ...two, title: "Anew" });
+      },
+    });
+    return new QueryClient();
+  }
+  const read = (from: QueryClient) => from.fetchQuery({ ...board("shop"), staleTime: 0 });
+
+  it("asks for what has happened since, and keeps what somebody has put on a card meanwhile", async () => {
+    const kept = client();
+    await read(kept);
+    kept.setQueryData<Board>(
+      ["board", "shop"],
+      (now) => now && { ...now, tasks: [{ ...one, status: "blocked" }, two] },
+    );
+    const { tasks } = await read(kept);
+    expect(asked).toEqual([null, "7"]);
+    expect(tasks.map((each) => [each.status, each.title])).toEqual([
+      ["blocked", "t1"],
+      ["todo", "Anew"],
+    ]);
+  });
+
+  it("asks for everything where it may not trust what it has", async () => {
+    const kept = client();
+    await read(kept);
+    readBoardsWhole(kept);
+    await read(kept);
+    expect(asked).toEqual([null, null]);
+  });
+});

@@ -1,0 +1,26 @@
+// What the person who looks may do. Every view asks here before it shows a control: whoever only looks on (login viewer)
+// is shown no way to change anything, and members none of what owners decide. The server refuses it in any case; this is
+// about not promising what it will not do. What is one's own (browsers, password, tokens) is open to everybody.
+import { useQuery } from "@tanstack/react-query";
+
+import type { Me } from "@/api/model";
+import { me } from "@/api/queries";
+
+/** `write`: tasks, chats, sessions, whether things run. `own`: projects, agents, API keys, people. */
+export type Deed = "write" | "own";
+
+const LOGINS: Record<Deed, readonly Me["login"][]> = { write: ["owner", "member"], own: ["owner"] };
+
+export function may(login: Me["login"], deed: Deed): boolean {
+  return LOGINS[deed].includes(login);
+}
+
+/** Nothing is shown before the frame knows who looks; without a frame (one part by itself) nothing is held back. */
+export function useMay(): (deed: Deed) => boolean {
+  const login = useQuery(me).data?.login;
+  return (deed) => login === undefined || may(login, deed);
+}
+
+export const useWrites = (): boolean => useMay()("write");
+
+export const useOwns = (): boolean => useMay()("own");

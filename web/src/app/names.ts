@@ -1,0 +1,16 @@
+// What people call agents and tasks: their ids stand in events, launches and sums.
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+
+import { agents, board } from "@/api/queries";
+import type { Names } from "@/app/sentence";
+
+export function useNames(projectId: string): Names {
+  const people = useQuery(agents).data;
+  const cards = useQuery({ ...board(projectId), enabled: projectId !== "" }).data;
+  return useMemo(() => {
+    const ofAgents = new Map(people?.map((each) => [each.agent_id, each.name]));
+    const ofTasks = new Map(cards?.tasks.map((each) => [each.task_id, each.title]));
+    return { agent: (id) => ofAgents.get(id) ?? id, task: (id) => ofTasks.get(id) ?? id };
+  }, [people, cards]);
+}

@@ -1,0 +1,56 @@
+import i18next from "i18next";
+import { describe, expect, it } from "vitest";
+
+import type { Event } from "@/api/model";
+import { sentence } from "@/app/sentence";
+
+const names = {
+  agent: (id: string) => ({ w1: "Anna", boss: "Bo" })[id] ?? id,
+  task: (id: string) => (id === "tsk_1" ? "Build the wall" : id),
+};
+
+function event(kind: string, data: Event["data"] = {}, more: Partial<Event> = {}): Event {
+  return {
+    sequence: 1,
+    event_id: "evt_1",
+    at: "2026-01-01T00:00:00Z",
+    kind,
+    actor_id: "w1",
+    by_person: false,
+    project_id: "prj",
+    task_id: "tsk_1",
+    agent_id: "w1",
+    session_id: null,
+    launch_id: null,
+    correlation_id: null,
+    data,
+    ...more,
+  };
+}
+
+const inEnglish = (each: Event) => sentence(each, names, i18next.getFixedT("en", "audit"));
+const inJapanese = (each: Event) => sentence(each, names, i18next.getFixedT("ja", "audit"));
+
+describe("an event as a sentence", () => {
+  it("names who did what to which task, in both languages", () => {
+    expect(inEnglish(event("task.completed"))).toBe("Anna completed “Build the wall”");
+    expect(inJapanese(event("task.completed"))).toBe("Anna が「Build the wall」を完了しました");
+  });
+
+  it("names agents that stand in its data", () => {
+    expect(inEnglish(event("task.assigned", { from: null, to: "boss" }))).toBe("Anna assigned “Build the wall” to Bo");
+  });
+
+  it("says reasons in words, and one that has none as it is", () => {
+    expect(inEnglish(event("session.ended", { reason: "told_to_exit" }))).toBe("Anna left: it was told to leave");
+    expect(inEnglish(event("session.ended", { reason: "gone_fishing" }))).toBe("Anna left: gone fishing");
+  });
+
+  it("tells what Toryo did by itself as Toryo's", () => {
+    expect(inEnglish(event("task.failed", {}, { actor_id: "system:toryo" }))).toBe("Toryo let “Build the wall” fail");
+  });
+
+  it("of a kind without words still says who and what", () => {
+    expect(inEnglish(event("moon.risen"))).toBe("Anna: moon.risen");
+  });
+});

@@ -1,0 +1,277 @@
+// For tests of whole views: a project with something of everything, as the server answers it.
+import type { Agent, Member, Overview, Project, Session, SharedValue, Sums, Worktree } from "@/api/model";
+import { card, fullTask } from "@/testkit";
+
+export const AT = "2026-01-01T00:00:00Z";
+export const LATER = "2099-01-01T00:00:00Z";
+
+export function agent(given: Partial<Agent> & { agent_id: string }): Agent {
+  return {
+    name: given.agent_id,
+    kind: "ai",
+    role: "worker",
+    reports_to: null,
+    status: "active",
+    provider: "claude",
+    model: null,
+    agent_type: null,
+    capabilities: [],
+    max_parallel_tasks: 1,
+    system_prompt: "",
+    provider_options: {},
+    created_at: AT,
+    updated_at: AT,
+    version: 3,
+    ...given,
+  };
+}
+
+export function member(given: Partial<Member> & { agent_id: string }): Member {
+  return {
+    name: given.agent_id,
+    role: "worker",
+    kind: "ai",
+    project_id: "shop",
+    provider: "claude",
+    model: null,
+    state: "idle",
+    purpose: null,
+    task_id: null,
+    task_title: null,
+    action: null,
+    step: null,
+    last_call_at: null,
+    started_at: null,
+    lease_until: null,
+    tokens: null,
+    cost_usd: null,
+    launch_id: null,
+    reason: "no_work",
+    explanation: "Nothing is assigned to it.",
+    until: null,
+    ...given,
+  };
+}
+
+export const sums = (given: Partial<Sums> = {}): Sums => ({
+  launches: 0,
+  input_tokens: 0,
+  cached_tokens: 0,
+  output_tokens: 0,
+  turns: 0,
+  tool_calls: 0,
+  cost_usd: null,
+  without_price: 0,
+  lower_bounds: 0,
+  ...given,
+});
+
+export const ada = agent({ agent_id: "ada", name: "Ada", reports_to: "mika" });
+export const mika = agent({ agent_id: "mika", name: "Mika", role: "manager", kind: "human", provider: null });
+
+export const shop: Project = {
+  project_id: "shop",
+  name: "Corner shop",
+  description: "Sells things.",
+  status: "active",
+  working_directory: "~/shop",
+  settings: { decomposition: "optional", budget_per_day: 20 },
+  created_at: AT,
+  updated_at: AT,
+  paused_at: null,
+  version: 5,
+};
+
+export const session: Session = {
+  session_id: "ses_1",
+  agent_id: "ada",
+  project_id: "shop",
+  purpose: "task",
+  task_id: "t1",
+  launch_id: "lau_1",
+  model_provider: "claude",
+  model_id: "oak-2",
+  model_verified: true,
+  created_at: AT,
+  last_call_at: AT,
+  expires_at: LATER,
+  ended_at: null,
+  end_reason: null,
+  runaway: null,
+};
+
+export const value: SharedValue = {
+  key: "api/schema",
+  value: { version: 2, paths: ["/buy"] },
+  version: 2,
+  expires_at: LATER,
+  updated_by: "ada",
+  updated_at: AT,
+};
+
+export const decision = {
+  project_id: "shop",
+  purpose: "task",
+  action: "hold",
+  reason: "no_work",
+  row: "9",
+  rule: "always",
+  explanation: "Nothing is assigned to it.",
+  facts: { tasks: 0 },
+  task_id: null,
+  since: AT,
+  until: null,
+  seconds_left: null,
+};
+
+export const task = fullTask({
+  task_id: "t1",
+  title: "Show prices",
+  status: "blocked",
+  assignee_id: "ada",
+  priority: "high",
+});
+
+export const work: Worktree = {
+  task_id: "t1",
+  project_id: "shop",
+  coordinator_id: "here",
+  path: "/srv/trees/t1",
+  directory: "/srv/trees/t1",
+  branch: "toryo/t1",
+  base_branch: "main",
+  base_commit: "0123456789abcdef",
+  head_commit: "fedcba9876543210",
+  commits: 1,
+  files_changed: 1,
+  insertions: 1,
+  deletions: 1,
+  state: "open",
+  merged_commit: null,
+  merged_into: null,
+  trouble: null,
+  created_at: AT,
+  updated_at: AT,
+};
+
+export const overview: Overview = {
+  needs: [
+    {
+      kind: "approval",
+      key: "approval t2",
+      project_id: "shop",
+      task_id: "t2",
+      agent_id: "ada",
+      title: "To approve: Buy a server",
+      text: "It is asked for.",
+      since: AT,
+      actions: [
+        { name: "approve", command: "toryo task approve t2" },
+        { name: "reject", command: "toryo task reject t2" },
+        { name: "show", command: "toryo task show t2" },
+      ],
+    },
+  ],
+  since: {
+    at: AT,
+    completed_in_all: 1,
+    failed_in_all: 0,
+    completed: [{ task_id: "t3", title: "Built the house", at: AT }],
+    failed: [],
+    decided: 0,
+    spent_usd: null,
+  },
+  team: [member({ agent_id: "ada", name: "Ada" })],
+  queue: { running: 0, ready: 0, waiting: 0, held_in_all: 0, held: [] },
+  fuel: { cooldowns: [], today: [] },
+  plant: { version: "1", database: "sqlite", database_bytes: 4096, coordinators: [] },
+  last_event: 1,
+};
+
+const diff = {
+  patch: "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-one\n+two\n",
+  files: [{ path: "a.py", old_path: null, status: "modified", insertions: 1, deletions: 1, binary: false }],
+  files_in_all: 1,
+  truncated: false,
+  head: "fed",
+  base: "012",
+  trouble: null,
+  hindered_by: null,
+};
+const errand = { errand_id: "ern_1", kind: "diff", task_id: "t1", finished_at: AT, done: true, answer: diff };
+
+/** All that views read of it. */
+export const ANSWERS: Record<string, object> = {
+  "GET /agents": { agents: [mika, ada] },
+  "GET /agents/ada": { agent: ada, projects: ["shop"], cooldowns: [] },
+  "GET /agents/ada/why": { decisions: [decision] },
+  "GET /projects": { projects: [shop] },
+  "GET /projects/shop": { project: shop },
+  "GET /projects/shop/members": { agents: [mika, ada] },
+  "GET /projects/shop/board": { tasks: [card({ task_id: "t1", title: "Show prices" })], last_event: 1 },
+  "GET /projects/shop/state": { entries: [value] },
+  "GET /projects/shop/chats": { chats: [] },
+  "GET /projects/shop/conversations": { conversations: [] },
+  "GET /projects/shop/worktrees": { worktrees: [work] },
+  "GET /projects/shop/keys": {
+    keys: [
+      {
+        key_id: "key_1",
+        project_id: "shop",
+        name: "Night shift",
+        agent_id: null,
+        types: [],
+        orchestrator: false,
+        tools: [],
+        created_by: "olga",
+        created_at: AT,
+        revoked_at: null,
+      },
+    ],
+  },
+  "GET /overview": overview,
+  "GET /demo": { here: false, projects: [], directory: "", waits_for: null },
+  "GET /sessions": { sessions: [session] },
+  "GET /sign-ins": {
+    sign_ins: [
+      {
+        sign_in_id: "s1",
+        login: "owner",
+        how: "link",
+        browser: null,
+        created_at: AT,
+        expires_at: LATER,
+        this_one: true,
+      },
+    ],
+  },
+  "GET /events": { events: [], last: 0 },
+  "GET /usage": { since: null, until: null, by: [], totals: sums(), rows: [], budgets: [] },
+  "GET /status": {
+    version: "1",
+    database: "sqlite",
+    database_bytes: 4096,
+    coordinators: [],
+    projects: 1,
+    agents: 1,
+    running: 0,
+    last_event: 1,
+  },
+  "GET /people": {
+    people: [
+      { person_id: "olga", name: "Olga", login: "owner", active: true, version: 1 },
+      { person_id: "vera", name: "Vera", login: "viewer", active: true, version: 1 },
+    ],
+  },
+  "GET /access-tokens": { access_tokens: [] },
+  "GET /tasks/t1": { task },
+  "GET /tasks/t1/moves": {
+    moves: [
+      { status: "in_progress", allowed: true, code: null, reason: null, instruction: null, needs_reason: false },
+      { status: "cancelled", allowed: true, code: null, reason: null, instruction: null, needs_reason: true },
+    ],
+  },
+  "GET /tasks/t1/worktree": { worktree: work },
+  "POST /tasks/t1/worktree/diff": errand,
+  "GET /errands/ern_1": { errand },
+};

@@ -1,0 +1,153 @@
+// For tests of components: the page around them, with a server that answers what the test says.
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import {
+  Outlet,
+  RouterProvider,
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+} from "@tanstack/react-router";
+import { fireEvent, render, screen, within } from "@testing-library/react";
+import type { ReactNode } from "react";
+import { vi } from "vitest";
+
+import type { BoardTask, Me, Task } from "@/api/model";
+import { me } from "@/api/queries";
+import { ToastProvider } from "@/ui";
+
+export interface Asked {
+  method: string;
+  path: string;
+  /** With its question mark; empty without one. */
+  query: string;
+  body: unknown;
+  version: string | null;
+}
+
+type Answer = object | ((asked: Asked) => object | Promise<object>);
+
+/** Answers by `METHOD /path` (without the query); everything else is 404. What was asked is kept. */
+export function serve(answers: Record<string, Answer>): Asked[] {
+  const all: Asked[] = [];
+  vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
+    const [path = "", ...query] = url.replace("/api/v1", "").split(/(?=\?)/);
+    const headers = new Headers(init.headers);
+    const body: unknown = typeof init.body === "string" ? JSON.parse(init.body) : undefined;
+    const asked = { method: init.method ?? "GET", path, query: query.join(""), body, version: headers.get("If-Match") };
+    all.push(asked);
+    const answer = answers[`${asked.method} ${path}`];
+    if (answer === undefined) return refusal(404, "notFound", `nothing at ${path}`);
+    const said = typeof answer === "function" ? await (answer as (asked: Asked) => object)(asked) : answer;
+    return said instanceof Response ? said.clone() : Response.json(said);
+  });
+  return all;
+}
+
+export function refusal(status: number, code: string, detail: string, instruction = ""): Response {
+  return Response.json({ status, code, title: code, detail, instruction }, { status });
+}
+
+/** Shows something at an address, with the frame's providers, to whoever has signed in as `login`; `href` says where one
+ * is afterwards. */
+export async function show(what: ReactNode, at = "/", path = "/", login: Me["login"] = "owner") {
+  const root = createRootRoute({ component: Outlet, validateSearch: (given: Record<string, unknown>) => given });
+  const here = createRoute({ getParentRoute: () => root, path, component: () => what });
+  const elsewhere = createRoute({ getParentRoute: () => root, path: "$", component: () => <p>elsewhere</p> });
+  const history = createMemoryHistory({ initialEntries: [at] });
+  const router = createRouter({ routeTree: root.addChildren([here, elsewhere]), history });
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: Infinity } } });
+  client.setQueryData(me.queryKey, { person_id: "olga", name: "Olga", login, version: "1" });
+  const page = render(
+    <QueryClientProvider client={client}>
+      <ToastProvider>
+        <RouterProvider router={router as never} />
+      </ToastProvider>
+    </QueryClientProvider>,
+  );
+  await router.load();
+  return { ...page, client, href: () => history.location.href };
+}
+
+/** Writes into a field at once: keystroke by keystroke costs time and shows nothing more. */
+export function write(label: string | RegExp, words: string, place: HTMLElement = document.body): void {
+  fireEvent.change(within(place).getByLabelText(label), { target: { value: words } });
+}
+
+/** Presses the button (or item of a menu) of this name as soon as it is there. */
+export async function press(name: string | RegExp, place: HTMLElement = document.body): Promise<void> {
+  fireEvent.click(await within(place).findByRole("button", { name }));
+}
+
+/** Opens a menu and chooses from it: Radix hears the pointer, not the click. */
+export async function choose(menu: string | RegExp, item: string | RegExp): Promise<void> {
+  fireEvent.keyDown(await screen.findByRole("button", { name: menu }), { key: "Enter" });
+  fireEvent.click(await screen.findByRole("menuitem", { name: item }));
+}
+
+export function card(given: Partial<BoardTask> & { task_id: string }): BoardTask {
+  const at = "2026-01-01T00:00:00Z";
+  return {
+    title: given.task_id,
+    status: "todo",
+    priority: "medium",
+    assignee_id: null,
+    agent_type: null,
+    parent_task_id: null,
+    root_task_id: given.task_id,
+    dependencies: [],
+    approval: "approved",
+    blocked_reason: null,
+    attempt: 1,
+    children: 0,
+    children_done: 0,
+    running: false,
+    created_at: at,
+    ordinal: 0,
+    updated_at: at,
+    started_at: null,
+    completed_at: null,
+    version: 1,
+    ...given,
+  };
+}
+
+export function fullTask(given: Partial<Task> & { task_id: string }): Task {
+  const at = "2026-01-01T00:00:00Z";
+  return {
+    title: given.task_id,
+    status: "todo",
+    priority: "medium",
+    assignee_id: null,
+    agent_type: null,
+    parent_task_id: null,
+    dependencies: [],
+    approval: "approved",
+    blocked_reason: null,
+    attempt: 1,
+    created_at: at,
+    updated_at: at,
+    started_at: null,
+    completed_at: null,
+    version: 1,
+    project_id: "shop",
+    description: "",
+    approved_by: null,
+    blocked_by: null,
+    blocked_cause: null,
+    result: null,
+    summary: null,
+    error: null,
+    next_steps: null,
+    artifacts: [],
+    context: null,
+    acceptance: [],
+    checks: "none",
+    check_failures: [],
+    created_by: "owner",
+    correlation_id: null,
+    subtasks: [],
+    dependency_failed: false,
+    ...given,
+  };
+}

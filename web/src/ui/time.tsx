@@ -1,0 +1,108 @@
+// Instants and durations as people say them; they grow by themselves, all on one clock.
+import i18next from "i18next";
+import { useSyncExternalStore } from "react";
+
+import { useWords } from "@/i18n/use-words";
+import { numberFormat } from "@/ui/formats";
+
+let now = Date.now();
+const listeners = new Set<() => void>();
+let ticking: number | undefined;
+
+function subscribe(changed: () => void): () => void {
+  listeners.add(changed);
+  if (ticking === undefined) {
+    now = Date.now(); // the clock stood while nobody looked
+    ticking = window.setInterval(() => {
+      now = Date.now();
+      for (const each of listeners) each();
+    }, 1000);
+  }
+  return () => {
+    listeners.delete(changed);
+    if (listeners.size === 0) {
+      window.clearInterval(ticking);
+      ticking = undefined;
+    }
+  };
+}
+
+export function useNow(): number {
+  return useSyncExternalStore(subscribe, () => now);
+}
+
+/** What the clock says in words: whoever shows it is drawn again only when the words change. */
+function useTold(tell: (now: number) => string): string {
+  return useSyncExternalStore(subscribe, () => tell(now));
+}
+
+const WHOLE = {
+  ...({ year: "numeric", month: "numeric", day: "numeric" } as const),
+  ...({ hour: "numeric", minute: "numeric", second: "numeric" } as const),
+};
+const instants = new Map<string, Intl.DateTimeFormat>();
+
+function instant(at: string): string {
+  const { language } = i18next;
+  const known = instants.get(language) ?? new Intl.DateTimeFormat(language, WHOLE);
+  instants.set(language, known);
+  const moment = Date.parse(at);
+  return Number.isNaN(moment) ? at : known.format(moment);
+}
+
+/** `3 min`: the largest unit, and the next one where it is small. */
+export function duration(milliseconds: number, language: string): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  const parts: [number, string][] =
+    seconds < 60
+      ? [[seconds, "second"]]
+      : seconds < 3600
+        ? [[Math.floor(seconds / 60), "minute"]]
+        : seconds < 86_400
+          ? [
+              [Math.floor(seconds / 3600), "hour"],
+              [Math.floor((seconds % 3600) / 60), "minute"],
+            ]
+          : [[Math.floor(seconds / 86_400), "day"]];
+  return parts
+    .filter(([count], place) => place === 0 || count > 0)
+    .map(([count, unit]) => numberFormat(language, { style: "unit", unit, unitDisplay: "short" }).format(count))
+    .join(" ");
+}
+
+/** How long ago, with the full instant as its title. */
+export function Ago({ at }: { at: string | null }) {
+  const t = useWords();
+  const words = useTold((now) => {
+    if (at === null) return "";
+    const since = now - Date.parse(at);
+    return since < 5000 ? t("time.justNow") : t("time.ago", { time: duration(since, i18next.language) });
+  });
+  if (at === null) return null;
+  return (
+    <time dateTime={at} title={instant(at)} className="tabular-nums">
+      {words}
+    </time>
+  );
+}
+
+/** How long something has lasted, or lasted. */
+export function Elapsed({ from, to = null }: { from: string; to?: string | null }) {
+  useWords();
+  const words = useTold((now) => duration((to === null ? now : Date.parse(to)) - Date.parse(from), i18next.language));
+  return <span className="tabular-nums">{words}</span>;
+}
+
+/** How much time is left. */
+export function Countdown({ until }: { until: string }) {
+  const t = useWords();
+  const words = useTold((now) => {
+    const left = Date.parse(until) - now;
+    return left <= 0 ? t("time.now") : t("time.left", { time: duration(left, i18next.language) });
+  });
+  return (
+    <time dateTime={until} title={instant(until)} className="tabular-nums">
+      {words}
+    </time>
+  );
+}

@@ -1,0 +1,101 @@
+import { QueryClientProvider } from "@tanstack/react-query";
+import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import i18next from "i18next";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { queryClient } from "@/api/queries";
+import { Composer } from "@/views/chat/composer";
+import { Pending } from "@/views/chat/messages";
+import { drop, useOutbox } from "@/views/chat/outbox";
+
+const between = { projectId: "prj", agentId: "clerk" };
+let sent: string[] = [];
+
+function Page() {
+  const outbox = useOutbox(between);
+  return (
+    <QueryClientProvider client={queryClient}>
+      <Pending all={outbox} between={between} me="owner" />
+      <Composer between={between} name="Clara" />
+      <button type="button" onClick={() => outbox.forEach((each) => drop(between, each.key))}>
+        empty
+      </button>
+    </QueryClientProvider>
+  );
+}
+
+function answerWith(body: object, status: number): void {
+  vi.stubGlobal("fetch", (_: string, init: RequestInit) => {
+    sent.push((JSON.parse(String(init.body)) as { content: string }).content);
+    return Promise.resolve(new Response(JSON.stringify(body), { status }));
+  });
+}
+
+const line = () => screen.getByRole<HTMLTextAreaElement>("textbox", { name: "Message to Clara" });
+
+beforeEach(async () => {
+  sent = [];
+  await i18next.changeLanguage("en");
+  vi.stubGlobal("matchMedia", () => ({ matches: false }));
+  answerWith({ message: { sequence: 1, content: "x" } }, 201);
+});
+
+afterEach(() => {
+  if (screen.queryByText("empty") !== null) fireEvent.click(screen.getByText("empty"));
+  cleanup();
+  sessionStorage.clear();
+  vi.unstubAllGlobals();
+});
+
+describe("the line to write on", () => {
+  it("sends with Enter and is empty then; Shift+Enter begins a line", async () => {
+    render(<Page />);
+    await userEvent.type(line(), "one{Shift>}{Enter}{/Shift}two{Enter}");
+    expect(sent).toEqual(["one\ntwo"]);
+    expect(line().value).toBe("");
+  });
+
+  it("sends nothing while a Japanese word is being composed", async () => {
+    render(<Page />);
+    await userEvent.type(line(), "mitsumori");
+    fireEvent.keyDown(line(), { key: "Enter", isComposing: true });
+    expect(sent).toEqual([]);
+    expect(line().value).toBe("mitsumori");
+  });
+
+  it("sends neither nothing nor too much", () => {
+    render(<Page />);
+    const button = screen.getByRole<HTMLButtonElement>("button", { name: "Send" });
+    fireEvent.change(line(), { target: { value: "   " } });
+    expect(button.disabled).toBe(true);
+    fireEvent.change(line(), { target: { value: "x".repeat(4001) } });
+    expect(button.disabled).toBe(true);
+    expect(screen.getByText("4001 of 4000 characters")).toBeTruthy();
+  });
+
+  it("says when a message approves, also with the full-width marker", () => {
+    render(<Page />);
+    fireEvent.change(line(), { target: { value: "はい ＠＠" } });
+    expect(screen.getByText(/counts as approved by you/)).toBeTruthy();
+  });
+
+  it("keeps what is half written for when one comes back", () => {
+    const { unmount } = render(<Page />);
+    fireEvent.change(line(), { target: { value: "half" } });
+    unmount();
+    render(<Page />);
+    expect(line().value).toBe("half");
+  });
+
+  it("shows what was refused with its reason, and sends it again when asked", async () => {
+    answerWith({ code: "rateLimited", detail: "At most 30 a minute.", instruction: "Wait." }, 429);
+    render(<Page />);
+    await userEvent.type(line(), "hello{Enter}");
+    await screen.findByText("Not sent: At most 30 a minute. Wait.");
+    answerWith({ message: { sequence: 1, content: "hello" } }, 201);
+    await userEvent.click(screen.getByRole("button", { name: "Send again" }));
+    await waitFor(() => expect(screen.queryByText(/Not sent/)).toBeNull());
+    expect(sent).toEqual(["hello", "hello"]);
+  });
+});

@@ -1,0 +1,1 @@
+export { Graph } from "./graph";

@@ -1,0 +1,71 @@
+// From tasks, links and places to what the canvas draws.
+import { MarkerType, type Edge } from "@xyflow/react";
+
+import type { Agent, BoardTask } from "@/api/model";
+
+import { NODE, criticalPath, heldUp, isDone, type Link } from "./flow";
+import type { Layout } from "./layout";
+import type { TaskNode } from "./node";
+
+export interface Asked {
+  tasks: readonly BoardTask[];
+  links: readonly Link[];
+  layout: Layout;
+  agents: ReadonlyMap<string, Agent>;
+  selected: string | null;
+  selectedLink: string | null;
+  circle: readonly string[];
+  downwards: boolean;
+  words: { dependency: string; subtask: string };
+}
+
+export function picture(asked: Asked): { nodes: TaskNode[]; edges: Edge[] } {
+  const { tasks, links, layout } = asked;
+  const path = criticalPath(tasks, links);
+  const [critical, held] = [new Set(path), heldUp(tasks, links)];
+  const placed = tasks.filter((each) => layout.places.has(each.task_id));
+  const nodes = placed.map((task): TaskNode => ({
+    id: task.task_id,
+    type: "task",
+    position: layout.places.get(task.task_id) ?? { x: 0, y: 0 },
+    ...NODE,
+    selected: task.task_id === asked.selected,
+    ariaLabel: task.title,
+    data: {
+      task,
+      name: asked.agents.get(task.assignee_id ?? "")?.name ?? task.assignee_id ?? "",
+      critical: critical.has(task.task_id),
+      held: held.has(task.task_id),
+      circle: asked.circle.includes(task.task_id),
+      downwards: asked.downwards,
+    },
+  }));
+  const byId = new Map(tasks.map((each) => [each.task_id, each]));
+  return { nodes, edges: links.map((each) => edge(each, asked, byId, path)) };
+}
+
+function edge(link: Link, asked: Asked, byId: ReadonlyMap<string, BoardTask>, path: readonly string[]): Edge {
+  const place = path.indexOf(link.from);
+  const critical = place >= 0 && path[place + 1] === link.to;
+  const from = byId.get(link.from);
+  const stuck = from?.status === "blocked" || from?.status === "failed";
+  const quiet = from !== undefined && isDone(from);
+  const selected = link.id === asked.selectedLink;
+  const colour =
+    selected || critical ? "var(--accent)" : stuck ? "var(--amber)" : quiet ? "var(--line-strong)" : "var(--ink-faint)";
+  return {
+    id: link.id,
+    source: link.from,
+    target: link.to,
+    selected,
+    deletable: link.kind === "dependency",
+    ariaLabel: asked.words[link.kind],
+    markerEnd: { type: MarkerType.ArrowClosed, color: colour, width: 16, height: 16 },
+    style: {
+      stroke: colour,
+      strokeWidth: selected || critical ? 2.5 : 1.5,
+      strokeDasharray: link.kind === "subtask" ? "5 4" : undefined,
+      opacity: quiet && !selected ? 0.6 : 1,
+    },
+  };
+}

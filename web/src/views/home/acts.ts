@@ -1,0 +1,118 @@
+// What can be done about a need, by the name of its action: do it at once, ask for words first, or go where it is
+// done; and what one must be allowed to for it. An action that no page knows is shown as its command.
+import type { Need } from "@/api/model";
+import {
+  activateAgent,
+  approveTask,
+  confirmChecks,
+  moveTask,
+  rejectTask,
+  requeueTask,
+  resumeAgent,
+  steerTask,
+} from "@/api/actions";
+import type { Deed } from "@/app/may";
+
+export type Act =
+  | { how: "do"; run: (words: string) => Promise<unknown>; asks: null | "reason" | "tell"; danger: boolean }
+  | { how: "go"; to: string; search: Record<string, string> }
+  | { how: "command" };
+
+type Made = (need: Need) => Act | null;
+
+/** Whether who looks may do what an action asks for (web/src/app/may.ts). */
+export type May = (deed: Deed) => boolean;
+
+const onTask =
+  (run: (taskId: string, words: string) => Promise<unknown>, asks: null | "reason" | "tell" = null): Made =>
+  ({ task_id }) =>
+    task_id === null ? null : { how: "do", run: (words) => run(task_id, words), asks, danger: asks === "reason" };
+
+const onAgent =
+  (run: (agentId: string) => Promise<unknown>): Made =>
+  ({ agent_id }) =>
+    agent_id === null ? null : { how: "do", run: () => run(agent_id), asks: null, danger: false };
+
+const inProject =
+  (view: string, about: "agent" | "nothing" = "nothing"): Made =>
+  ({ project_id, agent_id }) =>
+    project_id === null
+      ? null
+      : {
+          how: "go",
+          to: `/p/${project_id}/${view}`,
+          search: about === "agent" && agent_id !== null ? { agent: agent_id } : {},
+        };
+
+const settings =
+  (tab: string): Made =>
+  ({ agent_id }) => ({
+    how: "go",
+    to: "/settings",
+    search: { tab, ...(agent_id === null ? {} : { agent: agent_id }) },
+  });
+
+const review: Made = ({ project_id, task_id }) =>
+  project_id === null || task_id === null ? null : { how: "go", to: `/p/${project_id}/review/${task_id}`, search: {} };
+
+/** `null`: whoever sees the need may go there, too. */
+const ACTS: Record<string, [needs: Deed | null, Made]> = {
+  approve: ["write", onTask(approveTask)],
+  reject: ["write", onTask(rejectTask, "reason")],
+  unblock: ["write", onTask((id) => moveTask(id, "in_progress"))],
+  cancel: ["write", onTask((id, words) => moveTask(id, "cancelled", words), "reason")],
+  complete: ["write", onTask((id) => moveTask(id, "completed"))],
+  block: ["write", onTask((id, words) => moveTask(id, "blocked", words), "reason")],
+  retry: ["write", onTask((id) => moveTask(id, "todo"))],
+  requeue: ["write", onTask(requeueTask)],
+  confirm: ["write", onTask((id) => confirmChecks(id, true))],
+  tell: ["write", onTask(steerTask, "tell")],
+  activate: ["own", onAgent(activateAgent)],
+  resume: ["write", onAgent(resumeAgent)],
+  review: [null, review],
+  merge: ["write", review],
+  answer: ["write", inProject("chat", "agent")],
+  open: [null, inProject("chat", "agent")],
+  why: [null, inProject("team", "agent")],
+  log: [null, inProject("logs", "agent")],
+  list: [null, inProject("board")],
+  usage: [null, inProject("usage")],
+  raise: ["own", settings("projects")],
+  renew: ["own", settings("agents")],
+  show: [null, ({ task_id }) => (task_id === null ? null : { how: "go", to: `/t/${task_id}`, search: {} })],
+};
+
+export function actOf(need: Need, name: string): Act {
+  return ACTS[name]?.[1](need) ?? { how: "command" };
+}
+
+/** What is offered to who looks. What no page knows is a command of somebody who may write. */
+export function offered(need: Need, may: May): Need["actions"] {
+  return need.actions.filter(({ name }) => {
+    const needs = ACTS[name] === undefined ? "write" : ACTS[name][0];
+    return needs === null || may(needs);
+  });
+}
+
+/** The one that is offered first: what does something, before what only shows. */
+export function primary(need: Need, may: May): Need["actions"][number] | undefined {
+  const all = offered(need, may);
+  return all.find((each) => actOf(need, each.name).how !== "command") ?? all[0];
+}
+
+/** The one for `r`: reject where one may, else the next thing that can be done about it. */
+export function second(need: Need, may: May): Need["actions"][number] | undefined {
+  const first = primary(need, may);
+  const rest = offered(need, may).filter((each) => each !== first && actOf(need, each.name).how === "do");
+  return rest.find((each) => each.name === "reject") ?? rest[0];
+}
+
+/** What it is about, without the words that the kind says already. */
+export function subject(need: Need): string {
+  const SAID = [
+    ...["approval", "blocked_by_guard", "blocked", "stalled", "task"],
+    ...["delegation_failed", "failed", "dead_letter", "review"],
+  ];
+  const end = need.title.indexOf(": ");
+  return SAID.includes(need.kind) && end !== -1 ? need.title.slice(end + 2) : need.title;
+}

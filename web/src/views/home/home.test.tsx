@@ -1,0 +1,78 @@
+import { cleanup, screen, waitFor, within } from "@testing-library/react";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { ANSWERS, decision, member, overview, shop } from "@/example";
+import { chooseLanguage } from "@/i18n";
+import { choose, press, refusal, serve, show, write } from "@/testkit";
+import { Home } from "@/views/home";
+
+const garden = { ...shop, project_id: "garden", name: "Garden" };
+const PROJECTS = { projects: [shop, garden] };
+
+beforeEach(() => chooseLanguage("en"));
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+describe("the overview", () => {
+  it("shows an agent of two projects once, with both inside", async () => {
+    const team = [
+      member({ agent_id: "ada", name: "Ada", state: "working", task_id: "t1", task_title: "Show prices" }),
+      member({ agent_id: "ada", name: "Ada", project_id: "garden" }),
+      member({ agent_id: "ben", name: "Ben" }),
+    ];
+    serve({ ...ANSWERS, "GET /projects": PROJECTS, "GET /overview": { ...overview, team } });
+    await show(<Home />);
+    const panel = within((await screen.findByRole("heading", { name: "Team" })).closest("section") as HTMLElement);
+    expect(panel.getAllByText("Ada")).toHaveLength(1);
+    const card = within(panel.getByText("Ada").closest("li") as HTMLElement);
+    expect(card.getByText("Corner shop")).toBeTruthy();
+    expect(card.getByText("Garden")).toBeTruthy();
+    expect(card.getByText("Show prices")).toBeTruthy();
+    expect([card.getByText("Working"), card.getByText("Idle")]).toHaveLength(2);
+    expect(panel.getByText(/^Corner shop · Worker/)).toBeTruthy(); // Ben works in one
+  });
+
+  it("tells why an agent does not run", async () => {
+    serve(ANSWERS);
+    await show(<Home />);
+    await press("Why?");
+    const dialog = within(await screen.findByRole("dialog"));
+    expect(await dialog.findByText(decision.explanation)).toBeTruthy();
+    expect(dialog.getByText("no_work")).toBeTruthy();
+  });
+
+  it("keeps the reason for a rejection when the server refuses it", async () => {
+    serve({ ...ANSWERS, "POST /tasks/t2/reject": refusal(409, "conflict", "It is approved already.", "Cancel it.") });
+    await show(<Home />);
+    await choose("More that can be done", /^Reject/);
+    const dialog = await screen.findByRole("dialog");
+    write("Why?", "Too dear", dialog);
+    await press("Reject", dialog);
+    const alert = await within(dialog).findByRole("alert");
+    expect(alert.textContent).toContain("It is approved already.");
+    expect(alert.textContent).toContain("Cancel it.");
+    expect(within(dialog).getByLabelText<HTMLTextAreaElement>("Why?").value).toBe("Too dear");
+  });
+
+  it("is there when an older server says less of itself", async () => {
+    const older = { coordinator_id: "c1", away: false, seen_at: "2026-01-01T00:00:00Z", running: 0, providers: [] };
+    const plant = { ...overview.plant, database_bytes: undefined, coordinators: [older] };
+    serve({ ...ANSWERS, "GET /overview": { ...overview, plant } });
+    await show(<Home />);
+    expect(await screen.findByText("sqlite")).toBeTruthy();
+    expect(screen.getByText("c1")).toBeTruthy();
+  });
+
+  it("says what the server says where it cannot be read, and asks again", async () => {
+    let answer: object = refusal(503, "unavailable", "The database is away.", "Try again in a moment.");
+    serve({ ...ANSWERS, "GET /overview": () => answer });
+    await show(<Home />);
+    const alert = await screen.findByRole("alert");
+    expect(alert.textContent).toContain("Try again in a moment.");
+    answer = overview;
+    await press("Try again");
+    await waitFor(() => expect(screen.getByText("Buy a server")).toBeTruthy());
+  });
+});

@@ -1,0 +1,154 @@
+import { cleanup, screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+import type { Need, Since } from "@/api/model";
+import { refusal, serve, show } from "@/testkit";
+import { NeedsPanel } from "@/views/home/needs";
+import { SincePanel } from "@/views/home/since";
+
+const need = (given: Partial<Need> & { kind: string; actions: Need["actions"] }): Need => ({
+  key: `${given.kind} ${given.task_id ?? given.agent_id ?? ""}`,
+  project_id: "shop",
+  task_id: null,
+  agent_id: null,
+  title: "",
+  text: "",
+  since: "2026-01-01T00:00:00Z",
+  ...given,
+});
+const approval = need({
+  kind: "approval",
+  task_id: "t1",
+  agent_id: "ada",
+  title: "To approve: Buy a server",
+  actions: [
+    { name: "approve", command: "toryo task approve t1" },
+    { name: "reject", command: "toryo task reject t1 --reason …" },
+    { name: "show", command: "toryo task show t1" },
+  ],
+});
+const blocked = need({
+  kind: "blocked",
+  task_id: "t2",
+  title: "Blocked: Call the bank",
+  actions: [{ name: "unblock", command: "toryo task move t2 in_progress" }],
+});
+const message = need({
+  kind: "message",
+  agent_id: "ren",
+  title: "Ren has written to you",
+  actions: [{ name: "answer", command: "toryo chat ren --project shop" }],
+});
+const agents = { "GET /agents": { agents: [{ agent_id: "ada", name: "Ada" }] } };
+
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+describe("what needs you", () => {
+  it("says who, what and for how long, without saying the kind twice", async () => {
+    serve(agents);
+    await show(<NeedsPanel needs={[approval]} />);
+    const row = within((await screen.findAllByRole("listitem"))[0] as HTMLElement);
+    expect(await row.findByText("Ada")).toBeTruthy();
+    expect(row.getByRole("button", { name: "Buy a server" })).toBeTruthy();
+    expect(row.getByText("To approve")).toBeTruthy();
+  });
+
+  it("is done by `a`: the row of the cursor, which `j` moves", async () => {
+    const asked = serve({ ...agents, "POST /tasks/t1/approve": {}, "POST /tasks/t2/move": {} });
+    await show(<NeedsPanel needs={[approval, blocked]} />);
+    await screen.findByText("Buy a server");
+    const user = userEvent.setup();
+    await user.keyboard("a");
+    expect((await screen.findByText("Approved: Buy a server")).textContent).toBeTruthy();
+    await user.keyboard("ja");
+    await screen.findByText("Unblocked: Call the bank");
+    const done = asked.filter((each) => each.method === "POST").map(({ path, body }) => [path, body]);
+    expect(done).toEqual([
+      ["/tasks/t1/approve", {}],
+      ["/tasks/t2/move", { status: "in_progress" }],
+    ]);
+  });
+
+  it("is rejected by `r` only with a reason", async () => {
+    const asked = serve({ ...agents, "POST /tasks/t1/reject": {} });
+    await show(<NeedsPanel needs={[approval]} />);
+    await screen.findByText("Buy a server");
+    const user = userEvent.setup();
+    await user.keyboard("r");
+    const dialog = within(await screen.findByRole("dialog"));
+    expect(dialog.getByRole<HTMLButtonElement>("button", { name: "Reject" }).disabled).toBe(true);
+    await user.type(dialog.getByLabelText("Why?"), "Too dear");
+    await user.click(dialog.getByRole("button", { name: "Reject" }));
+    await screen.findByText("Rejected: Buy a server");
+    expect(asked.find((each) => each.path === "/tasks/t1/reject")?.body).toEqual({ reason: "Too dear" });
+  });
+
+  it("says the server's reason where it is refused", async () => {
+    serve({
+      ...agents,
+      "POST /tasks/t1/approve": refusal(409, "invalidTransition", "Task t1 is cancelled.", "File anew."),
+    });
+    await show(<NeedsPanel needs={[approval]} />);
+    await userEvent.click(await screen.findByRole("button", { name: "Approve" }));
+    const alert = await screen.findByRole("alert");
+    expect(alert.textContent).toContain("Task t1 is cancelled.");
+    expect(alert.textContent).toContain("File anew.");
+  });
+
+  it("leads to the chat where an answer is wanted", async () => {
+    serve(agents);
+    const { href } = await show(<NeedsPanel needs={[message]} />);
+    await userEvent.click(await screen.findByRole("button", { name: "Answer" }));
+    await vi.waitFor(() => expect(href()).toBe("/p/shop/chat?agent=ren"));
+  });
+
+  it("shows the command of an action that no page knows", async () => {
+    serve(agents);
+    await show(<NeedsPanel needs={[need({ kind: "new", actions: [{ name: "dance", command: "toryo dance" }] })]} />);
+    expect(await screen.findByText("toryo dance")).toBeTruthy();
+  });
+
+  it("says that nothing needs you where nothing does", async () => {
+    serve(agents);
+    await show(<NeedsPanel needs={[]} />);
+    expect(await screen.findByText("Nothing needs you")).toBeTruthy();
+  });
+});
+
+describe("since you left", () => {
+  const since: Since = {
+    at: "2026-01-01T00:00:00Z",
+    completed_in_all: 1,
+    failed_in_all: 0,
+    completed: [{ task_id: "t1", title: "Built the house", at: "2026-01-01T01:00:00Z" }],
+    failed: [],
+    decided: 3,
+    spent_usd: null,
+  };
+
+  it("is dismissed by `x`, and the server knows", async () => {
+    const asked = serve({ "POST /visits": {} });
+    await show(<SincePanel since={since} />);
+    await screen.findByText("Built the house");
+    await userEvent.keyboard("x");
+    await vi.waitFor(() => expect(screen.queryByText("Built the house")).toBeNull());
+    expect(asked.map((each) => each.path)).toEqual(["/visits"]);
+  });
+
+  it("comes back where the server did not take it", async () => {
+    serve({ "POST /visits": refusal(503, "unavailable", "Not now.") });
+    await show(<SincePanel since={since} />);
+    await userEvent.click(await screen.findByRole("button", { name: /Seen/ }));
+    expect((await screen.findByRole("alert")).textContent).toContain("Not now.");
+    expect(screen.getByText("Built the house")).toBeTruthy();
+  });
+
+  it("is not there for who was never away", async () => {
+    await show(<SincePanel since={{ ...since, at: null }} />);
+    expect(screen.queryByText("Built the house")).toBeNull();
+  });
+});

@@ -1,0 +1,38 @@
+// One act on many tasks: each by itself, so that a refusal stops none of the others and is told with its reason.
+import type { BoardTask } from "@/api/model";
+
+export interface Refusal {
+  task: BoardTask;
+  error: unknown;
+}
+
+export interface Outcome {
+  done: BoardTask[];
+  refused: Refusal[];
+}
+
+/** At most so many at once: the server commits waiting writes together, a browser opens six connections. */
+const AT_ONCE = 5;
+
+export async function onEach(
+  tasks: readonly BoardTask[],
+  act: (task: BoardTask) => Promise<unknown>,
+  told: (finished: number) => void = () => undefined,
+): Promise<Outcome> {
+  const outcome: Outcome = { done: [], refused: [] };
+  const waiting = tasks.values();
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (const task of waiting) {
+        try {
+          await act(task);
+          outcome.done.push(task);
+        } catch (error) {
+          outcome.refused.push({ task, error });
+        }
+        told(outcome.done.length + outcome.refused.length);
+      }
+    }),
+  );
+  return outcome;
+}

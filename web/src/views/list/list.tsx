@@ -1,0 +1,95 @@
+// All tasks of a project as rows: looked for, ordered, marked, and changed many at once.
+import { useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { ListTodo } from "lucide-react";
+import { useMemo, useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import type { BoardTask } from "@/api/model";
+import { agents, board } from "@/api/queries";
+import { useCursor, useKeys } from "@/app/keys";
+import { useNarrow } from "@/app/narrow";
+import { useWrites } from "@/app/may";
+import { Bar, Empty, Failed, Loading } from "@/ui";
+
+import { Bulk } from "./actions";
+import { matches } from "./filter";
+import { Rows } from "./rows";
+import { Toolbar } from "./toolbar";
+import { useAddress, useMarks, useVisibleColumns } from "./use-list";
+
+export function List() {
+  const { projectId = "" } = useParams({ strict: false });
+  const known = useQuery(board(projectId));
+  if (known.isPending) return <Loading rows={8} />;
+  if (known.isError) return <Failed error={known.error} retry={() => void known.refetch()} />;
+  return <Tasks projectId={projectId} tasks={known.data.tasks} />;
+}
+
+const NO_AGENTS: never[] = [];
+
+function Tasks({ projectId, tasks }: { projectId: string; tasks: BoardTask[] }) {
+  const { t } = useTranslation("list");
+  const { filter, sort, setFilter, turn, open } = useAddress();
+  const [visible, show] = useVisibleColumns();
+  const narrow = useNarrow();
+  const team = useQuery(agents).data ?? NO_AGENTS;
+  const byId = useMemo(() => new Map(team.map((each) => [each.agent_id, each])), [team]);
+  const found = useMemo(() => tasks.filter((each) => matches(each, filter)), [tasks, filter]);
+  const [order, setOrder] = useState<string[]>([]);
+  const { marked, mark, all, none, keep } = useMarks(order);
+  const cursor = useCursor(order);
+  const writes = useWrites();
+  const chosen = found.filter((each) => marked.has(each.task_id));
+
+  useKeys([
+    { key: "j", words: t("keys"), run: () => cursor.step(1) },
+    { key: "ArrowDown", words: t("keys"), run: () => cursor.step(1) },
+    { key: "k", words: t("keys"), run: () => cursor.step(-1) },
+    { key: "ArrowUp", words: t("keys"), run: () => cursor.step(-1) },
+    { key: "x", words: t("mark"), run: () => cursor.at !== null && mark(cursor.at, false) },
+    { key: "X", words: t("mark"), run: () => cursor.at !== null && mark(cursor.at, true) },
+    { key: "Enter", words: t("openKey"), run: () => cursor.at !== null && open(cursor.at) },
+    { key: "Escape", words: t("unselect"), run: none },
+  ]);
+
+  if (tasks.length === 0)
+    return (
+      <Empty icon={<ListTodo size={28} />} title={t("empty")}>
+        {t("emptyText")}
+      </Empty>
+    );
+  return (
+    <div className="relative flex h-full flex-col">
+      <Bar title={t("nav.list", { ns: "translation" })} />
+      <Toolbar
+        filter={filter}
+        onFilter={setFilter}
+        agents={team}
+        visible={visible}
+        onShow={show}
+        found={found.length}
+        total={tasks.length}
+      />
+      {found.length === 0 ? (
+        <Empty title={t("none")}>{t("noneText", { total: tasks.length })}</Empty>
+      ) : (
+        <Rows
+          tasks={found}
+          agents={byId}
+          narrow={narrow}
+          sort={sort}
+          onSort={turn}
+          visible={visible}
+          marked={marked}
+          onMark={mark}
+          onMarkAll={all}
+          at={cursor.at}
+          onOpen={open}
+          onOrder={setOrder}
+        />
+      )}
+      {writes && <Bulk projectId={projectId} tasks={chosen} agents={team} onNone={none} onKeep={keep} />}
+    </div>
+  );
+}

@@ -1,0 +1,1 @@
+export { Logs } from "./logs";

@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+
+import type { Launch } from "@/api/model";
+import { readable } from "@/app/output";
+import { failed } from "@/views/logs/ends";
+import { linesWith, pieces, stepped } from "@/views/logs/searching";
+
+describe("searching in a log", () => {
+  it("finds the lines that hold the words, whatever their case", () => {
+    expect(linesWith(["an Error", "fine", "error again"], "ERROR")).toEqual([0, 2]);
+    expect(linesWith(["a"], "")).toEqual([]);
+  });
+
+  it("goes round from the last match to the first, and back", () => {
+    expect([stepped(2, 3, 1), stepped(0, 3, -1), stepped(0, 0, 1)]).toEqual([0, 2, 0]);
+  });
+
+  it("marks every place in a line", () => {
+    const found = pieces("no, No!", "no");
+    expect(found.filter((each) => each.found).map((each) => each.text)).toEqual(["no", "No"]);
+    expect(found.map((each) => each.text).join("")).toBe("no, No!");
+  });
+
+  it("shows no colours of terminals", () => {
+    expect(readable("\u001b[31mred\u001b[0m\r\nnext")).toBe("red\nnext");
+  });
+});
+
+describe("a launch", () => {
+  const launch = { state: "exited", exit_error: null } as Launch;
+
+  it("has failed if its program did, or it never came, but not if it was told to stop", () => {
+    expect(failed({ ...launch, exit_error: "crashed: oh" })).toBe(true);
+    expect(failed({ ...launch, state: "expired" })).toBe(true);
+    expect(failed({ ...launch, exit_error: "stopped: by order" })).toBe(false);
+    expect(failed(launch)).toBe(false);
+  });
+});

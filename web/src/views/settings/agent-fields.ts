@@ -1,0 +1,103 @@
+// An agent as the fields of a form, and back. Of `provider_options` what the form knows has fields of its own; all the
+// rest stays as JSON, so that nothing is lost.
+import { get } from "@/api/client";
+import type { Agent } from "@/api/model";
+import { listed, type Fields } from "@/views/settings/editing";
+import type { Seen } from "@/views/settings/use-editing";
+
+const PLAIN = ["name", "role", "system_prompt"] as const;
+const OR_NOTHING = ["reports_to", "provider", "model", "agent_type"] as const;
+const OPTIONS = ["permissions", "fallback", "fallback_model", "labels", "account", "others"] as const;
+
+export const EMPTY: Fields = {
+  id: "",
+  name: "",
+  role: "worker",
+  reports_to: "",
+  provider: "",
+  model: "",
+  system_prompt: "",
+  agent_type: "",
+  capabilities: "",
+  max_parallel_tasks: "1",
+  permissions: "",
+  fallback: "",
+  fallback_model: "",
+  labels: "",
+  account: "",
+  others: "{}",
+};
+
+export function fieldsOf(agent: Agent): Seen {
+  const { permissions, fallback, labels, account, ...others } = agent.provider_options;
+  const stand = typeof fallback === "object" && fallback !== null ? (fallback as Record<string, unknown>) : {};
+  const fields: Fields = {
+    name: agent.name,
+    role: agent.role,
+    system_prompt: agent.system_prompt,
+    reports_to: agent.reports_to ?? "",
+    provider: agent.provider ?? "",
+    model: agent.model ?? "",
+    agent_type: agent.agent_type ?? "",
+    capabilities: agent.capabilities.join(", "),
+    max_parallel_tasks: String(agent.max_parallel_tasks),
+    permissions: text(permissions),
+    fallback: text(stand["provider"]),
+    fallback_model: text(stand["model"]),
+    labels: Array.isArray(labels) ? labels.join(", ") : "",
+    account: text(account),
+    others: JSON.stringify({ ...others, ...(stand["account"] ? { fallback_account: stand["account"] } : {}) }, null, 2),
+  };
+  return { fields, version: agent.version };
+}
+
+const text = (value: unknown) => (typeof value === "string" ? value : "");
+
+/** What is sent for these changes; `all` has every field, for what is made of several. */
+export function bodyOf(changes: Fields, all: Fields): Record<string, unknown> {
+  const body: Record<string, unknown> = {};
+  for (const name of PLAIN) if (name in changes) body[name] = changes[name];
+  for (const name of OR_NOTHING) if (name in changes) body[name] = changes[name] || null;
+  if ("capabilities" in changes) body["capabilities"] = listed(changes["capabilities"] ?? "");
+  if ("max_parallel_tasks" in changes) body["max_parallel_tasks"] = Number(changes["max_parallel_tasks"]);
+  if (OPTIONS.some((name) => name in changes)) body["provider_options"] = optionsOf(all);
+  return body;
+}
+
+/** Raises SyntaxError where the other options are no JSON object. */
+export function optionsOf(all: Fields): Record<string, unknown> {
+  const { fallback_account: account, ...others } = objectOf(all["others"] ?? "");
+  const stand = {
+    provider: all["fallback"],
+    ...(all["fallback_model"] ? { model: all["fallback_model"] } : {}),
+    ...(account === undefined ? {} : { account }),
+  };
+  const labels = listed(all["labels"] ?? "");
+  return {
+    ...others,
+    ...(all["permissions"] ? { permissions: all["permissions"] } : {}),
+    ...(all["fallback"] ? { fallback: stand } : {}),
+    ...(labels.length > 0 ? { labels } : {}),
+    ...(all["account"] ? { account: all["account"] } : {}),
+  };
+}
+
+function objectOf(said: string): Record<string, unknown> {
+  const value: unknown = said.trim() === "" ? {} : JSON.parse(said);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new SyntaxError("{ … }");
+  return value as Record<string, unknown>;
+}
+
+/** What is wrong with the other options; null if nothing. */
+export function wrongJson(said: string): string | null {
+  try {
+    objectOf(said);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+const path = (id: string) => `/agents/${encodeURIComponent(id)}`;
+
+export const lookAt = (id: string) => get<{ agent: Agent }>(path(id)).then((answer) => fieldsOf(answer.agent));

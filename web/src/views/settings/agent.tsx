@@ -1,0 +1,100 @@
+// One agent: changing it, its passkey, and whether it may be started.
+import { useQueryClient } from "@tanstack/react-query";
+import { KeyRound, Power } from "lucide-react";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import { send } from "@/api/client";
+import type { Agent } from "@/api/model";
+
+import { useOwns } from "@/app/may";
+import { Button, Confirm, ReadOnly, useToast } from "@/ui";
+import { bodyOf, fieldsOf, lookAt, wrongJson } from "@/views/settings/agent-fields";
+import { AgentFields } from "@/views/settings/agent-form";
+import { Outcome, SaveRow } from "@/views/settings/parts";
+import { useEditing } from "@/views/settings/use-editing";
+
+const path = (agent: Agent, verb = "") => `/agents/${encodeURIComponent(agent.agent_id)}${verb}`;
+
+export function AgentForm({ agent, onPasskey }: { agent: Agent; onPasskey: (passkey: string) => void }) {
+  const { t } = useTranslation("settings");
+  const client = useQueryClient();
+  const toast = useToast();
+  const editing = useEditing(
+    fieldsOf(agent),
+    () => lookAt(agent.agent_id),
+    (changes, version, all) =>
+      send<{ agent: Agent }>("PATCH", path(agent), { body: bodyOf(changes, all), version }).then((answer) =>
+        fieldsOf(answer.agent),
+      ),
+  );
+  const owns = useOwns();
+  const wrong = wrongJson(editing.draft["others"] ?? "") !== null;
+  async function save() {
+    if (wrong || !(await editing.save())) return;
+    await client.invalidateQueries({ queryKey: ["agents"] });
+    toast.done(t("saved"));
+  }
+  return (
+    <div className="space-y-5">
+      <ReadOnly on={!owns}>
+        <AgentFields draft={editing.draft} set={editing.set} self={agent.agent_id} />
+      </ReadOnly>
+      <Outcome editing={editing} />
+      {owns && (
+        <SaveRow editing={{ ...editing, dirty: editing.dirty && !wrong }} onSave={() => void save()}>
+          <Passkey agent={agent} onPasskey={onPasskey} />
+          <Activity agent={agent} />
+        </SaveRow>
+      )}
+    </div>
+  );
+}
+
+function Passkey({ agent, onPasskey }: { agent: Agent; onPasskey: (passkey: string) => void }) {
+  const { t } = useTranslation("settings");
+  const [asking, setAsking] = useState(false);
+  async function renew() {
+    onPasskey((await send<{ passkey: string }>("POST", path(agent, "/passkey"), { body: {} })).passkey);
+  }
+  return (
+    <>
+      <Button onClick={() => setAsking(true)}>
+        <KeyRound size={15} aria-hidden />
+        {t("agent.renew")}
+      </Button>
+      <Confirm
+        open={asking}
+        title={t("agent.renewTitle", { name: agent.name })}
+        action={t("agent.renew")}
+        onClose={() => setAsking(false)}
+        onConfirm={renew}
+      >
+        {t("agent.renewText")}
+      </Confirm>
+    </>
+  );
+}
+
+function Activity({ agent }: { agent: Agent }) {
+  const { t } = useTranslation("settings");
+  const client = useQueryClient();
+  const toast = useToast();
+  const active = agent.status === "active";
+  async function change(off: boolean) {
+    try {
+      await send("POST", path(agent, off ? "/deactivate" : "/activate"), { body: {} });
+      const words = t(off ? "agent.deactivated" : "agent.activated", { name: agent.name });
+      toast.done(words, off ? () => void change(false) : undefined);
+      await client.invalidateQueries({ queryKey: ["agents"] });
+    } catch (error) {
+      toast.failed(error);
+    }
+  }
+  return (
+    <Button look={active ? "danger" : "plain"} onClick={() => void change(active)}>
+      <Power size={15} aria-hidden />
+      {t(active ? "agent.deactivate" : "agent.activate")}
+    </Button>
+  );
+}

@@ -1,0 +1,64 @@
+// Everything that is set up: projects, agents, machines, keys, people, and oneself. One tab for each.
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Bot, FolderKanban, KeyRound, Server, User, Users, type LucideIcon } from "lucide-react";
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+
+import { Bar } from "@/ui";
+import { AgentsTab } from "@/views/settings/agents";
+import { KeysTab } from "@/views/settings/keys";
+import { MachinesTab } from "@/views/settings/machines";
+import { MeTab } from "@/views/settings/me";
+import { PeopleTab } from "@/views/settings/people";
+import { ProjectsTab } from "@/views/settings/projects";
+
+const TABS = ["projects", "agents", "machines", "keys", "people", "me"] as const;
+type Tab = (typeof TABS)[number];
+const SHOWN: Record<Tab, { icon: LucideIcon; view: () => ReactNode }> = {
+  projects: { icon: FolderKanban, view: ProjectsTab },
+  agents: { icon: Bot, view: AgentsTab },
+  machines: { icon: Server, view: MachinesTab },
+  keys: { icon: KeyRound, view: KeysTab },
+  people: { icon: Users, view: PeopleTab },
+  me: { icon: User, view: MeTab },
+};
+
+/** On a phone the row of tabs is longer than the window. */
+const intoView = (tab: HTMLElement | null) => tab?.scrollIntoView({ block: "nearest", inline: "center" });
+
+export function Settings() {
+  const { t } = useTranslation("settings");
+  const { tab } = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const chosen = TABS.find((each) => each === tab) ?? "projects";
+  const View = SHOWN[chosen].view;
+  return (
+    <div className="mx-auto flex max-w-5xl flex-col gap-4 p-4 md:flex-row md:gap-8 md:p-6">
+      <Bar title={t("title")} />
+      <nav aria-label={t("title")} className="-mx-4 shrink-0 overflow-x-auto px-4 md:mx-0 md:w-40 md:px-0">
+        <ul className="flex gap-1 md:flex-col">
+          {TABS.map((each) => {
+            const Icon = SHOWN[each].icon;
+            return (
+              <li key={each}>
+                <button
+                  type="button"
+                  ref={each === chosen ? intoView : undefined}
+                  aria-current={each === chosen ? "page" : undefined}
+                  onClick={() => void navigate({ to: "/settings", search: { tab: each } })}
+                  className={`flex h-9 w-full items-center gap-2 rounded-md px-2.5 whitespace-nowrap ${each === chosen ? "bg-sunken font-medium" : "text-soft hover:bg-sunken hover:text-ink"}`}
+                >
+                  <Icon size={16} aria-hidden />
+                  {t(`tabs.${each}`)}
+                </button>
+              </li>
+            );
+          })}
+        </ul>
+      </nav>
+      <div className="min-w-0 flex-1 space-y-4">
+        <View key={chosen} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,1 @@
+export { SharedState } from "./state";

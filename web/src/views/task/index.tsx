@@ -1,0 +1,1 @@
+export { TaskPage, TaskSheet } from "./task";

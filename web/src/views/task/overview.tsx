@@ -1,0 +1,309 @@
+// What is to be done, by whom, of what it is made, and what came of it.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { CircleAlert, FileText, Terminal } from "lucide-react";
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+
+import { PRIORITIES } from "@/api/filter";
+import type { Task } from "@/api/model";
+import { agents, board, members, task as taskQuery } from "@/api/queries";
+import { useOpenTask } from "@/app/going";
+import { useWrites } from "@/app/may";
+import { Ago, Avatar, Badge, Prose, StatusIcon, useToast } from "@/ui";
+import { EditableText } from "@/views/task/editable";
+import { Conflicting, saveField } from "@/views/task/editing";
+
+export function Overview({ task }: { task: Task }) {
+  const { t } = useTranslation("task");
+  return (
+    <div className="space-y-6">
+      <Facts task={task} />
+      <Trouble task={task} />
+      <EditableText task={task} field="description" />
+      <Subtasks task={task} />
+      <Dependencies task={task} />
+      <Acceptance task={task} />
+      {task.result !== null && task.result !== undefined && <Words title={t("result")} text={plain(task.result)} />}
+      {task.summary !== null && <Words title={t("summary")} text={task.summary} />}
+      {task.next_steps !== null && <Words title={t("nextSteps")} text={task.next_steps} />}
+      {task.artifacts.length > 0 && (
+        <Section title={t("artifacts")}>
+          <ul className="space-y-1 font-mono text-[13px]">
+            {task.artifacts.map((each) => (
+              <li key={plain(each)} className="break-all">
+                {plain(each)}
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      {task.context !== null && task.context !== undefined && (
+        <details>
+          <summary className="cursor-pointer text-[13px] text-soft">{t("context")}</summary>
+          <pre className="mt-2 max-h-96 overflow-auto rounded-md bg-sunken p-3 font-mono text-xs">
+            {JSON.stringify(task.context, null, 2)}
+          </pre>
+        </details>
+      )}
+    </div>
+  );
+}
+
+function Section({ title, aside, children }: { title: string; aside?: ReactNode; children: ReactNode }) {
+  return (
+    <section>
+      <h3 className="mb-2 flex items-baseline gap-2 text-[13px] font-semibold">
+        {title}
+        <span className="font-normal text-faint">{aside}</span>
+      </h3>
+      {children}
+    </section>
+  );
+}
+
+function Words({ title, text }: { title: string; text: string }) {
+  return (
+    <Section title={title}>
+      <Prose text={text} />
+    </Section>
+  );
+}
+
+function Facts({ task }: { task: Task }) {
+  const { t } = useTranslation("task");
+  const { save, names } = useChoices(task);
+  const team = useQuery(members(task.project_id)).data ?? [];
+  const open = useOpenTask();
+  const writes = useWrites();
+  const box = "h-8 w-full min-w-0 rounded-md border border-line bg-panel px-2";
+  const { parent_task_id: parent } = task;
+  return (
+    <dl className="grid grid-cols-[auto_1fr] items-center gap-x-4 gap-y-2 rounded-lg border border-line p-3 text-[13px] sm:grid-cols-[auto_1fr_auto_1fr]">
+      <dt className="text-faint">{t("field.assignee")}</dt>
+      <dd>
+        {task.agent_type !== null && task.assignee_id === null ? (
+          <Badge tone="violet">
+            {t("field.queue")} {task.agent_type}
+          </Badge>
+        ) : !writes ? (
+          (task.assignee_id && names(task.assignee_id)) || t("app.nobody")
+        ) : (
+          <select
+            aria-label={t("field.assignee")}
+            className={box}
+            value={task.assignee_id ?? ""}
+            onChange={(event) => void save("assignee_id", event.target.value || null)}
+          >
+            <option value="">{t("app.nobody")}</option>
+            {task.assignee_id !== null && !team.some((each) => each.agent_id === task.assignee_id) && (
+              <option value={task.assignee_id}>{names(task.assignee_id)}</option>
+            )}
+            {team.map((each) => (
+              <option key={each.agent_id} value={each.agent_id}>
+                {each.name}
+              </option>
+            ))}
+          </select>
+        )}
+      </dd>
+      <dt className="text-faint">{t("field.priority")}</dt>
+      <dd>
+        {!writes ? (
+          t(`priority.${task.priority}`)
+        ) : (
+          <select
+            aria-label={t("field.priority")}
+            className={box}
+            value={task.priority}
+            onChange={(event) => void save("priority", event.target.value)}
+          >
+            {PRIORITIES.map((each) => (
+              <option key={each} value={each}>
+                {t(`priority.${each}`)}
+              </option>
+            ))}
+          </select>
+        )}
+      </dd>
+      <dt className="text-faint">{t("field.filed")}</dt>
+      <dd className="truncate">
+        <Ago at={task.created_at} /> <span className="text-soft">{t("field.by", { who: names(task.created_by) })}</span>
+      </dd>
+      <dt className="text-faint">{t("field.attempt")}</dt>
+      <dd className="tabular-nums">{task.attempt}</dd>
+      {task.started_at !== null && (
+        <>
+          <dt className="text-faint">{t("field.started")}</dt>
+          <dd>
+            <Ago at={task.started_at} />
+          </dd>
+        </>
+      )}
+      {task.completed_at !== null && (
+        <>
+          <dt className="text-faint">{t("field.ended")}</dt>
+          <dd>
+            <Ago at={task.completed_at} />
+          </dd>
+        </>
+      )}
+      {parent !== null && (
+        <>
+          <dt className="text-faint">{t("field.parent")}</dt>
+          <dd className="min-w-0">
+            <button
+              type="button"
+              className="max-w-full truncate text-left text-accent hover:underline"
+              onClick={() => open(parent)}
+            >
+              <TitleOf projectId={task.project_id} taskId={parent} />
+            </button>
+          </dd>
+        </>
+      )}
+      <dt className="text-faint">{t("field.id")}</dt>
+      <dd className="truncate font-mono text-xs select-all">{task.task_id}</dd>
+    </dl>
+  );
+}
+
+function useChoices(task: Task) {
+  const client = useQueryClient();
+  const toast = useToast();
+  const { t } = useTranslation();
+  const known = useQuery(agents).data;
+  async function save(field: "assignee_id" | "priority", value: string | null) {
+    try {
+      const saved = await saveField(task, field, value);
+      client.setQueryData(taskQuery(task.task_id).queryKey, saved);
+    } catch (error) {
+      toast.failed(error instanceof Conflicting ? new Error(t("error.conflict")) : error);
+    } finally {
+      await client.invalidateQueries({ queryKey: ["task", task.task_id] });
+    }
+  }
+  return { save, names: (id: string) => known?.find((each) => each.agent_id === id)?.name ?? id };
+}
+
+function Trouble({ task }: { task: Task }) {
+  const { t } = useTranslation("task");
+  const who = useQuery(agents).data?.find((each) => each.agent_id === task.blocked_by)?.name ?? task.blocked_by;
+  const lines = [
+    task.blocked_reason && `${who === null ? "" : `${t("blockedBy", { who })}: `}${task.blocked_reason}`,
+    task.dependency_failed && t("dependencyFailed"),
+    task.error && `${t("error")}: ${task.error}`,
+    ...task.check_failures.map((each) => `${each.check}: ${each.message}`),
+  ].filter((each): each is string => Boolean(each));
+  if (lines.length === 0) return null;
+  const tone = task.status === "failed" ? "border-red bg-red-soft text-red" : "border-amber bg-amber-soft text-amber";
+  return (
+    <ul className={`space-y-1 rounded-lg border p-3 ${tone}`}>
+      {lines.map((each) => (
+        <li key={each} className="flex gap-2 break-words whitespace-pre-wrap">
+          <CircleAlert size={16} className="mt-0.5 shrink-0" aria-hidden />
+          <span className="min-w-0">{each}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Subtasks({ task }: { task: Task }) {
+  const { t } = useTranslation("task");
+  const open = useOpenTask();
+  const known = useQuery(agents).data;
+  const all = task.subtasks.length;
+  if (all === 0) return null;
+  const done = task.subtasks.filter((each) => each.status === "completed").length;
+  return (
+    <Section title={t("subtasks")} aside={t("subtasksDone", { done, all })}>
+      <ul className="divide-y divide-line rounded-lg border border-line">
+        {task.subtasks.map((each) => {
+          const name = known?.find((one) => one.agent_id === each.assignee_id)?.name ?? each.assignee_id;
+          return (
+            <li key={each.task_id}>
+              <button
+                type="button"
+                onClick={() => open(each.task_id)}
+                className="flex min-h-9 w-full items-center gap-2.5 px-3 text-left hover:bg-sunken"
+              >
+                <StatusIcon status={each.status} size={15} />
+                <span className="min-w-0 flex-1 truncate">{each.title}</span>
+                {name !== null && (
+                  <span title={name} className="inline-flex items-center">
+                    <Avatar id={each.assignee_id ?? ""} name={name} size={20} />
+                    <span className="sr-only">{name}</span>
+                  </span>
+                )}
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+    </Section>
+  );
+}
+
+function Dependencies({ task }: { task: Task }) {
+  const { t } = useTranslation("task");
+  const open = useOpenTask();
+  const cards = useQuery(board(task.project_id)).data?.tasks;
+  if (task.dependencies.length === 0) return null;
+  return (
+    <Section title={t("dependencies")}>
+      <ul className="divide-y divide-line rounded-lg border border-line">
+        {task.dependencies.map((id) => {
+          const card = cards?.find((each) => each.task_id === id);
+          return (
+            <li key={id}>
+              <button
+                type="button"
+                onClick={() => open(id)}
+                className="flex min-h-9 w-full items-center gap-2.5 px-3 text-left hover:bg-sunken"
+              >
+                {card !== undefined && <StatusIcon status={card.status} size={15} />}
+                <span className="min-w-0 flex-1 truncate">{card?.title ?? id}</span>
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+    </Section>
+  );
+}
+
+function TitleOf({ projectId, taskId }: { projectId: string; taskId: string }) {
+  const cards = useQuery(board(projectId)).data?.tasks;
+  return cards?.find((each) => each.task_id === taskId)?.title ?? taskId;
+}
+
+function Acceptance({ task }: { task: Task }) {
+  const { t } = useTranslation("task");
+  if (task.acceptance.length === 0) return null;
+  const checks = t(`checks.${task.checks}`, { defaultValue: task.checks });
+  return (
+    <Section title={t("acceptance")} aside={checks}>
+      <ul className="space-y-1">
+        {task.acceptance.map((each, place) => (
+          <li key={place} className="flex items-center gap-2">
+            {"file" in each ? <FileText size={14} aria-hidden /> : <Terminal size={14} aria-hidden />}
+            <span className="text-xs text-faint">{t("file" in each ? "file" : "command")}</span>
+            <code className="min-w-0 font-mono text-[13px] break-all">{wordsOf(each)}</code>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function wordsOf(check: Record<string, unknown>): string {
+  const { file, command } = check;
+  if (typeof file === "string") return file;
+  if (Array.isArray(command)) return command.join(" ");
+  return typeof command === "string" ? command : JSON.stringify(check);
+}
+
+/** Results and artifacts are whatever an agent reported: a text, or JSON. */
+function plain(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}

@@ -1,0 +1,131 @@
+import { cleanup, screen, waitFor, within } from "@testing-library/react";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { ANSWERS, ada, decision, member, overview } from "@/example";
+import { chooseLanguage } from "@/i18n";
+import { choose, press, refusal, serve, show, write } from "@/testkit";
+import { Team } from "@/views/team";
+
+const NO = refusal.bind(null, 409, "conflict", "Ada still holds a task.", "Move it first.");
+const team = () => show(<Team />, "/p/shop/team", "/p/$projectId/team");
+const changes = (asked: { method: string }[]) => asked.filter((each) => each.method !== "GET");
+const dialog = () => screen.findByRole("dialog");
+
+beforeEach(() => chooseLanguage("en"));
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+describe("the team", () => {
+  it("shows who leads whom, and what each does now", async () => {
+    const working = member({
+      agent_id: "ada",
+      name: "Ada",
+      state: "working",
+      task_id: "t1",
+      task_title: "Show prices",
+    });
+    serve({ ...ANSWERS, "GET /overview": { ...overview, team: [working] } });
+    await team();
+    const row = within(await screen.findByRole("article", { name: "Ada" }));
+    expect(await row.findByText("Show prices")).toBeTruthy();
+    expect(row.getByText("Working")).toBeTruthy();
+    expect(screen.getByRole("article", { name: "Mika" })).toBeTruthy();
+    expect(screen.getByText("1 program · 1 person")).toBeTruthy();
+  });
+
+  it("tells why an agent does not run, with the row that decided", async () => {
+    serve(ANSWERS);
+    await team();
+    await press("Why does Ada run, or not?");
+    expect(await screen.findByText("Facts that were read (1)")).toBeTruthy();
+    expect(screen.getByText(/Row 9:/).textContent).toContain(decision.rule);
+  });
+
+  it("says what the server says where it cannot be read, and asks again", async () => {
+    serve({ ...ANSWERS, "GET /projects/shop/members": refusal(404, "notFound", "There is no project shop.") });
+    await team();
+    expect((await screen.findByRole("alert")).textContent).toContain("There is no project shop.");
+    expect(screen.getByRole("button", { name: "Try again" })).toBeTruthy();
+  });
+});
+
+describe("making an agent", () => {
+  it("shows its passkey once, to be copied", async () => {
+    const copied = vi.fn(() => Promise.resolve());
+    const clipboard = { value: { writeText: copied } };
+    vi.stubGlobal("navigator", Object.create(navigator, { clipboard }));
+    const made = { agent: { ...ada, agent_id: "ben", name: "Ben" }, passkey: "pk_once" };
+    const asked = serve({ ...ANSWERS, "POST /agents": made });
+    await team();
+    await press("New agent");
+    write("Name", "Ben", await dialog());
+    await press("Create", await dialog());
+    expect(await screen.findByText("pk_once")).toBeTruthy();
+    expect(changes(asked)).toMatchObject([{ path: "/agents", body: { name: "Ben", projects: ["shop"] } }]);
+    await press("Copy pk_once");
+    await waitFor(() => expect(copied).toHaveBeenCalledWith("pk_once"));
+    await press("I have kept it");
+    await waitFor(() => expect(screen.queryByText("pk_once")).toBeNull());
+  });
+
+  it("keeps everything that was typed when it is refused", async () => {
+    serve({ ...ANSWERS, "POST /agents": refusal(409, "conflict", "There is a ben already.", "Choose another id.") });
+    await team();
+    await press("New agent");
+    write("Id", "ben", await dialog());
+    write("Its role in words", "You saw.", await dialog());
+    await press("Create", await dialog());
+    const alert = await screen.findByRole("alert");
+    expect(alert.textContent).toContain("There is a ben already.");
+    expect(alert.textContent).toContain("Choose another id.");
+    expect(screen.getByLabelText<HTMLInputElement>("Id").value).toBe("ben");
+    expect(screen.getByLabelText<HTMLTextAreaElement>("Its role in words").value).toBe("You saw.");
+  });
+});
+
+describe("changing an agent", () => {
+  it("sends only what differs, on top of the version one has seen", async () => {
+    const asked = serve({ ...ANSWERS, "PATCH /agents/ada": { agent: ada } });
+    await team();
+    await choose("Actions for Ada", "Edit");
+    await screen.findByLabelText("Name");
+    write("Name", "Ada L.", await dialog());
+    await press("Save", await dialog());
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+    expect(changes(asked)).toMatchObject([{ path: "/agents/ada", body: { name: "Ada L." }, version: '"3"' }]);
+  });
+
+  it("deactivates after asking, and offers to take it back", async () => {
+    const asked = serve({ ...ANSWERS, "POST /agents/ada/deactivate": {}, "POST /agents/ada/activate": {} });
+    await team();
+    await choose("Actions for Ada", "Deactivate");
+    expect(changes(asked)).toEqual([]);
+    await press("Deactivate", await dialog());
+    await press("Undo");
+    await screen.findByText("Ada is active");
+    expect(changes(asked).map((each) => (each as { path?: string }).path)).toEqual([
+      "/agents/ada/deactivate",
+      "/agents/ada/activate",
+    ]);
+  });
+
+  it("shows why deactivating is refused where it was asked for", async () => {
+    serve({ ...ANSWERS, "POST /agents/ada/deactivate": NO });
+    await team();
+    await choose("Actions for Ada", "Deactivate");
+    await press("Deactivate", await dialog());
+    const alert = await within(await dialog()).findByRole("alert");
+    expect(alert.textContent).toContain("Ada still holds a task.");
+    expect(alert.textContent).toContain("Move it first.");
+  });
+
+  it("renews a passkey after asking, and shows the new one", async () => {
+    serve({ ...ANSWERS, "POST /agents/ada/passkey": { passkey: "pk_new" } });
+    await team();
+    await choose("Actions for Ada", "New passkey");
+    await press("New passkey", await dialog());
+    expect(await screen.findByText("pk_new")).toBeTruthy();
+  });
+});
