@@ -143,9 +143,13 @@ class Manager(Planned):
         return self._wait(subtasks)
 
     def _wait(self, subtasks: Sequence[Answer]) -> Answer:
-        """Where nobody would wake it, waiting is refused, and the plan has come to its end."""
+        """Where nobody would wake it, waiting is refused, and the plan has come to its end: unless somebody came to an
+        end since it looked, then it looks again."""
         answer = self._choose("wait", "others are at work")
         if answer.get("success") or answer.get("error") != "notNow":
+            return answer
+        if self.subtasks() != list(subtasks):
+            say("something has changed since: looking again")
             return answer
         return self.report_stuck(subtasks, f"Nothing can be started, and nobody is at work: {self._why(subtasks)}")
 

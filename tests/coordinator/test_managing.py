@@ -1,0 +1,62 @@
+"""A manager with a playbook whose world changes between its look and what it does about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.coordinator.test_conditions import ON_FAILURE, A
+from toryo.client import RefusalError
+from toryo.coordinator import documents, playbooks
+from toryo.coordinator.runners.managing import Manager
+from toryo.coordinator.runners.session import Session
+
+Answer = dict[str, Any]
+PLAN = f"tasks:\n  - match: (.*)\n    subtasks:\n      - {A}\n      - {ON_FAILURE}\n"
+PLAYBOOK = playbooks.parse(documents.read(PLAN, "plan.yaml"))
+
+
+class Server:
+    """Has two subtasks and one worker; refuses every wait, after `meanwhile` has happened."""
+
+    patience_seconds = 0.0
+
+    def __init__(self, meanwhile: Callable[[list[Answer]], None]) -> None:
+        self.meanwhile = meanwhile
+        self.subtasks: list[Answer] = [
+            {"task_id": "t1", "title": "A", "status": "in_progress", "assignee_id": "dev", "attempt": 1},
+            {"task_id": "t2", "title": "B", "status": "todo", "assignee_id": "dev", "dependencies": ["t1"]},
+        ]
+        self.reports: list[Answer] = []
+
+    def call(self, tool: str, **arguments: Any) -> Answer:
+        match tool:
+            case "list_tasks":
+                return {"success": True, "tasks": [dict(each) for each in self.subtasks]}
+            case "list_subordinates":
+                return {"subordinates": [{"agent_id": "dev", "status": "active", "max_parallel_tasks": 1}]}
+            case "select_action":
+                self.meanwhile(self.subtasks)
+                raise RefusalError("notNow", "Nobody is at work.")
+            case "report_completed":
+                self.reports.append(arguments)
+        return {"success": True}
+
+
+def waiting(meanwhile: Callable[[list[Answer]], None]) -> Server:
+    """After one look of a manager, in which it chose to wait."""
+    server = Server(meanwhile)
+    session = Session(server, {}, "playbook")  # type: ignore[arg-type]
+    session.task = {"task_id": "t0", "title": "Do it"}
+    Manager(session, PLAYBOOK).look({})
+    return server
+
+
+def test_a_wait_refused_because_a_subtask_has_just_ended_makes_the_manager_look_again() -> None:
+    assert waiting(lambda subtasks: subtasks[0].update(status="failed")).reports == []
+
+
+def test_a_wait_refused_though_nothing_has_changed_is_reported_as_the_end_of_the_plan() -> None:
+    (report,) = waiting(lambda _: None).reports
+    assert report["result"] == "blocked"
+    assert "Nothing can be started, and nobody is at work" in report["summary"]
