@@ -265,15 +265,21 @@ def test_tasks_are_linked_by_drawing_and_a_circle_is_refused_with_its_path(shop:
 
 
 def draw(page: Page, source: str, target: str, done: Locator) -> None:
-    """From dot to dot. The picture may still be moving into its place: then it is tried again."""
+    """From dot to dot. The picture may still be moving into its place, or be moved by a drag near its edge: then it is
+    fitted again, and tried again."""
     for _ in range(10):
+        goal = page.locator(f'.react-flow__node[data-id="{target}"] .react-flow__handle.target')
+        goal.hover()  # waits until it stands still
         page.locator(f'.react-flow__node[data-id="{source}"] .react-flow__handle.source').hover()
         page.mouse.down()
-        page.locator(f'.react-flow__node[data-id="{target}"] .react-flow__handle.target').hover(force=True)
+        box = goal.bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=3)
         page.mouse.up()
         try:
             done.first.wait_for(timeout=3000)
         except TooLate:
+            page.get_by_role("button", name="Fit into the window").click()
             continue
         return
     raise AssertionError(f"{source} and {target} could not be linked")

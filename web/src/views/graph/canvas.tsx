@@ -1,7 +1,7 @@
 // The canvas: pans, zooms, fits itself, has a map in the corner; dragging from dot to dot links.
 import { Background, Controls, MiniMap, ReactFlow, type Edge, type ReactFlowInstance } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
-import { useEffect, useState, type CSSProperties } from "react";
+import { useEffect, useMemo, useState, type CSSProperties } from "react";
 import { useTranslation } from "react-i18next";
 
 import { TaskBox, type TaskNode } from "./node";
@@ -53,9 +53,24 @@ export function Canvas({ nodes, edges, fit, onChoose, onChooseLink, onOpen, onLi
     );
     return () => cancelAnimationFrame(frame);
   }, [flow, fit]);
+  const words = useMemo(
+    () => ({
+      "node.a11yDescription.default": t("controls.task"),
+      "node.a11yDescription.keyboardDisabled": t("controls.task"),
+      "edge.a11yDescription.default": t("controls.line"),
+      "controls.ariaLabel": t("controls.whole"),
+      "controls.zoomIn.ariaLabel": t("controls.nearer"),
+      "controls.zoomOut.ariaLabel": t("controls.farther"),
+      "controls.fitView.ariaLabel": t("controls.fit"),
+      "minimap.ariaLabel": t("canvas"),
+      "handle.ariaLabel": t("controls.dot"),
+    }),
+    [t],
+  );
   return (
     <ReactFlow<TaskNode>
       aria-label={t("canvas")}
+      ariaLabelConfig={words}
       nodes={nodes}
       edges={edges}
       nodeTypes={TYPES}

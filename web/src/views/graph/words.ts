@@ -22,6 +22,15 @@ export const en = {
   openKey: "open the task",
   close: "Close",
   circle: "That would be a circle",
+  controls: {
+    whole: "View",
+    nearer: "Zoom in",
+    farther: "Zoom out",
+    fit: "Fit into the window",
+    task: "Enter chooses a task, Escape lets it go.",
+    line: "Enter chooses a line, Delete unlinks it, Escape lets it go.",
+    dot: "Dot to link from or to",
+  },
   legend: {
     title: "Signs",
     critical: "Critical path: {{count}} open tasks, one after the other",
@@ -58,6 +67,15 @@ export const ja: typeof en = {
   openKey: "タスクを開く",
   close: "閉じる",
   circle: "循環になります",
+  controls: {
+    whole: "表示",
+    nearer: "拡大",
+    farther: "縮小",
+    fit: "全体を表示",
+    task: "Enter でタスクを選び、Escape で選択を解除します。",
+    line: "Enter で線を選び、Delete で切り離し、Escape で選択を解除します。",
+    dot: "つなぐための点",
+  },
   legend: {
     title: "記号",
     critical: "クリティカルパス: 未完了 {{count}} 件が順に並ぶ",
