@@ -199,6 +199,26 @@ def test_a_person_above_approves_or_rejects_and_nobody_else(world: World) -> Non
     assert rejected["data"]["reason"] == "Not now."
 
 
+@pytest.mark.parametrize(("login", "above"), [("member", True), ("member", False), ("viewer", True)])
+def test_who_may_judge_a_task_is_told_beforehand(world: World, login: str, above: bool) -> None:
+    world.project(decomposition="never")
+    person = world.member("ann", login)
+    world.owner.call("add_member", project_id=world.project_id, agent_id="ann")
+    world.worker("w1", "ann" if above else None)
+    task = world.task("w1", status="todo")
+    foretold = person.call("show_moves", task_id=task)["may_judge"]
+    assert foretold is (above and login == "member")
+    assert person.ask("approve_task", task_id=task).refused is not foretold
+
+
+def test_nobody_judges_what_has_been_started(world: World) -> None:
+    world.project(decomposition="never")
+    world.worker("w1")
+    task = world.task("w1")
+    assert not world.owner.call("show_moves", task_id=task)["may_judge"]
+    world.owner.refused("reject_task", Code.INVALID_TRANSITION, task_id=task, reason="Too late.")
+
+
 # --- what is not approved does not start -----------------------------------------------------------------------------
 
 

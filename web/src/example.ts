@@ -270,6 +270,7 @@ export const ANSWERS: Record<string, object> = {
       { status: "in_progress", allowed: true, code: null, reason: null, instruction: null, needs_reason: false },
       { status: "cancelled", allowed: true, code: null, reason: null, instruction: null, needs_reason: true },
     ],
+    may_judge: true,
   },
   "GET /tasks/t1/worktree": { worktree: work },
   "POST /tasks/t1/worktree/diff": errand,

@@ -101,6 +101,25 @@ def relation(ground: Ground, task: Task, actor: Actor) -> str | None:
     return "assignee" if task.assignee_id == actor.id else None
 
 
+def refusal_to_judge(ground: Ground, task: Task, actor: Actor) -> Refusal | None:
+    """Why this actor may not approve or reject the task: it stands not above it, or the task has been started."""
+    if relation(ground, task, actor) not in ("everything", "ancestor"):
+        return Refusal(
+            Code.PERMISSION_DENIED,
+            "Only a person above its assignee approves or rejects a request.",
+            "Ask a superior of the assignee, or an owner.",
+            task_id=task.id,
+        )
+    if task.closed or task.in_progress:
+        return Refusal(
+            Code.INVALID_TRANSITION,
+            say("Task {task_id} is {status}.", task_id=task.id, status=task.status),
+            "Only a task that has not been started is approved or rejected.",
+            task_id=task.id,
+        )
+    return None
+
+
 def refusal_to_start(ground: Ground, task: Task, hindrance: Hindrance) -> Refusal:
     """What guard 1 says to somebody who wants to start the task."""
     code, message, instruction, details = _HINDERED[hindrance](ground, task)

@@ -186,6 +186,7 @@ class Moves(Result):
     task_id: str
     version: int
     moves: list[Move]
+    may_judge: Annotated[bool, Field(description="Whether you may approve or reject it, were it a request.")]
 
 
 @operation(
@@ -200,11 +201,18 @@ class Moves(Result):
 def show_moves(call: Call, wanted: ShowMoves) -> dict[str, Any]:
     """Where you may move a task now, and why not elsewhere: what move_task would say, without moving anything."""
     task = call.task(wanted.task_id)
-    return {"success": True, "task_id": task.id, "version": task.version, "moves": list(_moves(call, task))}
+    refused = _barred(call, "approve_task") or moves.refusal_to_judge(call.ground(task), task, call.actor)
+    return {
+        "success": True,
+        "task_id": task.id,
+        "version": task.version,
+        "moves": list(_moves(call, task)),
+        "may_judge": refused is None,
+    }
 
 
 def _moves(call: Call, task: Task) -> Iterable[dict[str, Any]]:
-    ground, barred = call.ground(task), _barred(call)
+    ground, barred = call.ground(task), _barred(call, "move_task")
     for to in Status:
         asks_why = to in NEEDS_REASON and not call.actor.everything
         order = Order(task, to, call.actor, call.now, "a reason" if asks_why else None)
@@ -219,10 +227,10 @@ def _moves(call: Call, task: Task) -> Iterable[dict[str, Any]]:
         }
 
 
-def _barred(call: Call) -> Refusal | None:
-    """What keeps this caller from moving anything: who only reads."""
+def _barred(call: Call, operation: str) -> Refusal | None:
+    """What keeps this caller from an operation, whatever the task: who only reads."""
     try:
-        refuse(catalogue()["move_task"], call.caller)
+        refuse(catalogue()[operation], call.caller)
     except Refusal as refusal:
         return refusal
     return None

@@ -337,22 +337,11 @@ def reject_task(call: Call, wanted: Judge) -> dict[str, Any]:
 
 def _judged(call: Call, wanted: Judge, to: Approval, kind: str) -> dict[str, Any]:
     task = _entered(call, wanted.task_id)
-    if moves.relation(call.ground(task), task, call.actor) not in ("everything", "ancestor"):
-        raise Refusal(
-            Code.PERMISSION_DENIED,
-            "Only a person above its assignee approves or rejects a request.",
-            "Ask a superior of the assignee, or an owner.",
-            task_id=task.id,
-        )
-    if task.approval is to:
+    refusal = moves.refusal_to_judge(call.ground(task), task, call.actor)
+    if task.approval is to and (refusal is None or refusal.code is not Code.PERMISSION_DENIED):
         return _shown(call, task.id)
-    if task.closed or task.in_progress:
-        raise Refusal(
-            Code.INVALID_TRANSITION,
-            say("Task {task_id} is {status}.", task_id=task.id, status=task.status),
-            "Only a task that has not been started is approved or rejected.",
-            task_id=task.id,
-        )
+    if refusal is not None:
+        raise refusal
     by = call.actor.id if to is Approval.APPROVED else None
     judged = replace(task, approval=to, approved_by=by, updated_at=call.now)
     call.tx.tasks.save(task, judged)

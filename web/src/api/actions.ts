@@ -104,8 +104,8 @@ export async function moveCard(
 
 /** Whether a move can be taken back, as the server says: only then `undo` is offered. */
 export async function mayMove(client: QueryClient, taskId: string, to: TaskStatus): Promise<boolean> {
-  const known = await client.fetchQuery(moves(taskId)).catch(() => []);
-  return known.some((each) => each.status === to && each.allowed);
+  const known = await client.fetchQuery(moves(taskId)).catch(() => null);
+  return known?.moves.some((each) => each.status === to && each.allowed) ?? false;
 }
 
 function change(client: QueryClient, projectId: string, taskId: string, how: (card: BoardTask) => BoardTask): void {

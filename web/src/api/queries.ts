@@ -89,10 +89,11 @@ export const task = (taskId: string) =>
     queryFn: () => get<{ task: Task }>(`/tasks/${encodeURIComponent(taskId)}`).then((answer) => answer.task),
   });
 
+/** Where the person who asks may move a task now, and whether they may judge it, were it a request. */
 export const moves = (taskId: string) =>
   queryOptions({
     queryKey: ["moves", taskId],
-    queryFn: () => get<{ moves: Move[] }>(`/tasks/${encodeURIComponent(taskId)}/moves`).then((answer) => answer.moves),
+    queryFn: () => get<{ moves: Move[]; may_judge: boolean }>(`/tasks/${encodeURIComponent(taskId)}/moves`),
     staleTime: 0,
   });
 

@@ -6725,6 +6725,11 @@ export interface operations {
                         version: number;
                         /** Moves */
                         moves: components["schemas"]["Move"][];
+                        /**
+                         * May Judge
+                         * @description Whether you may approve or reject it, were it a request.
+                         */
+                        may_judge: boolean;
                     };
                 };
             };

@@ -42,7 +42,10 @@ export function useMoving(projectId: string): Moving {
     setCarried({ card, moves: null });
     const known = (found: Move[] | null) =>
       setCarried((now) => (now?.card.task_id === card.task_id ? { ...now, moves: found } : now));
-    client.fetchQuery(moves(card.task_id)).then(known, () => known(null));
+    client.fetchQuery(moves(card.task_id)).then(
+      (answer) => known(answer.moves),
+      () => known(null),
+    );
   }
 
   function drop(to: TaskStatus | null) {

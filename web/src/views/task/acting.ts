@@ -12,6 +12,8 @@ export type Asking = { kind: "move"; to: TaskStatus; required: boolean } | { kin
 
 export interface Acting {
   moves: Move[];
+  /** Whether this person may approve or reject it. */
+  judges: boolean;
   asking: Asking | null;
   busy: boolean;
   move: (move: Move) => void;
@@ -28,7 +30,7 @@ export function useActing(task: Task): Acting {
   const { t } = useTranslation("task");
   const client = useQueryClient();
   const toast = useToast();
-  const known = useQuery(moves(task.task_id)).data ?? [];
+  const known = useQuery(moves(task.task_id)).data;
   const [asking, setAsking] = useState<Asking | null>(null);
   const [busy, setBusy] = useState(false);
 
@@ -75,7 +77,8 @@ export function useActing(task: Task): Acting {
   }
 
   return {
-    moves: known,
+    moves: known?.moves ?? [],
+    judges: known?.may_judge ?? false,
     asking,
     busy,
     move: (each) =>

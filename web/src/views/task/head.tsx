@@ -11,7 +11,6 @@ import { newTask } from "@/app/overlays";
 import { AskWords, Badge, Button, Hint, IconButton, Menu, MenuItem, MenuLine, StatusBadge, StatusIcon } from "@/ui";
 import { mainMove, useActing, verb, type Acting } from "@/views/task/acting";
 import { EditableText } from "@/views/task/editable";
-import { useJudges } from "@/views/task/judging";
 
 export function Head({ task }: { task: Task }) {
   const { t } = useTranslation("task");
@@ -42,21 +41,20 @@ export function Head({ task }: { task: Task }) {
 /** What can be done with it: judging a request, the move that comes next, a word to the agent, and all the rest. */
 function Acts({ task, acting, pending }: { task: Task; acting: Acting; pending: boolean }) {
   const { t } = useTranslation("task");
-  const judges = useJudges(task);
   const main = mainMove(task, acting.moves);
   const closed = task.status === "completed" || task.status === "cancelled";
   useKeys([
-    { key: "a", words: t("act.approve"), inside: true, run: () => pending && judges && acting.approve() },
+    { key: "a", words: t("act.approve"), inside: true, run: () => pending && acting.judges && acting.approve() },
     {
       key: "r",
       words: t("act.retry"),
       inside: true,
-      run: () => (pending ? judges && acting.reject() : main !== undefined && acting.move(main)),
+      run: () => (pending ? acting.judges && acting.reject() : main !== undefined && acting.move(main)),
     },
   ]);
   return (
     <>
-      {pending && judges && (
+      {pending && acting.judges && (
         <>
           <Button small look="primary" disabled={acting.busy} onClick={acting.approve}>
             <Check size={14} aria-hidden />
