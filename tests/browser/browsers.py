@@ -41,11 +41,13 @@ _QUIET = (
 
 
 def chromium() -> str:
-    """The program: what TORYO_TEST_CHROMIUM names, else one on the PATH."""
+    """The program: what TORYO_TEST_CHROMIUM names, else one on the PATH. The first of these is the same browser
+    without its own windows and menus, and takes half as much of the processor."""
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
     named = os.environ.get("TORYO_TEST_CHROMIUM")
-    found = named or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    found = named or next(filter(None, map(shutil.which, names)), None)
     if found is None:
-        missing("Chromium is not on the PATH (Debian: apt-get install chromium)")
+        missing("Chromium is not on the PATH (Debian: apt-get install chromium-headless-shell)")
         raise AssertionError("missing() does not return")
     return found
 

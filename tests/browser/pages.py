@@ -19,14 +19,21 @@ def card(page: Page, title: str, status: str | None = None) -> Locator:
     return place.get_by_role("button").filter(has_text=re.compile(f"^{re.escape(title)}"))
 
 
+def pick_up(page: Page, title: str, of: str) -> None:
+    """Picks up the card that has the focus; the arrow keys are heard afterwards."""
+    page.keyboard.press("Space")
+    told = page.get_by_role("status").filter(has_text=title)
+    expect(
+        told.filter(has_text=f"{title} is over {of}").or_(told.filter(has_text=f"Picked up {title}"))
+    ).to_be_visible()
+    page.evaluate("() => new Promise((after) => setTimeout(after))")  # dnd-kit listens from a timer of its own
+
+
 def carry(page: Page, title: str, *, of: str, to: str) -> None:
     """Carries a card from column to column by keyboard: the person's move on the board."""
     told = page.get_by_role("status").filter(has_text=title)
     card(page, title, of).focus()
-    page.keyboard.press("Space")
-    expect(
-        told.filter(has_text=f"{title} is over {of}").or_(told.filter(has_text=f"Picked up {title}"))
-    ).to_be_visible()
+    pick_up(page, title, of)
     start, end = COLUMNS.index(of), COLUMNS.index(to)
     step = 1 if end > start else -1
     for place in range(start + step, end + step, step):

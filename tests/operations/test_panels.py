@@ -92,6 +92,18 @@ def test_who_is_connected_here_is_not_connected_elsewhere(pair: World) -> None:
     assert state(pair, project_id=other) == "disconnected"
 
 
+def test_a_panel_opened_just_as_the_agent_leaves_starts_it_again_whichever_call_came_in_first(pair: World) -> None:
+    """F33: calls are carried out one after the other, not in the order of their clocks."""
+    process = connected(pair)
+    close(pair)
+    pair.advance(1)
+    assert process.action() == "exit"
+    pair.advance(-1)
+    assert pair.open_chat("a")["status"]["state"] == "connecting"
+    pair.start_chat("a")
+    assert state(pair) == "connected"
+
+
 # --- closing ---------------------------------------------------------------------------------------------------------
 
 

@@ -97,10 +97,12 @@ def _kept_open(call: Call, wanted: OpenChat, me: Agent) -> Viewer | None:
 
 
 def _opened(call: Call, project_id: str, agent: Agent, me: Agent) -> Viewer:
-    viewer = Viewer(call.new_id(ids.VIEWER), project_id, agent.id, me.id, call.now, call.now)
+    box = call.tx.chat.mailbox(project_id, agent.id)
+    # after whoever left before this call was carried out, though that may have come in later
+    opened_at = max(call.now, box.left_at + 1)
+    viewer = Viewer(call.new_id(ids.VIEWER), project_id, agent.id, me.id, opened_at, call.now)
     call.tx.chat.add_viewer(viewer)
     if not agent.human:
-        box = call.tx.chat.mailbox(project_id, agent.id)
         call.tx.chat.save_mailbox(replace(box, active_at=call.now, version=box.version + 1))
     call.event("chat.opened", project_id=project_id, agent_id=agent.id, data={"viewer_id": viewer.id, "person": me.id})
     talking.wake(call, project_id, agent.id)
