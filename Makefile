@@ -6,8 +6,7 @@ READY  := $(VENV)/.ready
 ARGS   ?=
 
 # How many processes run the tests; 0 runs them in this one. They must agree on the order of sets (PYTHONHASHSEED).
-# Each gets a stretch of the suite and takes from the others' ends when it is through: what the tests of a file share
-# (a server, an exploration of all small worlds) is made once, not once in every process.
+# Each takes the next test when it is through with one, or the next file whose tests share something (tests/conftest.py).
 # Where compiled files may not be kept (PYTHONDONTWRITEBYTECODE), each of them would compile every test again.
 WORKERS ?= 3
 
@@ -49,7 +48,7 @@ fix: $(READY) web/node_modules/.ready ## mend what can be mended by machine
 
 test: $(READY) $(PAGES) ## run the tests (ARGS="tests/cli -k demo" for some of them)
 	$(if $(ARGS),,cd web && $(WITH_NODE) npm run --silent test)
-	PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+	PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 demo: $(READY) $(if $(findstring --keep,$(ARGS)),$(PAGES)) ## see a team at work, from nothing: no model, no key
 	$(BIN)/toryo demo $(ARGS)

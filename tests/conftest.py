@@ -8,9 +8,16 @@ from tests.databases import database, database_url, postgres_empty, postgres_ser
 __all__ = ["database", "database_url", "postgres_empty", "postgres_server", "redis_url"]
 
 
+SHARING = ("tests/browser/", "tests/workflow/test_models_")
+"""Files whose tests share something dear: a browser and a server, all worlds of a size. One process runs such a file."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest comes first: no process has it left at the end, and none takes half a file of it away."""
-    items.sort(key=lambda each: each.get_closest_marker("slow") is None)
+    """What takes longest comes first: no process has it left when the others are through."""
+    for each in items:
+        if each.nodeid.startswith(SHARING):
+            each.add_marker(pytest.mark.xdist_group(each.nodeid.split("::")[0]))
+    items.sort(key=lambda each: (not each.nodeid.startswith(SHARING), each.get_closest_marker("slow") is None))
 
 
 for phase in ("connect", "read", "write", "pool"):  # five seconds are a short time on a busy machine
