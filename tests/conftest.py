@@ -8,10 +8,14 @@ from tests.databases import database, database_url, postgres_empty, postgres_ser
 __all__ = ["database", "database_url", "postgres_empty", "postgres_server", "redis_url"]
 
 
-SHARING = ("tests/browser/", "tests/workflow/test_models_")
-"""Files whose tests share something dear: a browser and a server, all worlds of a size. One process runs such a file."""
+SHARING = (
+    *("tests/browser/", "tests/workflow/test_models_", "tests/transports/"),
+    *("tests/cli/test_demo.py", "tests/cli/test_conversations.py", "tests/cli/test_worktrees.py"),
+)
+"""Files whose tests share something dear: a browser, servers, all worlds of a size. One process runs such a file."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks at the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest comes first: no process has it left when the others are through."""
     for each in items:

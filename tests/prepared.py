@@ -14,6 +14,7 @@ import atexit
 import contextlib
 import ctypes
 import gc
+import importlib
 import json
 import os
 import runpy
@@ -29,13 +30,19 @@ from pathlib import Path
 from typing import IO, Any
 
 REAL_STARTS = os.environ.get("TORYO_TEST_REAL_STARTS") == "1"
-LIBRARIES = ("toryo.cli.main", "toryo.client.blocking", "orjson", "pydantic", "yaml")
+LIBRARIES = (
+    *("toryo.cli.main", "toryo.client.blocking", "orjson", "yaml"),
+    *("pydantic", "pydantic.main", "pydantic.networks", "typer.main", "typer.rich_utils", "rich.console", "rich.table"),
+)
 EVERYTHING = (
     *LIBRARIES,
     *("httptools", "uvloop", "uvicorn", "uvicorn.protocols.http.httptools_impl", "uvicorn.lifespan.on"),
     *("toryo.server.app", "toryo.cli.running", "toryo.coordinator.loop", "toryo.coordinator.providers"),
     *("sqlalchemy.dialects.sqlite", "sqlalchemy.dialects.postgresql", "psycopg"),
+    *("toryo.storage.sqlite", "toryo.storage.migrations", "toryo.operations.catalogue:catalogue"),
+    *("anyio._backends._asyncio", "httpx", "httpx2", "mcp.server", "toryo.server.sdk", "rich.progress"),
 )
+"""Modules, and what is called after one was loaded."""
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 
@@ -214,7 +221,10 @@ def _dies_with_its_parent() -> None:
 
 if __name__ == "__main__":
     for library in sys.argv[2:]:
-        __import__(library)
+        module, _, call = library.partition(":")
+        loaded = importlib.import_module(module)
+        if call:
+            getattr(loaded, call)()
     gc.freeze()  # so that what is shared stays shared
     _fork_for_each(socket.socket(fileno=int(sys.argv[1])))
     runpy.run_module("toryo", run_name="__main__", alter_sys=True)
