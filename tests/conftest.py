@@ -1,5 +1,7 @@
 """Fixtures that every test folder may use, and the order of tests."""
 
+from collections import Counter
+
 import pytest
 from httpx._config import DEFAULT_TIMEOUT_CONFIG
 
@@ -8,20 +10,18 @@ from tests.databases import database, database_url, postgres_empty, postgres_ser
 __all__ = ["database", "database_url", "postgres_empty", "postgres_server", "redis_url"]
 
 
-SHARING = (
-    *("tests/browser/", "tests/workflow/test_models_", "tests/transports/"),
-    *("tests/cli/test_demo.py", "tests/cli/test_conversations.py", "tests/cli/test_worktrees.py"),
-)
-"""Files whose tests share something dear: a browser, servers, all worlds of a size. One process runs such a file."""
+DEAR = ("tests/browser/", "tests/clis/", "tests/scenarios/")
+"""Folders whose files take long though none of their tests may."""
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist looks at the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest comes first: no process has it left when the others are through."""
-    for each in items:
-        if each.nodeid.startswith(SHARING):
-            each.add_marker(pytest.mark.xdist_group(each.nodeid.split("::")[0]))
-    items.sort(key=lambda each: (not each.nodeid.startswith(SHARING), each.get_closest_marker("slow") is None))
+    """Files that take longest come first: no process has one left when the others are through.
+
+    Each file is run by one process (`make test`): what its tests share, a server, a browser, an exploration of all
+    small worlds, is made once.
+    """
+    slow = Counter(each.path for each in items if each.get_closest_marker("slow"))
+    items.sort(key=lambda each: (not each.nodeid.startswith(DEAR), -slow[each.path]))
 
 
 for phase in ("connect", "read", "write", "pool"):  # five seconds are a short time on a busy machine
