@@ -191,6 +191,21 @@ def test_a_process_that_outlives_its_launch_is_left_alone_for_the_grace_time(cre
     assert 55 <= stop["grace_seconds"] <= 60
 
 
+def test_the_process_of_a_session_that_a_person_ends_gets_no_time_to_leave_by_itself(crew: World):
+    crew.task("w1")
+    coordinator = crew.coordinator()
+    (launch,) = coordinator.claim()["start"]
+    coordinator.running = [launch["launch_id"]]
+    crew.process(launch).sign_in()
+    crew.owner.call("end_session", session_id=crew.sessions()[0]["session_id"], reason="stuck")
+    (stop,) = coordinator.claim()["stop"]
+    told = {"launch_id": launch["launch_id"], "reason": "ended_by_person", "grace_seconds": 0}
+    assert stop == told
+    assert coordinator.claim()["stop"] == []
+    crew.advance(61)
+    assert coordinator.claim()["stop"] == [told]
+
+
 def test_a_stop_is_told_once_and_again_after_a_while(crew: World):
     crew.task("w1")
     coordinator = crew.coordinator()

@@ -716,4 +716,7 @@ def end_session(call: Call, wanted: EndSession) -> dict[str, Any]:
     call.enter(session.project_id)
     if not session.over:
         ending.end_session(call, session, End.ENDED_BY_PERSON)
+        launch = call.tx.launches.find(session.launch_id)
+        if launch is not None:  # its process is given no time to leave by itself
+            call.tx.launches.save(launch, replace(launch, stop_reason=End.ENDED_BY_PERSON.value))
     return {"success": True, "session_id": session.id, "ended": not session.over}
