@@ -1,5 +1,6 @@
 """Fixtures that every test folder may use, and the order of tests."""
 
+import signal
 from collections import Counter
 
 import pytest
@@ -23,6 +24,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     slow = Counter(each.path for each in items if each.get_closest_marker("slow"))
     items.sort(key=lambda each: (not each.nodeid.startswith(DEAR), -slow[each.path]))
 
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a run in the background: what the tests start would not hear ^C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 for phase in ("connect", "read", "write", "pool"):  # five seconds are a short time on a busy machine
     setattr(DEFAULT_TIMEOUT_CONFIG, phase, 100.0)
