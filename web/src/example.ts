@@ -19,6 +19,8 @@ export function agent(given: Partial<Agent> & { agent_id: string }): Agent {
     max_parallel_tasks: 1,
     system_prompt: "",
     provider_options: {},
+    effective_options: {},
+    mistakes: [],
     created_at: AT,
     updated_at: AT,
     version: 3,

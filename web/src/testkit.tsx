@@ -145,6 +145,7 @@ export function fullTask(given: Partial<Task> & { task_id: string }): Task {
     checks: "none",
     check_failures: [],
     created_by: "owner",
+    requested_by: null,
     correlation_id: null,
     subtasks: [],
     dependency_failed: false,

@@ -19,8 +19,9 @@ export function moveTask(taskId: string, status: TaskStatus, reason?: string, ve
   return send<Answer>("POST", path(taskId, "/move"), { body: { status, ...(reason ? { reason } : {}) }, version });
 }
 
-export function approveTask(taskId: string): Promise<Answer> {
-  return send<Answer>("POST", path(taskId, "/approve"), { body: {} });
+/** Only as it was seen: another version is a conflict. */
+export function approveTask(taskId: string, version: number): Promise<Answer> {
+  return send<Answer>("POST", path(taskId, "/approve"), { body: {}, version });
 }
 
 export function rejectTask(taskId: string, reason: string): Promise<Answer> {

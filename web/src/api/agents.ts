@@ -2,7 +2,7 @@
 import { send } from "@/api/client";
 import type { Agent } from "@/api/model";
 
-const path = (agentId: string, verb = "") => `/agents/${encodeURIComponent(agentId)}${verb}`;
+export const agentPath = (agentId: string, verb = "") => `/agents/${encodeURIComponent(agentId)}${verb}`;
 
 /** What one may say about an agent; what is left out stays as it is. */
 export interface AgentEdit {
@@ -29,16 +29,12 @@ export function createAgent(wanted: NewAgent, idempotencyKey: string): Promise<{
   return send("POST", "/agents", { body: wanted, idempotencyKey });
 }
 
-export function editAgent(agentId: string, edit: AgentEdit, version: number): Promise<{ agent: Agent }> {
-  return send("PATCH", path(agentId), { body: edit, version });
-}
-
 export function deactivateAgent(agentId: string): Promise<unknown> {
-  return send("POST", path(agentId, "/deactivate"), { body: {} });
+  return send("POST", agentPath(agentId, "/deactivate"), { body: {} });
 }
 
 export function renewPasskey(agentId: string): Promise<{ passkey: string }> {
-  return send("POST", path(agentId, "/passkey"), { body: {} });
+  return send("POST", agentPath(agentId, "/passkey"), { body: {} });
 }
 
 export function setMember(projectId: string, agentId: string, member: boolean): Promise<unknown> {

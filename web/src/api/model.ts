@@ -52,6 +52,8 @@ export interface Need {
   text: string;
   since: string;
   actions: { name: string; command: string }[];
+  /** What is to be approved, where something is. */
+  request?: Schemas["NeedRequest"] | null;
   /** In GET /overview only: how many open tasks cannot go on before. */
   blocks?: number;
 }

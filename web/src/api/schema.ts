@@ -238,7 +238,7 @@ export interface paths {
         put?: never;
         /** Make an agent a member of a project. Only members are assigned, started or signed in there. */
         post: operations["add_member"];
-        /** End a membership; a session of the agent there is told to leave. */
+        /** End a membership: the agent's session there ends at once, and what it has claimed goes back. */
         delete: operations["remove_member"];
         options?: never;
         head?: never;
@@ -277,7 +277,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Change an agent. The next start uses the new values. */
+        /** Change an agent. The next start uses the new values. What widens its rights is told, and kept in the events. */
         patch: operations["edit_agent"];
         trace?: never;
     };
@@ -290,7 +290,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make a new passkey, shown once; the old one is refused from now on. */
+        /** Make a new passkey, shown once. The old one is refused from now on, and sessions signed in with it end. */
         post: operations["renew_passkey"];
         delete?: never;
         options?: never;
@@ -341,7 +341,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Nobody starts it or assigns it any more; a session of it is told to leave. */
+        /** Nobody starts it or assigns it any more; its sessions end at once, and so do browsers and tokens of a person. */
         post: operations["deactivate_agent"];
         delete?: never;
         options?: never;
@@ -428,7 +428,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Approve a requested task; from then on it may be started. */
+        /** Approve a requested task; from then on it may be started. With `version`, only as you have seen it. */
         post: operations["approve_task"];
         delete?: never;
         options?: never;
@@ -910,7 +910,7 @@ export interface paths {
         /** The tokens of a person that are good, without their secrets. */
         get: operations["list_access_tokens"];
         put?: never;
-        /** Make a token for a program of yours. It is shown once. */
+        /** Make a token for a program of yours. It is shown once. A token that is made with another one is good no longer than that one, and is revoked with it. */
         post: operations["make_access_token"];
         delete?: never;
         options?: never;
@@ -928,8 +928,59 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Make a token worthless: one of yours, or as an owner anybody's. */
+        /** Revoke a token, one of yours or (as an owner) anybody's, and what was made with it. */
         delete: operations["revoke_access_token"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/server-tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tokens in the files of data directories that are good, without their secrets. */
+        get: operations["list_server_tokens"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/server-tokens/{which}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put a new token into the file of this server's data directory. The old one is revoked, and so is everything that was made with it: browsers that opened its links, access tokens. */
+        post: operations["rotate_server_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/server-tokens/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke a token of another data directory, one that is gone for example, and what was made with it. */
+        delete: operations["revoke_server_token"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1027,7 +1078,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How the server stands: version, database, Coordinators seen, what runs. */
+        /** How the server stands: version, database, Coordinators seen, what runs. Members are told of what they may see. */
         get: operations["server_status"];
         put?: never;
         post?: never;
@@ -1308,6 +1359,12 @@ export interface components {
             provider_options: {
                 [key: string]: unknown;
             };
+            /** Effective Options */
+            effective_options: {
+                [key: string]: unknown;
+            };
+            /** Mistakes */
+            mistakes: string[];
             /** Created At */
             created_at: string;
             /** Updated At */
@@ -1412,6 +1469,8 @@ export interface components {
             attempt: number;
             /** Created By */
             created_by: string;
+            /** Requested By */
+            requested_by: string | null;
             /** Correlation Id */
             correlation_id: string | null;
             /** Created At */
@@ -1499,6 +1558,8 @@ export interface components {
             attempt: number;
             /** Created By */
             created_by: string;
+            /** Requested By */
+            requested_by: string | null;
             /** Correlation Id */
             correlation_id: string | null;
             /** Created At */
@@ -1635,6 +1696,7 @@ export interface components {
             since: string;
             /** Actions */
             actions: components["schemas"]["NeedAction"][];
+            request: components["schemas"]["NeedRequest"] | null;
         };
         /** NeedAction */
         NeedAction: {
@@ -1642,6 +1704,32 @@ export interface components {
             name: string;
             /** Command */
             command: string;
+        };
+        /**
+         * NeedRequest
+         * @description What is to be approved, as it was read in this version; not `complete` where a text is longer than shown here.
+         */
+        NeedRequest: {
+            /** Title */
+            title: string;
+            /** Description */
+            description: string;
+            /** Context */
+            context: string | null;
+            /** Acceptance */
+            acceptance: string[];
+            /** Commands */
+            commands: string[];
+            /** Assignee Id */
+            assignee_id: string | null;
+            /** Asked By */
+            asked_by: string;
+            /** Asked For */
+            asked_for: string | null;
+            /** Version */
+            version: number;
+            /** Complete */
+            complete: boolean;
         };
         /** Key */
         Key: {
@@ -2125,6 +2213,7 @@ export interface components {
             since: string;
             /** Actions */
             actions: components["schemas"]["NeedAction"][];
+            request: components["schemas"]["NeedRequest"] | null;
             /** Blocks */
             blocks: number;
         };
@@ -2787,6 +2876,8 @@ export interface operations {
                         /** Project Id */
                         project_id: string;
                         project: components["schemas"]["Project"];
+                        /** Widened */
+                        widened?: string[];
                     };
                 };
             };
@@ -2831,6 +2922,8 @@ export interface operations {
                         /** Project Id */
                         project_id: string;
                         project: components["schemas"]["Project"];
+                        /** Widened */
+                        widened?: string[];
                     };
                 };
             };
@@ -2885,6 +2978,11 @@ export interface operations {
                      * @default null
                      */
                     version?: number | null;
+                    /**
+                     * @description Change nothing; say what would be changed, and what widens rights.
+                     * @default false
+                     */
+                    preview?: boolean;
                 };
             };
         };
@@ -2907,6 +3005,8 @@ export interface operations {
                         /** Project Id */
                         project_id: string;
                         project: components["schemas"]["Project"];
+                        /** Widened */
+                        widened?: string[];
                     };
                 };
             };
@@ -2951,6 +3051,8 @@ export interface operations {
                         /** Project Id */
                         project_id: string;
                         project: components["schemas"]["Project"];
+                        /** Widened */
+                        widened?: string[];
                     };
                 };
             };
@@ -2995,6 +3097,8 @@ export interface operations {
                         /** Project Id */
                         project_id: string;
                         project: components["schemas"]["Project"];
+                        /** Widened */
+                        widened?: string[];
                     };
                 };
             };
@@ -3039,6 +3143,8 @@ export interface operations {
                         /** Project Id */
                         project_id: string;
                         project: components["schemas"]["Project"];
+                        /** Widened */
+                        widened?: string[];
                     };
                 };
             };
@@ -3348,6 +3454,12 @@ export interface operations {
                         agent: components["schemas"]["Agent"];
                         /** Passkey */
                         passkey?: string;
+                        /** Warnings */
+                        warnings?: string[];
+                        /** Widened */
+                        widened?: string[];
+                        /** Changes */
+                        changes?: string[];
                     };
                 };
             };
@@ -3394,6 +3506,12 @@ export interface operations {
                         agent: components["schemas"]["Agent"];
                         /** Passkey */
                         passkey?: string;
+                        /** Warnings */
+                        warnings?: string[];
+                        /** Widened */
+                        widened?: string[];
+                        /** Changes */
+                        changes?: string[];
                         /** Projects */
                         projects: string[];
                         /** Cooldowns */
@@ -3474,17 +3592,27 @@ export interface operations {
                      */
                     max_parallel_tasks?: number | null;
                     /**
-                     * @description Options of its provider.
+                     * @description Options of its provider to change: each replaces the one of its name as a whole, null removes it, the others stay.
                      * @default null
                      */
                     provider_options?: {
                         [key: string]: unknown;
                     } | null;
                     /**
+                     * @description provider_options are all of them: the others are removed.
+                     * @default false
+                     */
+                    replace_options?: boolean;
+                    /**
                      * @description The version you have seen; another is a conflict.
                      * @default null
                      */
                     version?: number | null;
+                    /**
+                     * @description Change nothing; say what would be changed, and what widens rights.
+                     * @default false
+                     */
+                    preview?: boolean;
                 };
             };
         };
@@ -3509,6 +3637,12 @@ export interface operations {
                         agent: components["schemas"]["Agent"];
                         /** Passkey */
                         passkey?: string;
+                        /** Warnings */
+                        warnings?: string[];
+                        /** Widened */
+                        widened?: string[];
+                        /** Changes */
+                        changes?: string[];
                     };
                 };
             };
@@ -3600,6 +3734,12 @@ export interface operations {
                         agent: components["schemas"]["Agent"];
                         /** Passkey */
                         passkey?: string;
+                        /** Warnings */
+                        warnings?: string[];
+                        /** Widened */
+                        widened?: string[];
+                        /** Changes */
+                        changes?: string[];
                     };
                 };
             };
@@ -3691,6 +3831,12 @@ export interface operations {
                         agent: components["schemas"]["Agent"];
                         /** Passkey */
                         passkey?: string;
+                        /** Warnings */
+                        warnings?: string[];
+                        /** Widened */
+                        widened?: string[];
+                        /** Changes */
+                        changes?: string[];
                     };
                 };
             };
@@ -4115,7 +4261,10 @@ export interface operations {
     approve_task: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version that was read, in place of `version`: another one there is a conflict. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The task. */
                 task_id: string;
@@ -4130,6 +4279,11 @@ export interface operations {
                      * @default null
                      */
                     reason?: string | null;
+                    /**
+                     * @description The version you have seen; another is a conflict.
+                     * @default null
+                     */
+                    version?: number | null;
                 };
             };
         };
@@ -4169,7 +4323,10 @@ export interface operations {
     reject_task: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version that was read, in place of `version`: another one there is a conflict. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The task. */
                 task_id: string;
@@ -4184,6 +4341,11 @@ export interface operations {
                      * @default null
                      */
                     reason?: string | null;
+                    /**
+                     * @description The version you have seen; another is a conflict.
+                     * @default null
+                     */
+                    version?: number | null;
                 };
             };
         };
@@ -6028,6 +6190,145 @@ export interface operations {
         };
     };
     revoke_access_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Which one. */
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        /** Next */
+                        next?: {
+                            [key: string]: unknown;
+                        };
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Token Id */
+                        token_id: string;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_server_tokens: {
+        parameters: {
+            query?: {
+                /** @description At most so many; the rest with next_cursor. */
+                limit?: number | null;
+                /** @description next_cursor of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        /** Next */
+                        next?: {
+                            [key: string]: unknown;
+                        };
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Next Cursor */
+                        next_cursor?: string;
+                        /** Server Tokens */
+                        server_tokens: {
+                            [key: string]: unknown;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rotate_server_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The token in owner.token, or in coordinator.token. */
+                which: "owner" | "coordinator";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        /** Next */
+                        next?: {
+                            [key: string]: unknown;
+                        };
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** File */
+                        file: string;
+                        /** Signed Out */
+                        signed_out: number;
+                        /** Tokens Revoked */
+                        tokens_revoked: number;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revoke_server_token: {
         parameters: {
             query?: never;
             header?: never;

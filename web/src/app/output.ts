@@ -62,10 +62,11 @@ export function useOutput(launchId: string): Output {
   return output;
 }
 
-// Colours and cursor moves of terminals say nothing here.
+// Colours and cursor moves of terminals say nothing here. What a program prints may begin such a thing a million times
+// and never end it: the end of one is not looked for beyond the beginning of the next.
 const ESCAPE = "\\u001b";
 const CONTROLS = new RegExp(
-  `${ESCAPE}\\[[0-9;?]*[ -/]*[@-~]|${ESCAPE}\\][^\\u0007]*(?:\\u0007|${ESCAPE}\\\\)|\\r(?=\\n)`,
+  `${ESCAPE}\\[[0-9;?]*[ -/]*[@-~]|${ESCAPE}\\][^\\u0007${ESCAPE}]*(?:\\u0007|${ESCAPE}\\\\)|\\r(?=\\n)`,
   "g",
 );
 

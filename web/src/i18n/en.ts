@@ -23,6 +23,11 @@ export const en = {
     nobody: "Nobody",
     more: "Show {{count}} more",
   },
+  widening: {
+    title: "This gives more rights",
+    text: "Agents may do more after this change:",
+    go: "Change it",
+  },
   live: { live: "Live", reconnecting: "Reconnecting…", off: "Not connected" },
   nav: {
     home: "Overview",

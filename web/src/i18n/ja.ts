@@ -25,6 +25,11 @@ export const ja: Words = {
     nobody: "未割り当て",
     more: "さらに {{count}} 件を表示",
   },
+  widening: {
+    title: "権限が広がります",
+    text: "この変更により、エージェントができることが増えます:",
+    go: "変更する",
+  },
   live: { live: "ライブ", reconnecting: "再接続中…", off: "未接続" },
   nav: {
     home: "概要",

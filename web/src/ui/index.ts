@@ -14,3 +14,4 @@ export * from "./prose";
 export * from "./time";
 export * from "./toast";
 export * from "./trying";
+export * from "./visible";

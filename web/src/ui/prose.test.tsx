@@ -29,4 +29,22 @@ describe("prose", () => {
     expect(container.querySelector("a")).toBeNull();
     expect(container.textContent).toContain('<img src=x onerror="alert(1)">');
   });
+
+  // Each of these took from ten seconds to a minute when a pattern looked at the rest again and again.
+  it.each([
+    ["dots", `https://a/${".".repeat(100_000)}x`],
+    ["line breaks", `a${"\n".repeat(100_000)}b`],
+    ["a long language", `\`\`\`${"a".repeat(100_000)}`],
+    ["open stars", `**${"a ".repeat(50_000)}`],
+    ["open ticks", `\`${"a".repeat(100_000)}`],
+  ])("shows a text made to take long at once: %s", (_name, text) => {
+    const { container } = render(<Prose text={text} />);
+    expect(container.textContent?.length).toBeGreaterThan(10);
+  });
+
+  it("keeps closing marks out of an address, and line breaks at its ends out of a text", () => {
+    const { container } = render(<Prose text={"\n\n(see https://example.org/a.).\n"} />);
+    expect(container.querySelector("a")?.textContent).toBe("https://example.org/a");
+    expect(container.textContent).toBe("(see https://example.org/a.).");
+  });
 });

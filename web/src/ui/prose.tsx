@@ -4,7 +4,9 @@ import { Fragment, type ReactNode } from "react";
 
 export type Part = { kind: "code"; text: string; language: string } | { kind: "text"; text: string };
 
-const FENCE = /^ {0,3}```([\w+-]*)[^\n]*\n([\s\S]*?)(?:^ {0,3}```[^\S\n]*$|(?![\s\S]))/gm;
+// Texts come from others, up to megabytes: no pattern here may look at a part of one again and again. So a language has
+// a length, and ends are found from behind.
+const FENCE = /^ {0,3}```([\w+-]{0,40})[^\n]*\n([\s\S]*?)(?:^ {0,3}```[^\S\n]*$|(?![\s\S]))/gm;
 const INLINE = /(`[^`\n]+`|\*\*[^*\n]+\*\*|https?:\/\/[^\s<>"'`）」】]+)/g;
 
 /** Blocks of code, and the text between them. */
@@ -34,7 +36,7 @@ export function Prose({ text, className = "" }: { text: string; className?: stri
           </pre>
         ) : (
           <p key={place} className="whitespace-pre-wrap">
-            {inline(each.text.replace(/^\n+|\n+$/g, ""))}
+            {inline(without(each.text, "\n", true))}
           </p>
         ),
       )}
@@ -51,8 +53,8 @@ function marked(piece: string): ReactNode {
     return <code className="rounded bg-sunken px-1 py-0.5 font-mono text-[0.92em]">{piece.slice(1, -1)}</code>;
   if (/^\*\*[^*]+\*\*$/.test(piece)) return <strong>{piece.slice(2, -2)}</strong>;
   if (!/^https?:\/\//.test(piece)) return piece;
-  const end = /[.,;:!?)\]。、]+$/.exec(piece)?.[0] ?? "";
-  const address = piece.slice(0, piece.length - end.length);
+  const address = without(piece, ".,;:!?)]。、");
+  const end = piece.slice(address.length);
   return (
     <>
       <a href={address} target="_blank" rel="noreferrer noopener nofollow" className="text-accent underline">
@@ -61,4 +63,13 @@ function marked(piece: string): ReactNode {
       {end}
     </>
   );
+}
+
+/** The text without these letters at its end, and perhaps at its beginning. */
+function without(text: string, letters: string, atBoth = false): string {
+  let from = 0;
+  let to = text.length;
+  while (to > 0 && letters.includes(text.charAt(to - 1))) to--;
+  while (atBoth && from < to && letters.includes(text.charAt(from))) from++;
+  return text.slice(from, to);
 }

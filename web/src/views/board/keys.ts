@@ -36,7 +36,7 @@ export function useBoardKeys({ lanes, at, put, open, moving, field }: Given): vo
     {
       key: "a",
       words: t("keyApprove"),
-      run: onCard((card) => card.approval === "pending_approval" && moving.approve(card)),
+      run: onCard((card) => card.approval === "pending_approval" && open(card.task_id)), // it is read before
     },
     { key: "r", words: t("keyRetry"), run: onCard((card) => retry(card, moving)) },
     { key: "x", words: t("keyCancel"), run: onCard((card) => moving.put(card, "cancelled")) },

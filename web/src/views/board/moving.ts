@@ -4,7 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { WANTS_REASON, approveTask, mayMove, moveCard, rejectTask } from "@/api/actions";
+import { WANTS_REASON, mayMove, moveCard, rejectTask } from "@/api/actions";
 import { Refused } from "@/api/client";
 import type { Board, BoardTask, Move, TaskStatus } from "@/api/model";
 import { board, moves } from "@/api/queries";
@@ -25,7 +25,6 @@ export interface Moving {
   drop: (to: TaskStatus | null) => void;
   /** Without carrying: by a key or a menu. */
   put: (card: BoardTask, to: TaskStatus) => void;
-  approve: (card: BoardTask) => void;
   reject: (card: BoardTask) => void;
   said: (reason: string) => void;
   close: () => void;
@@ -85,10 +84,10 @@ export function useMoving(projectId: string): Moving {
     );
   }
 
-  async function judge(card: BoardTask, act: () => Promise<unknown>, words: "approved" | "rejected") {
+  async function reject(card: BoardTask, reason: string) {
     try {
-      await act();
-      toast.done(t(words, { title: card.title }));
+      await rejectTask(card.task_id, reason);
+      toast.done(t("rejected", { title: card.title }));
     } catch (error) {
       toast.failed(error);
     } finally {
@@ -99,7 +98,7 @@ export function useMoving(projectId: string): Moving {
   function said(reason: string) {
     if (asking === null) return;
     const { card, to } = asking;
-    if (to === "rejected") void judge(card, () => rejectTask(card.task_id, reason), "rejected");
+    if (to === "rejected") void reject(card, reason);
     else void move(card, to, reason === "" ? undefined : reason);
   }
 
@@ -109,7 +108,6 @@ export function useMoving(projectId: string): Moving {
     pick,
     drop,
     put,
-    approve: (card) => void judge(card, () => approveTask(card.task_id), "approved"),
     reject: (card) => setAsking({ card, to: "rejected", required: true }),
     said,
     close: () => setAsking(null),

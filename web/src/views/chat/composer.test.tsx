@@ -76,8 +76,10 @@ describe("the line to write on", () => {
 
   it("says when a message approves, also with the full-width marker", () => {
     render(<Page />);
-    fireEvent.change(line(), { target: { value: "はい ＠＠" } });
+    fireEvent.change(line(), { target: { value: "＠＠\nPaint it" } });
     expect(screen.getByText(/counts as approved by you/)).toBeTruthy();
+    fireEvent.change(line(), { target: { value: "What is this?\n@@ -1 +1 @@\n-a\n+b" } });
+    expect(screen.queryByText(/counts as approved by you/)).toBeNull();
   });
 
   it("keeps what is half written for when one comes back", () => {

@@ -10,9 +10,12 @@ import type { Between } from "@/views/chat/thread";
 const MOST = 4000;
 const NEARLY = 3500;
 
-/** The marker by which a person approves what is asked for because of a message (also full-width). */
+/** Whether a message approves the task that is requested because of it: as the server reads it (domain/chat.py). */
 export function approves(content: string): boolean {
-  return /@@|＠＠/.test(content);
+  const [first = "", ...wanted] = content.trim().split("\n");
+  const patch = wanted.some((each) => /^(\+|-|@@|\*\*\* )/.test(each));
+  const marked = first.trimEnd() === "/approve" || (/^(@@|＠＠)$/.test(first.trimEnd()) && !patch);
+  return marked && wanted.some((each) => each.trim() !== "");
 }
 
 const draftOf = ({ projectId, agentId }: Between) => `toryo.draft.${projectId}.${agentId}`;

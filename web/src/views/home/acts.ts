@@ -55,9 +55,16 @@ const settings =
 const review: Made = ({ project_id, task_id }) =>
   project_id === null || task_id === null ? null : { how: "go", to: `/p/${project_id}/review/${task_id}`, search: {} };
 
+/** What is shown whole in the row is approved there; a longer text is read first, where all of it is. */
+const approve: Made = ({ task_id, request }) => {
+  if (task_id === null) return null;
+  if (!request?.complete) return { how: "go", to: `/t/${task_id}`, search: {} };
+  return { how: "do", run: () => approveTask(task_id, request.version), asks: null, danger: false };
+};
+
 /** `null`: whoever sees the need may go there, too. */
 const ACTS: Record<string, [needs: Deed | null, Made]> = {
-  approve: ["write", onTask(approveTask)],
+  approve: ["write", approve],
   reject: ["write", onTask(rejectTask, "reason")],
   unblock: ["write", onTask((id) => moveTask(id, "in_progress"))],
   cancel: ["write", onTask((id, words) => moveTask(id, "cancelled", words), "reason")],
@@ -79,6 +86,7 @@ const ACTS: Record<string, [needs: Deed | null, Made]> = {
   usage: [null, inProject("usage")],
   raise: ["own", settings("projects")],
   renew: ["own", settings("agents")],
+  correct: ["own", settings("agents")],
   show: [null, ({ task_id }) => (task_id === null ? null : { how: "go", to: `/t/${task_id}`, search: {} })],
 };
 

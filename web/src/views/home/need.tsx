@@ -19,7 +19,8 @@ import { useTranslation } from "react-i18next";
 
 import type { Need } from "@/api/model";
 import { useOpenTask } from "@/app/going";
-import { Ago, Avatar, Badge, Button, Copyable, IconButton, Kbd, Menu, MenuItem, type Tone } from "@/ui";
+import { useNames } from "@/app/names";
+import { Ago, Avatar, Badge, Button, Copyable, IconButton, Kbd, Menu, MenuItem, visible, type Tone } from "@/ui";
 import type { Acting } from "@/views/home/acting";
 import { actOf, offered, primary, subject, type May } from "@/views/home/acts";
 
@@ -95,7 +96,11 @@ export function NeedRow({ need, who, selected, onSelect, acting, may }: NeedRowP
             </button>
           )}
         </p>
-        <p className="line-clamp-2 break-words text-soft">{need.text}</p>
+        {need.request ? (
+          <Request request={need.request} />
+        ) : (
+          <p className="line-clamp-2 break-words text-soft">{need.text}</p>
+        )}
         {main !== undefined && actOf(need, main.name).how === "command" && (
           <p className="text-[13px] text-soft">
             {t("byHand")} <Copyable text={main.command} />
@@ -104,6 +109,41 @@ export function NeedRow({ need, who, selected, onSelect, acting, may }: NeedRowP
       </div>
       <Actions need={need} selected={selected} acting={acting} may={may} />
     </li>
+  );
+}
+
+/** All that would be approved: who really asks, and every text that counts, as somebody's words. */
+function Request({ request }: { request: NonNullable<Need["request"]> }) {
+  const { t } = useTranslation("home");
+  const names = useNames("").agent;
+  const texts = [
+    ["description", request.description],
+    ["context", request.context ?? ""],
+    ["acceptance", request.acceptance.join("\n")],
+    ["commands", request.commands.join("\n")],
+  ] as const;
+  return (
+    <div className="space-y-1 text-soft">
+      <p className="break-words">
+        {t(request.asked_for === null ? "request.asks" : "request.asksFor", {
+          asker: names(request.asked_by),
+          person: names(request.asked_for ?? ""),
+          assignee: names(request.assignee_id ?? ""),
+        })}
+      </p>
+      {texts.map(
+        ([name, text]) =>
+          text !== "" && (
+            <div key={name} className={name === "commands" ? "text-amber" : ""}>
+              <p className="text-xs">{t(`request.${name}`)}</p>
+              <pre className="max-h-40 overflow-auto rounded-md bg-sunken px-2 py-1 font-mono text-xs break-words whitespace-pre-wrap">
+                {visible(text)}
+              </pre>
+            </div>
+          ),
+      )}
+      {!request.complete && <p className="text-xs text-amber">{t("request.cut")}</p>}
+    </div>
   );
 }
 

@@ -17,11 +17,25 @@ const need = (given: Partial<Need> & { kind: string; actions: Need["actions"] })
   since: "2026-01-01T00:00:00Z",
   ...given,
 });
+const asked = {
+  title: "Buy a server",
+  description: "A big one.",
+  context: '{"limit": "1; id"}',
+  acceptance: [],
+  commands: ["make \u202etest"],
+  assignee_id: "ada",
+  asked_by: "ada",
+  asked_for: "olga",
+  version: 7,
+  complete: true,
+};
+const cut = { ...asked, complete: false };
 const approval = need({
   kind: "approval",
   task_id: "t1",
   agent_id: "ada",
   title: "To approve: Buy a server",
+  request: asked,
   actions: [
     { name: "approve", command: "toryo task approve t1" },
     { name: "reject", command: "toryo task reject t1 --reason …" },
@@ -55,6 +69,21 @@ describe("what needs you", () => {
     expect(await row.findByText("Ada")).toBeTruthy();
     expect(row.getByRole("button", { name: "Buy a server" })).toBeTruthy();
     expect(row.getByText("To approve")).toBeTruthy();
+  });
+
+  it("shows who really asks, and every text that would be approved", async () => {
+    serve(agents);
+    await show(<NeedsPanel needs={[approval]} />);
+    expect(await screen.findByText("Ada asks for it, for olga; Ada would do it.")).toBeTruthy();
+    for (const text of ["A big one.", '{"limit": "1; id"}', "make \\u{202e}test"])
+      expect(screen.getByText(text)).toBeTruthy();
+  });
+
+  it("is read where all of it stands, if that is more than a row shows", async () => {
+    const asked = serve({ ...agents, "POST /tasks/t1/approve": {} });
+    await show(<NeedsPanel needs={[{ ...approval, request: cut }]} />);
+    await userEvent.click(await screen.findByRole("button", { name: "Approve" }));
+    expect(asked.filter((each) => each.method === "POST")).toEqual([]);
   });
 
   it("is done by `a`: the row of the cursor, which `j` moves", async () => {

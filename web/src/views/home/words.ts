@@ -25,6 +25,15 @@ export const en = {
     task: "Yours to do",
     other: "To look at",
   },
+  request: {
+    asks: "{{asker}} asks for it; {{assignee}} would do it.",
+    asksFor: "{{asker}} asks for it, for {{person}}; {{assignee}} would do it.",
+    description: "Description",
+    context: "Context",
+    acceptance: "Acceptance",
+    commands: "Runs these commands",
+    cut: "It is longer than shown here: read it on its page before you approve it.",
+  },
   act: {
     approve: "Approve",
     reject: "Reject",
@@ -48,6 +57,7 @@ export const en = {
     show: "Open the task",
     raise: "Raise the budget",
     usage: "Usage",
+    correct: "Correct it",
     renew: "New passkey",
   },
   done: {
@@ -165,6 +175,15 @@ export const ja: typeof en = {
     task: "あなたの担当",
     other: "要確認",
   },
+  request: {
+    asks: "{{asker}} の依頼です。担当は {{assignee}} です。",
+    asksFor: "{{person}} のための {{asker}} の依頼です。担当は {{assignee}} です。",
+    description: "説明",
+    context: "コンテキスト",
+    acceptance: "受け入れ条件",
+    commands: "実行されるコマンド",
+    cut: "ここに表示されているのは一部です。タスクのページで全文を確認してから承認してください。",
+  },
   act: {
     approve: "承認",
     reject: "却下",
@@ -188,6 +207,7 @@ export const ja: typeof en = {
     show: "タスクを開く",
     raise: "予算を上げる",
     usage: "使用量",
+    correct: "修正する",
     renew: "新しいパスキー",
   },
   done: {

@@ -24,6 +24,11 @@ describe("searching in a log", () => {
   it("shows no colours of terminals", () => {
     expect(readable("\u001b[31mred\u001b[0m\r\nnext")).toBe("red\nnext");
   });
+
+  it("shows an output at once that begins a million titles of windows and ends none", () => {
+    expect(readable("\u001b]".repeat(200_000)).length).toBe(400_000);
+    expect(readable("a\u001b]0;title\u0007b\u001b]8;;x\u001b\\c")).toBe("abc");
+  });
 });
 
 describe("a launch", () => {

@@ -64,6 +64,12 @@ export function bodyOf(changes: Fields, all: Fields): Record<string, unknown> {
   return body;
 }
 
+/** As an edit of an agent: the form shows all of its options, so what is sent are all of them. */
+export function editOf(changes: Fields, all: Fields): Record<string, unknown> {
+  const body = bodyOf(changes, all);
+  return "provider_options" in body ? { ...body, replace_options: true } : body;
+}
+
 /** Raises SyntaxError where the other options are no JSON object. */
 export function optionsOf(all: Fields): Record<string, unknown> {
   const { fallback_account: account, ...others } = objectOf(all["others"] ?? "");

@@ -8,8 +8,9 @@ import { send } from "@/api/client";
 import type { Agent } from "@/api/model";
 
 import { useOwns } from "@/app/may";
-import { Button, Confirm, ReadOnly, useToast } from "@/ui";
-import { bodyOf, fieldsOf, lookAt, wrongJson } from "@/views/settings/agent-fields";
+import { useWidening } from "@/app/widening";
+import { Button, Confirm, Failed, ReadOnly, useToast } from "@/ui";
+import { editOf, fieldsOf, lookAt, wrongJson } from "@/views/settings/agent-fields";
 import { AgentFields } from "@/views/settings/agent-form";
 import { Outcome, SaveRow } from "@/views/settings/parts";
 import { useEditing } from "@/views/settings/use-editing";
@@ -20,13 +21,12 @@ export function AgentForm({ agent, onPasskey }: { agent: Agent; onPasskey: (pass
   const { t } = useTranslation("settings");
   const client = useQueryClient();
   const toast = useToast();
+  const { patch, dialog } = useWidening();
   const editing = useEditing(
     fieldsOf(agent),
     () => lookAt(agent.agent_id),
     (changes, version, all) =>
-      send<{ agent: Agent }>("PATCH", path(agent), { body: bodyOf(changes, all), version }).then((answer) =>
-        fieldsOf(answer.agent),
-      ),
+      patch<{ agent: Agent }>(path(agent), editOf(changes, all), version).then((answer) => fieldsOf(answer.agent)),
   );
   const owns = useOwns();
   const wrong = wrongJson(editing.draft["others"] ?? "") !== null;
@@ -40,7 +40,9 @@ export function AgentForm({ agent, onPasskey }: { agent: Agent; onPasskey: (pass
       <ReadOnly on={!owns}>
         <AgentFields draft={editing.draft} set={editing.set} self={agent.agent_id} />
       </ReadOnly>
+      {agent.mistakes.length > 0 && <Failed error={new Error(agent.mistakes.join(" "))} />}
       <Outcome editing={editing} />
+      {dialog}
       {owns && (
         <SaveRow editing={{ ...editing, dirty: editing.dirty && !wrong }} onSave={() => void save()}>
           <Passkey agent={agent} onPasskey={onPasskey} />

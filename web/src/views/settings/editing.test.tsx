@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { Refused } from "@/api/client";
 import type { Agent } from "@/api/model";
-import { EMPTY, bodyOf, fieldsOf } from "@/views/settings/agent-fields";
+import { EMPTY, bodyOf, editOf, fieldsOf } from "@/views/settings/agent-fields";
 import { changed, type Fields } from "@/views/settings/editing";
 import { bodyOf as projectBody } from "@/views/settings/project-fields";
 import { useEditing, type Seen } from "@/views/settings/use-editing";
@@ -86,6 +86,15 @@ describe("an agent as fields", () => {
         labels: ["gpu"],
         permissions: "edit",
       },
+    });
+  });
+
+  it("sends all options that it shows as all that there are", () => {
+    const { fields } = fieldsOf(agent);
+    const draft = { ...fields, labels: "" };
+    expect(editOf(changed(fields, draft), draft)).toEqual({
+      provider_options: { fallback: { provider: "gemini", account: "ours" }, playbook: "x.yaml" },
+      replace_options: true,
     });
   });
 

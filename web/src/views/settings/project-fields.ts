@@ -1,5 +1,5 @@
 // A project as the fields of a form, and back.
-import { get, send } from "@/api/client";
+import { get } from "@/api/client";
 import type { Project } from "@/api/model";
 import type { Fields } from "@/views/settings/editing";
 import type { Seen } from "@/views/settings/use-editing";
@@ -45,7 +45,7 @@ const path = (id: string, verb = "") => `/projects/${encodeURIComponent(id)}${ve
 
 export const lookAt = (id: string) => get<{ project: Project }>(path(id)).then((answer) => fieldsOf(answer.project));
 
-export const store = (id: string) => (changes: Fields, version: number) =>
-  send<{ project: Project }>("PATCH", path(id), { body: bodyOf(changes), version }).then((answer) =>
-    fieldsOf(answer.project),
-  );
+type Patch = <T>(path: string, body: Record<string, unknown>, version: number) => Promise<T>;
+
+export const store = (id: string, patch: Patch) => (changes: Fields, version: number) =>
+  patch<{ project: Project }>(path(id), bodyOf(changes), version).then((answer) => fieldsOf(answer.project));

@@ -8,6 +8,7 @@ import { send } from "@/api/client";
 import type { Project } from "@/api/model";
 import { agents, members } from "@/api/queries";
 import { useMay, useOwns } from "@/app/may";
+import { useWidening } from "@/app/widening";
 import { Avatar, Button, Checkbox, Confirm, ReadOnly, SelectField, TextArea, TextField, useToast } from "@/ui";
 import { Outcome, SaveRow } from "@/views/settings/parts";
 import { CHOICES, LIMITS, RULES, fieldsOf, lookAt, store } from "@/views/settings/project-fields";
@@ -18,7 +19,8 @@ export function ProjectForm({ project }: { project: Project }) {
   const client = useQueryClient();
   const toast = useToast();
   const id = project.project_id;
-  const editing = useEditing(fieldsOf(project), () => lookAt(id), store(id));
+  const { patch, dialog } = useWidening();
+  const editing = useEditing(fieldsOf(project), () => lookAt(id), store(id, patch));
   const { draft, set } = editing;
   const may = useMay();
   const owns = may("own");
@@ -49,6 +51,7 @@ export function ProjectForm({ project }: { project: Project }) {
         <Members projectId={id} />
       </ReadOnly>
       <Outcome editing={editing} />
+      {dialog}
       {may("write") && (
         <SaveRow editing={editing} onSave={owns ? () => void save() : null}>
           <Life project={project} />

@@ -2,6 +2,7 @@
 import { useState } from "react";
 
 import { Refused } from "@/api/client";
+import { NotDone } from "@/app/widening";
 import { changed, contested, rebased, type Fields } from "@/views/settings/editing";
 
 export interface Seen {
@@ -49,6 +50,7 @@ export function useEditing(
       setDraft(now.fields);
       return true;
     } catch (refused) {
+      if (refused instanceof NotDone) return false;
       setError(refused);
       if (isConflict(refused)) await goOnFromNow().catch(() => undefined); // the refusal is shown anyway
       return false;

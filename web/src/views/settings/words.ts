@@ -119,7 +119,7 @@ export const en = {
     permissions: "What the model may do by itself",
     permissionsHelp: "Measures of the program itself; full is all that the user of the Coordinator may do.",
     permission: {
-      default: "As the program does (full)",
+      default: "Default: workers edit files, all others only look",
       read: "Only look",
       edit: "Also write files",
       full: "Everything",
@@ -367,7 +367,12 @@ export const ja: typeof en = {
     options: "プログラムのオプション",
     permissions: "モデルが自分でしてよいこと",
     permissionsHelp: "プログラム自身による制限です。full は Coordinator のユーザーにできることすべて。",
-    permission: { default: "プログラムの既定（full）", read: "見るだけ", edit: "ファイルの書き込みも", full: "すべて" },
+    permission: {
+      default: "既定: ワーカーは書き込みまで、ほかは見るだけ",
+      read: "見るだけ",
+      edit: "ファイルの書き込みも",
+      full: "すべて",
+    },
     fallback: "代わりのプログラム",
     fallbackModel: "代わりのモデル",
     fallbackHelp: "本来のプログラムが枠を使い切ったり失敗したりしている間、代わりを務めます。",

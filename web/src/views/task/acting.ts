@@ -85,7 +85,7 @@ export function useActing(task: Task): Acting {
       WANTS_REASON.includes(each.status)
         ? setAsking({ kind: "move", to: each.status, required: each.needs_reason })
         : void moveTo(each.status).catch(toast.failed),
-    approve: () => void act(() => approveTask(task.task_id), judged).catch(toast.failed),
+    approve: () => void act(() => approveTask(task.task_id, task.version), judged).catch(toast.failed),
     reject: () => setAsking({ kind: "reject" }),
     accept: () => void act(() => confirmChecks(task.task_id, true), judged).catch(toast.failed),
     steer: () => setAsking({ kind: "steer" }),

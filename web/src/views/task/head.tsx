@@ -16,7 +16,9 @@ export function Head({ task }: { task: Task }) {
   const { t } = useTranslation("task");
   const acting = useActing(task);
   const pending = task.approval === "pending_approval";
-  const who = useQuery(agents).data?.find((each) => each.agent_id === task.created_by)?.name ?? task.created_by;
+  const known = useQuery(agents).data;
+  const named = (id: string) => known?.find((each) => each.agent_id === id)?.name ?? id;
+  const wish = task.requested_by === null || task.requested_by === task.created_by ? null : task.requested_by;
   const writes = useWrites();
   return (
     <header className="shrink-0 space-y-3">
@@ -30,7 +32,9 @@ export function Head({ task }: { task: Task }) {
       {pending && (
         <p className="flex items-center gap-2 rounded-md bg-accent-soft px-3 py-2 text-accent">
           <ShieldQuestion size={16} className="shrink-0" aria-hidden />
-          {t("awaitsApproval", { who })}
+          {wish === null
+            ? t("awaitsApproval", { who: named(task.created_by) })
+            : t("awaitsApprovalFor", { who: named(task.created_by), person: named(wish) })}
         </p>
       )}
       <Asking task={task} acting={acting} />

@@ -9,7 +9,7 @@ import type { Task } from "@/api/model";
 import { agents, board, members, task as taskQuery } from "@/api/queries";
 import { useOpenTask } from "@/app/going";
 import { useWrites } from "@/app/may";
-import { Ago, Avatar, Badge, Prose, StatusIcon, useToast } from "@/ui";
+import { Ago, Avatar, Badge, Prose, StatusIcon, useToast, visible } from "@/ui";
 import { EditableText } from "@/views/task/editable";
 import { Conflicting, saveField } from "@/views/task/editing";
 
@@ -38,10 +38,10 @@ export function Overview({ task }: { task: Task }) {
         </Section>
       )}
       {task.context !== null && task.context !== undefined && (
-        <details>
+        <details open={task.approval === "pending_approval"}>
           <summary className="cursor-pointer text-[13px] text-soft">{t("context")}</summary>
           <pre className="mt-2 max-h-96 overflow-auto rounded-md bg-sunken p-3 font-mono text-xs">
-            {JSON.stringify(task.context, null, 2)}
+            {visible(JSON.stringify(task.context, null, 2))}
           </pre>
         </details>
       )}

@@ -3,9 +3,10 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useId, useState, type FormEvent } from "react";
 import { useTranslation } from "react-i18next";
 
-import { createAgent, editAgent, setMember } from "@/api/agents";
+import { agentPath, createAgent, setMember } from "@/api/agents";
 import type { Agent, Project } from "@/api/model";
 import { agentDetails, agents, overview, projects } from "@/api/queries";
+import { NotDone, useWidening } from "@/app/widening";
 import { Button, Checkbox, Dialog, Failed, Loading, SelectField, TextArea, TextField } from "@/ui";
 
 import { changedFields, editOf, formOf, possibleSuperiors, type Form } from "./tree";
@@ -46,6 +47,7 @@ function Fields({ agent, mine, all, onClose, onPasskey }: EditorProps & { mine: 
   const [key] = useState(() => crypto.randomUUID());
   const [refused, setRefused] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
+  const { patch, dialog } = useWidening();
   const set = (name: keyof Form) => (value: string) => setForm((before) => ({ ...before, [name]: value }));
 
   async function save(event: FormEvent) {
@@ -57,7 +59,7 @@ function Fields({ agent, mine, all, onClose, onPasskey }: EditorProps & { mine: 
       for (const queryKey of [agents.queryKey, ["members"], ["overview"]]) void client.invalidateQueries({ queryKey });
       onClose();
     } catch (error) {
-      setRefused(error);
+      if (!(error instanceof NotDone)) setRefused(error);
     } finally {
       setBusy(false);
     }
@@ -71,77 +73,80 @@ function Fields({ agent, mine, all, onClose, onPasskey }: EditorProps & { mine: 
   }
   async function change(before: Agent) {
     const edit = changedFields(before, form);
-    if (Object.keys(edit).length > 0) await editAgent(before.agent_id, edit, before.version);
+    if (Object.keys(edit).length > 0) await patch(agentPath(before.agent_id), { ...edit }, before.version);
     for (const each of all.map((project) => project.project_id))
       if (chosen.includes(each) !== mine.includes(each)) await setMember(each, before.agent_id, chosen.includes(each));
   }
 
   return (
-    <form onSubmit={(event) => void save(event)} className="space-y-5">
-      <div className="grid gap-4 sm:grid-cols-2">
-        {agent === null && (
-          <>
-            <SelectField
-              label={t("field.kind")}
-              value={form.kind}
-              onChange={set("kind")}
-              choices={(["ai", "human"] as const).map((each) => ({ value: each, label: t(`kind.${each}`) }))}
-            />
-            <TextField
-              label={t("field.id")}
-              help={t("help.id")}
-              value={form.id}
-              onChange={set("id")}
-              pattern="[a-z0-9._\-]{1,64}"
-            />
-          </>
-        )}
-        <TextField label={t("field.name")} value={form.name} onChange={set("name")} maxLength={200} />
-        <SelectField
-          label={t("field.role")}
-          value={form.role}
-          onChange={set("role")}
-          choices={(["owner", "manager", "worker"] as const).map((each) => ({
-            value: each,
-            label: t(`role.${each}`, { ns: "translation" }),
-          }))}
-        />
-        <SelectField
-          label={t("field.reportsTo")}
-          value={form.reportsTo}
-          onChange={set("reportsTo")}
-          choices={[
-            { value: "", label: t("nobody") },
-            ...possibleSuperiors(team, agent?.agent_id ?? null).map((each) => ({
-              value: each.agent_id,
-              label: each.name,
-            })),
-          ]}
-        />
-        {form.kind === "ai" && <Program form={form} set={set} />}
-      </div>
-      <TextArea label={t("field.prompt")} help={t("help.prompt")} value={form.prompt} onChange={set("prompt")} />
-      <fieldset>
-        <legend className="mb-1 text-[13px] font-medium">{t("field.projects")}</legend>
-        <div className="flex flex-wrap gap-x-5">
-          {all.map(({ project_id: id, name }) => (
-            <Checkbox
-              key={id}
-              label={name}
-              checked={chosen.includes(id)}
-              onChange={(on) => setChosen((before) => (on ? [...before, id] : before.filter((each) => each !== id)))}
-            />
-          ))}
+    <>
+      {dialog}
+      <form onSubmit={(event) => void save(event)} className="space-y-5">
+        <div className="grid gap-4 sm:grid-cols-2">
+          {agent === null && (
+            <>
+              <SelectField
+                label={t("field.kind")}
+                value={form.kind}
+                onChange={set("kind")}
+                choices={(["ai", "human"] as const).map((each) => ({ value: each, label: t(`kind.${each}`) }))}
+              />
+              <TextField
+                label={t("field.id")}
+                help={t("help.id")}
+                value={form.id}
+                onChange={set("id")}
+                pattern="[a-z0-9._\-]{1,64}"
+              />
+            </>
+          )}
+          <TextField label={t("field.name")} value={form.name} onChange={set("name")} maxLength={200} />
+          <SelectField
+            label={t("field.role")}
+            value={form.role}
+            onChange={set("role")}
+            choices={(["owner", "manager", "worker"] as const).map((each) => ({
+              value: each,
+              label: t(`role.${each}`, { ns: "translation" }),
+            }))}
+          />
+          <SelectField
+            label={t("field.reportsTo")}
+            value={form.reportsTo}
+            onChange={set("reportsTo")}
+            choices={[
+              { value: "", label: t("nobody") },
+              ...possibleSuperiors(team, agent?.agent_id ?? null).map((each) => ({
+                value: each.agent_id,
+                label: each.name,
+              })),
+            ]}
+          />
+          {form.kind === "ai" && <Program form={form} set={set} />}
         </div>
-      </fieldset>
-      {refused !== null && <Failed error={refused} />}
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>{t("app.cancel", { ns: "translation" })}</Button>
-        <Button type="submit" look="primary" disabled={busy}>
-          {agent === null ? t("create") : t("app.save", { ns: "translation" })}
-        </Button>
-      </div>
-    </form>
+        <TextArea label={t("field.prompt")} help={t("help.prompt")} value={form.prompt} onChange={set("prompt")} />
+        <fieldset>
+          <legend className="mb-1 text-[13px] font-medium">{t("field.projects")}</legend>
+          <div className="flex flex-wrap gap-x-5">
+            {all.map(({ project_id: id, name }) => (
+              <Checkbox
+                key={id}
+                label={name}
+                checked={chosen.includes(id)}
+                onChange={(on) => setChosen((before) => (on ? [...before, id] : before.filter((each) => each !== id)))}
+              />
+            ))}
+          </div>
+        </fieldset>
+        {refused !== null && <Failed error={refused} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{t("app.cancel", { ns: "translation" })}</Button>
+          <Button type="submit" look="primary" disabled={busy}>
+            {agent === null ? t("create") : t("app.save", { ns: "translation" })}
+          </Button>
+        </div>
+      </form>
+    </>
   );
 }
 

@@ -45,6 +45,8 @@ export function Person({ branch, member, projectId, acts }: PersonProps) {
               {" · "}
               <Cpu size={12} className="mb-0.5 inline" aria-hidden /> {agent.provider}
               {agent.model !== null && ` / ${agent.model}`}
+              {typeof agent.effective_options["permissions"] === "string" &&
+                ` · ${agent.effective_options["permissions"]}`}
             </>
           )}
           {agent.provider === null && agent.kind === "ai" && ` · ${t("noProvider")}`}

@@ -94,7 +94,25 @@ describe("changing an agent", () => {
     write("Name", "Ada L.", await dialog());
     await press("Save", await dialog());
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
-    expect(changes(asked)).toMatchObject([{ path: "/agents/ada", body: { name: "Ada L." }, version: '"3"' }]);
+    expect(changes(asked)).toMatchObject([
+      { path: "/agents/ada", body: { name: "Ada L.", preview: true }, version: '"3"' },
+      { path: "/agents/ada", body: { name: "Ada L." }, version: '"3"' },
+    ]);
+  });
+
+  it("asks back before it gives more rights, and changes nothing without a yes", async () => {
+    const asked = serve({ ...ANSWERS, "PATCH /agents/ada": { agent: ada, widened: ["role: worker → manager"] } });
+    const made = () => changes(asked).filter((each) => !("preview" in ((each as { body?: object }).body ?? {})));
+    await team();
+    await choose("Actions for Ada", "Edit");
+    await screen.findByLabelText("Name");
+    write("Name", "Ada L.", await dialog());
+    await press("Save", await dialog());
+    expect(await screen.findByText("role: worker → manager")).toBeTruthy();
+    expect(made()).toEqual([]);
+    await press("Change it");
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+    expect(made()).toMatchObject([{ path: "/agents/ada", body: { name: "Ada L." } }]);
   });
 
   it("deactivates after asking, and offers to take it back", async () => {
