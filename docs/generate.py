@@ -44,7 +44,7 @@ def cli() -> str:
     return "\n".join(parts)
 
 
-_EVERYWHERE = {"--data-dir", "--server", "--token", "--json"}
+_EVERYWHERE = {"--data-dir", "--server", "--token", "--token-file", "--json", "--version"}
 _CLI_INTRODUCTION = """\
 What scripts may rely on (exit codes, `--json`, how the server is found) is in [conventions](conventions.md);
 `toryo COMMAND --help` says the same as this page.
@@ -107,7 +107,7 @@ def tools() -> str:
 def _of_resources(operation: Any) -> bool:
     from toryo.operations.prompting import PROMPTS
 
-    return not operation.tool and operation.route is None and operation.name not in PROMPTS
+    return operation.context and operation.name not in PROMPTS
 
 
 def _resources() -> str:
