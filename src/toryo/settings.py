@@ -78,6 +78,9 @@ class AuthSettings(BaseModel):
     mode: Literal["keys", "local"] = Field(
         "keys", description="keys: an API key is needed; local: register_agent gives one (loopback only)."
     )
+    key_calls_per_minute: int = Field(
+        3_000, ge=10, description="Calls a minute with one API key; more are refused for a moment."
+    )
     people: Literal["accounts", "tokens"] = Field(
         "accounts",
         description="accounts: passwords (and a provider) sign in, and a server that others reach needs one of them to "
@@ -93,6 +96,12 @@ class AuthSettings(BaseModel):
     )
     oidc_default_role: Literal["none", "viewer", "member", "owner"] = Field(
         "none", description="Of somebody new without such a value; none: owners add people first."
+    )
+    oidc_sign_in_hours: int = Field(
+        24,
+        ge=1,
+        le=336,
+        description="How long a browser that came from the provider is signed in: then the provider is asked again.",
     )
     oidc_email_domains: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Only people with a verified address there: example.org,example.com."
@@ -222,6 +231,7 @@ class Settings(BaseSettings):
         populate_by_name=True,
         extra="forbid",
         frozen=True,
+        hide_input_in_errors=True,
     )
 
     host: str = Field("127.0.0.1", description="Address to listen on.")
@@ -237,7 +247,9 @@ class Settings(BaseSettings):
         None, validation_alias="TORYO_REDIS_URL", description="Redis URL for hints and shared state (optional)."
     )
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
-        (), description="Further host names (with or without port) by which clients may address the server."
+        (),
+        description="Further host names (with or without port) by which clients may address the server, and whose "
+        "pages may call it. * allows every name; pages of other origins than the one addressed stay out.",
     )
     trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
         (),
@@ -245,6 +257,12 @@ class Settings(BaseSettings):
         "for those that come by the Unix socket.",
     )
     max_body_bytes: int = Field(2_000_000, ge=10_000, description="The largest request body, in bytes.")
+    max_connections: int = Field(
+        10_000, ge=10, description="Open TCP connections in all; beyond it the one that was idle longest is closed."
+    )
+    max_connections_per_address: int = Field(
+        2_000, ge=10, description="The same for one address (an IPv6 /64); trusted proxies may have any number."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="What the log file keeps; warnings and errors always go to stderr as well."
     )

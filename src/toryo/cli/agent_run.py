@@ -87,7 +87,7 @@ def _log(*, as_json: bool) -> None:
 
 class _Lines(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
-        output.say(record.getMessage())
+        output.say(*record.getMessage().splitlines())
 
 
 class _JsonLines(logging.Handler):

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from toryo.cli import output
+from toryo import provider_options
+from toryo.cli import output, widening
 from toryo.cli.failures import Misuse
 from toryo.cli.here import Here, command
 
@@ -36,6 +37,12 @@ Options = Annotated[
     str | None,
     typer.Option("--options", metavar="YAML|@FILE", help="Options of its provider: a playbook, for example."),
 ]
+Option = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option", metavar="KEY=VALUE", help="One option of its provider (repeatable); KEY= takes it away again."
+    ),
+]
 
 
 def add(app: typer.Typer) -> None:
@@ -57,6 +64,7 @@ def add_agent(
     capability: Capabilities = None,
     max_parallel: MaxParallel = None,
     options: Options = None,
+    option: Option = None,
     project: Annotated[
         list[str] | None,
         typer.Option("--project", metavar="PRJ", help="A project it belongs to; may be given several times."),
@@ -68,10 +76,13 @@ def add_agent(
         "role": role,
         "kind": kind,
         "projects": project,
-        **_described(name, reports_to, provider, model, prompt, agent_type, capability, max_parallel, options),
+        **_described(name, reports_to, provider, model, prompt, agent_type, capability, max_parallel),
+        "provider_options": _said(_options(options, option)),
     }
     answer = here.send("POST", "/agents", body)
-    here.answer(answer, lambda: _print_passkey(answer, f"made agent {answer['agent_id']}"))
+    widening.warn(answer)
+    made = f"made agent {answer['agent_id']}{_may(answer['agent'])}"
+    here.answer(answer, lambda: _print_passkey(answer, made))
 
 
 @command(group, "list")
@@ -91,7 +102,8 @@ def show_agent(here: Here, agent: Id) -> None:
     """One agent: everything about it but its passkey."""
     answer = here.get(f"/agents/{agent}")
     held = [f"{each['what']}: {each['reason']}, until {each['until']}" for each in answer.get("cooldowns", [])]
-    here.answer(answer, lambda: output.fields({**answer["agent"], "cools down": "; ".join(held)}))
+    widening.warn(answer)
+    here.answer(answer, lambda: output.fields({**_shown(answer["agent"]), "cools down": "; ".join(held)}))
 
 
 @command(group, "resume")
@@ -117,23 +129,34 @@ def edit_agent(
     capability: Capabilities = None,
     max_parallel: MaxParallel = None,
     options: Options = None,
+    option: Option = None,
+    replace_options: Annotated[
+        bool, typer.Option("--replace-options", help="What is given are all its options: the others are taken away.")
+    ] = False,
     project: Annotated[
         list[str] | None, typer.Option("--project", metavar="PRJ", help="Joins this project as well.")
     ] = None,
     leave: Annotated[list[str] | None, typer.Option("--leave", metavar="PRJ", help="Leaves this project.")] = None,
+    yes: widening.Yes = False,
 ) -> None:
-    """Change an agent, or the projects it belongs to."""
-    described = _described(name, reports_to, provider, model, prompt, agent_type, capability, max_parallel, options)
+    """Change an agent, or the projects it belongs to. Options that are not named stay as they are."""
+    described = _described(name, reports_to, provider, model, prompt, agent_type, capability, max_parallel)
+    described["provider_options"] = _options(options, option)
     body = {key: each for key, each in {"role": role, **described}.items() if each is not None}
+    if replace_options:
+        body["replace_options"] = True
+        body["provider_options"] = _said(body.get("provider_options")) or {}
     if not (body or project or leave):
         raise Misuse("Nothing to change.", "Name what: see `toryo agent edit --help`.")
-    if body:
-        here.send("PATCH", f"/agents/{agent}", body)
+    changes = widening.patch(here, f"/agents/{agent}", body, yes=yes)["changes"] if body else []
     for each in project or []:
         here.send("POST", f"/projects/{each}/members/{agent}")
     for each in leave or []:
         here.send("DELETE", f"/projects/{each}/members/{agent}")
-    here.answer(here.get(f"/agents/{agent}"), lambda: output.done(f"changed {agent}"))
+    here.answer(
+        {**here.get(f"/agents/{agent}"), "changes": changes},
+        lambda: output.done("; ".join([f"changed {agent}", *changes])),
+    )
 
 
 @command(group, "passkey")
@@ -164,7 +187,6 @@ def _described(
     agent_type: str | None,
     capability: list[str] | None,
     max_parallel: int | None,
-    options: str | None,
 ) -> dict[str, Any]:
     return {
         "name": name,
@@ -175,7 +197,6 @@ def _described(
         "agent_type": agent_type,
         "capabilities": capability,
         "max_parallel_tasks": max_parallel,
-        "provider_options": _options(options),
     }
 
 
@@ -183,24 +204,59 @@ def _text(given: str | None) -> str | None:
     """The words themselves, or those in the file after an `@`."""
     if given is None or not given.startswith("@"):
         return given
-    return Path(given[1:]).expanduser().read_text(encoding="utf-8")
+    from toryo.coordinator import files
+
+    return files.text(Path(given[1:]).expanduser())
 
 
-def _options(given: str | None) -> dict[str, Any] | None:
-    text = _text(given)
-    if text is None:
+def _options(given: str | None, single: list[str] | None) -> dict[str, Any] | None:
+    """The options of `--options`, then each `--option KEY=VALUE`; None stands for one that is to be removed.
+
+    What is declared as a text is taken as it was typed: `account=007` is no number.
+    """
+    if given is None and not single:
         return None
-    import yaml
-
-    try:
-        options = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise Misuse(f"--options is no YAML: {error}", "Write a mapping, or @FILE with one.") from None
+    options = _yaml(_text(given) or "{}", "--options")
     if not isinstance(options, dict):
         raise Misuse("--options is no mapping.", "Write KEY: VALUE, or @FILE with a mapping.")
+    for each in single or []:
+        name, equals, value = each.partition("=")
+        if not equals or not name.strip():
+            raise Misuse(f"{each!r} is no option.", "Write it as --option KEY=VALUE; KEY= takes it away.")
+        plain = value and name.strip() in provider_options.TEXTS
+        options[name.strip()] = value if plain else _yaml(value, f"--option {name}")
     # Dates and the like become the text they were written as: what is sent is JSON.
     clean: dict[str, Any] = json.loads(json.dumps(options, default=str))
     return clean
+
+
+def _yaml(text: str, what: str) -> Any:
+    from toryo.coordinator import documents
+
+    try:
+        return documents.read(text, what).data
+    except documents.Mistakes as mistakes:
+        raise Misuse(str(mistakes), "Write a mapping, or @FILE with one.") from None
+
+
+def _said(options: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Without those that are to be removed: where there are none yet, there is nothing to remove."""
+    return None if options is None else {name: each for name, each in options.items() if each is not None}
+
+
+def _may(agent: dict[str, Any]) -> str:
+    permissions = agent.get("effective_options", {}).get("permissions")
+    return f" (permissions: {permissions})" if permissions else ""
+
+
+def _shown(agent: dict[str, Any]) -> dict[str, Any]:
+    """With the options that hold because nothing else is said, and what is wrong with them."""
+    said, holds = agent["provider_options"], agent["effective_options"]
+    by_default = {f"  {name}": f"{value} (default)" for name, value in holds.items() if name not in said}
+    mistakes = " ".join(agent["mistakes"])
+    hidden = ("effective_options", "mistakes")
+    kept = {name: value for name, value in agent.items() if name not in hidden}
+    return {**kept, **by_default, "not started": mistakes}
 
 
 def _turn(here: Here, agent: str, verb: str) -> None:

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeVar
 
+from toryo.cli import widening
 from toryo.cli.failures import Misuse
 from toryo.cli.here import Here
 from toryo.cli.manifest import Agent, Manifest, Project, Task
@@ -37,8 +38,13 @@ class Change:
         return {key: each for key, each in asdict(self).items() if each}
 
 
-def apply(here: Here, manifest: Manifest) -> list[Change]:
-    """Everything the manifest says, in an order in which each thing finds what it refers to."""
+def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> list[Change]:
+    """Everything the manifest says, in an order in which each thing finds what it refers to.
+
+    Asks for confirmation before anything is changed if agents that are there already would get more rights.
+    """
+    if not yes:
+        widening.confirm(here, _widened(here, manifest), "This file")
     agents = _ordered(manifest.agents, lambda each: each.id, lambda each: [each.reports_to], "reports_to")
     changes, ids = _apply_projects(here, manifest.projects)
     changes += _apply_agents(here, agents)
@@ -47,6 +53,25 @@ def apply(here: Here, manifest: Manifest) -> list[Change]:
         tasks = [each for each in manifest.tasks if each.project == project]
         changes += _apply_tasks(here, ids.get(project, project), tasks)
     return changes
+
+
+def _widened(here: Here, manifest: Manifest) -> list[str]:
+    """What the file widens, each with its project or agent. Only what decides about rights is looked at: what else it
+    says may refer to things that it makes itself."""
+    found: list[str] = []
+    agents = {each["agent_id"]: each for each in here.get("/agents")["agents"]}
+    for agent in manifest.agents:
+        said = {key: each for key, each in agent.said().items() if key in ("role", "provider", "provider_options")}
+        if agent.id in agents and (different := _different(said, agents[agent.id])):
+            body = {**different, **_whole(different)}
+            found += [f"{agent.id}: {each}" for each in widening.widened(here, f"/agents/{agent.id}", body)]
+    projects = here.get("/projects")["projects"]
+    for project in manifest.projects:
+        there = next((each for each in projects if _same(project, each)), None)
+        if there is not None and project.settings:
+            path, body = f"/projects/{there['project_id']}", {"settings": project.settings}
+            found += [f"{there['project_id']}: {each}" for each in widening.widened(here, path, body)]
+    return found
 
 
 def _apply_projects(here: Here, projects: Iterable[Project]) -> tuple[list[Change], dict[str, str]]:
@@ -82,9 +107,15 @@ def _apply_agents(here: Here, agents: Iterable[Agent]) -> list[Change]:
             changes += _patch(here, "agent", f"/agents/{agent.id}", agent.id, wanted, there[agent.id])
         else:
             answer = here.send("POST", "/agents", wanted)
+            widening.warn(answer)
             passkey = None if agent.provider else answer["passkey"]
-            changes.append(Change("made", "agent", agent.id, passkey=passkey))
+            changes.append(Change("made", "agent", agent.id, _may(answer["agent"]), passkey=passkey))
     return changes
+
+
+def _may(agent: dict[str, Any]) -> str:
+    permissions = agent["effective_options"].get("permissions")
+    return f"permissions: {permissions}" if permissions else ""
 
 
 def _apply_memberships(here: Here, agents: Iterable[Agent], ids: dict[str, str]) -> list[Change]:
@@ -141,11 +172,28 @@ def _id_of(task: Task, title: str, ids: dict[str, str]) -> str:
 
 def _patch(here: Here, kind: str, path: str, id: str, wanted: dict[str, Any], found: dict[str, Any]) -> list[Change]:
     """Sends what differs, if anything does."""
-    different = {key: value for key, value in wanted.items() if key != "id" and not _equal(value, found.get(key))}
+    different = _different(wanted, found)
     if not different:
         return []
-    here.send("PATCH", path, different)
-    return [Change("changed", kind, id, ", ".join(different))]
+    answer = here.send("PATCH", path, {**different, **_whole(different)})
+    widening.warn(answer)
+    return [Change("changed", kind, id, "; ".join([", ".join(different), *answer.get("changes", ())]))]
+
+
+def _different(wanted: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+    """What is not there yet as it is wanted. Options of a provider are all that the file says, and no others."""
+    return {
+        key: value
+        for key, value in wanted.items()
+        if key != "id" and not (value == found[key] if key in _WHOLE else _equal(value, found.get(key)))
+    }
+
+
+_WHOLE = ("provider_options",)
+
+
+def _whole(different: dict[str, Any]) -> dict[str, Any]:
+    return {"replace_options": True} if "provider_options" in different else {}
 
 
 def _equal(wanted: Any, found: Any) -> bool:

@@ -12,7 +12,7 @@ from toryo.cli.here import Here, command
 
 
 def add(app: typer.Typer) -> None:
-    command(app, "mcp", options=("data_dir", "server", "token"))(mcp)
+    command(app, "mcp", options=("data_dir", "server", "token", "token_file"))(mcp)
 
 
 def mcp(here: Here) -> None:

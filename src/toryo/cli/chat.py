@@ -158,7 +158,7 @@ def _as_it_comes(here: Here, panel: Panel) -> Show:
             output.say(state)
         if not here.json:
             for each in heard.messages:
-                output.done(messages.told(each))
+                output.done(*messages.told(each))
             sys.stdout.flush()
 
     show(Heard(status=panel.status))

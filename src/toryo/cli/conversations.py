@@ -104,7 +104,7 @@ def _projects(here: Here, named: str | None) -> Iterable[str]:
 
 def _chat(each: dict[str, Any]) -> tuple[Any, ...]:
     newest = each["newest"]
-    said = messages.printable(f"{newest['from_name']}: {newest['content']}") if newest else ""
+    said = f"{newest['from_name']}: {newest['content']}" if newest else ""
     where = each["agent_id"], each["project_id"], each["unread"] or None, each["status"]["state"]
     return (*where, output.clock(each["newest_at"]), " ".join(said.split()))
 
@@ -112,7 +112,7 @@ def _chat(each: dict[str, Any]) -> tuple[Any, ...]:
 def _conversation(each: dict[str, Any]) -> tuple[Any, ...]:
     turns = f"{each['turns']}/{each['max_turns']}" + (f" ({each['turn_of']}'s)" if each["turn_of"] else "")
     who = f"{each['initiator_id']} → {each['partner_id']}"
-    about = messages.printable(each["purpose"] or "")
+    about = each["purpose"] or ""
     since = output.clock(each["created_at"])
     return each["conversation_id"], each["project_id"], who, each["state"], turns, since, " ".join(about.split())
 
@@ -129,6 +129,6 @@ def _print_conversation(answer: dict[str, Any]) -> None:
 
 def _print_said(said: list[dict[str, Any]]) -> None:
     for each in said:
-        output.done(messages.told(each))
+        output.done(*messages.told(each))
     if not said:
         output.say("Nothing was said.")

@@ -1,10 +1,11 @@
-"""`toryo db`: upgrade, back up, restore and check the database, straight on it and not through a server.
+"""`toryo db`: upgrade, back up, restore, check and move the database, straight on it and not through a server.
 
 A backup and a check only read and may run beside a server; an upgrade and a restore want the database for themselves.
 """
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from toryo import directories, held
 from toryo.cli import output
 from toryo.cli.failures import Failure, Misuse, ServerAway
 from toryo.cli.here import Here, command
@@ -19,7 +21,9 @@ from toryo.cli.here import Here, command
 if TYPE_CHECKING:
     from toryo.storage.database import Database
 
-group = typer.Typer(help="The database: upgrade, backup, restore, check.", no_args_is_help=True, rich_markup_mode=None)
+group = typer.Typer(
+    help="The database: upgrade, backup, restore, check, move.", no_args_is_help=True, rich_markup_mode=None
+)
 
 DatabaseUrl = Annotated[
     str | None,
@@ -48,10 +52,18 @@ def upgrade(here: Here, database: DatabaseUrl = None) -> None:
     here.answer({"success": True, "steps": steps}, lambda: output.done(told))
 
 
-def backup(here: Here, file: BackupFile, database: DatabaseUrl = None) -> None:
-    """Write everything into one file, while others work. It restores into SQLite and PostgreSQL alike."""
+def backup(
+    here: Here,
+    file: BackupFile,
+    database: DatabaseUrl = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
+) -> None:
+    """Write everything into one file that only you can read, while others work. It restores into SQLite and PostgreSQL
+    alike."""
     from toryo.storage import archive
 
+    if file.exists() and not force:
+        raise Misuse(f"{file} is there already.", "Name another file, or say --force to overwrite it.")
     if not file.absolute().parent.is_dir():
         raise Misuse(f"There is no directory {file.parent}.", "Make it first, or name another file.")
     with _opened(here, database) as opened:
@@ -61,15 +73,26 @@ def backup(here: Here, file: BackupFile, database: DatabaseUrl = None) -> None:
     here.answer(answer, lambda: output.done(f"{file}: {rows} rows, {counts['tasks']} tasks, {counts['events']} events"))
 
 
-def restore(here: Here, file: BackupFile, database: DatabaseUrl = None) -> None:
-    """Read a backup into an empty database. Nothing that exists is overwritten."""
+def restore(
+    here: Here,
+    file: BackupFile,
+    database: DatabaseUrl = None,
+    credentials: Annotated[
+        bool,
+        typer.Option(
+            "--with-credentials",
+            help="Bring tokens, API keys, browsers and sessions along: also what was revoked after the backup.",
+        ),
+    ] = False,
+) -> None:
+    """Read a backup into an empty database, without tokens and API keys. Nothing that exists is overwritten."""
     from toryo.storage import archive
 
     if not file.is_file():
         raise Misuse(f"There is no file {file}.", "Name a file that toryo db backup made.")
     with _opened(here, database, create=True) as opened:
         opened.upgrade()
-        counts = archive.restore(opened, file)
+        counts = archive.restore(opened, file, credentials=credentials)
     rows = sum(counts.values())
     here.answer(
         {"success": True, "rows": rows, "tables": counts},
@@ -90,11 +113,66 @@ def check(here: Here, database: DatabaseUrl = None) -> None:
     here.answer({"success": True, "problems": []}, lambda: output.done(f"{opened.place}: sound, every rule is kept"))
 
 
+def move(here: Here) -> None:
+    """Give a project's data its place outside of the project, where agents do not work, and point .toryo/ to it. With
+    --data-dir, in a project that was moved: point to its data anew."""
+    if here.data_dir is None and directories.project_directory() is None:
+        raise Misuse("No project is here or above (no .toryo/).", "Run this in one, or name a --data-dir.")
+    place = directories.data_dir(here.data_dir)
+    legacy = place.name == directories.MARK
+    project = place.parent if legacy else (directories.project_directory() or Path.cwd())
+    if not directories.holds_data(place):
+        raise Misuse(f"{place} holds no data of a server.", "Name the data directory with --data-dir.")
+    if directories.is_home(place) and not legacy:
+        _point_again(project, place)
+        target = place
+    else:
+        target = _move(project, place)
+    answer = {"success": True, "data_dir": str(target), "project_directory": str(project)}
+    here.answer(answer, lambda: output.done(f"the data of {project} is in {target}"))
+
+
+def _point_again(project: Path, place: Path) -> None:
+    former = directories.project_of(place)
+    if former is not None and former != project.resolve() and former.is_dir():
+        raise Misuse(f"{place} belongs to {former}, which still exists.", "Run this in that directory.")
+    directories.point(project, place)
+
+
+def _move(project: Path, place: Path) -> Path:
+    """Moves a data directory of no project's home into that of this project."""
+    target = directories.default_of(project)
+    for each in held.holders(place):
+        raise Misuse(f"A {each.name} (pid {each.pid}) uses {place}.", f"Stop it first: toryo down --data-dir {place}")
+    for name, what in (("worktrees", "open worktrees"), ("demo", "the demo's projects")):
+        if (place / name).is_dir() and any((place / name).rglob("*/*")):
+            raise Misuse(
+                f"{place / name} holds {what}, which stay where they are.",
+                "Merge or discard the tasks' worktrees (toryo worktrees), put the demo away, remove what is left, and "
+                "try again.",
+            )
+    if target.is_relative_to(place):
+        raise Misuse(f"{target} is inside {place}.", "Set XDG_DATA_HOME to a directory outside of it.")
+    if target.exists():
+        raise Misuse(
+            f"{target} already exists.",
+            f"To move {place} there, remove {target} first. To use {target}, remove {place}.",
+        )
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    target.parent.chmod(0o700)
+    place.chmod(0o700)
+    shutil.move(place, target)
+    (target / ".gitignore").unlink(missing_ok=True)
+    directories.point(project, target)
+    return target
+
+
 _COMMANDS: dict[str, Callable[..., None]] = {
     "upgrade": upgrade,
     "backup": backup,
     "restore": restore,
     "check": check,
+    "move": move,
 }
 
 
@@ -106,13 +184,14 @@ def _opened(here: Here, url: str | None, *, create: bool = False) -> Iterator[Da
     from toryo.storage.database import Database
     from toryo.storage.errors import DatabaseInUse, DatabaseUnavailable
 
-    settings = Settings(data_dir=here.data_dir) if url is None else Settings(data_dir=here.data_dir, database=url)
+    place_of_data = directories.prepared(here.data_dir) if create else directories.data_dir(here.data_dir)
+    settings = Settings(data_dir=place_of_data) if url is None else Settings(data_dir=place_of_data, database=url)
     place = settings.database_url()
     if place.startswith("sqlite:///"):
         file = Path(place.removeprefix("sqlite:///"))
         if not create and not file.is_file():
             raise Misuse(f"There is no database {file}.", "Name one with --database, or a --data-dir that has one.")
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         with Database.open(place, exclusive=create, threads=2) as opened:
             yield opened

@@ -18,9 +18,11 @@ from typing import Any
 import typer
 
 import toryo
+from toryo import directories
 from toryo.cli import output
 from toryo.cli.failures import FAILED, of
 from toryo.cli.here import Here, command
+from toryo.trust import Untrusted
 
 OLDEST_PYTHON = (3, 11)
 LATELY = 120
@@ -29,6 +31,9 @@ SCARCE = 1_000_000_000
 """Bytes free on a disk that is nearly full."""
 MOST_FILES = 200_000
 """Files that are measured at most."""
+MOST_NAMES = 8
+_MODELS = ("claude", "codex", "gemini", "qwen", "opencode", "copilot")
+"""Providers that know `permissions`."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,7 @@ def doctor(here: Here) -> None:
         *_of_machine(here),
         *of_server,
         *_of_coordinators(team, of_server),
+        *_of_sandbox(here, team),
         *_of_team(team),
         *_of_programs(team),
     ]
@@ -82,18 +88,28 @@ def doctor(here: Here) -> None:
 
 
 def _of_machine(here: Here) -> Iterator[Finding]:
-    from toryo.directories import data_dir
-
     version = ".".join(str(part) for part in sys.version_info[:3])
     good = sys.version_info >= OLDEST_PYTHON
     yield Finding("python", good, version, "" if good else "Toryo needs Python 3.11 or newer.")
     yield Finding("toryo", True, toryo.__version__)
-    place = data_dir(here.data_dir)
+    yield _dashboard()
+    try:
+        place = directories.data_dir(here.data_dir)
+    except Untrusted as untrusted:
+        yield Finding("data directory", False, untrusted.what, untrusted.instruction)
+        return
     yield _data_directory(place)
     yield _disk(place)
-    for name in ("logs", "worktrees"):
-        if (place / name).is_dir():
-            yield Finding(name, True, f"{_size(place / name)} in {place / name}")
+    for folder in (place / "logs", directories.work_dir(place) / "worktrees"):
+        if folder.is_dir():
+            yield Finding(folder.name, True, f"{_size(folder)} in {folder}")
+
+
+def _dashboard() -> Finding:
+    from toryo.server.pages import NOT_BUILT, built
+
+    what, _, instruction = NOT_BUILT.partition(". ")
+    return Finding("dashboard", built(), "built" if built() else what, "" if built() else instruction, needed=False)
 
 
 def _data_directory(place: Path) -> Finding:
@@ -102,6 +118,10 @@ def _data_directory(place: Path) -> Finding:
         return Finding("data directory", False, f"{place} is a file", "Name a directory with --data-dir.")
     if not os.access(nearest, os.W_OK | os.X_OK):
         return Finding("data directory", False, f"{nearest} cannot be written", "Name another one with --data-dir.")
+    if place.name == directories.MARK:
+        what = f"{place} lies where agents work: one that reads files reads owner.token"
+        instruction = "Move it: toryo down, then: toryo db move"
+        return Finding("data directory", False, what, instruction, needed=False)
     return Finding("data directory", True, f"{place}" + ("" if nearest == place else " (made when first needed)"))
 
 
@@ -199,11 +219,34 @@ def _of_coordinators(team: Team, of_server: Sequence[Finding]) -> Iterator[Findi
     )
 
 
+def _of_sandbox(here: Here, team: Team) -> Iterator[Finding]:
+    """What stands between agents' programs and this machine: as the Coordinators that run here have told it, else as
+    one that is started here would do it."""
+    from toryo.coordinator import instance, sandbox
+    from toryo.coordinator.provider import BadConfig
+    from toryo.directories import data_dir
+
+    running = {each["coordinator_id"] for each in team.coordinators}
+    words = instance.left_word(data_dir(here.data_dir))
+    told = {name: word for name, word in words.items() if name in running}
+    if not told and team.local:
+        try:
+            mode = sandbox.default_mode(None, os.environ)
+            told = {"": sandbox.Sandbox(mode, inherited=os.environ).told}
+        except BadConfig as wrong:
+            told = {"": f"sandbox: off ({wrong})"}
+    for name, word in sorted(told.items()):
+        on = word.startswith(sandbox.ON)
+        what = word.removeprefix("sandbox: ") + (f"; told by {name}" if name else "")
+        yield Finding("sandbox", on, what, "" if on else sandbox.ADVICE, needed=False)
+
+
 # --- the team --------------------------------------------------------------------------------------------------------
 
 
 def _of_team(team: Team) -> Iterator[Finding]:
     yield from _unoffered(team)
+    yield from _rights(team)
     for project in team.projects:
         yield from _of_project(project, team)
 
@@ -220,6 +263,22 @@ def _unoffered(team: Team) -> Iterator[Finding]:
             " one: toryo agent edit AGENT --provider NAME"
         )
         yield Finding(f"provider {name}", False, what, instruction)
+
+
+def _rights(team: Team) -> Iterator[Finding]:
+    """What agents' programs may do by themselves, and whose options keep them from being started."""
+    told = []
+    for agent in team.agents:
+        permissions = agent["effective_options"].get("permissions")
+        if permissions:
+            by_default = "" if "permissions" in agent["provider_options"] else " (default)"
+            walled = ", sandbox required" if agent["effective_options"].get("sandbox") == "bwrap" else ""
+            told.append(f"{agent['agent_id']}: {permissions}{by_default}{walled}")
+        if agent["mistakes"]:
+            instruction = f"Correct it: toryo agent edit {agent['agent_id']} --option NAME=VALUE"
+            yield Finding(f"agent {agent['agent_id']}", False, " ".join(agent["mistakes"]), instruction)
+    if told:
+        yield Finding("permissions", True, ", ".join(told))
 
 
 def _of_project(project: Mapping[str, Any], team: Team) -> Iterator[Finding]:

@@ -80,4 +80,6 @@ def told(event: dict[str, Any]) -> str:
 def _briefly(data: dict[str, Any]) -> str:
     """The plain values; what a decision read in detail is in --json and in `toryo why`."""
     shown = {name: value for name, value in data.items() if value is not None and not isinstance(value, (dict, list))}
+    if data.get("widened"):
+        shown["WIDENED"] = "; ".join(data["widened"])
     return ", ".join(f"{name}: {value}" for name, value in shown.items())

@@ -6,13 +6,14 @@ results and tokens are not: `toryo db backup` keeps those.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output
+from toryo.cli import output, widening
 from toryo.cli.here import Here, command
 
 _CLOSED = frozenset({"completed", "failed", "cancelled"})
@@ -39,17 +40,28 @@ def export(
     if file.exists() and not force:
         raise Misuse(f"{file} is there already.", "Name another file, or say --force.")
     manifest = _manifest(here)
-    file.write_text(_yaml(manifest), encoding="utf-8")
+    _write(file, _yaml(manifest))
     counts = {name: len(entries) for name, entries in manifest.items()}
     told = ", ".join(f"{many} {name}" for name, many in counts.items())
     here.answer({"success": True, "file": str(file), **counts}, lambda: output.done(f"{file}: {told}"))
 
 
-def import_(here: Here, file: Annotated[Path, typer.Argument(metavar="FILE", help="What export wrote.")]) -> None:
+def _write(file: Path, text: str) -> None:
+    """For this user's eyes only: what agents are told and given stands in it."""
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "w", -1, "utf-8") as out:
+        os.fchmod(out.fileno(), 0o600)
+        out.write(text)
+
+
+def import_(
+    here: Here,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What export wrote.")],
+    yes: widening.Yes = False,
+) -> None:
     """Make everything as an exported file says; what exists already is left as it is or brought up to date."""
     from toryo.cli.starting import apply
 
-    apply(here, file)
+    apply(here, file, yes)
 
 
 def _yaml(manifest: dict[str, Any]) -> str:

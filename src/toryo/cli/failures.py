@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from toryo.trust import Untrusted
+
 DONE, FAILED, MISUSED, UNREACHABLE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 
@@ -54,6 +56,8 @@ def of(error: BaseException) -> Failure | None:
     """The failure that an error means to the person who typed the command; None if it is a defect of ours."""
     if isinstance(error, Failure):
         return error
+    if isinstance(error, Untrusted):
+        return Misuse(error.what, error.instruction)
     if isinstance(error, OSError):
         name = f"{error.filename}: " if error.filename else ""
         return Misuse(f"{name}{error.strerror or error}", "Check the path and its permissions.")

@@ -1,13 +1,17 @@
 """What every command is given: the options that stand everywhere, the server behind them, and one way to answer.
 
-A command is a function whose first parameter is a `Here`; `command` adds --data-dir, --server, --token and --json to
-it, so that they may be written before or after the command's name. Nothing here knows a particular command.
+A command is a function whose first parameter is a `Here`; `command` adds --data-dir, --server, --token, --token-file
+and --json to it, so that they may be written before or after the command's name. Nothing here knows a particular
+command.
 """
 
 from __future__ import annotations
 
 import inspect
+import os
+import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +31,7 @@ DataDir = Annotated[
         "--data-dir",
         envvar="TORYO_DATA_DIR",
         metavar="DIR",
-        help="Where the server keeps its data (else .toryo/ here, else the user's data directory).",
+        help="Where the server keeps its data (else what .toryo/ here or above says, else the user's data directory).",
     ),
 ]
 Server = Annotated[
@@ -45,14 +49,31 @@ Token = Annotated[
         "--token",
         envvar="TORYO_TOKEN",
         metavar="TOKEN",
-        help="Who you are (else the token file in the data directory).",
+        help="Who you are (else the token file in the data directory). Others on this machine can read it here: better"
+        " --token-file or TORYO_TOKEN.",
+    ),
+]
+TokenFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--token-file",
+        metavar="FILE",
+        help="A file with the token of --token; - reads it from stdin.",
     ),
 ]
 Json = Annotated[
     bool,
     typer.Option("--json", help="One JSON document on stdout and nothing else there."),
 ]
-_OPTIONS: dict[str, Any] = {"data_dir": DataDir, "server": Server, "token": Token, "json": Json}
+PRIVATE_NETWORK = "TORYO_PRIVATE_NETWORK"
+"""The environment variable that says: the way to the server is encrypted by other means."""
+_OPTIONS: dict[str, Any] = {
+    "data_dir": DataDir,
+    "server": Server,
+    "token": Token,
+    "token_file": TokenFile,
+    "json": Json,
+}
 
 
 @dataclass
@@ -62,6 +83,7 @@ class Here:
     data_dir: Path | None = None
     server: str | None = None
     token: str | None = None
+    token_file: Path | None = None
     json: bool = False
     followed_by: str | None = None
     """The subcommand that comes after this one, for a command that may also stand alone."""
@@ -82,7 +104,7 @@ class Here:
         self.__dict__.pop("client", None)
 
     def get(self, path: str, **params: Any) -> dict[str, Any]:
-        return self.client.rest("GET", _quoted(path), params=params)
+        return self._asked("GET", path, params=params)
 
     def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What is None in the body was not said, and is not sent."""
@@ -90,9 +112,29 @@ class Here:
 
         said = {key: each for key, each in (body or {}).items() if each is not None}
         try:
-            return self.client.rest(method, _quoted(path), json=said)
+            return self._asked(method, path, json=said)
         except JSONEncodeError:
             raise Misuse("What was said is no UTF-8 text.", "Write it in UTF-8.") from None
+
+    def _asked(self, method: str, path: str, **more: Any) -> dict[str, Any]:
+        """A server that does not know what is asked for may be the wrong one, so the refusal says which one it was."""
+        from toryo.client import RefusalError
+
+        try:
+            return self.client.rest(method, _quoted(path), **more)
+        except RefusalError as error:
+            if error.code.endswith("NotFound"):
+                error.instruction = f"{error.instruction} (Asked: {self.client.address})".strip()
+            raise
+
+    def read_token_file(self) -> None:
+        """From here on `token` is what stands in the file, if one was named."""
+        if self.token_file is None:
+            return
+        text = sys.stdin.read() if str(self.token_file) == "-" else self.token_file.expanduser().read_text()
+        self.token = text.strip()
+        if not self.token or len(self.token.split()) != 1:
+            raise Misuse(f"{self.token_file} holds no token.", "It must hold one token and nothing else.")
 
     def answer(self, document: Mapping[str, Any], show: Callable[[], None]) -> None:
         """The one result of a command: the document for scripts, or what `show` prints for people."""
@@ -135,6 +177,9 @@ def taking(function: Callable[..., None], options: tuple[str, ...] = tuple(_OPTI
         here = replace(before, **{name: value for name, value in said.items() if value})
         here.followed_by = typed.invoked_subcommand
         typed.obj = here
+        if here.followed_by is None:
+            here.read_token_file()
+            warn_of_clear_text(here.server)
         function(here, **values)
 
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
@@ -145,6 +190,25 @@ def taking(function: Callable[..., None], options: tuple[str, ...] = tuple(_OPTI
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     return run
+
+
+def warn_of_clear_text(server: str | None) -> None:
+    """Whoever is between this machine and a server that is spoken to without TLS can read the token and use it.
+
+    Agents are not told: their Coordinator's operator has been. Nor is anybody whose network is private by other means
+    (a VPN, an SSH tunnel) and who has said so.
+    """
+    if server is None or "TORYO_LAUNCH_CREDENTIAL" in os.environ or os.environ.get(PRIVATE_NETWORK):
+        return
+    from toryo.cli import output
+    from toryo.client import address
+
+    with suppress(ValueError):  # what is no address is refused where it is used
+        if address.parse(server).in_clear:
+            output.say(
+                f"toryo: warning: {server} is not encrypted: others on the network can read your token. Use https://,"
+                f" or set {PRIVATE_NETWORK}=1 if the network itself is encrypted (VPN)."
+            )
 
 
 def _parameter(name: str) -> inspect.Parameter:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import Annotated, Any
 
@@ -36,7 +35,7 @@ def logs(
         output.document({"success": True, "launch_id": launch, "text": text, **said})
         return
     text, last = _rest(here, launch, 0)
-    _print(text)
+    output.text(text)
     if follow and not last["ended"]:
         last = _follow(here, launch, last["next_offset"])
     for each in remarks(last):
@@ -48,12 +47,12 @@ def _follow(here: Here, launch: str, offset: int) -> dict[str, Any]:
     last: dict[str, Any] = {"ended": False, "next_offset": offset}
     while not last["ended"]:
         text, last = _rest(here, launch, last["next_offset"], wait_seconds=WAIT_SECONDS)
-        _print(text)
+        output.text(text)
     quiet = False
     while not quiet:
         time.sleep(LAST_OUTPUT_SECONDS)
         text, last = _rest(here, launch, last["next_offset"])
-        _print(text)
+        output.text(text)
         quiet = not text
     return last
 
@@ -81,8 +80,3 @@ def _rest(here: Here, launch: str, offset: int, wait_seconds: int | None = None)
         if page["next_offset"] == offset or page["ended"]:
             return "".join(parts), page
         offset, wait_seconds = page["next_offset"], None
-
-
-def _print(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()

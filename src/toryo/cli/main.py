@@ -7,6 +7,7 @@ heavy is loaded.
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -39,7 +40,7 @@ from toryo.cli import (
     why,
     worktrees,
 )
-from toryo.cli.here import DataDir, Json, Server, Token, given_before
+from toryo.cli.here import DataDir, Json, Server, Token, TokenFile, given_before
 
 app = typer.Typer(
     name="toryo",
@@ -59,15 +60,27 @@ for group in (playbooks, why, trace, usage, sessions, logs, events, exporting, d
     group.add(app)
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        import toryo
+
+        typer.echo(f"toryo {toryo.__version__}")
+        raise typer.Exit
+
+
 @app.callback()
 def everywhere(
     context: typer.Context,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
     data_dir: DataDir = None,
     server: Server = None,
     token: Token = None,
+    token_file: TokenFile = None,
     json: Json = False,
 ) -> None:
-    given_before(context, data_dir=data_dir, server=server, token=token, json=json)
+    given_before(context, data_dir=data_dir, server=server, token=token, token_file=token_file, json=json)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -106,7 +119,7 @@ def _explain_usage(mistake: typer.TyperException) -> int:
     path = context.command_path if context is not None else "toryo"
     message = mistake.format_message().replace("Value error, ", "").rstrip()
     if type(mistake).__name__ == "NoArgsIsHelpError":
-        sys.stderr.write(message + "\n")
+        _err(message)
     else:
         _say(f"{message} See `{path} --help`.")
     return failures.MISUSED
@@ -115,4 +128,10 @@ def _explain_usage(mistake: typer.TyperException) -> int:
 def _say(text: str) -> None:
     """A line per mistake; what is folded within one is unfolded."""
     for line in text.splitlines():
-        sys.stderr.write(f"toryo: {' '.join(line.split())}\n")
+        _err(f"toryo: {' '.join(line.split())}")
+
+
+def _err(text: str) -> None:
+    from toryo.domain.texts import printable
+
+    sys.stderr.write(printable(text) + "\n")

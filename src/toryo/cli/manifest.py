@@ -9,8 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from toryo import provider_options
 from toryo.cli.failures import Misuse
 from toryo.coordinator import documents
 
@@ -60,9 +61,24 @@ class Agent(_Entry):
     max_parallel_tasks: int | None = Field(None, ge=1)
     """How many tasks may be in progress for it in one project; 1 if not said."""
     provider_options: dict[str, Any] = Field(default_factory=dict)
-    """What its program takes, such as a `playbook`."""
+    """What its program takes, such as a `playbook`: all of it, options that are not here are taken away."""
     projects: list[str] = Field(default_factory=list)
     """The projects it belongs to, by id or name."""
+
+
+class Check(_Entry):
+    file: str | None = None
+    """A path that must exist, in the working directory."""
+    command: str | list[str] | None = None
+    """A command that must end with 0."""
+    timeout_seconds: int | None = Field(None, ge=1, le=3600)
+    """Seconds that the command may take."""
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Check:
+        if (self.file is None) is (self.command is None):
+            raise ValueError("a check names either a file or a command")
+        return self
 
 
 class Task(_Entry):
@@ -84,7 +100,7 @@ class Task(_Entry):
     """Where it begins; `in_progress` starts its assignee. Later runs leave the status alone."""
     context: dict[str, Any] | None = None
     """For its assignee, such as the `command` of a command agent."""
-    acceptance: list[dict[str, str]] = Field(default_factory=list)
+    acceptance: list[Check] = Field(default_factory=list)
     """Checks before it can complete: `file: PATH` or `command: CMD` each."""
 
 
@@ -97,9 +113,21 @@ class Manifest(_Entry):
 def read(path: Path) -> Manifest:
     """What a file says, directories made absolute; raises Misuse with a line per mistake."""
     try:
-        manifest = documents.checked(documents.read(path.read_text(encoding="utf-8"), str(path)), Manifest)
+        document = documents.of_file(path)
+        manifest = documents.checked(document, Manifest)
+        _check_options(document, manifest)
     except documents.Mistakes as mistakes:
         raise Misuse(str(mistakes), "Nothing was changed.") from None
     for project in manifest.projects:
         project.directory = (path.resolve().parent / project.directory.expanduser()).resolve()
     return manifest
+
+
+def _check_options(document: documents.Document, manifest: Manifest) -> None:
+    """As the server does, with the line: before anything of the file is carried out."""
+    for number, agent in enumerate(manifest.agents):
+        for wrong in provider_options.check(agent.provider, agent.provider_options):
+            document.mistake(("agents", number, "provider_options", wrong.option), f"agent {agent.id}: {wrong}")
+        for wrong in provider_options.check_model(agent.model):
+            document.mistake(("agents", number, "model"), f"agent {agent.id}: {wrong}")
+    document.fail_if_mistaken()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import Any
 
 from toryo.cli import output
 from toryo.cli.panel import Heard
+from toryo.domain.texts import one_line, printable
 
 _STATES = {
     "connected": "is connected",
@@ -19,11 +19,11 @@ _STATES = {
 _NEEDS_NO_REASON = ("connected", "terminating", "person")
 
 
-def told(message: dict[str, Any], me: str | None = None) -> str:
+def told(message: dict[str, Any], me: str | None = None) -> list[str]:
     """When, who, what; further lines below the first. `me` is called you."""
-    who = "you" if message["from_agent_id"] == me else printable(message["from_name"])
-    content = printable(message["content"]).replace("\n", "\n    ")
-    return f"{output.clock(message['created_at'])}  {who}: {content}"
+    who = "you" if message["from_agent_id"] == me else one_line(message["from_name"])
+    first, *further = printable(message["content"]).split("\n")
+    return [f"{output.clock(message['created_at'])}  {who}: {first}", *(f"    {each}" for each in further)]
 
 
 def standing(agent: str, status: dict[str, Any]) -> str:
@@ -52,8 +52,3 @@ class News:
         news = f"{back}{said}" if back or said != self._said else None
         self._said, self._away = said, False
         return news
-
-
-def printable(text: str) -> str:
-    """Without what would steer the terminal of whoever reads it: agents write what they like."""
-    return "".join(each if each in "\n\t" or unicodedata.category(each) != "Cc" else "\ufffd" for each in text)

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import messages, output
+from toryo.cli import output
 from toryo.cli.here import Here, command
+from toryo.domain.texts import one_line, printable
 
 
 def add(app: typer.Typer) -> None:
@@ -30,11 +31,27 @@ def _print(items: list[dict[str, Any]]) -> None:
     if not items:
         output.say("Nothing needs you.")
     for each in items:
-        output.done("\n".join(told(each)))
+        output.done(*told(each))
 
 
 def told(item: dict[str, Any]) -> list[str]:
     """Since when and what, then the words, then what can be done."""
-    text = " ".join(messages.printable(item["text"]).split())
-    lines = [f"{output.clock(item['since'])}  {messages.printable(item['title'])}", *([f"  {text}"] if text else [])]
+    request = item.get("request")
+    words = asked(request) if request is not None else [one_line(item["text"])]
+    lines = [f"{output.clock(item['since'])}  {one_line(item['title'])}", *(f"  {each}" for each in words if each)]
     return [*lines, *(f"  {each['name']}: {each['command']}" for each in item["actions"])]
+
+
+def asked(request: dict[str, Any]) -> list[str]:
+    """What somebody is asked to approve: who asks, and every text that counts, marked as somebody's words by a bar."""
+    wish = f", for {request['asked_for']}" if request["asked_for"] else ""
+    lines = [f"{request['asked_by']} asks{wish}; {request['assignee_id'] or 'nobody'} would do it."]
+    for name in ("description", "context"):
+        lines += _quoted(name, printable(request[name] or "").strip().split("\n"))
+    lines += _quoted("acceptance", request["acceptance"])
+    lines += [f"It runs this command: {each}" for each in request["commands"]]
+    return lines if request["complete"] else [*lines, "It is longer than shown here: toryo task show has all of it."]
+
+
+def _quoted(name: str, lines: list[str]) -> list[str]:
+    return [f"{name}:", *(f"  | {each}" for each in lines)] if any(lines) else []

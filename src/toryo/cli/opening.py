@@ -1,16 +1,31 @@
-"""`toryo open`: a link that signs a browser in to the dashboard, once; opened here if there is somebody to see it."""
+"""`toryo open`: a link that signs a browser in to the dashboard, once; opened here if there is somebody to see it.
+
+Every user of a machine can read the arguments of its processes. So the browser is not started with the link but with a
+page that only this user can read, which leads to it and is removed afterwards. The page is in the home directory
+itself: browsers in a snap see no hidden directories, and have a /tmp of their own.
+"""
 
 from __future__ import annotations
 
+import html
 import os
+import secrets
+import subprocess
 import sys
 import webbrowser
+from contextlib import suppress
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from toryo.cli import failures, output
 from toryo.cli.here import Here, command
+
+PAGE = "toryo-open-*.html"
+REMOVED_AFTER_SECONDS = 60
+"""Time for a browser to start and read the page."""
+_REMOVE = "import os, sys, time; time.sleep(float(sys.argv[1])); os.unlink(sys.argv[2])"
 
 
 def add(app: typer.Typer) -> None:
@@ -39,12 +54,21 @@ def link(here: Here, *, person: str | None = None, login: str | None = None) -> 
     return {"success": True, "url": address, "expires_at": made["expires_at"]}
 
 
-def invite(here: Here, *, open_it: bool) -> None:
+def invite(here: Here, place: Path, *, open_it: bool) -> None:
     """Says how to sign in to a server that has just come up, and does it where there is somebody to see it.
 
-    A server without a token at hand (another one's database, another person's) is told as it is: the link is a help,
-    not what it came up for.
+    A link is worth what its person may do, so it is printed on a terminal only, and never into a log. A server without
+    a token at hand (another one's database, another person's) is told as it is: the link is a help, not what it came
+    up for.
     """
+    from toryo.server.pages import NOT_BUILT, built
+
+    if not built():
+        output.say(NOT_BUILT)
+        return
+    if not sys.stderr.isatty():
+        output.say(f"Sign in with: {output.program()} open --data-dir {place}")
+        return
     try:
         address = link(here)["url"]
     except Exception as error:  # noqa: BLE001 - whatever it is, the server is up and goes on
@@ -58,11 +82,36 @@ def invite(here: Here, *, open_it: bool) -> None:
 
 def show(address: str) -> None:
     """In a browser, where there is a screen: on a server, one for terminals would take this one over."""
-    if has_screen():
-        webbrowser.open(address)
+    if not has_screen():
+        return
+    try:
+        page = _page(address, Path.home())
+    except (OSError, RuntimeError) as error:  # no home, or none that can be written
+        output.say(f"The browser was not opened ({getattr(error, 'strerror', None) or error}). Open the link yourself.")
+        return
+    webbrowser.open(page.as_uri())
+    remover = [sys.executable, "-c", _REMOVE, str(REMOVED_AFTER_SECONDS), str(page)]
+    nowhere = subprocess.DEVNULL
+    subprocess.Popen(remover, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
 
 
 def has_screen() -> bool:
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or os.environ.get("WSL_DISTRO_NAME"):  # a browser of Windows sees no file of WSL
         return False
     return sys.platform in ("darwin", "win32") or any(os.environ.get(each) for each in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
+def _page(address: str, place: Path) -> Path:
+    """A page, readable by this user alone, that leads to the address. Earlier ones are removed."""
+    for each in place.glob(PAGE):
+        with suppress(OSError):
+            each.unlink()
+    page = place / PAGE.replace("*", secrets.token_hex(8))
+    descriptor = os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    target = html.escape(address, quote=True)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+        out.write(
+            '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Toryo</title>\n'
+            f'<meta http-equiv="refresh" content="0;url={target}">\n<a href="{target}">Sign in to Toryo</a>\n'
+        )
+    return page

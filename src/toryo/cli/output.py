@@ -1,8 +1,11 @@
-"""How answers look: tables and marks for people on stdout, one JSON document for scripts, messages on stderr."""
+"""How answers look: tables and marks for people on stdout, one JSON document for scripts, messages on stderr.
+
+Whatever is printed for people goes through here, because much of it was written by agents: nothing but our own colours
+reaches the terminal as an escape, and a text that stands on one line begins no other.
+"""
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +13,8 @@ from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from toryo.domain.texts import coloured, exact, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,31 +62,49 @@ def _console(*, stderr: bool) -> Console:
 
 def document(value: Mapping[str, Any]) -> None:
     """One JSON document on stdout."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    sys.stdout.write(exact(value, indent=2) + "\n")
 
 
 def line(value: Mapping[str, Any]) -> None:
     """One JSON document on one line, at once: for what goes on and on."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    sys.stdout.write(exact(value) + "\n")
     sys.stdout.flush()
 
 
-def say(text: str) -> None:
+def say(*lines: str) -> None:
     """A message: stderr, so that it never mixes with an answer."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write("".join(f"{on_one_line(each)}\n" for each in lines))
     sys.stderr.flush()
 
 
-def done(text: str) -> None:
+def done(*lines: str) -> None:
     """What a command did, in a few words, on stdout."""
-    sys.stdout.write(text + "\n")
+    sys.stdout.write("".join(f"{on_one_line(each)}\n" for each in lines))
+
+
+def on_one_line(text: str) -> str:
+    """With its blanks, which put it in its column."""
+    return printable(text).replace("\n", " ").replace("\t", " ")
+
+
+def text(of_a_program: str) -> None:
+    """What a program printed: as lines, and in its colours where somebody looks."""
+    somebody_looks = sys.stdout.isatty()
+    shown = coloured(of_a_program) if somebody_looks else printable(of_a_program)
+    sys.stdout.write(f"{shown}\x1b[0m" if somebody_looks and "\x1b" in shown else shown)
+    sys.stdout.flush()
+
+
+def patch(text: str) -> None:
+    """A patch: to the letter where a program takes it (`git apply`), for it is of no use otherwise."""
+    sys.stdout.write(coloured(text) if sys.stdout.isatty() else text)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str) -> None:
     """Rows under headings, the last column taking what room is left; `empty` is said when there are none."""
     from rich.table import Table
 
-    body = [[cell if _rich(cell) else _plain(cell) for cell in row] for row in rows]
+    body = [[cell if _rich(cell) else plain(cell) for cell in row] for row in rows]
     if not body:
         say(empty)
         return
@@ -102,7 +125,7 @@ def fields(values: Mapping[str, Any]) -> None:
     shown.add_column(overflow="fold")
     for name, value in values.items():
         if value not in (None, "", [], {}):
-            shown.add_row(name, value if _rich(value) else _plain(value))
+            shown.add_row(plain(name), value if _rich(value) else _lines(value))
     console().print(shown)
 
 
@@ -137,14 +160,19 @@ def seconds_between(start: str | None, end: str | None) -> float | None:
     return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
 
 
-def _plain(value: Any) -> Text:
+def plain(value: Any) -> Text:
+    """A value in a cell: no markup, no second line."""
+    from rich.text import Text
+
+    return Text(on_one_line(str(_lines(value))))
+
+
+def _lines(value: Any) -> Text:
     from rich.text import Text
 
     if value is None:
         return Text("")
-    if isinstance(value, (dict, list)):
-        return Text(json.dumps(value, ensure_ascii=False))
-    return Text(str(value))
+    return Text(exact(value) if isinstance(value, (dict, list)) else printable(str(value)))
 
 
 def _rich(value: Any) -> bool:

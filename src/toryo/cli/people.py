@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from toryo.cli import output
+from toryo.cli import output, widening
 from toryo.cli.failures import Misuse
 from toryo.cli.here import Here, command
 from toryo.cli.opening import link
@@ -82,10 +82,14 @@ def edit_person(
     ] = None,
     name: Name = None,
     email: Email = None,
+    yes: widening.Yes = False,
 ) -> None:
     """Change what somebody may do, at once and wherever they are signed in, or what they are called."""
     if role is None and name is None and email is None:
         raise Misuse("Nothing to change.", "Name what: see `toryo person edit --help`.")
+    if role is not None and not yes:
+        known = {each["person_id"]: each["login"] for each in here.get("/people")["people"]}
+        widening.confirm(here, widening.of_role(known.get(person), role))
     answer = here.send("PATCH", f"/people/{person}", {"login": role, "name": name, "email": email})
     here.answer(answer, lambda: output.done(f"{person} is {answer['person']['login']}"))
 

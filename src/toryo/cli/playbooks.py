@@ -50,7 +50,7 @@ def _playbooks(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
     if not file.is_file():
         raise Misuse(f"{file} is not there.", "Name a playbook, or a toryo.yaml.")
     try:
-        document = documents.read(file.read_text(encoding="utf-8"), str(file))
+        document = documents.of_file(file)
         if not (isinstance(document.data, dict) and "agents" in document.data):
             return {file.name: playbooks.parse(document)}
         return _of_team(file, agent)

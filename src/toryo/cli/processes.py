@@ -1,7 +1,7 @@
 """A server and a Coordinator as child processes of one command: started in order, ended in the other order.
 
 Each child is a session of its own, so that ^C reaches only the parent, which then ends the Coordinator (and with it
-the agents) before the server they report to.
+the agents) before the server they report to. Children do not outlive their parent, however it ends (`lifeline.py`).
 """
 
 from __future__ import annotations
@@ -12,14 +12,20 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from toryo.cli.failures import Failure
+from toryo import held
+from toryo.cli import output
+from toryo.cli.failures import Failure, Misuse
 
 Hear = Callable[[str, str], None]
 """Told each line that a child prints: the child's name, the line."""
 
+CHILD = "--ends-with-stdin"
+"""Tells a server or Coordinator that this module has started it."""
 READY_WITHIN_SECONDS = 30
 COORDINATOR_LEAVES_WITHIN_SECONDS = 30
 """Longer than the grace time it gives its agents."""
@@ -27,16 +33,19 @@ SERVER_LEAVES_WITHIN_SECONDS = 15
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM: everything is put away as after ^C, but nothing was interrupted: somebody ended it on purpose."""
+    """SIGTERM or SIGHUP: everything is put away as after ^C, but nobody typed that: it was ended from outside."""
 
 
 def heed_terminate() -> None:
-    """From now on SIGTERM raises Terminated in the main thread."""
+    """From now on SIGTERM, and SIGHUP unless it is ignored (nohup), raise Terminated in the main thread."""
 
     def leave(_number: int, _frame: object) -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a closed terminal may say it twice: nobody is in a hurry
         raise Terminated
 
     signal.signal(signal.SIGTERM, leave)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, leave)
 
 
 class Child:
@@ -44,25 +53,32 @@ class Child:
 
     def __init__(self, name: str, arguments: Sequence[str], environment: Mapping[str, str], hear: Hear) -> None:
         self.name = name
-        self._command = [sys.executable, "-m", "toryo", *arguments]
+        self._command = [sys.executable, "-m", "toryo", *arguments, CHILD]
         self._environment = dict(environment)
         self._hear = hear
         self._process: subprocess.Popen[str] | None = None
+        self.lifeline: int | None = None
+        """This process's end of the pipe that is the child's stdin; it is never written to."""
         self._announced = threading.Event()
         self._address: str | None = None
         self.ended = threading.Event()
 
-    def start(self) -> None:
+    def start(self, outlived_by: Child | None = None) -> None:
+        """Starts it; `outlived_by` then goes on until this one has ended, even if this process is killed."""
+        keeps = [] if outlived_by is None or outlived_by.lifeline is None else [outlived_by.lifeline]
+        end, self.lifeline = os.pipe()
         self._process = subprocess.Popen(
             self._command,
             env=self._environment,
-            stdin=subprocess.DEVNULL,
+            stdin=end,
+            pass_fds=keeps,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
             start_new_session=True,
         )
+        os.close(end)
         threading.Thread(target=self._listen, args=(self._process,), name=f"{self.name} output", daemon=True).start()
 
     def address(self) -> str:
@@ -70,7 +86,9 @@ class Child:
         self._announced.wait(READY_WITHIN_SECONDS)
         if self._address is None:
             state = "ended" if self.ended.is_set() else f"said nothing for {READY_WITHIN_SECONDS} s"
-            raise Failure(f"The {self.name} did not start: it {state}.", "What it printed stands above, or in its log.")
+            failure = Failure(f"The {self.name} did not start: it {state}.", "What it printed stands above.")
+            failure.exit_code = max(self.exit_code or 0, failure.exit_code)  # negative: a signal has ended it
+            raise failure
         return self._address
 
     def stop(self, seconds: float) -> None:
@@ -103,32 +121,45 @@ class Child:
             if text.startswith("ready ") and not self._announced.is_set():
                 self._address = text.removeprefix("ready ").strip()
                 self._announced.set()
-            self._hear(self.name, text)
+            with suppress(OSError):  # the terminal may be gone; what the child prints must be read all the same
+                self._hear(self.name, text)
         process.wait()
         self.ended.set()
         self._announced.set()
 
 
 class Crew:
-    """The server and its Coordinator; `with Crew(…) as crew:` leaves nothing behind."""
+    """The server of a data directory and its Coordinator; `with Crew(…) as crew:` leaves nothing behind.
+
+    The directory's `up.lock` is held meanwhile: `toryo down` asks the process that holds it.
+    """
 
     def __init__(
-        self, server: Sequence[str], coordinator: Sequence[str], environment: Mapping[str, str], hear: Hear
+        self,
+        place: Path,
+        server: Sequence[str],
+        coordinator: Sequence[str],
+        environment: Mapping[str, str],
+        hear: Hear,
     ) -> None:
-        self._server = Child("server", ["server", *server], environment, hear)
-        self._coordinator_arguments = list(coordinator)
+        self._place = place
+        self._lock: int | None = None
+        directory = ["--data-dir", str(place)]
+        self._server = Child("server", ["server", *directory, *server], environment, hear)
+        self._coordinator_arguments = [*directory, *coordinator]
         self._environment = environment
         self._hear = hear
         self._coordinator: Child | None = None
         self.address = ""
 
     def __enter__(self) -> Self:
+        self._lock = _hold(self._place)
         try:
             self._server.start()
             self.address = self._server.address()
             arguments = ["coordinator", "--server", self.address, *self._coordinator_arguments]
             self._coordinator = Child("coordinator", arguments, self._environment, self._hear)
-            self._coordinator.start()
+            self._coordinator.start(outlived_by=self._server)
         except BaseException:
             self.stop()
             raise
@@ -149,6 +180,9 @@ class Crew:
             except KeyboardInterrupt:
                 self._kill()
             raise
+        finally:
+            if self._lock is not None:
+                os.close(self._lock)
 
     def _stop_in_order(self) -> None:
         if self._coordinator is not None:
@@ -173,6 +207,18 @@ class Crew:
         for child in (self._coordinator, self._server):
             if child is not None:
                 child.kill()
+
+
+def _hold(place: Path) -> int:
+    """Takes the data directory for one `toryo up` at a time. Raises Misuse where another one has it."""
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = held.hold(place / held.UP_LOCK)
+    if lock is None:
+        raise Misuse(
+            f"toryo up (pid {held.pid_in(place / held.UP_LOCK)}) already runs from the data directory {place}.",
+            f"Use that one, or stop it first: {output.program()} down --data-dir {place}",
+        )
+    return lock
 
 
 def without_toryo(environment: Mapping[str, str]) -> dict[str, str]:

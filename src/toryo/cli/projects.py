@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output
+from toryo.cli import output, widening
 from toryo.cli.failures import Misuse
 from toryo.cli.here import Here, command
 
@@ -78,6 +78,7 @@ def edit_project(
     dir: Annotated[Path | None, typer.Option("--dir", metavar="PATH")] = None,
     description: Annotated[str | None, typer.Option("--description", "-d", metavar="TEXT")] = None,
     set: Settings = None,
+    yes: widening.Yes = False,
 ) -> None:
     """Change what a project is called, where it works, or its settings."""
     body = {
@@ -88,7 +89,7 @@ def edit_project(
     }
     if not any(each is not None for each in body.values()):
         raise Misuse("Nothing to change.", "Name what: --name, --dir, --description or --set KEY=VALUE.")
-    answer = here.send("PATCH", f"/projects/{project}", body)
+    answer = widening.patch(here, f"/projects/{project}", body, yes=yes)
     here.answer(answer, lambda: output.done(f"changed {project}"))
 
 

@@ -55,7 +55,7 @@ def requeue(
     """Put dead letters back into their queues, with a full number of attempts."""
     back = [here.send("POST", f"/tasks/{each}/requeue")["task"] for each in task]
     told = [f"{each['task_id']} waits for {each['agent_type']} again" for each in back]
-    here.answer({"success": True, "tasks": back}, lambda: output.done("\n".join(told)))
+    here.answer({"success": True, "tasks": back}, lambda: output.done(*told))
 
 
 def _row(task: dict[str, Any]) -> tuple[Any, ...]:

@@ -1,16 +1,19 @@
-"""`toryo up`, `toryo server`, `toryo coordinator`: the processes that run until somebody ends them."""
+"""`toryo up`, `toryo server`, `toryo coordinator`: the processes that run until somebody ends them; `toryo down`."""
 
 from __future__ import annotations
 
 import os
+import signal
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from toryo import directories, held
 from toryo.cli import opening, output
-from toryo.cli.failures import FAILED, Failure, Misuse
-from toryo.cli.here import Here, command, taking
+from toryo.cli.failures import FAILED, Failure, Misuse, ServerAway
+from toryo.cli.here import Here, command, taking, warn_of_clear_text
 
 if TYPE_CHECKING:
     from toryo.cli.programs import Program
@@ -38,11 +41,17 @@ MaxConcurrent = Annotated[
     int | None, typer.Option("--max-concurrent", min=1, metavar="N", help="How many processes at a time.")
 ]
 
+EndsWithStdin = Annotated[bool, typer.Option("--ends-with-stdin", hidden=True)]
+"""`toryo up` has started it: it ends when its stdin does (`lifeline.py`)."""
+LEAVES_WITHIN_SECONDS = 60
+"""How long `toryo down` waits for each: longer than a Coordinator and its server take in order."""
+
 
 def add(app: typer.Typer) -> None:
     command(app, "up", options=("data_dir",))(up)
+    command(app, "down", options=("data_dir", "json"))(down)
     command(app, "server", options=("data_dir",))(server)
-    coordinators.callback()(taking(coordinator, options=("data_dir", "server", "token")))
+    coordinators.callback()(taking(coordinator, options=("data_dir", "server", "token", "token_file")))
     command(coordinators, "check", options=("json",))(check)
     app.add_typer(coordinators, name="coordinator")
 
@@ -61,20 +70,63 @@ def up(
     Coordinator and its agents first."""
     from toryo.cli.processes import Crew, Terminated, heed_terminate
 
-    data = _arguments({"--data-dir": here.data_dir})
     serving = _arguments({"--host": host, "--port": port, "--database": database, "--redis": redis})
     if config is not None:
         _configured(config, {})  # a mistake in it is told before anything starts
     starting = _arguments({"--max-concurrent": max_concurrent, "--config": config and config.absolute()})
+    place = directories.prepared(here.data_dir)
+    output.say(f"The data directory is {place}.")
+    if place.name == directories.MARK:
+        output.say("Agents work around it, and it holds your token. To move it: toryo down, then toryo db move")
     heed_terminate()
     try:
-        with Crew([*data, *serving], [*data, *starting], os.environ, _hear) as crew:
+        with Crew(place, serving, starting, os.environ, _hear) as crew:
             output.say(f"Toryo is up at {crew.address}; ^C ends it.")
-            opening.invite(Here(data_dir=here.data_dir, server=crew.address), open_it=not no_open)
-            name = crew.wait()
+            try:
+                opening.invite(Here(data_dir=place, server=crew.address), place, open_it=not no_open)
+                name = crew.wait()
+            except KeyboardInterrupt:
+                _say_ending()
+                raise
     except Terminated:
         return
     raise Failure(f"The {name} has ended by itself, so Toryo is down.", "What it printed last stands above.")
+
+
+def _say_ending() -> None:
+    with suppress(OSError):  # where the terminal was closed, nobody hears it
+        output.say("Stopping the Coordinator with its agents, then the server. ^C again stops the agents at once.")
+
+
+def down(here: Here) -> None:
+    """Stop what runs from this data directory: the server, its Coordinators and their agents. Exit code 3 if nothing
+    runs."""
+    place = directories.data_dir(here.data_dir)
+    stopped: list[held.Holder] = []
+    while (each := next(held.holders(place), None)) is not None:
+        _end(each)
+        stopped.append(each)
+    if not stopped:
+        raise ServerAway(f"Nothing runs from the data directory {place}.", "Name another one with --data-dir.")
+    document = {
+        "success": True,
+        "data_dir": str(place),
+        "stopped": [{"name": each.name, "pid": each.pid} for each in stopped],
+    }
+    told = ", ".join(f"{each.name} (pid {each.pid})" for each in stopped)
+    here.answer(document, lambda: output.done(f"stopped {told}; data directory {place}"))
+
+
+def _end(holder: held.Holder) -> None:
+    if not holder.pid:
+        raise Failure(f"{holder.lock} is held by a process of an older Toryo.", "End that process by hand.")
+    with suppress(ProcessLookupError):
+        os.kill(holder.pid, signal.SIGTERM)
+    if not held.released(holder.lock, LEAVES_WITHIN_SECONDS):
+        raise Failure(
+            f"The {holder.name} (pid {holder.pid}) has not ended within {LEAVES_WITHIN_SECONDS} s.",
+            f"Wait and try again, or end it at once: kill -9 {holder.pid}",
+        )
 
 
 def server(
@@ -84,12 +136,15 @@ def server(
     socket: Socket = None,
     database: DatabaseUrl = None,
     redis: RedisUrl = None,
+    ends_with_stdin: EndsWithStdin = False,
 ) -> None:
     """The server alone. It is ready when it prints `ready http://…` on stderr."""
+    _heed_parent(ends_with_stdin)
     from toryo.server import app
     from toryo.server.errors import ConfigurationError
 
-    settings = _settings(host=host, port=port, socket=socket, data_dir=here.data_dir, database=database, redis=redis)
+    place = directories.prepared(here.data_dir)
+    settings = _settings(host=host, port=port, socket=socket, data_dir=place, database=database, redis=redis)
     try:
         app.run(settings)
     except ConfigurationError as error:
@@ -103,10 +158,12 @@ def coordinator(
     id: Annotated[
         str | None, typer.Option("--id", metavar="NAME", help="What it is called (the machine's name).")
     ] = None,
+    ends_with_stdin: EndsWithStdin = False,
 ) -> None:
     """Start and watch the agents' processes on this machine, until ^C. Without a file every agent may be started."""
     if here.followed_by is not None:
         return
+    _heed_parent(ends_with_stdin)
     from toryo.coordinator import loop
 
     given = {
@@ -115,7 +172,12 @@ def coordinator(
         "server_url": here.server,
         "coordinator_token": here.token,
     }
-    raise typer.Exit(loop.main(_configured(config, given), data_dir=here.data_dir))
+    configuration = _configured(config, given)
+    directories.prepared(here.data_dir)
+    if here.server is None:
+        warn_of_clear_text(configuration.server_url)
+    file = config and config.absolute()
+    raise typer.Exit(loop.main(configuration, data_dir=here.data_dir, config_file=file))
 
 
 def check(
@@ -132,12 +194,22 @@ def check(
     named = configuration.ai_providers
     found = [each for each in _programs(configuration) if each.installed or each.name in named]
     ok = all(each.ok for each in found if each.name in named)
-    here.answer(
-        {"success": ok, "providers": [each.document() for each in found]},
-        lambda: output.table(("PROVIDER", "", "PROGRAM"), map(_row, found), empty=""),
-    )
+    sandbox = _sandbox(configuration)
+
+    def say() -> None:
+        output.table(("PROVIDER", "", "PROGRAM"), map(_row, found), empty="")
+        output.done(sandbox)
+
+    here.answer({"success": ok, "providers": [each.document() for each in found], "sandbox": sandbox}, say)
     if not ok:
         raise typer.Exit(FAILED)
+
+
+def _heed_parent(ends_with_stdin: bool) -> None:
+    if ends_with_stdin:
+        from toryo.cli.lifeline import leave_when_stdin_ends
+
+        leave_when_stdin_ends(LEAVES_WITHIN_SECONDS)
 
 
 def _programs(config: Config) -> list[Program]:
@@ -146,6 +218,17 @@ def _programs(config: Config) -> list[Program]:
 
     every = configured(config.ai_providers)
     return programs.seen((every[name] for name in sorted(every)), os.environ)
+
+
+def _sandbox(config: Config) -> str:
+    from toryo.coordinator import sandbox
+    from toryo.coordinator.provider import BadConfig
+
+    try:
+        mode = sandbox.default_mode(config.sandbox, os.environ)
+    except BadConfig as wrong:
+        raise Misuse(str(wrong), "Nothing was started.") from None
+    return sandbox.Sandbox(mode, network=config.sandbox_network, inherited=os.environ).told
 
 
 def _row(found: Program) -> tuple[str, str, str]:
@@ -158,15 +241,13 @@ def _check_scripts(files: list[Path]) -> None:
 
     for file in files:
         try:
-            scripts.parse(documents.read(file.read_text(encoding="utf-8"), str(file)))
-        except OSError as error:
-            raise Misuse(f"{file} cannot be read: {error.strerror}.", "Name a script.") from None
+            scripts.parse(documents.of_file(file))
         except scripts.Mistakes as mistakes:
             raise Misuse(str(mistakes), "See docs/how-to/scripted-agents.md.") from None
 
 
 def _hear(name: str, line: str) -> None:
-    output.say(f"{name}: {line}")
+    output.say(line if line.startswith("toryo: ") else f"{name}: {line}")
 
 
 def _arguments(values: dict[str, Any]) -> list[str]:
@@ -192,6 +273,7 @@ def _configured(file: Path | None, given: dict[str, Any]) -> Config:
 def _settings(**given: Any) -> Any:
     """The server's settings: what was said here, else the environment, else the defaults."""
     from pydantic import ValidationError
+    from pydantic_settings import SettingsError
 
     from toryo.settings import Settings
 
@@ -201,3 +283,5 @@ def _settings(**given: Any) -> Any:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
         raise Misuse(f"The setting {name} is wrong: {first['msg']}.", "See docs/reference/settings.md.") from None
+    except SettingsError as error:  # a text that should be JSON; which one is said, and not what stands in it
+        raise Misuse(f"A setting cannot be read: {error}.", "See docs/reference/settings.md.") from None

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toryo.cli import output, teams
+from toryo import directories
+from toryo.cli import output, teams, widening
 from toryo.cli.failures import Misuse
 from toryo.cli.here import Here, command
 from toryo.cli.programs import KNOWN
+from toryo.trust import Untrusted
 
 if TYPE_CHECKING:
     from toryo.cli.programs import Program
 
 TEAM = teams.FILE
-DATA = ".toryo"
 NONE = "none"
 LOOK = "ls -l"
 
@@ -43,8 +44,8 @@ def init(
         ),
     ] = None,
 ) -> None:
-    """Write a toryo.yaml for this directory, with the agent programs found here. Also makes .toryo/, where the server
-    keeps its data."""
+    """Write a toryo.yaml for this directory, with the agent programs found here. Also makes a data directory for its
+    server, outside of this one, and .toryo/, which points to it."""
     from toryo.cli import programs
 
     directory = dir.expanduser().resolve()
@@ -60,29 +61,31 @@ def init(
     ask = sys.stdin.isatty() and not (yes or here.json)
     plan = _asked(directory, wanted, found) if ask else _by_default(directory, wanted, found)
     team.write_text(plan.text(), encoding="utf-8")
-    _make_data_directory(directory / DATA)
+    place = _data_directory(directory)
     document = {
         "success": True,
         "file": str(team),
-        "data_dir": str(directory / DATA),
+        "data_dir": str(place),
         "providers": list(plan.providers) or ["command"],
         "programs": [each.document() for each in found],
     }
-    here.answer(document, lambda: _print_next(team, plan, found))
+    here.answer(document, lambda: _print_next(team, place, plan, found))
 
 
 def apply(
     here: Here,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A toryo.yaml.")],
+    yes: widening.Yes = False,
 ) -> None:
-    """Make everything as a file says. Projects, agents, memberships and tasks; nothing is removed."""
+    """Make everything as a file says. Projects, agents, memberships and tasks; of these nothing is removed, but an
+    agent's provider_options become those of the file."""
     from toryo.cli import applying, manifest
 
     if not file.is_file():
         raise Misuse(f"{file} is not there.", "Name a toryo.yaml, or write one with `toryo init`.")
-    changes = applying.apply(here, manifest.read(file))
+    changes = applying.apply(here, manifest.read(file), yes=yes)
     document = {"success": True, "changes": [each.document() for each in changes]}
-    here.answer(document, lambda: output.done("\n".join(each.told() for each in changes) or "nothing to change"))
+    here.answer(document, lambda: output.done(*([each.told() for each in changes] or ["nothing to change"])))
 
 
 # --- who is to work --------------------------------------------------------------------------------------------------
@@ -176,13 +179,9 @@ def _ask_for_worktrees() -> bool:
 
 def _has_commits(directory: Path) -> bool:
     """Whether it lies in a git repository of which a worktree could be made."""
-    from toryo.coordinator import asking
+    from toryo.coordinator import worktrees
 
-    try:
-        answer = asking.ask(("git", "-C", str(directory), "rev-parse", "--verify", "--quiet", "HEAD"), os.environ)
-    except OSError:
-        return False
-    return answer.exit_code == 0
+    return worktrees.possible(directory)
 
 
 # --- what is said ----------------------------------------------------------------------------------------------------
@@ -196,25 +195,27 @@ def _print_found(found: Sequence[Program]) -> None:
             output.done(f"{'':<16} → {each.instruction}")
 
 
-def _make_data_directory(data: Path) -> None:
-    data.mkdir(mode=0o700, exist_ok=True)
-    ignore = data / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n")
+def _data_directory(project: Path) -> Path:
+    """That of the project. A pointer that came with a repository, or is out of date, is replaced."""
+    try:
+        return directories.prepare(project)
+    except Untrusted:
+        return directories.prepare(project, directories.default_of(project))
 
 
-def _print_next(team: Path, plan: Plan, found: Sequence[Program]) -> None:
+def _print_next(team: Path, place: Path, plan: Plan, found: Sequence[Program]) -> None:
     typed = output.program()
     output.done(f"wrote {team}: {_crew(plan)}")
+    output.done(f"The server's data will be in {place}")
     for each in found:
         if each.name in plan.providers and not each.ready:
             output.done(f"{each.name} may not be logged in. {each.instruction}")
     if not plan.providers:
         output.done(_how_to_get_a_model(found, typed))
-    output.done(f"Next, here:\n  {typed} up                # in a terminal of its own\n  {typed} apply {TEAM}")
+    output.done("Next, here:", f"  {typed} up                # in a terminal of its own", f"  {typed} apply {TEAM}")
     if plan.providers:
         project = teams.id_from(plan.name)
-        output.done(f"  {typed} task list --project {project}\n  {typed} task move TASK in_progress")
+        output.done(f"  {typed} task list --project {project}", f"  {typed} task move TASK in_progress")
         output.done("The last one starts the first task, and from then on it costs tokens.")
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 import typer
 
-from toryo.cli import output, worktrees
+from toryo.cli import needs, output, worktrees
 from toryo.cli.failures import FAILED, Misuse
 from toryo.cli.here import Here, command
 
@@ -186,10 +188,33 @@ def cancel_task(here: Here, task: Id, reason: Reason = None) -> None:
 
 
 @command(group, "approve")
-def approve_task(here: Here, task: Id) -> None:
-    """Let a requested task be worked on."""
-    answer = here.send("POST", f"/tasks/{task}/approve")
+def approve_task(
+    here: Here,
+    task: Id,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+) -> None:
+    """Let a requested task be worked on. Shows the task, asks for confirmation, and approves only what was shown."""
+    shown = here.get(f"/tasks/{task}")["task"]
+    output.say(f"{shown['task_id']}  {shown['title']}", *(f"  {each}" for each in needs.asked(_request(shown))))
+    if not yes:
+        _confirm(here)
+    answer = here.send("POST", f"/tasks/{task}/approve", {"version": shown["version"]})
     here.answer(answer, lambda: output.done(f"approved {task}"))
+
+
+def _request(task: dict[str, Any]) -> dict[str, Any]:
+    """The whole of a task, in the form in which requests are shown."""
+    from toryo.domain.needs import written
+
+    texts = ("title", "description", "context", "acceptance")
+    facts = ("assignee_id", "created_by", "requested_by", "version")
+    return asdict(written(**{name: task[name] for name in (*texts, *facts)}))
+
+
+def _confirm(here: Here) -> None:
+    if not sys.stdin.isatty() or here.json:
+        raise Misuse("Cannot ask for confirmation: not a terminal.", "Use --yes.")
+    typer.confirm("Approve this?", abort=True, err=True)
 
 
 @command(group, "reject")

@@ -46,7 +46,8 @@ _OF_MODELS = """\
 {isolation}
 
 # What an agent's program may do by itself stands in provider_options.permissions:
-#   read: look at files.  edit: change files, too.  full: run commands, too, as you would (this is the default).
+#   read: look at files (default of managers).  edit: change files, too (default of workers).
+#   full: run commands, too, as you would (only where it stands here).
 agents:
   - id: lead
     name: Lead

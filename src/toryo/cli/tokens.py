@@ -66,8 +66,12 @@ def list_tokens(here: Here, project: Project) -> None:
 
 
 @command(group, "revoke")
-def revoke_token(here: Here, key: Annotated[str, typer.Argument(metavar="ID", help="The key's id.")]) -> None:
-    """Make an API key worthless."""
+def revoke_token(here: Here, key: Annotated[str, typer.Argument(metavar="ID", help="Of the key or token.")]) -> None:
+    """Revoke an API key, or a token of a data directory that is gone (dir_…)."""
+    if key.startswith("dir_"):
+        answer = here.send("DELETE", f"/server-tokens/{key}")
+        here.answer(answer, lambda: output.done(f"revoked {key}"))
+        return
     answer = here.send("POST", f"/keys/{key}/revoke")
     here.answer(answer, lambda: output.done(f"revoked {key} of {answer['key']['agent_id'] or 'nobody yet'}"))
 
@@ -82,6 +86,38 @@ def _print_made(answer: dict[str, Any]) -> None:
     output.done(f"made key {answer['key']['key_id']} of {answer['agent_id']}")
     output.fields({"token": answer["token"]})
     output.say("Keep it: it is shown this once. Agents show it as Authorization: Bearer, or as api_key.")
+
+
+# --- of data directories ---------------------------------------------------------------------------------------------
+
+
+@command(group, "server")
+def list_of_server(here: Here) -> None:
+    """The tokens in the files of data directories (owner.token, coordinator.token), without their secrets."""
+    answer = here.get("/server-tokens")
+    rows = [
+        (each["token_id"], each["file"], "this server" if each["this_server"] else each["directory_id"] or "unknown",
+         output.clock(each["created_at"]))
+        for each in answer["server_tokens"]
+    ]  # fmt: skip
+    here.answer(answer, lambda: output.table(("ID", "FILE", "DATA DIRECTORY", "MADE"), rows, empty="No tokens."))
+
+
+@command(group, "rotate")
+def rotate(
+    here: Here,
+    which: Annotated[Literal["owner", "coordinator"], typer.Argument(metavar="owner|coordinator", help="Which one.")],
+) -> None:
+    """Put a new token into owner.token or coordinator.token; the old one and what was made with it are revoked."""
+    answer = here.send("POST", f"/server-tokens/{which}/rotate")
+    here.answer(answer, lambda: _print_rotated(answer))
+
+
+def _print_rotated(answer: dict[str, Any]) -> None:
+    output.done(f"new token in {answer['file']} of the server's data directory; the old one is revoked")
+    output.fields({"tokens revoked": answer["tokens_revoked"], "browsers signed out": answer["signed_out"]})
+    if answer["file"] == "coordinator.token":
+        output.say("Start Coordinators again: those of other machines need the new token.")
 
 
 # --- of people -------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ def trace(
 ) -> None:
     """Everything that one request has caused, as a tree."""
     answer = here.get(f"/traces/{quote(id, safe='')}")
-    here.answer(answer, lambda: output.done("\n".join(told(answer, events=events))))
+    here.answer(answer, lambda: output.done(*told(answer, events=events)))
 
 
 def told(answer: dict[str, Any], *, events: bool = False) -> list[str]:

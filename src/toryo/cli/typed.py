@@ -17,11 +17,14 @@ from typing import Any
 from toryo.cli import messages
 from toryo.cli.failures import of
 from toryo.cli.panel import Heard, Panel
+from toryo.domain.texts import printable
 
 SHOWN_AT_FIRST = 10
 """Messages of before, if fewer are new."""
 READ_AT_FIRST = 200
 PROMPT = "> "
+CONSENT = "/approve "
+"""What a line begins with that is to be approved beforehand."""
 
 
 def talk(panel: Panel) -> None:
@@ -32,8 +35,11 @@ def talk(panel: Panel) -> None:
         news = messages.News(panel.agent)
         screen.show(news.of(Heard(status=panel.status)))
         threading.Thread(target=_listen, args=(panel, screen, news), daemon=True).start()
-        for line in screen.lines():
-            _say(panel, screen, line)
+        lines = screen.lines()
+        for line in lines:
+            content = _consent(panel, screen, line, lines) if line.startswith(CONSENT) else line
+            if content is not None:
+                _say(panel, screen, content)
 
 
 def _show_before(panel: Panel, screen: Screen) -> None:
@@ -57,6 +63,15 @@ def _listen(panel: Panel, screen: Screen, news: messages.News) -> None:
         screen.fail(error)
 
 
+def _consent(panel: Panel, screen: Screen, line: str, lines: Iterator[str]) -> str | None:
+    """The message that approves what is asked for because of it, once that was meant: a line may have been pasted."""
+    screen.show(f"This approves one task that {panel.agent} files because of it. Type yes to send it.")
+    if next(lines, "").strip().lower() != "yes":
+        screen.show("not sent")
+        return None
+    return f"{CONSENT.strip()}\n{line.removeprefix(CONSENT)}"
+
+
 def _say(panel: Panel, screen: Screen, content: str) -> None:
     """What is refused was not said; one may say it otherwise."""
     try:
@@ -70,7 +85,7 @@ def _say(panel: Panel, screen: Screen, content: str) -> None:
 
 def _told(message: dict[str, Any], agent: str) -> str:
     mine = message["kind"] == "message" and message["from_agent_id"] != agent
-    return messages.told(message, message["from_agent_id"] if mine else None)
+    return "\n".join(messages.told(message, message["from_agent_id"] if mine else None))
 
 
 class Screen:
@@ -119,7 +134,7 @@ class Screen:
         with self._writing:
             typed = self._editor.get_line_buffer() if self._editor is not None else ""
             again = PROMPT + typed if self._reads else ""
-            sys.stdout.write(f"\r\033[K{text}\n{again}")
+            sys.stdout.write(f"\r\033[K{printable(text)}\n{again}")
             sys.stdout.flush()
 
     def fail(self, error: Exception) -> None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from toryo.cli import output
 from toryo.cli.failures import Misuse
 from toryo.cli.here import Here, command
-
-if TYPE_CHECKING:
-    from rich.text import Text
 
 GROUPS = ("day", "agent", "project", "task", "launch", "provider", "model", "purpose")
 DAYS = 7
@@ -100,13 +97,13 @@ def _table(by: Sequence[str], rows: Sequence[Mapping[str, Any]], totals: Mapping
 
     shown = Table(box=None, pad_edge=False, header_style="bold")
     for each in by:
-        shown.add_column(each.upper(), no_wrap=True)
+        shown.add_column(output.plain(each.upper()), no_wrap=True)
     for each in ("LAUNCHES", "INPUT", "CACHED", "OUTPUT", "COST"):
         shown.add_column(each, no_wrap=True, justify="right")
     for row in rows:
-        shown.add_row(*(_plain(_name(row, each)) for each in by), *_sums(row))
+        shown.add_row(*(output.plain(_name(row, each)) for each in by), *_sums(row))
     if len(rows) > 1:
-        shown.add_row(_plain("total"), *[""] * (len(by) - 1), *_sums(totals), style="bold")
+        shown.add_row(output.plain("total"), *[""] * (len(by) - 1), *_sums(totals), style="bold")
     output.console().print(shown)
 
 
@@ -150,10 +147,3 @@ def _when(answer: Mapping[str, Any]) -> str:
     if since and since == until:
         return f" on {since}"
     return (f" since {since}" if since else "") + (f" until {until}" if until else "")
-
-
-def _plain(text: str) -> Text:
-    """As it is: an agent's or model's name is no markup."""
-    from rich.text import Text
-
-    return Text(text)

@@ -21,7 +21,7 @@ def why(
 ) -> None:
     """Why an agent is running, or is not. Names the rule that won and what it saw."""
     answer = here.get(f"/agents/{agent}/why", project_id=project)
-    here.answer(answer, lambda: output.done("\n".join(told(answer)) or f"{agent} belongs to no project."))
+    here.answer(answer, lambda: output.done(*(told(answer) or [f"{agent} belongs to no project."])))
 
 
 def told(answer: dict[str, Any]) -> list[str]:

@@ -19,6 +19,7 @@ import typer
 from toryo.cli import output
 from toryo.cli.failures import Failure, Misuse
 from toryo.cli.here import Here, command
+from toryo.domain.texts import coloured, one_line, printable
 
 LOOK_SECONDS = 20
 """How long one look waits at the server."""
@@ -160,17 +161,17 @@ def _confirm(here: Here, worktree: dict[str, Any]) -> None:
     if not sys.stdin.isatty() or here.json:
         raise Misuse("Discarding cannot be undone by Toryo.", "Say --yes if you mean it.")
     words = f"Discard {worktree['branch']} ({_amount(worktree)}) and its directory {worktree['path']}?"
-    typer.confirm(words, abort=True, err=True)
+    typer.confirm(output.on_one_line(words), abort=True, err=True)
 
 
 def _leftovers(here: Here, projects: list[str], found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Directories on this machine that no open worktree has: only told, for they may hold somebody's work."""
-    from toryo.client import discovery
+    from toryo import directories
     from toryo.coordinator import worktrees as disk
 
     known = [each["task_id"] for each in found if each["state"] == "open"]
     for project in projects:
-        place = discovery.directory(here.data_dir) / "worktrees" / project
+        place = directories.work_dir(directories.data_dir(here.data_dir)) / "worktrees" / project
         for each in disk.leftovers(place, known):
             branch = each.worktree.branch if each.worktree else None
             yield {"project_id": project, "path": str(each.path), "size": each.size, "branch": branch}
@@ -222,20 +223,28 @@ def _print_diff(answer: dict[str, Any], *, stat: bool) -> None:
 
 
 def _stat(files: list[dict[str, Any]]) -> list[str]:
-    names = [each["path"] if not each["old_path"] else f"{each['old_path']} => {each['path']}" for each in files]
+    names = [_named(each) for each in files]
     width = max(map(len, names))
     lines = [f" {name:<{width}} | {_lines_of(each)}" for name, each in zip(names, files, strict=True)]
     more, fewer = (sum(each[name] for each in files) for name in ("insertions", "deletions"))
     return [*lines, f" {len(files)} file{'s' if len(files) != 1 else ''} changed, +{more} -{fewer}"]
 
 
+def _named(each: dict[str, Any]) -> str:
+    """On one line, whatever is in the name."""
+    name = each["path"] if not each["old_path"] else f"{each['old_path']} => {each['path']}"
+    return one_line(name)
+
+
 def _lines_of(each: dict[str, Any]) -> str:
     figures = "binary" if each["binary"] else f"+{each['insertions']} -{each['deletions']}"
-    return figures if each["status"] == "modified" else f"{figures} ({each['status']})"
+    return figures if each["status"] == "modified" else f"{figures} ({one_line(each['status'])})"
 
 
 def _patch(patch: str) -> str:
-    """As it is, or coloured as git does where somebody looks."""
+    """As it is, for programs; where somebody looks, coloured as git does, and without what steers a terminal."""
+    if sys.stdout.isatty():
+        patch = printable(patch)
     if not _coloured():
         return patch
     in_header, lines = False, []
@@ -259,11 +268,11 @@ def _page(text: str) -> None:
     wanted = shlex.split(os.environ.get("PAGER") or "less")
     pager = shutil.which(wanted[0]) if wanted and sys.stdout.isatty() else None
     if pager is None:
-        sys.stdout.write(text)
+        output.patch(text)
         return
     environment = {"LESS": "FRX", **os.environ}
     with subprocess.Popen([pager, *wanted[1:]], stdin=subprocess.PIPE, text=True, env=environment) as reading:
         try:
-            reading.communicate(text)
+            reading.communicate(coloured(text))
         except BrokenPipeError:  # it was left before the end
             reading.wait()

@@ -29,6 +29,11 @@ class Address(NamedTuple):
         """Whether it is on this machine, so that no proxy belongs between."""
         return self.socket is not None or self.host in LOOPBACK
 
+    @property
+    def in_clear(self) -> bool:
+        """Whether what is sent there, tokens too, crosses a network without encryption."""
+        return self.scheme == "http" and not self.local
+
     def __str__(self) -> str:
         return f"unix://{self.socket}" if self.socket else self.root
 

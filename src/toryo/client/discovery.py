@@ -15,7 +15,7 @@ import orjson
 
 from toryo.client import address
 from toryo.client.errors import Unreachable
-from toryo.directories import data_dir as default_directory
+from toryo.directories import data_dir as chosen_directory
 
 Role = Literal["owner", "coordinator"]
 
@@ -40,31 +40,31 @@ def find(
 ) -> Found:
     """The server and this caller's credential; `role` says which token file is read where none is given (or none is).
 
-    Raises Unreachable where no server is named and none has left its address in the data directory.
+    Raises Unreachable where no server is named and none has left its address in the data directory, or one that is
+    not on this machine: that is shown no credential but the directory's own. Raises Untrusted where the directory may
+    have come from somebody else, or a project's pointer leads to one that is not its own.
     """
     env = os.environ if environ is None else environ
     named = server or env.get("TORYO_SERVER_URL") or None
-    credential = env.get(CREDENTIAL)
-    if credential and named:
-        return Found(named, credential)
-    place = directory(data_dir, env)
+    given = env.get(CREDENTIAL) or token or env.get("TORYO_TOKEN") or None
+    if named and (given or role is None):
+        return Found(named, given)
+    place, explicit = directory(data_dir, env), bool(data_dir or env.get("TORYO_DATA_DIR"))
     running = running_server(place)
     url = named or _left_by(running, place)
-    if credential:
-        return Found(url, credential)
-    given = token or env.get("TORYO_TOKEN") or None
-    if given or role is None or not _ours(named, running, explicit=bool(data_dir or env.get("TORYO_DATA_DIR"))):
+    if given and not explicit and not address.parse(url).local:
+        raise Unreachable(
+            f"{place / 'server.json'} names {url}, which is not on this machine, and is not given your token. Name the"
+            " server with --server or TORYO_SERVER_URL (one here: toryo up)."
+        )
+    if given or role is None or not _ours(named, running, explicit=explicit):
         return Found(url, given)
     return Found(url, token_of(place, role))
 
 
 def directory(given: Path | str | None = None, environ: Mapping[str, str] | None = None) -> Path:
-    """The data directory: given, `TORYO_DATA_DIR`, `.toryo/` here, or the user's own."""
-    env = os.environ if environ is None else environ
-    chosen = given or env.get("TORYO_DATA_DIR")
-    if chosen:
-        return Path(chosen).expanduser().absolute()
-    return default_directory()
+    """The data directory: given, `TORYO_DATA_DIR`, that of the project here or above, or the user's own."""
+    return chosen_directory(given, environ)
 
 
 def running_server(place: Path) -> dict[str, Any] | None:

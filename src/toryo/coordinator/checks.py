@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from toryo.coordinator import logs, processes
+from toryo.coordinator import files, logs, processes
 from toryo.coordinator.plan import Stage
 from toryo.coordinator.processes import Process
 from toryo.coordinator.provider import StartFailure
+from toryo.coordinator.sandbox import Walled
 
 TIME_LIMIT = 600.0
 """Seconds for a command that names no `timeout_seconds`."""
@@ -25,14 +27,16 @@ TAIL = 2000
 LONGEST_NAME = 2000
 
 Failures = list[dict[str, str]]
+Wall = Callable[[Sequence[str]], Walled]
+"""What is executed for a command. Raises StartFailure."""
 
 
-async def failed(checks: tuple[dict[str, Any], ...], directory: Path, env: Mapping[str, str]) -> Failures:
+async def failed(checks: tuple[dict[str, Any], ...], directory: Path, wall: Wall) -> Failures:
     """What did not hold: `[{"check": …, "message": …}]`, in the order of the checks; empty if all hold."""
     if not _there(directory):
         words = f"The working directory {directory} does not exist on this machine."
         return [{"check": _named(check), "message": words} for check in checks]
-    messages = await asyncio.gather(*(_failing(each, directory, env) for each in checks))
+    messages = await asyncio.gather(*(_told(each, directory, wall) for each in checks))
     pairs = zip(checks, messages, strict=True)
     return [{"check": _named(check), "message": message} for check, message in pairs if message]
 
@@ -43,11 +47,19 @@ def _named(check: Mapping[str, Any]) -> str:
     return (shlex.join(map(str, what)) if isinstance(what, list) else str(what))[:LONGEST_NAME]
 
 
-async def _failing(check: Mapping[str, Any], directory: Path, env: Mapping[str, str]) -> str | None:
+async def _told(check: Mapping[str, Any], directory: Path, wall: Wall) -> str | None:
+    """One impossible check fails by itself: whoever waits for the others hears of them."""
+    try:
+        return await _failing(check, directory, wall)
+    except (ArithmeticError, LookupError, OSError, TypeError, ValueError) as problem:
+        return f"This check cannot be made: {type(problem).__name__}: {problem}"
+
+
+async def _failing(check: Mapping[str, Any], directory: Path, wall: Wall) -> str | None:
     if "file" in check:
         return _missing(str(check["file"]), directory)
     if "command" in check:
-        return await _unsuccessful(check["command"], float(check.get("timeout_seconds") or TIME_LIMIT), directory, env)
+        return await _unsuccessful(check["command"], float(check.get("timeout_seconds") or TIME_LIMIT), directory, wall)
     return "This check is neither a file nor a command."
 
 
@@ -56,21 +68,33 @@ def _there(directory: Path) -> bool:
 
 
 def _missing(name: str, directory: Path) -> str | None:
-    path = (directory / name).resolve()
-    if not path.is_relative_to(directory.resolve()):
-        return f"{name} lies outside the working directory."
-    return None if path.exists() else f"{name} is missing in {directory}."
+    try:
+        path = files.real(directory / name)
+        if not path.is_relative_to(files.real(directory)):
+            return f"{name} lies outside the working directory."
+        kind = path.lstat().st_mode
+    except FileNotFoundError:
+        return f"{name} is missing in {directory}."
+    except OSError as problem:
+        return f"{name} cannot be looked at: {problem.strerror}."
+    return None if stat.S_ISREG(kind) or stat.S_ISDIR(kind) else f"{name} is neither a file nor a directory."
 
 
-async def _unsuccessful(command: Any, limit: float, directory: Path, env: Mapping[str, str]) -> str | None:
+async def _unsuccessful(command: Any, limit: float, directory: Path, wall: Wall) -> str | None:
     argv = ["/bin/sh", "-c", command] if isinstance(command, str) else [str(each) for each in command]
     with tempfile.NamedTemporaryFile(prefix="toryo-check-") as output:
         try:
-            process = processes.start(argv, cwd=directory, env=env, output=output.fileno())
+            walled = wall(argv)
+            try:
+                process = processes.start(
+                    walled.argv, cwd=directory, env=walled.env, output=output.fileno(), keep=walled.keep
+                )
+            finally:
+                walled.close()
         except StartFailure as failure:
             return str(failure)
         in_time = await _ended(process, limit)
-        return _words(process, in_time, limit, logs.tail(Path(output.name), TAIL).strip())
+        return _words(process, in_time, limit, logs.tail_of(output.file, TAIL).strip())
 
 
 def _words(process: Process, in_time: bool, limit: float, tail: str) -> str | None:

@@ -14,7 +14,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from toryo.client import address
-from toryo.coordinator import documents
+from toryo.coordinator import documents, files
 from toryo.coordinator.documents import Mistakes
 
 __all__ = ["AgentConfig", "Config", "ErrorProtection", "Mistakes", "ProviderConfig", "load", "parse"]
@@ -126,6 +126,14 @@ class Config(Section):
         None,
         description="none: no worktrees here, whatever a project says; worktree, or left out: as each project says.",
     )
+    sandbox: Literal["auto", "bwrap", "none"] | None = Field(
+        None,
+        description="Whether agents' programs run in a bubblewrap sandbox: auto (where it works), bwrap (never"
+        " without), none. Default: TORYO_SANDBOX of the environment, else auto.",
+    )
+    sandbox_network: bool = Field(True, description="Whether they may use the network; models' programs need it.")
+    sandbox_read: list[Path] = Field([], description="More that programs may read in their sandbox.")
+    sandbox_write: list[Path] = Field([], description="More that programs may read and write there.")
     shutdown_grace_seconds: float = Field(10, ge=0, description="How long agents may tidy up when this ends.")
 
     @field_validator("mcp_socket_path")
@@ -137,6 +145,18 @@ class Config(Section):
     @classmethod
     def _expanded_path(cls, value: Path | None) -> Path | None:
         return None if value is None else value.expanduser().absolute()
+
+    @field_validator("sandbox_read", "sandbox_write")
+    @classmethod
+    def _expanded_paths(cls, value: list[Path]) -> list[Path]:
+        return [each.expanduser().absolute() for each in value]
+
+    @field_validator("sandbox", mode="before")
+    @classmethod
+    def _not_empty(cls, value: object) -> object:
+        if value is None:
+            raise ValueError("sandbox is empty: say auto, bwrap or none, or leave it out")
+        return value
 
     @field_validator("server_url")
     @classmethod
@@ -172,7 +192,7 @@ class Config(Section):
 
 def load(path: Path, environ: Mapping[str, str] | None = None) -> Config:
     """The file's configuration; raises Mistakes (all of them) or OSError."""
-    return parse(path.read_text(encoding="utf-8"), str(path), environ)
+    return parse(files.text(path), str(path), environ)
 
 
 def parse(text: str, source: str, environ: Mapping[str, str] | None = None) -> Config:

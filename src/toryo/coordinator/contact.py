@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from toryo.client import RefusalError
+from toryo.coordinator.server import Unfit
 
 log = logging.getLogger("toryo.coordinator")
 
@@ -19,10 +20,11 @@ class Contact:
         self.well = False
 
     def failed(self, why: Exception) -> None:
-        """Told once for as long as it is away, and once for each kind of refusal; running agents are left alone."""
+        """Told once for as long as it is away or unfit, and once for each kind of refusal; running agents
+        are left alone."""
         self.well = False
         self._refused = isinstance(why, RefusalError)
-        what = why.code if isinstance(why, RefusalError) else "away"
+        what = why.code if isinstance(why, RefusalError) else "unfit" if isinstance(why, Unfit) else "away"
         if what != self._told:
             log.warning("no work with the server: %s; trying again", why)
         self._told = what

@@ -8,12 +8,28 @@ from __future__ import annotations
 import difflib
 import pathlib
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
+
+from toryo.coordinator import files
+from toryo.coordinator.runners import commands
+
+MOST_NODES = 50_000
+"""Keys and values of one document, each alias counted with all that it stands for."""
+DEEPEST = 50
+LONGEST_NUMBER = 100
+"""Characters of a number or date."""
+PARSED_WITHIN = 20.0
+"""Seconds."""
+MOST_NAMED = 100
+"""Names in a hint."""
+MOST_MISTAKES = 20
+"""More are not looked for: whoever mends these sees the rest next time."""
 
 Path = tuple[str | int, ...]
 Model = TypeVar("Model", bound=BaseModel)
@@ -53,7 +69,10 @@ class Document:
         return self.lines.get(path)
 
     def mistake(self, path: Path, message: str) -> None:
+        """Notes it; raises Mistakes where there are enough."""
         self.mistakes.append(Mistake(message, self.line(path)))
+        if len(self.mistakes) >= MOST_MISTAKES:
+            self.fail_if_mistaken()
 
     def fail_if_mistaken(self) -> None:
         if self.mistakes:
@@ -61,15 +80,22 @@ class Document:
 
 
 def read(text: str, source: str) -> Document:
-    """The document of a YAML text; raises Mistakes where it is no YAML or says one key twice."""
+    """The document of a YAML text; raises Mistakes where it is no YAML, costs too much, or says one key twice."""
+    if len(text) > files.LARGEST:
+        raise Mistakes(source, [Mistake(f"this is longer than {files.LARGEST / 1e6:g} million characters")])
+    loader = None
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-        data = yaml.safe_load(text)
+        loader = _Loader(text)
+        root = loader.get_single_node()
+        data = None if root is None else loader.construct_document(root)
     except yaml.MarkedYAMLError as wrong:
         line = wrong.problem_mark.line + 1 if wrong.problem_mark else None
         raise Mistakes(source, [Mistake(f"this is no YAML: {wrong.problem}", line)]) from wrong
     except yaml.YAMLError as wrong:
         raise Mistakes(source, [Mistake(f"this is no YAML: {wrong}")]) from wrong
+    finally:
+        if loader is not None:
+            loader.dispose()
     document = Document(data, source)
     if root is not None:
         _note_lines(document, root, ())
@@ -78,13 +104,19 @@ def read(text: str, source: str) -> Document:
 
 def text_of(name: str, directory: pathlib.Path) -> str:
     """The text of a file in that directory; raises Mistakes where it lies outside or cannot be read."""
-    path = (directory / name).resolve()
-    if not path.is_relative_to(directory.resolve()):
-        raise Mistakes(name, [Mistake("lies outside the project directory")])
     try:
-        return path.read_text(encoding="utf-8")
+        return files.text(directory / name, beneath=directory)
     except OSError as problem:
         raise Mistakes(name, [Mistake(f"{problem.strerror} (looked in {directory})")]) from problem
+
+
+def of_file(path: pathlib.Path) -> Document:
+    """The document of a file that a person named; raises Mistakes, also where it cannot be read."""
+    try:
+        text = files.text(path)
+    except OSError as problem:
+        raise Mistakes(str(path), [Mistake(problem.strerror or str(problem))]) from problem
+    return read(text, str(path))
 
 
 def checked(document: Document, model: type[Model]) -> Model:
@@ -117,16 +149,76 @@ def every_text(data: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
             yield from every_text(value, (*path, number))
 
 
+def check_commands(document: Document, section: Mapping[str, Any], path: Path) -> None:
+    """Notes every command in a section whose `{{…}}` could not be filled in safely."""
+    for within, command in commands.within(section):
+        wrong = commands.problem(command)
+        if wrong is not None:
+            document.mistake((*path, *within), f"{place((*path, *within))}{wrong}")
+
+
 def nearest(name: str, valid: list[str]) -> str:
     """A hint for somebody who mistyped a name."""
-    found = difflib.get_close_matches(name, valid, 1, 0.6)
-    return f"did you mean {found[0]}?" if found else "valid are: " + ", ".join(valid) + "."
+    some = valid[:MOST_NAMED]
+    found = difflib.get_close_matches(name, some, 1, 0.6)
+    more = ", …" if len(valid) > len(some) else "."
+    return f"did you mean {found[0]}?" if found else f"valid are: {', '.join(some)}{more}"
 
 
 def place(path: Path) -> str:
     """`tasks[0].subtasks[1].title: `, to stand before what is wrong there."""
     text = "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in path).lstrip(".")
     return f"{text}: " if text else ""
+
+
+class _Loader(yaml.SafeLoader):
+    """Plain YAML of bounded size and depth. An alias counts as what it stands for, wherever it stands."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._until = time.monotonic() + PARSED_WITHIN
+        self._depth = self._nodes = self._characters = 0
+        self._anchored: dict[str, tuple[int, int]] = {}
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        before = self._nodes, self._characters
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor in self.anchors and event.anchor not in self._anchored:
+                raise _refused(event, "this contains itself")
+            self._count(event, *self._anchored.get(str(event.anchor), (1, 0)))
+            return super().compose_node(parent, index)
+        self._depth += 1
+        self._count(event, 1, len(event.value) if isinstance(event, yaml.ScalarEvent) else 0)
+        if self._depth > DEEPEST:
+            raise _refused(event, f"this is nested more than {DEEPEST} levels deep")
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        if event.anchor is not None:
+            self._anchored[event.anchor] = self._nodes - before[0], self._characters - before[1]
+        return node
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """A date or number that is none is a mistake like any other."""
+        kind = node.tag.rpartition(":")[2]
+        try:
+            if kind in ("int", "float", "timestamp") and len(node.value) > LONGEST_NUMBER:
+                raise ValueError
+            return super().construct_object(node, deep)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            raise _refused(node, f"{str(node.value)[:40]!r} is no {kind}: put it in quotes if it is a text") from None
+
+    def _count(self, where: Any, nodes: int, characters: int) -> None:
+        self._nodes += nodes
+        self._characters += characters
+        if self._nodes > MOST_NODES or self._characters > files.LARGEST:
+            raise _refused(where, "this is too large, with everything that its aliases (*name) stand for")
+        if time.monotonic() > self._until:
+            raise _refused(where, "reading this takes too long")
+
+
+def _refused(where: Any, words: str) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=words, problem_mark=where.start_mark)
 
 
 def _note_lines(document: Document, node: yaml.Node, path: Path) -> None:

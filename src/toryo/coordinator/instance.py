@@ -6,12 +6,15 @@ other's orders. So the id is held by a file lock, which ends with the process, h
 
 from __future__ import annotations
 
-import fcntl
+import contextlib
 import hashlib
+import json
 import os
 import socket
 from pathlib import Path
 
+from toryo import held
+from toryo.coordinator import files
 from toryo.coordinator.provider import BadConfig
 
 MOST = 100
@@ -19,10 +22,17 @@ LONGEST_HOST = 48
 
 
 class Instance:
-    def __init__(self, coordinator_id: str, directory: Path, descriptor: int) -> None:
+    def __init__(self, coordinator_id: str, directory: Path, lock: Path, descriptor: int) -> None:
         self.id = coordinator_id
         self.mark = mark(coordinator_id, directory)
+        self._word = lock.with_suffix(".json")
         self._descriptor = descriptor
+
+    def tell(self, sandbox: str) -> None:
+        """Leaves word for `toryo doctor`, in a file beside the lock: the lock holds the process id alone."""
+        descriptor = files.made(self._word, os.O_WRONLY | os.O_TRUNC)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump({"id": self.id, "sandbox": sandbox}, file)
 
     def release(self) -> None:
         os.close(self._descriptor)
@@ -30,17 +40,29 @@ class Instance:
 
 def hold(directory: Path, wanted: str | None) -> Instance:
     """The wanted id, or one of this machine and data directory. Raises BadConfig where the wanted one is borne."""
-    locks = directory / "coordinators"
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    locks = directory / held.COORDINATORS
     locks.mkdir(mode=0o700, parents=True, exist_ok=True)
     own = wanted or _own(directory)
     for number in range(1, MOST):
         name = own if number == 1 else f"{own}-{number}"
-        descriptor = _locked(locks / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.lock")
+        lock = locks / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.lock"
+        descriptor = held.hold(lock)
         if descriptor is not None:
-            return Instance(name, directory, descriptor)
+            return Instance(name, directory, lock, descriptor)
         if wanted:
             break
     raise BadConfig(f"A Coordinator called {own} is running from {directory} already: give this one another --id.")
+
+
+def left_word(directory: Path) -> dict[str, str]:
+    """What the Coordinators that run from this directory say of their sandboxes, by their ids."""
+    found = {}
+    for path in (directory / held.COORDINATORS).glob("*.json"):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            word = json.loads(files.text(path, nofollow=True))
+            found[str(word["id"])] = str(word["sandbox"])
+    return found
 
 
 def mark(coordinator_id: str, directory: Path) -> str:
@@ -54,13 +76,3 @@ def _own(directory: Path) -> str:
 
 def _place(directory: Path) -> str:
     return hashlib.sha256(str(directory.resolve()).encode()).hexdigest()[:6]
-
-
-def _locked(path: Path) -> int | None:
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        return None
-    return descriptor

@@ -95,7 +95,7 @@ def kept(worktree: Worktree, launch: Launch) -> dict[str, Any]:
         return {**told(worktree), "trouble": _short(str(trouble))}
     figures = ("head_commit", "commits", "files_changed", "insertions", "deletions")
     left_out = (
-        f"Not kept, for they are repositories of their own: {', '.join(found.left_out)}" if found.left_out else ""
+        f"Not kept (repositories of their own, or too large): {', '.join(found.left_out)}" if found.left_out else ""
     )
     hindered = _short(" ".join(filter(None, [found.trouble, left_out])))
     return {**told(worktree), **{name: getattr(found, name) for name in figures}, "trouble": hindered or None}
@@ -151,7 +151,7 @@ def _merge(errand: Errand, directory: Path) -> dict[str, Any]:
             merged.append({"task_id": task_id, "commit": earlier.commit, "into": earlier.into})
             continue
         try:
-            outcome = _merged(errand, worktree, str(each.get("title") or task_id))
+            outcome = _merged(errand, worktree, each)
         except Trouble as trouble:
             return _hindered(task_id, str(trouble), merged=merged)
         if isinstance(outcome, Conflict):
@@ -160,12 +160,16 @@ def _merge(errand: Errand, directory: Path) -> dict[str, Any]:
     return {"done": True, "merged": merged}
 
 
-def _merged(errand: Errand, worktree: Worktree, title: str) -> Merged | Nothing | Conflict:
+def _merged(errand: Errand, worktree: Worktree, each: Mapping[str, Any]) -> Merged | Nothing | Conflict:
+    """Into the branch that the person was shown, also where somebody has changed what is noted here since."""
     found = worktrees.keep(worktree, f"Work on {worktree.name}", errand.asked_by)
     if found.trouble:
         raise Trouble(found.trouble)
-    words = str(errand.options.get("message") or f"{title} ({worktree.branch})")
-    outcome = worktrees.merge(worktree, words, errand.options.get("into"))
+    title = str(each.get("title") or each["task_id"])
+    subject = "".join(each if each.isprintable() else " " for each in title)  # agents write titles; git reads lines
+    words = str(errand.options.get("message") or f"{subject} ({worktree.branch})")
+    into = errand.options.get("into") or each.get("into")
+    outcome = worktrees.merge(worktree, words, into, worktrees.person(errand.asked_by, errand.name, errand.email))
     if not isinstance(outcome, Conflict):
         worktrees.remove(worktree)
     return outcome
@@ -202,11 +206,15 @@ def _clean(errand: Errand, directory: Path) -> dict[str, Any]:
 
 
 def _found(errand: Errand, task_id: str, path: str, directory: Path) -> Worktree | None:
-    """By its directory; where that has vanished, by its branch in the project's repository."""
-    if path and Path(path).is_dir():
-        return worktrees.opened_at(Path(path))
-    repository = Path(errand.working_directory).expanduser()
-    return worktrees.find(repository, directory / errand.project_id, task_id) if repository.is_dir() else None
+    """In the repository that was noted when it was made, else in the project's: never in one that only the directory
+    itself names. By its branch, too, where the directory has vanished."""
+    place = Path(path) if path else directory / errand.project_id / worktrees.safe(task_id)
+    for repository in (worktrees.noted_repository(place), Path(errand.working_directory).expanduser()):
+        if repository is not None and repository.is_dir():
+            found = worktrees.find(repository, place.parent, place.name)
+            if found is not None:
+                return found
+    return None
 
 
 def _gone(task_id: str) -> str:

@@ -12,7 +12,9 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import IO
 
+from toryo.coordinator import files, secrets
 from toryo.coordinator.stream import Reading
 
 CHUNK = 64 * 1024
@@ -44,10 +46,10 @@ def create(directory: Path, launch_id: str) -> tuple[Path, int]:
     """The file (mode 0600) and a descriptor that appends to it; the caller closes it."""
     path = path_of(directory, launch_id)
     try:
-        output = os.open(path, _APPENDING, 0o600)
+        output = files.made(path, _APPENDING)
     except FileNotFoundError:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        output = os.open(path, _APPENDING, 0o600)
+        output = files.made(path, _APPENDING)
     size = os.fstat(output).st_size
     if size and os.pread(output, 1, size - 1) != b"\n":  # it was left in the middle of a line, and is gone on with
         os.write(output, b"\n")
@@ -72,11 +74,16 @@ def forget_older_than(directory: Path, days: float) -> None:
 
 def tail(path: Path, characters: int = TAIL) -> str:
     """The end of a file, as text."""
-    with contextlib.suppress(OSError), path.open("rb") as file:
-        file.seek(0, os.SEEK_END)
-        file.seek(max(0, file.tell() - 4 * characters))
-        return file.read().decode("utf-8", "replace")[-characters:]
+    with contextlib.suppress(OSError), os.fdopen(files.opened(path), "rb") as file:
+        return tail_of(file, characters)
     return ""
+
+
+def tail_of(file: IO[bytes], characters: int = TAIL) -> str:
+    """The end of an open file, as text."""
+    file.seek(0, os.SEEK_END)
+    file.seek(max(0, file.tell() - 4 * characters))
+    return file.read(4 * characters).decode("utf-8", "replace")[-characters:]
 
 
 class Log:
@@ -133,8 +140,8 @@ class Log:
 
     @property
     def tail(self) -> str:
-        """The end of what was taken in, as people read it, masked."""
-        return self._mask((self._tail + self._raw)[-TAIL:])
+        """The end of what was taken in, as people read it, masked: more than that, lest it begin within a secret."""
+        return self._mask(self._tail + self._raw[-TAIL:])[-TAIL:]
 
     def chunk(self) -> str | None:
         """The next piece, the same one until it was passed on; None where there is nothing to pass on now."""
@@ -168,7 +175,7 @@ class Log:
 
     def _more(self) -> bytes:
         try:
-            with self.path.open("rb") as file:
+            with os.fdopen(files.opened(self.path), "rb") as file:
                 size = os.fstat(file.fileno()).st_size
                 file.seek(self._position)
                 data = file.read(CHUNK)
@@ -196,7 +203,7 @@ class Log:
     def _add(self, text: str) -> None:
         if len(self._text) < HELD_BACK:
             self._text += text
-        self._tail = (self._tail + text)[-TAIL:]
+        self._tail = (self._tail + text)[-2 * TAIL :]
 
     def _cut(self) -> str:
         """Whole lines; a long or last one without its end."""
@@ -204,6 +211,8 @@ class Log:
         end, everything = self._text.rfind("\n", 0, most) + 1, most == len(self._text)
         if (self.ended or most - end > PARTIAL_LINE) if everything else end == 0:
             end = most
+        if not self.ended:
+            end = secrets.unfinished(self._text[:end])
         done, self._text = self._mask(self._text[:end]), self._text[end:]
         known = min(self._known, len(done))
         self._known -= known
@@ -211,11 +220,11 @@ class Log:
 
     def _shorten(self) -> None:
         """As log rotation does for programs that keep their file open: copy the end, then empty the file."""
-        with contextlib.suppress(OSError), self.path.open("rb+") as file:
+        with contextlib.suppress(OSError), os.fdopen(files.opened(self.path, os.O_RDWR), "rb+") as file:
             self._cut_away += os.fstat(file.fileno()).st_size
             file.seek(-KEPT_WHEN_CUT, os.SEEK_END)
-            older = self.path.with_suffix(".log.1")
-            older.touch(mode=0o600)
-            older.write_bytes(file.read())
+            older = files.made(self.path.with_suffix(".log.1"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            with os.fdopen(older, "wb") as kept:
+                kept.write(file.read(2 * KEPT_WHEN_CUT))
             file.truncate(0)
             self._position = 0

@@ -20,20 +20,23 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from toryo import directories
 from toryo.client import AsyncClient, ProtocolError, RefusalError, Unreachable, discovery
-from toryo.coordinator import checks, instance, isolation, logs, orders, orphans, processes, worktrees
+from toryo.coordinator import checks, descendants, instance, isolation, logs, orders, orphans, processes, worktrees
 from toryo.coordinator import plan as planning
 from toryo.coordinator.config import Config
 from toryo.coordinator.contact import Contact
 from toryo.coordinator.logs import Log
 from toryo.coordinator.measuring import Measuring, Taken
 from toryo.coordinator.orders import CheckOrder, Errand, Launch, Orders
+from toryo.coordinator.orphans import Orphan
 from toryo.coordinator.pacing import Pace
 from toryo.coordinator.plan import Limits, Plan, Stage, State, Stop
 from toryo.coordinator.processes import Process
 from toryo.coordinator.provider import (
     FINE,
     BadConfig,
+    Command,
     Ended,
     Exit,
     Failure,
@@ -43,6 +46,7 @@ from toryo.coordinator.provider import (
     judge_trouble,
 )
 from toryo.coordinator.providers import configured
+from toryo.coordinator.sandbox import Sandbox, default_mode
 from toryo.coordinator.server import Server
 from toryo.coordinator.shipping import Shipping
 from toryo.coordinator.starting import Resumed, Starter
@@ -55,6 +59,7 @@ from toryo.coordinator.worktrees import Worktree
 log = logging.getLogger("toryo.coordinator")
 
 LEFTOVER_LOOK = 0.05
+LOOK_FOR_LEFT_BEHIND = 10.0
 SETTLE = 0.05
 """Seconds that an answer on its way may take before its claim is given up."""
 DRAIN_FOR = 3.0
@@ -73,7 +78,8 @@ INTERRUPTED = 130
 class Coordinator:
     """Runs until `stop()` was called and every agent has left: `await Coordinator(config).run()`.
 
-    `client` and `data_dir` may be given; else the server and token are found as every client finds them.
+    `client` and `data_dir` may be given; else the server and token are found as every client finds them. `adopts`:
+    this process is there for nothing else and gets what agents leave behind (`descendants.adopt`).
     """
 
     def __init__(
@@ -85,6 +91,8 @@ class Coordinator:
         environ: Mapping[str, str] | None = None,
         providers: Mapping[str, Provider] | None = None,
         limits: Limits | None = None,
+        adopts: bool = False,
+        config_file: Path | None = None,
     ) -> None:
         place = discovery.directory(data_dir)
         self.config = config
@@ -93,7 +101,18 @@ class Coordinator:
         self._limits = limits or Limits(config.max_concurrent, config.chat_slots)
         self._inherited = dict(os.environ if environ is None else environ)
         self._logs_in = config.log_directory or place / "logs"
-        workspaces = Workspaces(config.workspace_directory or place / "workspaces")
+        workspaces_in = (config.workspace_directory or place / "workspaces").resolve()
+        worktrees_in = config.worktree_directory or directories.work_dir(place) / "worktrees"
+        kept = [place, self._logs_in, workspaces_in, worktrees_in, *([config_file] if config_file else [])]
+        self.sandbox = Sandbox(
+            default_mode(config.sandbox, self._inherited),
+            network=config.sandbox_network,
+            reads=config.sandbox_read,
+            writes=config.sandbox_write,
+            hidden=kept,
+            inherited=self._inherited,
+        )
+        self._instance.tell(self.sandbox.told)
         found = configured(config.ai_providers) if providers is None else providers
         self._starter = Starter(
             config,
@@ -101,12 +120,13 @@ class Coordinator:
             self._server.url,
             self._instance.mark,
             self._logs_in,
-            workspaces,
-            config.worktree_directory or place / "worktrees",
+            Workspaces(workspaces_in),
+            worktrees_in,
             self._inherited,
+            self.sandbox,
         )
         self._shipping = Shipping(self._server.append_log, self._look_at)
-        self._measuring = Measuring(self._logs_in, config.worktree_directory or place / "worktrees")
+        self._measuring = Measuring(self._logs_in, worktrees_in)
         self._table = Table()
         self._news = asyncio.Event()
         self._orders: Orders | None = None
@@ -122,6 +142,7 @@ class Coordinator:
         self._errands: dict[str, asyncio.Task[None]] = {}
         self._preparing: set[asyncio.Task[None]] = set()
         self._leaving_since: float | None = None
+        self._adopts = adopts
 
     def stop(self) -> None:
         """No new agents; those that run are interrupted and get their grace time. A second call hurries them."""
@@ -143,6 +164,7 @@ class Coordinator:
         self._adopt_orphans()
         shipping = asyncio.create_task(self._shipping.run())
         self._beside(self._measuring.run(self._tell_of_disk))
+        self._beside(self._look_for_left_behind())
         try:
             await self._work()
         finally:
@@ -189,6 +211,8 @@ class Coordinator:
         failed = [launch_id for launch_id in plan.reap if self._reap(launch_id)]
         killed = [launch_id for launch_id, stage in plan.signal if stage is Stage.KILL]
         processes.end_strays([*failed, *killed], self._server.url)
+        if plan.reap:
+            self._end_left_behind()
         for launch_id in plan.reap:
             self._starter.clean_up(launch_id)
         for launch_id in plan.drop:
@@ -200,6 +224,15 @@ class Coordinator:
         for errand in given.errands:
             news = self._go(errand) or news
         return news
+
+    def _end_left_behind(self) -> None:
+        if self._adopts:
+            descendants.end(processes.AT_WORK)
+
+    async def _look_for_left_behind(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_FOR_LEFT_BEHIND)
+            self._end_left_behind()
 
     async def _begin_all(self, launches: Sequence[Launch]) -> None:
         """One after the other, with a breath between: the server is asked, and ends are seen, meanwhile.
@@ -220,44 +253,61 @@ class Coordinator:
         except StartFailure as impossible:
             self._could_not_start(launch, impossible.failure, str(impossible))
             return
-        if make is None:
+        if make is None and not self._starter.reads_project(launch):
             self._start(entry)
             return
         entry.starting = True
         self._beside(self._start_in(entry, make))
 
-    async def _start_in(self, entry: Entry, make: Callable[[], Worktree]) -> None:
-        """Makes the worktree and tells of it; then the process may come, if it is still wanted."""
+    async def _start_in(self, entry: Entry, make: Callable[[], Worktree] | None) -> None:
+        """Makes the worktree and tells of it, and reads what the project has for the provider, both in threads: then
+        the process may come, if it is still wanted."""
         launch = entry.launch
+        worktree, command = None, None
         try:
-            worktree = await asyncio.to_thread(make)
-            said = isolation.told(worktree)
-            await self._telling.until_told(
-                launch.launch_id, partial(self._server.report_worktree, launch.launch_id, **said)
-            )
+            if make is not None:
+                worktree = await asyncio.to_thread(make)
+                said = isolation.told(worktree)
+                await self._telling.until_told(
+                    launch.launch_id, partial(self._server.report_worktree, launch.launch_id, **said)
+                )
+            if self._starter.reads_project(launch):
+                command = await self._prepared(launch, worktree)
         except StartFailure as impossible:
             self._could_not_start(launch, impossible.failure, str(impossible))
         except Exception as problem:  # one impossible start concerns that agent alone, whatever it is
-            log.exception("making the worktree of %s", launch.launch_id)
+            log.exception("preparing %s", launch.launch_id)
             self._could_not_start(launch, Failure.BAD_CONFIG, f"{type(problem).__name__}: {problem}")
         else:
             entry.starting, entry.worktree = False, worktree
             if entry.stop is not None or self._leaving_since is not None:
                 self._drop(launch.launch_id)
             else:
-                self._start(entry)
+                self._start(entry, command=command)
         self._news.set()
+
+    async def _prepared(self, launch: Launch, worktree: Worktree | None) -> Command:
+        """Bounded in time; raises StartFailure."""
+        try:
+            return await asyncio.wait_for(
+                asyncio.to_thread(self._starter.prepared, launch, worktree), self._starter.PREPARED_WITHIN
+            )
+        except TimeoutError:
+            raise BadConfig(
+                f"Reading what agent {launch.agent_id} follows took longer than {self._starter.PREPARED_WITHIN:g}"
+                " seconds: make the file smaller."
+            ) from None
 
     def _beside(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._preparing.add(task)
         task.add_done_callback(self._preparing.discard)
 
-    def _start(self, entry: Entry, resumed: Resumed | None = None) -> None:
+    def _start(self, entry: Entry, resumed: Resumed | None = None, command: Command | None = None) -> None:
         launch = entry.launch
         entry.reminded = resumed is not None
         try:
-            started = self._starter.start(launch, entry.worktree, resumed)
+            started = self._starter.start(launch, entry.worktree, resumed, command)
         except StartFailure as impossible:
             self._could_not_start(launch, impossible.failure, str(impossible))
             return
@@ -401,7 +451,7 @@ class Coordinator:
             path = logs.path_of(self._logs_in, orphan.launch.launch_id)
             entry.log = Log(path, entry.mask, self._starter.reading(orphan.launch))
             self._shipping.add(orphan.launch.launch_id, entry.log)
-            entry.worktree = _opened(orphan.worktree)
+            entry.worktree = _opened(orphan, self._starter)
             self._watch(entry, Process(orphan.pid, child=False))
             log.info("adopted %s: agent %s, pid %d", orphan.launch.launch_id, orphan.launch.agent_id, orphan.pid)
 
@@ -447,9 +497,8 @@ class Coordinator:
 
     async def _run_check(self, order: CheckOrder) -> None:
         own = self.config.working_directory(order.agent_id, order.project_id)
-        directory = order.worktree or own or order.working_directory
-        env = self._starter.check_environment(order)
-        failures = await checks.failed(order.checks, Path(directory), env)
+        directory = Path(order.worktree or own or order.working_directory)
+        failures = await checks.failed(order.checks, directory, self._starter.check_walled(order, directory))
         log.info("checked %s: %d of %d failed", order.check_id, len(failures), len(order.checks))
         await self._telling.until_told(order.check_id, lambda: self._server.report_check(order.check_id, failures))
 
@@ -541,34 +590,41 @@ class Coordinator:
         for task in beside:
             task.cancel()
         await asyncio.gather(*beside, return_exceptions=True)
+        self._end_left_behind()
         await self._shipping.drain(DRAIN_FOR)
         await self._server.close()
         self._instance.release()
 
 
-def main(config: Config, *, data_dir: Path | None = None) -> int:
+def main(config: Config, *, data_dir: Path | None = None, config_file: Path | None = None) -> int:
     """`toryo coordinator`: runs until SIGTERM or SIGINT and says on stderr what it does; the exit code."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
     try:
-        interrupted = asyncio.run(_main(config, data_dir))
+        interrupted = asyncio.run(_main(config, data_dir, config_file))
     except BadConfig as wrong:
         log.error("%s", wrong)
         return WRONG_CONFIGURATION
     return INTERRUPTED if interrupted else 0
 
 
-async def _main(config: Config, data_dir: Path | None) -> bool:
+async def _main(config: Config, data_dir: Path | None, config_file: Path | None) -> bool:
     """Whether it was a person's ^C that ended it."""
-    coordinator = Coordinator(config, data_dir=data_dir)
+    coordinator = Coordinator(config, data_dir=data_dir, adopts=descendants.adopt(), config_file=config_file)
+    log.info("%s", coordinator.sandbox.told)
     loop = asyncio.get_running_loop()
     signals: list[signal.Signals] = []
 
     def stop(number: signal.Signals) -> None:
+        if number == signal.SIGHUP and signals:  # a closed terminal may say it twice: nobody is in a hurry
+            return
         signals.append(number)
         coordinator.stop()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
+    heeded = [signal.SIGTERM, signal.SIGINT]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # a closed terminal: its agents leave with it (nohup: not)
+        heeded.append(signal.SIGHUP)
+    for number in heeded:
         loop.add_signal_handler(number, stop, number)
     if config.error_protection is not None:
         log.warning("error_protection is decided by the server: this section of the file changes nothing here")
@@ -594,12 +650,13 @@ def _judged(entry: Entry, end: Exit) -> Verdict:
     return entry.provider.judge(end)
 
 
-def _opened(path: str | None) -> Worktree | None:
-    """The worktree that an adopted process works in, as its environment names it."""
-    if path is None:
+def _opened(orphan: Orphan, starter: Starter) -> Worktree | None:
+    """The worktree that an adopted process works in, as its environment names it: one of its project's here."""
+    path = orphan.worktree
+    if path is None or Path(path).parent != (starter.worktrees / orphan.launch.project_id).resolve():
         return None
     try:
-        return worktrees.opened_at(Path(path))
+        return worktrees.opened_at(Path(path), starter.project(orphan.launch))
     except worktrees.Trouble as trouble:
         log.warning("the worktree %s: %s", path, trouble)
         return None

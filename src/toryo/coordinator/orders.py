@@ -25,6 +25,8 @@ class Launch:
     credential: str | None = field(default=None, repr=False)
     takes_slot: bool = True
     provider_options: dict[str, Any] = field(default_factory=dict, hash=False)
+    defaults: tuple[str, ...] | list[str] = field(default=(), hash=False)
+    """Those of its options that nobody has said: the server has filled in the default of its role."""
     language: str = "en"
     reason: str = ""
     program_session: dict[str, Any] = field(default_factory=dict, hash=False)
@@ -57,6 +59,9 @@ class CheckOrder:
     launch_id: str = ""
     worktree: str | None = None
     """Where the task's worktree has the project's directory; checks run there."""
+    ai_type: str = ""
+    provider_options: dict[str, Any] = field(default_factory=dict, hash=False)
+    """Of the agent whose work is checked: its sandbox is that of the checks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,9 @@ class Errand:
     working_directory: str = ""
     asked_by: str = ""
     options: dict[str, Any] = field(default_factory=dict, hash=False)
+    name: str = ""
+    email: str = ""
+    """Of who has asked, as far as the server knows them: whose name a merge bears."""
 
 
 @dataclass(frozen=True, slots=True)

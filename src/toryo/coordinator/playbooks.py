@@ -23,28 +23,35 @@ subtasks for the same list depend on each other thing by thing, others on all of
 A condition speaks of how another subtask ended (`status`, `result`, `summary_matches`) or of a variable (`equals`,
 `not_equals`, `matches`). What follows from it stands in `runners/conditions.py`.
 
+In a command (`run`, `context.command`, a `command` of `acceptance`) a value is data: see `runners/commands.py`.
+
 `{{…}}` names: `title`, `description`, `task_id`, `context.KEY` of the task at hand, groups of the pattern, `variables`.
 How a plan is chosen and filled in stands in `runners/plays.py`.
 """
 
 from __future__ import annotations
 
+import graphlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from toryo.coordinator import documents
 from toryo.coordinator.documents import Document, Mistake, Mistakes
-from toryo.coordinator.runners.plays import FACTS, VARIABLE, compiled
+from toryo.coordinator.runners.commands import VARIABLE
+from toryo.coordinator.runners.plays import FACTS, LONGEST_PATTERN, compiled
 
 __all__ = ["Mistakes", "Playbook", "given", "parse"]
 
 _ITEM = re.compile(r"\{\{\s*item\b")
 SOURCE = "provider_options.playbook"
+
+
+Pattern = Annotated[str, Field(max_length=LONGEST_PATTERN)]
 
 
 class Section(BaseModel):
@@ -60,11 +67,11 @@ class Condition(Section):
     subtask: str | None = Field(None, description="The id of another subtask: it ends before this is decided.")
     status: list[Ending] | None = Field(None, min_length=1, description="How it must have ended; closed: in any way.")
     result: Literal["success", "failed"] | None = Field(None, description="The same, in the words of reports.")
-    summary_matches: str | None = Field(None, description="A regular expression, found in what it reported.")
+    summary_matches: Pattern | None = Field(None, description="A regular expression, found in what it reported.")
     variable: Any = Field(None, description='As in "{{context.kind}}".')
     equals: Any = None
     not_equals: Any = None
-    matches: str | None = Field(None, description="A regular expression, found in the variable.")
+    matches: Pattern | None = Field(None, description="A regular expression, found in the variable.")
 
     @model_validator(mode="after")
     def _of_one_kind(self) -> Condition:
@@ -97,7 +104,7 @@ class Condition(Section):
     def _is_a_pattern(cls, pattern: str | None) -> str | None:
         try:
             re.compile(VARIABLE.sub("", pattern or ""))
-        except re.error as wrong:
+        except (re.error, OverflowError, RecursionError) as wrong:
             raise ValueError(f"this is no regular expression: {wrong}") from None
         return pattern
 
@@ -132,14 +139,14 @@ class Subtask(Section):
 
 
 class Plan(Section):
-    match: str = Field("*", description="Which titles this plan is for.")
+    match: Pattern = Field("*", description="Which titles this plan is for.")
     variables: dict[str, Any] = {}
     retry: int = Field(0, ge=0)
-    subtasks: list[Subtask] = Field(min_length=1)
+    subtasks: list[Subtask] = Field(min_length=1, max_length=500)
 
 
 class Playbook(Section):
-    tasks: list[Plan] = Field(min_length=1)
+    tasks: list[Plan] = Field(min_length=1, max_length=500)
 
 
 def given(value: Any, project_directory: Path) -> dict[str, Any]:
@@ -183,6 +190,7 @@ def _check_plan(document: Document, plan: Plan, path: documents.Path) -> None:
                 path_of = (*where, "when", number, "subtask")
                 document.mistake(path_of, documents.place(path_of) + found)
         _check_list(document, plan, each, where)
+        documents.check_commands(document, each.model_dump(), where)
     circle = _circle({each.id: [*each.depends_on, *_named(each)] for each in plan.subtasks})
     if circle:
         document.mistake(path, f"{documents.place(path)}these subtasks wait for each other: {' -> '.join(circle)}")
@@ -247,21 +255,11 @@ def _said_twice(steps: Iterable[tuple[documents.Path, Subtask]], name: str) -> I
 
 def _circle(depends: Mapping[str, list[str]]) -> list[str]:
     """One circle of dependencies, or nothing."""
-    done: set[str] = set()
-
-    def walk(at: str, way: list[str]) -> list[str]:
-        if at in way:
-            return [*way[way.index(at) :], at]
-        if at in done:
-            return []
-        for each in depends.get(at, ()):
-            found = walk(each, [*way, at])
-            if found:
-                return found
-        done.add(at)
-        return []
-
-    return next((found for each in depends if (found := walk(each, []))), [])
+    try:
+        graphlib.TopologicalSorter(depends).prepare()
+    except graphlib.CycleError as found:
+        return list(reversed(found.args[1]))
+    return []
 
 
 def _check_variables(document: Document, plan: Plan, path: documents.Path) -> None:

@@ -26,6 +26,14 @@ SIGNALS: Mapping[Stage, signal.Signals] = {
     Stage.KILL: signal.SIGKILL,
 }
 LOOKS_FOR_STRAYS = 20
+AT_WORK: set[int] = set()
+"""The processes that were started here and have not ended."""
+SANDBOX = "bwrap"
+"""The name of the process around a sandbox; the programs within are of its group."""
+_WITHIN = {128 + number: -number for number in (1, 2, 6, 9, 11, 15)}
+"""How a sandbox tells that its program was ended by a signal: HUP, INT, ABRT, KILL, SEGV, TERM."""
+_ASKS = frozenset({-1, -2, -15})
+"""Signals that ask a program to end. A program may exit with their codes by itself: these count if they were sent."""
 _PROC = Path("/proc")
 """Where the machine has none, its processes are known by their group alone."""
 
@@ -33,12 +41,17 @@ _PROC = Path("/proc")
 class Process:
     """One started (or adopted) process and its group. `ended` calls back in the loop, once."""
 
-    def __init__(self, pid: int, *, child: bool = True) -> None:
+    def __init__(self, pid: int, *, child: bool = True, sandboxed: bool | None = None) -> None:
+        """`sandboxed`: whether it is the process around a sandbox; None: as its name says, which is right only once it
+        executes its program."""
         self.pid = pid
         self.exit_code: int | None = None
         self.signal: int | None = None
         self.over = False
         self._child = child
+        self._asked: set[int] = set()
+        """The signals that were sent to its group, negative as in an exit status."""
+        self._sandboxed = _name(pid) == SANDBOX if sandboxed is None else sandboxed
 
     def watch(self, loop: asyncio.AbstractEventLoop, ended: Callable[[], None]) -> None:
         """Calls `ended` in the loop when the process has ended; its exit code or signal is known then."""
@@ -57,9 +70,19 @@ class Process:
             loop.add_reader(notice, _once(loop, notice, reap))
 
     def signal_group(self, stage: Stage) -> None:
-        """To every process of the group; nothing happens where it is gone already."""
+        """To every process of the group; nothing happens where it is gone already.
+
+        A sandbox is only killed: what runs in it is asked to leave, and its exit status comes through the sandbox.
+        """
+        self._asked.add(-SIGNALS[stage])
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, SIGNALS[stage])
+            if not self._sandboxed or self.over or stage is Stage.KILL:
+                os.killpg(self.pid, SIGNALS[stage])
+                return
+        for pid in _members(self.pid):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if pid != self.pid:
+                    os.kill(pid, SIGNALS[stage])
 
     @property
     def group_alive(self) -> bool:
@@ -77,11 +100,18 @@ class Process:
     def _reap(self) -> None:
         """Asks for the exit status; an adopted process is another one's child and takes its status with it."""
         self.over = True
+        AT_WORK.discard(self.pid)
+        if self._sandboxed:  # whatever its program has left in there, sessions of their own too, ends with it
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
         if not self._child:
             return
         with contextlib.suppress(ChildProcessError):
             _, status = os.waitpid(self.pid, 0)
             code = os.waitstatus_to_exitcode(status)
+            if self._sandboxed:
+                within = _WITHIN.get(code, code)
+                code = code if within in _ASKS - self._asked else within
             self.exit_code, self.signal = (code, None) if code >= 0 else (None, -code)
 
     def _wait_in_thread(self, loop: asyncio.AbstractEventLoop, reap: Callable[[], None]) -> None:
@@ -92,11 +122,17 @@ class Process:
 
 
 def start(
-    argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], output: int, stdin: int = subprocess.DEVNULL
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    output: int,
+    stdin: int = subprocess.DEVNULL,
+    keep: Collection[int] = (),
 ) -> Process:
-    """Starts a program with both outputs in one file; stdin is closed, or the given file's. Raises CommandNotFound
-    or BadConfig."""
-    program = _find(argv[0], cwd, env)
+    """Starts a program with both outputs in one file; stdin is closed, or the given file's; `keep` are descriptors that
+    it inherits besides. Raises CommandNotFound or BadConfig."""
+    program = find(argv[0], cwd, env)
     try:
         child = subprocess.Popen(
             [program, *argv[1:]],
@@ -106,13 +142,15 @@ def start(
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            pass_fds=tuple(keep),
         )
     except FileNotFoundError as missing:
         raise CommandNotFound(f"{argv[0]}: {missing.strerror} ({missing.filename})") from missing
     except (OSError, ValueError) as problem:
         raise BadConfig(f"{argv[0]} cannot be started: {problem}") from problem
+    AT_WORK.add(child.pid)
     child.returncode = 0  # this class, not Popen, waits for it: Popen would complain about, or steal, the exit status
-    return Process(child.pid)
+    return Process(child.pid, sandboxed=Path(program).name == SANDBOX)
 
 
 def end_strays(launch_ids: Collection[str], server_url: str) -> None:
@@ -142,6 +180,13 @@ def age(pid: int) -> float | None:
     return None
 
 
+def began(pid: int) -> int | None:
+    """When a process was started, in ticks of the machine; None where it is gone or that is not known."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int(_fields((_PROC / str(pid) / "stat").read_text(errors="replace"))[19])
+    return None
+
+
 def environments(mark: str = LAUNCH_ID) -> Iterator[tuple[int, dict[str, str]]]:
     """Every process of this user that was started for a launch, with its environment. Linux only; else nothing.
 
@@ -163,7 +208,8 @@ def parent_of(pid: int) -> int | None:
     return None
 
 
-def _find(program: str, cwd: Path, env: Mapping[str, str]) -> str:
+def find(program: str, cwd: Path, env: Mapping[str, str]) -> str:
+    """Where a program is, by its path or on the PATH that it is given. Raises CommandNotFound."""
     if os.sep in program:
         program = str(cwd / Path(program).expanduser())
     found = shutil.which(program, path=env.get("PATH", os.defpath))
@@ -200,6 +246,19 @@ def _stats() -> Iterator[str]:
 def _fields(stat: str) -> list[str]:
     """What follows the program's name, which may contain anything: state, parent, group, …"""
     return stat.rpartition(")")[2].split()
+
+
+def _name(pid: int) -> str | None:
+    with contextlib.suppress(OSError):
+        return (_PROC / str(pid) / "comm").read_text(errors="replace").strip()
+    return None
+
+
+def _members(group: int) -> Iterator[int]:
+    for stat in _stats():
+        with contextlib.suppress(ValueError, IndexError):
+            if _group(stat) == group:
+                yield int(stat.split(maxsplit=1)[0])
 
 
 def _state(stat: str) -> str:

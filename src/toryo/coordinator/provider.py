@@ -14,9 +14,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from toryo import provider_options
 from toryo.coordinator import resets
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.stream import Event, Parse, Troubled
+from toryo.provider_options import PERMISSIONS, Option, Permissions
 
 
 class Failure(StrEnum):
@@ -96,32 +98,39 @@ class Command:
     """What it reads on its standard input; None: nothing, it is closed."""
 
 
-class Permissions(StrEnum):
-    """What an agent's program may do by itself, beside our tools (`provider_options.permissions`)."""
-
-    READ = "read"
-    EDIT = "edit"
-    FULL = "full"
-
-
 def permissions(setting: Setting) -> Permissions:
-    """Of the agent that is started; `full` where nothing is said. Raises BadConfig for another word."""
-    given = setting.options.get("permissions", Permissions.FULL)
-    try:
-        return Permissions(given)
-    except ValueError:
-        raise BadConfig(
-            f"provider_options.permissions of agent {setting.launch.agent_id} is {given!r}: say read (look only),"
-            " edit (change files too) or full (run commands too)."
-        ) from None
+    """What its program may do by itself, beside our tools. Where nobody says it, the narrowest."""
+    return Permissions(setting.options.get(PERMISSIONS.name, PERMISSIONS.default))
 
 
 def extra_arguments(setting: Setting) -> tuple[str, ...]:
-    """`provider_options.args`: arguments of the program that Toryo need not know. Raises BadConfig."""
-    given = setting.options.get("args", [])
-    if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
-        raise BadConfig(f"provider_options.args of agent {setting.launch.agent_id} must be a list of words.")
-    return tuple(given)
+    """`provider_options.args`: arguments of the program that Toryo need not know."""
+    return tuple(setting.options.get("args", ()))
+
+
+def refuse_mistakes(setting: Setting, provider: Provider) -> None:
+    """Nothing is started with an option that its provider does not know, or with a value that it does not take.
+
+    The server refuses the same, in the same words; this one holds whatever the server does. Raises BadConfig.
+    """
+    launch = setting.launch
+    declared = provider_options.of(launch.ai_type) if provider.options is None else provider.options
+    passed_over = () if provider.options is None else launch.defaults  # a template says its rights itself
+    options = {name: value for name, value in setting.options.items() if name not in passed_over}
+    wrong = provider_options.check(launch.ai_type, options, declared)
+    wrong += provider_options.check_model(launch.model)
+    if wrong:
+        raise BadConfig(f"Agent {launch.agent_id}: " + " ".join(str(each) for each in wrong))
+
+
+def home(environ: Mapping[str, str]) -> Path:
+    """The home that a program's environment names."""
+    return Path(environ.get("HOME") or "~").expanduser().resolve()
+
+
+def named_files(environ: Mapping[str, str], *names: str) -> tuple[Path, ...]:
+    """What these variables lead to, where they are set."""
+    return tuple(Path(environ[name]).expanduser() for name in names if environ.get(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +162,21 @@ FINE = Verdict(None)
 
 
 @dataclass(frozen=True, slots=True)
+class Needs:
+    """What a program needs of its user's home when it runs in a sandbox, where all else of the home is hidden."""
+
+    writes: tuple[Path, ...] = ()
+    """Directories where it keeps its login and its sessions; made if missing."""
+    reads: tuple[Path, ...] = ()
+    fixed: tuple[Path, ...] = ()
+    """What is read-only in `writes`: settings by which the program would run commands, also when a person starts it."""
+    made: Mapping[Path, str] = field(default_factory=dict, hash=False)
+    """The same, with what is written there where there is none yet: else an agent could make it."""
+    copies: Mapping[Path, Path] = field(default_factory=dict, hash=False)
+    """Files of which it gets a copy: where → of which. What it writes there is lost."""
+
+
+@dataclass(frozen=True, slots=True)
 class Provider:
     name: str
     prepare: Callable[[Setting], Command]
@@ -174,6 +198,10 @@ class Provider:
     """How to read its output, one JSON object per line; None: its output is its own words."""
     also: Callable[[Path], Iterable[Event]] | None = None
     """What it told elsewhere than in its output: reads the launch's directory after the end."""
+    reads_project: bool = False
+    """Whether `prepare` reads files of the project: agents write there, so it is done beside everything else."""
+    options: tuple[Option, ...] | None = None
+    """What agents may say to it; None: what is declared for its name."""
     resumes: bool = False
     """Whether its own sessions can be gone on with (`Setting.resume`)."""
     keeps_context: bool = False
@@ -182,6 +210,8 @@ class Provider:
     """By model (or `*`), for programs that tell tokens and no money."""
     login: Callable[[Mapping[str, str]], Login] | None = None
     """Whether it is logged in, from its environment and without spending a token; None: nothing to log in to."""
+    needs: Callable[[Mapping[str, str]], Needs] | None = None
+    """What it needs of the home that its environment names, when it runs in a sandbox; None: nothing."""
     install: str = ""
     """How to get it, as a person types it."""
     log_in: str = ""

@@ -29,13 +29,14 @@ import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from toryo.coordinator import documents
 from toryo.coordinator.documents import Document, Mistake, Mistakes
-from toryo.coordinator.runners.plays import FACTS, VARIABLE, compiled
+from toryo.coordinator.runners.commands import VARIABLE
+from toryo.coordinator.runners.plays import FACTS, LONGEST_PATTERN, compiled
 
 __all__ = ["KNOWN", "Mistakes", "Script", "given", "parse"]
 
@@ -55,6 +56,9 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
     "tasks": (*_ALWAYS, *FACTS),
 }
 """What may stand in `{{…}}` where, beside the groups of the pattern; in tasks also `context.KEY`."""
+
+
+Pattern = Annotated[str, Field(max_length=LONGEST_PATTERN)]
 
 
 class Section(BaseModel):
@@ -95,7 +99,7 @@ class Request(Section):
 
 
 class Answer(Section):
-    when: str = Field(description="A regular expression, found anywhere in the message.")
+    when: Pattern = Field(description="A regular expression, found anywhere in the message.")
     answer: str | None = None
     start: Start | None = None
     request: Request | None = None
@@ -115,7 +119,7 @@ class Answer(Section):
 
 
 class Conversation(Section):
-    about: str = Field(description="A regular expression, found anywhere in the conversation's purpose.")
+    about: Pattern = Field(description="A regular expression, found anywhere in the conversation's purpose.")
     rounds: Rounds = Field(None, description="How many messages each side says.")
     opening: str | None = Field(None, description="The first message, where this agent begins; default: the purpose.")
     replies: list[str] | dict[str, str] = Field(
@@ -134,7 +138,7 @@ class Conversation(Section):
 
 
 class Delegation(Section):
-    about: str = Field(description="A regular expression, found anywhere in the delegation's purpose.")
+    about: Pattern = Field(description="A regular expression, found anywhere in the delegation's purpose.")
     say: str = Field("{{purpose}}", min_length=1, description="What is said, or what a conversation begins with.")
     await_answer: bool = Field(False, description="A person's answer is the result.")
     result: str = Field("{{last}}", min_length=1, description="What is reported at the end of a conversation.")
@@ -156,7 +160,10 @@ class Delegate(Section):
 
 
 class Task(Section):
-    match: str = Field("*", description="Which titles: as it is, a regular expression for all of it, or a glob.")
+    match: Pattern = Field(
+        "*",
+        description="Which titles: as it is, a regular expression for all of it, or a glob.",
+    )
     delegate: list[Delegate] = []
     run: str | list[str] | None = Field(None, description="In place of the task's context.command.")
 
@@ -212,6 +219,7 @@ def parse(document: Document) -> dict[str, Any]:
     script = documents.checked(document, Script)
     for path, pattern, texts in _rules(script.model_dump(mode="json", exclude_none=True)):
         _check_variables(document, path, pattern, texts)
+        documents.check_commands(document, texts, path)
     document.fail_if_mistaken()
     return script.model_dump(mode="json")
 
@@ -219,7 +227,7 @@ def parse(document: Document) -> dict[str, Any]:
 def _regular(pattern: str) -> str:
     try:
         re.compile(pattern)
-    except re.error as wrong:
+    except (re.error, OverflowError, RecursionError) as wrong:
         raise ValueError(f"this is no regular expression: {wrong}") from None
     return pattern
 

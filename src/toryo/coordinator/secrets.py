@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import unquote
 
+from toryo import tokens
+
 MASK = "********"
 SHORTEST = 8
 """Shorter values are no secrets: masking them would eat words."""
 
-_LOOKS_SECRET = re.compile(
-    r"\bt(?:ct|pt|lc|st)_[\w-]{16,}"
-    r"|\b(?:sk|rk|pk)-[\w-]{20,}"
-    r"|\bgh[opsu]_[A-Za-z0-9]{20,}"
-    r"|\bAIza[\w-]{30,}"
-    r"|(?<=[Bb]earer )[\w.~+/=-]{16,}"
-)
+_BEGIN, _END = (rf"-----{each} [A-Z0-9 ]{{0,40}}PRIVATE KEY(?: BLOCK)?-----" for each in ("BEGIN", "END"))
+_BODY = r"(?:[A-Za-z0-9+/=\s:,.\\]|-(?!-)){0,20000}"
+_LOOKS_SECRET = re.compile(rf"{tokens.LOOKS}|{_BEGIN}{_BODY}(?:{_END}|\Z)")
+"""Tokens by their form, and keys of several lines."""
+_BEGUN = re.compile(rf"(?:{_BEGIN}{_BODY}|-----BEGIN [A-Z0-9 ]{{0,60}})-{{0,5}}\Z")
 
 _NAMED_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|HEADER|AUTH(?!OR)|(?:^|_)PAT(?:_|$)", re.IGNORECASE)
 _IN_ADDRESS = re.compile(r"\w://(?P<user>[^/?#\s:@]*)(?::(?P<password>[^/?#\s]*))?@")
@@ -38,6 +38,12 @@ def _signing_in(user: str, password: str | None) -> Iterator[str]:
     """As it is written there, and as it is meant; where there is no password, the user's part may be a token."""
     secret = user if password is None else password
     yield from (secret, unquote(secret))
+
+
+def unfinished(text: str) -> int:
+    """Where a key of several lines begins whose end is still to come; the length of the text where there is none."""
+    at = text.rfind("-----BEGIN ")
+    return at if at >= 0 and _BEGUN.match(text, at) else len(text)
 
 
 class Mask:

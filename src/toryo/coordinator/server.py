@@ -21,19 +21,25 @@ class Unfit(ProtocolError):
 class Server:
     def __init__(self, client: AsyncClient) -> None:
         self._client = client
+        self._id: str | None = None
+        """The server that it found first: no other one at the same address is worked with."""
 
     @property
     def url(self) -> str:
         return str(self._client.address)
 
     async def check_health(self) -> None:
-        """Raises Unfit where the server is not well, or of another major version."""
+        """Raises Unfit where the server is not well, of another major version, or not the one it was at first."""
         answer = await self._client.call("health_check")
         if answer.get("status") != "ok":
             raise Unfit(f"{self.url} answers status {answer.get('status')!r} instead of 'ok'")
         theirs, ours = str(answer.get("version") or ""), toryo.__version__
         if theirs.partition(".")[0] != ours.partition(".")[0]:
             raise Unfit(f"{self.url} is version {theirs}, this Coordinator is {ours}: update the older one")
+        found = answer.get("server_id") or None
+        if self._id and found and found != self._id:
+            raise Unfit(f"{self.url} is another server than before: start this Coordinator anew to work with it")
+        self._id = self._id or found
 
     async def claim(
         self,
@@ -53,7 +59,11 @@ class Server:
         answer = await self._client.call(
             "claim_starts",
             **_said(
-                coordinator_id=coordinator_id, agent_ids=agent_ids, labels=labels or None, capabilities=capabilities
+                coordinator_id=coordinator_id,
+                agent_ids=agent_ids,
+                labels=labels or None,
+                capabilities=capabilities,
+                server_id=self._id,
             ),
             providers=providers,
             free_slots=free_slots,

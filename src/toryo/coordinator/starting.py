@@ -11,16 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toryo.coordinator import environment, isolation, logs, processes, secrets
+from toryo.coordinator import environment, isolation, logs, processes, sandbox, secrets
 from toryo.coordinator.config import Config
 from toryo.coordinator.orders import CheckOrder, Launch
 from toryo.coordinator.processes import Process
-from toryo.coordinator.provider import BadConfig, Command, Provider, Setting
+from toryo.coordinator.provider import BadConfig, Command, Needs, Provider, Setting, permissions, refuse_mistakes
+from toryo.coordinator.sandbox import Place, Sandbox, Walled
 from toryo.coordinator.secrets import Mask
 from toryo.coordinator.stream import Reading, Totals
 from toryo.coordinator.workspaces import Workspaces, working_directory
 from toryo.coordinator.worktrees import Worktree, signing
 from toryo.first_words import first_words
+from toryo.provider_options import PERMISSIONS, Permissions
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,9 @@ class Resumed:
 class Starter:
     """Everything that is the same for all starts of one Coordinator."""
 
+    PREPARED_WITHIN = 30.0
+    """Seconds that `prepared` may take."""
+
     def __init__(
         self,
         config: Config,
@@ -52,6 +57,7 @@ class Starter:
         workspaces: Workspaces,
         worktrees: Path,
         inherited: Mapping[str, str],
+        sandbox: Sandbox | None = None,
     ) -> None:
         self.providers = providers
         self.logs_in = logs_in
@@ -61,6 +67,7 @@ class Starter:
         self._workspaces = workspaces
         self.worktrees = worktrees
         self._inherited = inherited
+        self._sandbox = sandbox
 
     @property
     def offered(self) -> list[str]:
@@ -83,21 +90,46 @@ class Starter:
         repository = self._project(launch)
         return lambda: isolation.made(place, launch.project_id, repository, self.worktrees)
 
-    def start(self, launch: Launch, worktree: Worktree | None = None, resumed: Resumed | None = None) -> Started:
+    def reads_project(self, launch: Launch) -> bool:
+        """Whether its provider reads files of the project, where agents write: that is done by `prepared`."""
+        provider = self.providers.get(launch.ai_type)
+        return provider is not None and provider.reads_project
+
+    def prepared(self, launch: Launch, worktree: Worktree | None = None) -> Command:
+        """What is to be executed, without starting it; raises StartFailure. It may take long: for a thread."""
+        workspace = self._workspaces.path(launch.launch_id)
+        directory = worktree.working_directory if worktree is not None else self._directory(launch, workspace)
+        provider = self._provider(launch)
+        return _prepared(self._setting(launch, provider, directory, workspace, None), provider)
+
+    def start(
+        self,
+        launch: Launch,
+        worktree: Worktree | None = None,
+        resumed: Resumed | None = None,
+        command: Command | None = None,
+    ) -> Started:
         """Starts the process; raises StartFailure with nothing left behind but the reason.
 
-        `resumed`: the launch has left without a report and is reminded, in the session it had.
+        `resumed`: the launch has left without a report and is reminded, in the session it had. `command`: prepared
+        before.
         """
         provider = self._provider(launch)
         workspace = self._workspaces.make(launch.launch_id)
         try:
             directory = worktree.working_directory if worktree is not None else self._directory(launch, workspace)
-            command = provider.prepare(self._setting(launch, provider, directory, workspace, resumed))
+            setting = self._setting(launch, provider, directory, workspace, resumed)
+            if command is None:
+                command = _prepared(setting, provider)
             self._workspaces.write(launch.launch_id, command.files)
             self._workspaces.link(launch.launch_id, command.links)
-            env = self._environment(launch, provider, worktree) | dict(command.env)
+            outside = self._environment(launch, provider, worktree)
+            env = outside | dict(command.env)
             notes = worktree.notes if worktree is not None and resumed is None else ()
-            process = self._execute(launch, command, directory, env, notes)
+            needs = provider.needs(outside) if provider.needs is not None else Needs()
+            looks = provider.model_cli and permissions(setting) is Permissions.READ
+            walled = self._walled(launch, command.argv, env, needs, directory, worktree, workspace, read_only=looks)
+            process = self._execute(launch, command, walled, directory, notes)
         except BaseException:
             self._workspaces.remove(launch.launch_id)
             raise
@@ -146,6 +178,57 @@ class Starter:
         passed = {name: self._inherited[name] for name in provider.env if name in self._inherited}
         return {**passed, **provider.settings}
 
+    def _walled(
+        self,
+        launch: Launch,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        needs: Needs,
+        directory: Path,
+        worktree: Worktree | None,
+        workspace: Path,
+        *,
+        read_only: bool,
+    ) -> Walled:
+        """What is executed: the program itself, or the sandbox around it."""
+        if self._sandbox is None or not self._sandbox.wanted(launch):
+            return Walled(tuple(argv), env)
+        section = self._config.ai_providers.get(launch.ai_type)
+        place = Place(
+            directory if worktree is None else self._project(launch),
+            None if worktree is None else worktree.path,
+            directory,
+            workspace,
+            read_only,
+            self._server_url,
+            needs,
+            sandbox.program_words(section.cli_args) if section is not None else (),
+        )
+        return self._sandbox.around(argv, env, place, networked=self._sandbox.networked(launch))
+
+    def check_walled(self, order: CheckOrder, directory: Path) -> Callable[[Sequence[str]], Walled]:
+        """How the command of an acceptance check is executed: what it runs, an agent may have written."""
+        env = self.check_environment(order)
+        own = self._config.working_directory(order.agent_id, order.project_id) or order.working_directory
+        ours = directory.resolve().is_relative_to(self.worktrees.resolve())
+        worktree = next((each for each in (directory, *directory.parents) if (each / ".git").is_file()), directory)
+        launch = Launch(order.launch_id, order.agent_id, ai_type=order.ai_type, provider_options=order.provider_options)
+
+        def walled(argv: Sequence[str]) -> Walled:
+            if self._sandbox is None or not self._sandbox.wanted(launch):
+                return Walled(tuple(argv), env)
+            project = Path(own).resolve() if ours else directory.resolve()
+            looks = self._only_looks(order)
+            place = Place(project, worktree if ours else None, directory, read_only=looks)
+            return self._sandbox.around(argv, env, place, networked=self._sandbox.networked(launch))
+
+        return walled
+
+    def _only_looks(self, order: CheckOrder) -> bool:
+        provider = self.providers.get(order.ai_type)
+        given = order.provider_options.get(PERMISSIONS.name, PERMISSIONS.default)
+        return provider is not None and provider.model_cli and given == Permissions.READ
+
     def check_environment(self, order: CheckOrder) -> dict[str, str]:
         """For acceptance checks: the agent's, without what would let a command act as the agent."""
         return {
@@ -178,6 +261,13 @@ class Starter:
     def _project(self, launch: Launch) -> Path:
         return working_directory(launch, self._config.working_directory(launch.agent_id, launch.project_id))
 
+    def project(self, launch: Launch) -> Path | None:
+        """The project's directory on this machine, if there is one."""
+        try:
+            return self._project(launch)
+        except BadConfig:
+            return None
+
     def _environment(self, launch: Launch, provider: Provider, worktree: Worktree | None) -> dict[str, str]:
         passkey = self._config.agent(launch.agent_id).passkey
         where = {} if worktree is None else {environment.WORKTREE: str(worktree.path), **signing(launch.agent_id)}
@@ -189,14 +279,23 @@ class Starter:
         }
 
     def _execute(
-        self, launch: Launch, command: Command, directory: Path, env: Mapping[str, str], notes: Sequence[str]
+        self, launch: Launch, command: Command, walled: Walled, directory: Path, notes: Sequence[str]
     ) -> Process:
         _, output = logs.create(self.logs_in, launch.launch_id)
         logs.note(output, notes)
         stdin = self._workspaces.reading(launch.launch_id, command.stdin)
         try:
-            return processes.start(command.argv, cwd=directory, env=env, output=output, stdin=stdin)
+            return processes.start(
+                walled.argv, cwd=directory, env=walled.env, output=output, stdin=stdin, keep=walled.keep
+            )
         finally:
             os.close(output)
+            walled.close()
             if stdin >= 0:
                 os.close(stdin)
+
+
+def _prepared(setting: Setting, provider: Provider) -> Command:
+    """What is to be executed; raises StartFailure, first of all for options that the provider does not know."""
+    refuse_mistakes(setting, provider)
+    return provider.prepare(setting)

@@ -204,7 +204,7 @@ class Reading:
         """What people read of one line (without its end), lines of it with theirs; may be empty."""
         document = _document(line) if self.parse is not None else None
         if document is None or self.parse is None:
-            self._plain.append(line)
+            self._plain.append(line[-PLAIN_TAIL:])
             self._overheard(line)
             return self.rest() + line + "\n"
         try:
@@ -365,7 +365,7 @@ def _document(line: str) -> dict[str, Any] | None:
         return None
     try:
         found = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 

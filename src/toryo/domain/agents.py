@@ -7,15 +7,19 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from toryo import provider_options
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import Millis
-from toryo.domain.wording import say
+from toryo.domain.wording import Worded, say, together
+from toryo.provider_options import Given, Wrong
 
 SYSTEM = "system:toryo"
 """The actor of what Toryo itself does (housekeeping, guards, cascades of time)."""
 SCHEDULE = "system:schedule"
 
 
+OWNER_ID = "owner"
+"""The person who set up the server."""
 NO_ACCOUNT = frozenset({"command", "playbook", "script"})
 """Providers behind which no model stands: nobody's quota is used."""
 
@@ -127,6 +131,29 @@ class Agent:
         return (own,) if other is None or other.name == own.name else (own, other)
 
     @property
+    def mistakes(self) -> list[Wrong]:
+        """What is wrong with its options and its model: as long as there is anything, it is not started."""
+        wrong = provider_options.check(self.provider, self.provider_options)
+        return wrong + provider_options.check_model(self.model)
+
+    @property
+    def effective_options(self) -> dict[str, Any]:
+        """What holds of its options: what was said, and the defaults of its role."""
+        return provider_options.effective(self.provider, self.provider_options, self.role.value)
+
+    @property
+    def rights(self) -> Given:
+        return Given(self.provider, self.provider_options, self.role.value)
+
+    def options_for(self, provider: str | None) -> dict[str, Any]:
+        """What is said to the program that is started: of its own options, a stand-in gets those that it knows, but no
+        arguments, which are another program's."""
+        if provider == self.provider:
+            return self.provider_options
+        known = {each.name for each in provider_options.of(provider)} - {"args"}
+        return {name: value for name, value in self.provider_options.items() if name in known}
+
+    @property
     def labels(self) -> frozenset[str]:
         """What a Coordinator must offer to start it (`provider_options.labels`)."""
         return frozenset(_words(self.provider_options.get("labels")))
@@ -143,29 +170,21 @@ def _words(given: Any) -> list[str]:
     return [each for each in given if isinstance(each, str)] if isinstance(given, list) else []
 
 
-def refuse_wrong_options(options: Mapping[str, Any]) -> None:
-    """Refuses `provider_options` whose meaning the server must know and cannot read."""
-    fallback, labels, account = (options.get(name) for name in ("fallback", "labels", "account"))
-    if fallback is not None and not _is_program(fallback):
-        raise _wrong("fallback", fallback, "a mapping with its provider, and its model if it shall be a certain one")
-    if labels is not None and (not isinstance(labels, list) or len(_words(labels)) != len(labels)):
-        raise _wrong("labels", labels, 'a list of words: ["gpu"]')
-    if account is not None and not (isinstance(account, str) and account):
-        raise _wrong("account", account, "the name of the account whose quota it uses")
+def refuse_mistakes(agent: Agent) -> None:
+    """Refuses an agent whose options or model its provider does not take, and says what to write instead."""
+    if agent.mistakes:
+        first, details = agent.mistakes[0], {"mistakes": [str(each) for each in agent.mistakes]}
+        raise Refusal(Code.VALIDATION_ERROR, worded(first.what), worded(first.instruction), **details)
 
 
-def _is_program(given: Any) -> bool:
-    if not isinstance(given, Mapping) or not isinstance(given.get("provider"), str) or not given["provider"]:
-        return False
-    return set(given) <= {"provider", "model", "account"} and all(isinstance(each, str) for each in given.values())
+def worded(said: provider_options.Said) -> Worded:
+    """A sentence of the declaration, which knows nothing of other languages, as all others."""
+    return say(said.template, **said.facts)
 
 
-def _wrong(name: str, given: Any, possible: str) -> Refusal:
-    return Refusal(
-        Code.VALIDATION_ERROR,
-        say("{given!r} is no value of provider_options.{name}.", given=given, name=name),
-        say("Give {possible}, or leave it out.", possible=possible),
-    )
+def mistakes_of(agent: Agent) -> list[Worded]:
+    """What is wrong, one text for each mistake."""
+    return [together((worded(each.what), worded(each.instruction))) for each in agent.mistakes]
 
 
 def superiors(agent_id: str, reports_to: Mapping[str, str | None]) -> list[str]:

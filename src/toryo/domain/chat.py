@@ -7,6 +7,7 @@ agents and stands in `operations/talking.py`; when a chat process runs stands in
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -20,7 +21,10 @@ LONGEST = 4_000
 HANDED_OUT_AT_ONCE = 20
 """Messages of one hand-out, and of the context before it."""
 
-_MARKER = re.compile(r"@@|\uff20\uff20")
+_APPROVE = "/approve"
+_OF_OLD = frozenset({"@@", "\uff20\uff20"})
+_OF_A_PATCH = re.compile(r"@@|\*\*\* |[+-](?! \S)")
+"""The beginning of a line of a patch; `- ` and a word is an item of a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +51,21 @@ def thread_of(one: str, other: str) -> str:
 
 
 def consents(content: str) -> bool:
-    """Whether a person's message carries the marker of approval (`@@`, also full-width, anywhere in it)."""
-    return _MARKER.search(content) is not None
+    """Whether a person's message approves what is requested because of it: its first line is a marker and nothing else.
+
+    Only there: what is pasted (a diff, a quotation, somebody's comment) comes after words of one's own. A marker alone
+    says not what is wanted, and approves nothing; `@@` above what may be a patch is a part of that.
+    """
+    first, *wanted = content.split("\n")
+    if not any(each.strip() for each in wanted):
+        return False
+    return first.rstrip() == _APPROVE or (first.rstrip() in _OF_OLD and not _is_patch(wanted))
 
 
-def without_marker(text: str) -> str:
-    return " ".join(_MARKER.sub(" ", text).split())
+def _is_patch(lines: Sequence[str]) -> bool:
+    """Something is put in the place of something, or a line is no item of a list: in doubt, it is a patch."""
+    both = {each[0] for each in lines if each} >= {"+", "-"}
+    return both or any(_OF_A_PATCH.match(each) for each in lines)
 
 
 # --- messages --------------------------------------------------------------------------------------------------------

@@ -86,7 +86,8 @@ def refusal(ground: Ground, order: Order) -> Refusal | None:
 
 
 def relation(ground: Ground, task: Task, actor: Actor) -> str | None:
-    """How the actor stands to the task: `everything`, `ancestor`, `creator` (a person), `assignee`, or None.
+    """How the actor stands to the task: `everything`, `ancestor`, `creator` (a person: of it, or of the request),
+    `assignee`, or None.
 
     The one that allows most is answered: who filed a task for itself is not held to what an assignee may do.
     """
@@ -96,7 +97,7 @@ def relation(ground: Ground, task: Task, actor: Actor) -> str | None:
         return "ancestor"
     if task.assignee_id is not None and actor.id in superiors(task.assignee_id, ground.reports_to):
         return "ancestor"
-    if actor.person and task.created_by == actor.id:
+    if actor.person and actor.id in (task.created_by, task.requested_by):
         return "creator"
     return "assignee" if task.assignee_id == actor.id else None
 

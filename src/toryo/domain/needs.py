@@ -4,9 +4,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
+from toryo.domain.tasks import Details, Task
+from toryo.domain.texts import exact, one_line
 from toryo.domain.times import Millis
 
 
@@ -42,6 +46,83 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be approved, as it was read in this version of the task. Texts that are longer than `SHOWN` are cut,
+    and it is not `complete` then: whoever approves looks at the task itself."""
+
+    title: str
+    description: str
+    context: str | None
+    """As JSON."""
+    acceptance: tuple[str, ...]
+    commands: tuple[str, ...]
+    """What of it is run as a command, by the context or by the acceptance checks."""
+    assignee_id: str | None
+    asked_by: str
+    asked_for: str | None
+    """Whose wish it is, where somebody else has filed it."""
+    version: int
+    complete: bool
+
+
+SHOWN = 2_000
+"""Characters of each text of a request that a list shows."""
+
+
+def requested(task: Task, details: Details) -> Request:
+    """What a list shows of what somebody is asked to approve."""
+    return written(
+        title=task.title,
+        description=details.description,
+        context=details.context,
+        acceptance=details.acceptance,
+        assignee_id=task.assignee_id,
+        created_by=task.created_by,
+        requested_by=task.requested_by,
+        version=task.version,
+        shown=SHOWN,
+    )
+
+
+def written(
+    *,
+    title: str,
+    description: str,
+    context: Any,
+    acceptance: Iterable[Mapping[str, Any]],
+    assignee_id: str | None,
+    created_by: str,
+    requested_by: str | None,
+    version: int,
+    shown: int | None = None,
+) -> Request:
+    """A request, from the fields of its task; texts are cut to `shown` characters."""
+    run = context.get("command") if isinstance(context, dict) else None
+    checks = [each.get("command") for each in acceptance]
+    commands = [_command(each) for each in (run, *checks) if each is not None]
+    accepted = [_command(each["command"]) if "command" in each else exact(dict(each)) for each in acceptance]
+    facts = None if context is None else exact(context)
+    return Request(
+        title=title,
+        description=description[:shown],
+        context=facts[:shown] if facts is not None else None,
+        acceptance=tuple(each[:shown] for each in accepted),
+        commands=tuple(each[:shown] for each in commands),
+        assignee_id=assignee_id,
+        asked_by=created_by,
+        asked_for=requested_by if requested_by != created_by else None,
+        version=version,
+        complete=shown is None or all(len(each) <= shown for each in (description, facts or "", *commands, *accepted)),
+    )
+
+
+def _command(given: Any) -> str:
+    """On one line, every character to be seen; a list of words, and whatever else is none, as JSON."""
+    plain = isinstance(given, str) and given == one_line(given)
+    return given if plain else exact(given)
+
+
+@dataclass(frozen=True, slots=True)
 class Need:
     """`key` names what it is about: the same as long as it lasts, so that a person is told of it once."""
 
@@ -55,6 +136,7 @@ class Need:
     project_id: str | None = None
     task_id: str | None = None
     agent_id: str | None = None
+    request: Request | None = None
 
     @property
     def key(self) -> str:

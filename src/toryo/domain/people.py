@@ -23,7 +23,7 @@ KEPT_FOR: Millis = 30 * DAY
 """Sign-ins that are over are remembered for so long."""
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 1_000
 TRIES, LOCKED_FOR = 10, 15 * MINUTE
-"""So many wrong passwords in a row lock a person out for so long."""
+"""So many wrong passwords for one person from one address are the last from there for so long."""
 TRIES_OF_ADDRESS = 50
 """So many from one address, whoever they were tried for, lock the address out."""
 
@@ -51,6 +51,10 @@ class SignIn:
     ended_at: Millis | None = None
     browser: str | None = None
     """What it calls itself (User-Agent)."""
+    made_by: str | None = None
+    """The person who made the link that it opened."""
+    made_with: str | None = None
+    """The token at the bottom of that link: the browser is signed out with it."""
 
     def live(self, now: Millis) -> bool:
         return self.ended_at is None and now < self.expires_at
@@ -65,9 +69,28 @@ class Account:
 
     agent_id: str
     login: str
+    own_login: str | None = None
+    """The role that an owner gave; without one, whatever the person may do is the identity provider's to say."""
     password_hash: str | None = None
     subject: str | None = None
     changed_at: Millis = 0
+
+    @property
+    def email(self) -> str | None:
+        """As long as no provider knows the person."""
+        return self.subject.removeprefix("mailto:") if self.subject and self.subject.startswith("mailto:") else None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Signs a browser in, once."""
+
+    agent_id: str
+    at_most: str
+    expires_at: Millis
+    made_by: str | None = None
+    made_with: str | None = None
+    """As of `SignIn`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +105,10 @@ class AccessToken:
     expires_at: Millis | None = None
     used_on: int | None = None
     revoked_at: Millis | None = None
+    made_by: str | None = None
+    """The person who made it: perhaps an owner, for somebody else."""
+    made_with: str | None = None
+    """The token with which it was made: it is revoked with it, and good no longer than it."""
 
     def live(self, now: Millis) -> bool:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)

@@ -87,6 +87,19 @@ class Settings:
         return {each.name: getattr(self, each.name) for each in fields(Settings)}
 
 
+def widened(before: Settings, after: Settings) -> list[str]:
+    """Every change by which agents may do more without being asked, as `name: before → after`."""
+    found = []
+    if before.commands_from is CommandsFrom.PEOPLE and after.commands_from is not CommandsFrom.PEOPLE:
+        found.append("commands_from")
+    if before.approvals is Approvals.ALL and after.approvals is not Approvals.ALL:
+        found.append("approvals")
+    if before.budget_per_day is not None and after.budget_per_day is None:
+        found.append("budget_per_day")
+    values = [(each, getattr(before, each), getattr(after, each)) for each in found]
+    return [f"{name}: {was} → {'none' if now is None else now}" for name, was, now in values]
+
+
 @dataclass(frozen=True, slots=True)
 class Project:
     id: str

@@ -31,6 +31,8 @@ class End(StrEnum):
     LEASE_EXPIRED = "lease_expired"
     ENDED_BY_PERSON = "ended_by_person"
     SUPERSEDED = "superseded"
+    DISMISSED = "dismissed"
+    """It may not be here any more: deactivated, no member, or signed in with a passkey that was renewed."""
 
 
 @dataclass(frozen=True, slots=True)

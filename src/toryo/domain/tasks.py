@@ -143,6 +143,7 @@ class Task:
     """When its status or assignee last changed: the cause from which grace times count."""
     approved_by: str | None = None
     requested_by: str | None = None
+    """Of a request: for whom it was made; who made it is `created_by`."""
     attempt: int = 1
     parent_attempt: int = 1
     """The attempt of its parent in which it was created."""
@@ -206,8 +207,8 @@ class Task:
 
     @property
     def delegated(self) -> bool:
-        """Created by somebody else than its assignee (a self-made one was not)."""
-        return self.created_by != self.assignee_id
+        """Created by, or for, somebody else than its assignee (a self-made one was not)."""
+        return any(each != self.assignee_id for each in (self.created_by, self.requested_by or self.created_by))
 
     @property
     def order(self) -> tuple[int, Millis, int, str]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import smtplib
 import ssl
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.utils import format_datetime, parseaddr
 from ipaddress import ip_address
+from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from toryo.domain.notices import Notice
+from toryo.domain.texts import one_line, printable
 from toryo.domain.times import SECOND, Millis
 from toryo.housekeeping.sending import Undelivered
 from toryo.settings import NoticeSettings
@@ -55,14 +58,28 @@ def written(notice: Notice, sender: str, to: str, now: Millis) -> EmailMessage:
     content = notice.content
     message = EmailMessage()
     message["From"], message["To"] = sender, to
-    message["Subject"] = " ".join(f"[Toryo] {content['title']}".split())
+    message["Subject"] = one_line(f"[Toryo] {content['title']}")
     message["Date"] = format_datetime(datetime.fromtimestamp(now / SECOND, UTC))
     message["Message-ID"] = f"<{notice.id}@{parseaddr(sender)[1].rpartition('@')[2]}>"
     message["Auto-Submitted"] = "auto-generated"
     todo = "\n".join(f"  {each['command']}" for each in content["actions"])
     where = f"Project {content['project_id']}, since" if content["project_id"] else "Since"
-    message.set_content(f"{content['text']}\n\n{todo}\n\n{where} {content['since']}.\n")
+    parts = [content["text"], *_asked(content.get("request")), todo, f"{where} {content['since']}."]
+    message.set_content(printable("\n\n".join(parts)) + "\n")
     return message
+
+
+def _asked(request: dict[str, Any] | None) -> Iterator[str]:
+    """The text that is to be approved, marked on every line as somebody's words."""
+    if request is None:
+        return
+    for name in ("title", "description", "context", "commands", "acceptance"):
+        said = request[name]
+        lines = said if isinstance(said, (list, tuple)) else (said or "").splitlines()
+        if lines:
+            yield "\n".join([f"{name.capitalize()}:", *(f"  | {each}" for each in lines)])
+    if not request["complete"]:
+        yield "It is longer than shown here: look at the whole of it before you approve."
 
 
 def _connected(server: SplitResult) -> smtplib.SMTP:

@@ -8,10 +8,12 @@ carries them out of the house stands in `sending.py`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from toryo.domain import ids, notices
 from toryo.domain.needs import Kind, Need
 from toryo.domain.notices import QUIET, Channel, Notice
+from toryo.domain.texts import one_line, printable
 from toryo.domain.times import SECOND, iso
 from toryo.operations import needs
 from toryo.operations.call import Call
@@ -66,11 +68,19 @@ def _add(call: Call, need: Need, channel: Channel) -> bool:
             person_id=need.person_id,
             key=need.key,
             channel=channel,
-            content={"person_id": need.person_id, **needs.shown(need)},
+            content={"person_id": need.person_id, **_readable(needs.shown(need))},
             created_at=call.now,
             next_at=call.now,
         )
     )
+
+
+def _readable(shown: dict[str, Any]) -> dict[str, Any]:
+    """As it may be shown anywhere: agents have written much of it, and it leaves the house."""
+    request = shown["request"]
+    if request is not None:
+        request = {**request, "title": one_line(request["title"]), "description": printable(request["description"])}
+    return {**shown, "title": one_line(shown["title"]), "text": printable(shown["text"]), "request": request}
 
 
 # --- sending ---------------------------------------------------------------------------------------------------------

@@ -1,9 +1,8 @@
-"""Writes down when access tokens were used, and forgets sign-ins, links and wrong passwords that are long over."""
+"""Writes down when access tokens were used, and forgets sign-ins and links that are long over."""
 
 from __future__ import annotations
 
 from toryo.domain import people
-from toryo.domain.times import HOUR
 from toryo.operations.call import Call
 
 
@@ -13,4 +12,3 @@ def tidy(call: Call) -> None:
     call.tx.people.forget_sign_ins(call.now - people.KEPT_FOR)
     call.tx.people.forget_links(call.now)
     call.tx.people.forget_departures(call.now)
-    call.tx.agents.forget_failures(call.now - HOUR)

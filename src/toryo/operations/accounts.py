@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, SecretStr
 
 from toryo.domain import ids, people
-from toryo.domain.agents import Agent, Status
+from toryo.domain.agents import OWNER_ID, Agent, Status
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.people import Account
 from toryo.domain.wording import say
-from toryo.operations import passwords, roles
+from toryo.operations import credentials, dismissing, passwords, rights, roles, tries
 from toryo.operations.call import WORK, Call
 from toryo.operations.catalogue import Parameters, Route, operation
 from toryo.operations.paging import Page, Paged, cut
@@ -27,9 +27,6 @@ Id = Annotated[str, Field(min_length=1, max_length=64)]
 Role = Literal["owner", "member", "viewer"]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 Email = Annotated[str, Field(min_length=3, max_length=320, pattern=r"^[^@\s]+@[^@\s]+$")]
-
-FIRST_OWNER = "owner"
-"""Whose token is in the data directory: there is always this one owner."""
 
 
 class PersonResult(Result):
@@ -54,7 +51,7 @@ def _shown(call: Call, person: Agent) -> dict[str, Any]:
         "projects": call.tx.agents.projects_of(person.id),
         "password": account is not None and account.password_hash is not None,
         "provider": subject is not None and not subject.startswith("mailto:"),
-        "email": subject.removeprefix("mailto:") if subject is not None and subject.startswith("mailto:") else None,
+        "email": account.email if account is not None else None,
         "browsers": sum(each.live(call.now) for each in call.tx.people.sign_ins_of(person.id)),
         "tokens": sum(each.live(call.now) for each in call.tx.people.tokens_of(person.id)),
     }
@@ -110,7 +107,7 @@ def add_person(call: Call, wanted: AddPerson) -> dict[str, Any]:
     for each in wanted.projects:
         call.project(each)
     person = roles.make_person(call, person_id, wanted.name, wanted.login)
-    _put(call, Account(person.id, wanted.login), wanted.email)
+    _put(call, Account(person.id, wanted.login, own_login=wanted.login), wanted.email)
     for each in wanted.projects:
         call.tx.agents.join(each, person.id, call.now)
         call.event("project.member_added", project_id=each, agent_id=person.id)
@@ -157,17 +154,19 @@ def change_person(call: Call, wanted: ChangePerson) -> dict[str, Any]:
     before = call.tx.people.account(person.id)
     login = wanted.login or people.role_of(person, before)
     _keep_first_owner(person, login)
-    _put(call, replace(before or Account(person.id, login), login=login), wanted.email)
+    account = before or Account(person.id, login, own_login=login)
+    _put(call, replace(account, login=login, own_login=wanted.login or account.own_login), wanted.email)
+    credentials.lose_ownership(call, person.id, people.role_of(person, before), login)
     person = roles.renewed(call, person, name=(wanted.name or person.name).strip())
-    call.event("person.changed", agent_id=person.id, data={"login": login})
+    call.event("person.changed", agent_id=person.id, data=rights.told_of_login(people.role_of(person, before), login))
     return {"success": True, "person": _shown(call, person)}
 
 
 def _keep_first_owner(person: Agent, login: str | None) -> None:
-    if person.id == FIRST_OWNER and login != people.OWNER:
+    if person.id == OWNER_ID and login != people.OWNER:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            say("{owner} stays an owner: whoever holds the data directory is it.", owner=FIRST_OWNER),
+            say("{owner} stays an owner: whoever holds the data directory is it.", owner=OWNER_ID),
             "Add people of their own for those who shall do less: toryo person add ID --role member.",
         )
 
@@ -195,25 +194,21 @@ def remove_person(call: Call, wanted: OnePerson) -> dict[str, Any]:
     call.tx.lock_everything()
     person = roles.person(call, wanted.person_id)
     _keep_first_owner(person, None)
-    signed_out, tokens = _end_browsers(call, person.id), call.tx.people.tokens_of(person.id)
-    for each in tokens:
-        call.tx.people.revoke(each.id, call.now)
-    call.tx.people.drop_links(person.id)
+    lost = credentials.end_all(call, person.id)
     call.tx.people.drop(person.id)
     if person.active:
         ended = replace(person, status=Status.INACTIVE, deactivated_at=call.now, updated_at=call.now)
         call.tx.agents.save(person, replace(ended, version=person.version + 1))
         call.event("agent.deactivated", agent_id=person.id, data={"fields": []})
+    dismissing.dismiss(call, person)
     call.event("person.removed", agent_id=person.id)
     call.tx.hint(WORK)
-    return {"success": True, "person_id": person.id, "signed_out": signed_out, "tokens_revoked": len(tokens)}
-
-
-def _end_browsers(call: Call, person_id: str, but: str | None = None) -> int:
-    others = [each for each in call.tx.people.sign_ins_of(person_id) if each.id != but]
-    for each in others:
-        call.tx.people.end(each, call.now)
-    return len(others)
+    return {
+        "success": True,
+        "person_id": person.id,
+        "signed_out": lost.browsers,
+        "tokens_revoked": lost.tokens,
+    }
 
 
 # --- passwords -------------------------------------------------------------------------------------------------------
@@ -263,12 +258,17 @@ def set_password(call: Call, wanted: SetPassword) -> dict[str, Any]:
     _refuse_without_old(call, person, before, checked)
     login = wanted.login or people.role_of(person, before)
     _keep_first_owner(person, login)
-    account = before or Account(person.id, login)
-    call.tx.people.put(replace(account, login=login, password_hash=checked.new_hash, changed_at=call.now))
+    account = before or Account(person.id, login, own_login=login)
+    own = wanted.login or account.own_login
+    call.tx.people.put(
+        replace(account, login=login, own_login=own, password_hash=checked.new_hash, changed_at=call.now)
+    )
     roles.renewed(call, person)
-    call.tx.agents.forgive(f"password:{person.id}")
-    signed_out = _end_browsers(call, person.id, call.caller.sign_in_id)
-    call.event("person.password_set", agent_id=person.id, data={"login": login})
+    call.context.tries.forgive(tries.PASSWORD, person.id)
+    signed_out = credentials.end_sign_ins(call, person.id, call.caller.sign_in_id).browsers
+    credentials.lose_ownership(call, person.id, people.role_of(person, before), login)
+    told = rights.told_of_login(people.role_of(person, before), login)
+    call.event("person.password_set", agent_id=person.id, data=told)
     return {"success": True, "person_id": person.id, "login": login, "signed_out": signed_out}
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 
+from toryo import provider_options, tokens
 from toryo.domain import agents as people
 from toryo.domain import ids, projects
 from toryo.domain.agents import Agent, Kind, Role
@@ -19,23 +20,26 @@ from toryo.domain.projects import Project, Settings
 from toryo.domain.sessions import End
 from toryo.domain.times import iso
 from toryo.domain.wording import constant, say
-from toryo.operations import changing, ending, nouns, showing, talking
-from toryo.operations.call import WORK, Call
+from toryo.operations import changing, credentials, dismissing, ending, naming, nouns, rights, showing, talking
+from toryo.operations.call import RIGHTS, WORK, Call
 from toryo.operations.catalogue import Parameters, Route, operation
+from toryo.operations.fields import Lines
 from toryo.operations.identity import digest
 from toryo.operations.paging import Page, Paged, cut
 from toryo.operations.permissions import Grant
 from toryo.operations.results import Result
+from toryo.operations.tries import PASSKEY
 from toryo.operations.versions import refuse_stale
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
-Text = Annotated[str, Field(max_length=100_000)]
+Text = Annotated[Lines, Field(max_length=100_000)]
 
 
 class ProjectResult(Result):
     project_id: str
     project: nouns.Project
+    widened: NotRequired[list[str]]
 
 
 class ProjectsResult(Page):
@@ -46,6 +50,9 @@ class AgentResult(Result):
     agent_id: str
     agent: nouns.Agent
     passkey: NotRequired[str]
+    warnings: NotRequired[list[str]]
+    widened: NotRequired[list[str]]
+    changes: NotRequired[list[str]]
 
 
 class AgentsResult(Page):
@@ -92,7 +99,8 @@ def create_project(call: Call, wanted: CreateProject) -> dict[str, Any]:
         updated_at=call.now,
     )
     call.tx.projects.add(project)
-    call.event("project.created", project_id=project.id, data={"name": project.name})
+    widened = projects.widened(Settings(), project.settings)
+    call.event("project.created", project_id=project.id, data={"name": project.name, **_told(widened)})
     return _project(project)
 
 
@@ -169,6 +177,7 @@ class EditProject(OneProject):
     working_directory: str | None = Field(None, min_length=1, max_length=4_000, description="New directory.")
     settings: dict[str, Any] = Field(default_factory=dict, description="Settings to change.")
     version: int | None = Field(None, description="The version you have seen; another is a conflict.")
+    preview: bool = Field(False, description="Change nothing; say what would be changed, and what widens rights.")
 
 
 @operation(
@@ -193,15 +202,25 @@ def edit_project(call: Call, wanted: EditProject) -> dict[str, Any]:
         else project.working_directory,
         settings=project.settings.changed(wanted.settings),
     )
-    return _save_project(call, project, changed, "project.edited")
+    widened = projects.widened(project.settings, changed.settings)
+    if wanted.preview:
+        return {**_project(changed), **_told(widened)}
+    return {**_save_project(call, project, changed, "project.edited", widened), **_told(widened)}
 
 
-def _save_project(call: Call, before: Project, after: Project, kind: str) -> dict[str, Any]:
+def _told(widened: list[str]) -> dict[str, Any]:
+    """In an event and in an answer: what a change widens, if anything."""
+    return {"widened": widened} if widened else {}
+
+
+def _save_project(
+    call: Call, before: Project, after: Project, kind: str, widened: list[str] | None = None
+) -> dict[str, Any]:
     if after == before:
         return _project(before)
     stored = replace(after, updated_at=call.now, version=before.version + 1)
     call.tx.projects.save(before, stored)
-    call.event(kind, project_id=stored.id, data={"status": stored.status.value})
+    call.event(kind, project_id=stored.id, data={"status": stored.status.value, **_told(widened or [])})
     call.tx.hint(WORK, f"project:{stored.id}", f"project-status:{stored.id}")
     return _project(stored)
 
@@ -355,6 +374,8 @@ def add_member(call: Call, wanted: Membership) -> dict[str, Any]:
     """Make an agent a member of a project. Only members are assigned, started or signed in there."""
     call.enter(wanted.project_id)
     project, agent = call.project(wanted.project_id), call.known_agent(wanted.agent_id)
+    if not agent.human and not call.tx.agents.members_among(project.id, [agent.id]):
+        naming.refuse_misleading(call, agent.id, agent.name, [project.id])
     return _joined(call, project.id, agent.id, _join(call, project.id, agent.id))
 
 
@@ -381,12 +402,13 @@ def _joined(call: Call, project_id: str, agent_id: str, changed: bool) -> dict[s
     tool=False,
 )
 def remove_member(call: Call, wanted: Membership) -> dict[str, Any]:
-    """End a membership; a session of the agent there is told to leave."""
+    """End a membership: the agent's session there ends at once, and what it has claimed goes back."""
     call.enter(wanted.project_id)
     project, agent = call.project(wanted.project_id), call.known_agent(wanted.agent_id)
     left = call.tx.agents.leave(project.id, agent.id, call.now)
     if left:
         call.event("project.member_removed", project_id=project.id, agent_id=agent.id)
+        dismissing.dismiss(call, agent, project.id)
         call.tx.hint(WORK, f"project:{project.id}")
         talking.wake(call, project.id, agent.id)
     return _joined(call, project.id, agent.id, left)
@@ -447,13 +469,23 @@ def create_agent(call: Call, wanted: CreateAgent) -> dict[str, Any]:
         updated_at=call.now,
     )
     _refuse_provider_of_person(agent)
-    people.refuse_wrong_options(agent.provider_options)
-    passkey = call.new_token("pk_")
+    if not agent.human:
+        naming.refuse_misleading(call, agent.id, agent.name, wanted.projects)
+    people.refuse_mistakes(agent)
+    passkey, widened = call.new_token(tokens.PASSKEY), rights.widened(None, agent)
     call.tx.agents.add(agent, digest(passkey))
-    call.event("agent.created", agent_id=agent.id, data={"role": agent.role.value, "provider": agent.provider})
+    data = {"role": agent.role.value, "provider": agent.provider, **_told(widened)}
+    call.event("agent.created", agent_id=agent.id, data=data)
     for each in wanted.projects:
         _join(call, each, agent.id)
-    return {"success": True, "agent_id": agent.id, "passkey": passkey, "agent": showing.agent(agent)}
+    return {**_agent(call, agent), "passkey": passkey, **_told(widened)}
+
+
+def _agent(call: Call, agent: Agent) -> dict[str, Any]:
+    """`warnings`: nothing is wrong with what was asked for, and it will not work as it stands."""
+    warnings = rights.warnings(agent, rights.reported_providers(call))
+    told = {"warnings": warnings} if warnings else {}
+    return {"success": True, "agent_id": agent.id, "agent": showing.agent(agent), **told}
 
 
 def _refuse_provider_of_person(agent: Agent) -> None:
@@ -508,10 +540,8 @@ def show_agent(call: Call, wanted: OneAgent) -> dict[str, Any]:
     """One agent, and the projects it belongs to."""
     agent = call.known_agent(wanted.agent_id)
     return {
-        "success": True,
-        "agent_id": agent.id,
-        "agent": showing.agent(agent),
-        "projects": call.tx.agents.projects_of(agent.id),
+        **_agent(call, agent),
+        "projects": [each for each in call.tx.agents.projects_of(agent.id) if call.sees(each)],
         "cooldowns": _cooldowns(call, agent),
     }
 
@@ -546,8 +576,14 @@ class EditAgent(OneAgent):
     agent_type: str | None = Field(None, max_length=100, description="New queue; null: none.")
     capabilities: list[str] | None = Field(None, max_length=100, description="What it can do.")
     max_parallel_tasks: int | None = Field(None, ge=1, le=1000, description="Main tasks in progress at most.")
-    provider_options: dict[str, Any] | None = Field(None, description="Options of its provider.")
+    provider_options: dict[str, Any] | None = Field(
+        None,
+        description="Options of its provider to change: each replaces the one of its name as a whole, null removes it,"
+        " the others stay.",
+    )
+    replace_options: bool = Field(False, description="provider_options are all of them: the others are removed.")
     version: int | None = Field(None, description="The version you have seen; another is a conflict.")
+    preview: bool = Field(False, description="Change nothing; say what would be changed, and what widens rights.")
 
 
 _MAY_BE_NULL = frozenset({"reports_to", "provider", "model", "agent_type"})
@@ -562,11 +598,11 @@ _MAY_BE_NULL = frozenset({"reports_to", "provider", "model", "agent_type"})
     tool=False,
 )
 def edit_agent(call: Call, wanted: EditAgent) -> dict[str, Any]:
-    """Change an agent. The next start uses the new values."""
+    """Change an agent. The next start uses the new values. What widens its rights is told, and kept in the events."""
     call.tx.lock_everything()
     agent = call.known_agent(wanted.agent_id)
     refuse_stale(wanted.version, agent.version)
-    given = wanted.model_dump(exclude={"agent_id", "version"}, exclude_unset=True)
+    given = wanted.model_dump(exclude={"agent_id", "version", "replace_options", "preview"}, exclude_unset=True)
     values = {name: value for name, value in given.items() if value is not None or name in _MAY_BE_NULL}
     if "role" in values:
         values["role"] = Role(values["role"])
@@ -576,21 +612,50 @@ def edit_agent(call: Call, wanted: EditAgent) -> dict[str, Any]:
         call.known_agent(values["reports_to"])
         people.refuse_cycle(agent.id, values["reports_to"], call.tx.agents.tree())
     if "provider_options" in values:
-        people.refuse_wrong_options(values["provider_options"])
+        values["provider_options"] = _merged(agent, values["provider_options"], whole=wanted.replace_options)
     changed = replace(agent, **values)
     _refuse_provider_of_person(changed)
-    return _save_agent(call, agent, changed, "agent.edited", sorted(values))
+    if not _DECIDE_RIGHTS.isdisjoint(values) and not (changed.provider is None and "provider_options" not in values):
+        people.refuse_mistakes(changed)
+    if changed.name != agent.name and not agent.human:
+        naming.refuse_misleading(call, agent.id, changed.name, call.tx.agents.projects_of(agent.id))
+    widened = rights.widened(agent, changed)
+    told = {"changes": provider_options.changes(agent.provider_options, changed.provider_options), **_told(widened)}
+    if wanted.preview:
+        return {**_agent(call, changed), **told}
+    return {**_save_agent(call, agent, changed, "agent.edited", sorted(values), widened), **told}
 
 
-def _save_agent(call: Call, before: Agent, after: Agent, kind: str, fields: list[str] | None = None) -> dict[str, Any]:
+_DECIDE_RIGHTS = frozenset({"provider", "model", "provider_options"})
+"""What is checked when one of these is changed: a name can be changed whatever an older Toryo has stored there."""
+
+
+def _merged(agent: Agent, given: dict[str, Any], *, whole: bool) -> dict[str, Any]:
+    """The agent's options with these in place of theirs; null removes one that is there."""
+    if whole:
+        return given
+    known = agent.provider_options.keys() | {each.name for each in provider_options.EVERY}
+    removed = {name for name, value in given.items() if value is None and name in known}
+    merged = {**agent.provider_options, **given}
+    return {name: value for name, value in merged.items() if name not in removed}
+
+
+def _save_agent(
+    call: Call,
+    before: Agent,
+    after: Agent,
+    kind: str,
+    fields: list[str] | None = None,
+    widened: list[str] | None = None,
+) -> dict[str, Any]:
     if after != before:
         after = replace(after, updated_at=call.now, version=before.version + 1)
         call.tx.agents.save(before, after)
-        call.event(kind, agent_id=after.id, data={"fields": fields or []})
+        call.event(kind, agent_id=after.id, data={"fields": fields or [], **_told(widened or [])})
         call.tx.hint(WORK)
         for project_id in call.tx.agents.projects_of(after.id):
             talking.wake(call, project_id, after.id)
-    return {"success": True, "agent_id": after.id, "agent": showing.agent(after)}
+    return _agent(call, after)
 
 
 class Passkey(Result):
@@ -607,13 +672,14 @@ class Passkey(Result):
     tool=False,
 )
 def renew_passkey(call: Call, wanted: OneAgent) -> dict[str, Any]:
-    """Make a new passkey, shown once; the old one is refused from now on."""
+    """Make a new passkey, shown once. The old one is refused from now on, and sessions signed in with it end."""
     call.tx.lock_everything()
     agent = call.known_agent(wanted.agent_id)
-    passkey = call.new_token("pk_")
+    passkey = call.new_token(tokens.PASSKEY)
     call.tx.agents.set_passkey(agent.id, digest(passkey))
-    call.tx.agents.forgive(agent.id)
+    call.context.tries.forgive(PASSKEY, agent.id)
     call.event("agent.passkey_renewed", agent_id=agent.id)
+    dismissing.dismiss_by_passkey(call, agent)
     return {"success": True, "agent_id": agent.id, "passkey": passkey}
 
 
@@ -673,11 +739,14 @@ def _warm(call: Call, agent: Agent) -> list[str]:
     tool=False,
 )
 def deactivate_agent(call: Call, wanted: OneAgent) -> dict[str, Any]:
-    """Nobody starts it or assigns it any more; a session of it is told to leave."""
+    """Nobody starts it or assigns it any more; its sessions end at once, and so do browsers and tokens of a person."""
     call.tx.lock_everything()
     agent = call.known_agent(wanted.agent_id)
     if not agent.active:
         return _save_agent(call, agent, agent, "agent.deactivated")
+    dismissing.dismiss(call, agent)
+    if agent.human:
+        credentials.end_all(call, agent.id)
     return _save_agent(
         call, agent, replace(agent, status=people.Status.INACTIVE, deactivated_at=call.now), "agent.deactivated"
     )
@@ -688,7 +757,7 @@ def deactivate_agent(call: Call, wanted: OneAgent) -> dict[str, Any]:
 
 class EndSession(Parameters):
     session_id: Id = Field(description="The session.")
-    reason: str | None = Field(None, max_length=1000, description="Why.")
+    reason: Lines | None = Field(None, max_length=1000, description="Why.")
 
 
 class SessionEnded(Result):
@@ -719,4 +788,5 @@ def end_session(call: Call, wanted: EndSession) -> dict[str, Any]:
         launch = call.tx.launches.find(session.launch_id)
         if launch is not None:  # its process is given no time to leave by itself
             call.tx.launches.save(launch, replace(launch, stop_reason=End.ENDED_BY_PERSON.value))
+        call.tx.hint(RIGHTS)
     return {"success": True, "session_id": session.id, "ended": not session.over}

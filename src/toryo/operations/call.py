@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
-from toryo.domain import chat, ids
+from toryo.domain import chat, ids, people
 from toryo.domain.agents import SYSTEM, Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import SETUP, Event, of_setup
@@ -22,7 +22,9 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
 from toryo.operations.holds import Holds
+from toryo.operations.pacing import Pace
 from toryo.operations.permissions import Caller, Kind, Login
+from toryo.operations.tries import Tries
 from toryo.operations.uses import Uses
 from toryo.settings import Settings
 from toryo.storage import snapshots
@@ -32,6 +34,8 @@ from toryo.workflow.snapshot import Limits, Snapshot
 
 WORK = "work"
 """The topic of whoever decides who should be running."""
+RIGHTS = "rights"
+"""The topic of everybody who waits: somebody has lost a right, and whoever it was is refused when they look again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,22 @@ class Context:
     shared: Callable[[Transaction], Shared] = InDatabase
     """Where shared values are."""
     uses: Uses = field(default_factory=Uses)
+    tries: Tries = field(default_factory=Tries)
+    keys: Pace = field(default_factory=Pace)
+    """How often each API key calls."""
+    tokens: TokenFiles | None = None
+    """The data directory whose tokens are good here."""
+
+
+class TokenFiles(Protocol):
+    """A data directory, as far as its tokens go."""
+
+    @property
+    def place(self) -> str:
+        """Names the directory among those of all servers."""
+
+    def renew(self, name: str) -> str:
+        """Puts a new token into the file of that name, and answers it."""
 
 
 class Call:
@@ -242,10 +262,39 @@ class Call:
         return self.tx.agents.projects_of(self.agent.id) if limited else None
 
     def sees_agent(self, agent: Agent) -> bool:
-        """Members see the people of the server, and the agents of their projects."""
+        """Members see the people of the server, and the agents of their projects; sessions and API keys who belongs to
+        their project, and the people who see every project."""
+        if self.caller.kind in (Kind.SESSION, Kind.LAUNCH, Kind.QUEUE):
+            return self._is_of_own_project(agent)
         if self.caller.kind is not Kind.PERSON or self.caller.login is not Login.MEMBER or agent.human:
             return True
         return any(self.sees(each) for each in self.tx.agents.projects_of(agent.id))
+
+    def _is_of_own_project(self, agent: Agent) -> bool:
+        """Also who was a member once: tasks, messages and notes still name them."""
+        if self.caller.agent is not None and agent.id == self.caller.agent.id:
+            return True
+        if agent.human and people.role_of(agent, self.tx.people.account(agent.id)) != people.MEMBER:
+            return True
+        return self.tx.agents.membership(self.caller.project_id or "", agent.id) is not None
+
+    def sees_event(self, event: Event) -> bool:
+        """Of a project: who sees the project. Of the server: owners; others what concerns them, and agents they see.
+
+        Viewers see all of it, but for how other people sign in.
+        """
+        if event.project_id is not None:
+            return self.sees(event.project_id)
+        if self.caller.kind is not Kind.PERSON or self.caller.login is Login.OWNER:
+            return True
+        if self.agent.id in (event.agent_id, event.actor_id):
+            return True
+        if event.kind.startswith(("person.", "server.")):
+            return False
+        if self.caller.login is Login.VIEWER:
+            return True
+        agent = self.tx.agents.find(event.agent_id) if event.agent_id is not None else None
+        return agent is not None and not agent.human and self.sees_agent(agent)
 
     def ground(self, task: Task, *further: str) -> Ground:
         """The ground of a task's tree, for rules about it; `further` agents matter although no task names them yet."""

@@ -8,21 +8,65 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    TypeAdapter,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
-from toryo.operations.permissions import Grant
+from toryo.operations import fields
+from toryo.operations.permissions import Door, Grant
 
 if TYPE_CHECKING:
     from toryo.operations.call import Call
 
 
+MOST_NAMES = 100
+"""Names in one object of parameters, known or not; several times as many as any has."""
+
+
+def _few(given: Any) -> Any:
+    """Refuses so many names at once, before each of them can become a mistake of its own."""
+    if isinstance(given, dict) and len(given) > MOST_NAMES:
+        raise PydanticCustomError(
+            "too_many_names",
+            "{given} names are too many, {most} are the most",
+            {"given": len(given), "most": MOST_NAMES},
+        )
+    return given
+
+
+_Named = TypeVar("_Named")
+FewNames = Annotated[_Named, BeforeValidator(_few)]
+"""An object with names of the caller's choice whose values are looked at."""
+
+
 class Parameters(BaseModel):
-    """Base of every operation's parameters: unknown names are refused, texts are kept as they are."""
+    """Base of every operation's parameters, and of the objects in them: unknown names are refused, and what is no line
+    where one is wanted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    _few = model_validator(mode="before")(staticmethod(_few))
+
+    @field_validator("*")
+    @classmethod
+    def _one_line(cls, value: Any, about: ValidationInfo) -> Any:
+        return fields.line(value) if about.field_name in _lines(cls) else value
+
+
+@cache
+def _lines(parameters: type[Parameters]) -> frozenset[str]:
+    """The fields whose texts are one line each."""
+    return frozenset(name for name, field in parameters.model_fields.items() if fields.one_line(field))
 
 
 class NoParameters(Parameters):
@@ -80,8 +124,16 @@ class Operation:
     listed: bool = True
     """Whether `tools/list` shows it to those who may call it; `help` names the rest."""
     beforehand: Beforehand | None = None
+    context: bool = False
+    """Whether it stands behind an MCP resource or prompt."""
     asks_for: str | None = None
     """What `listed_schema` shows connections that carry no credential: `session_token` or `api_key`."""
+
+    @cached_property
+    def doors(self) -> frozenset[Door]:
+        """Where a call may come in; elsewhere there is no such operation."""
+        declared = {Door.MCP: self.tool, Door.REST: self.route is not None, Door.CONTEXT: self.context}
+        return frozenset({Door.OWN, *(door for door, is_open in declared.items() if is_open)})
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
@@ -113,6 +165,8 @@ class _Catalogue:
     def add(self, operation: Operation) -> None:
         if operation.name in self.operations:
             raise ValueError(f"two operations are called {operation.name}")
+        if (operation.grant is Grant.INTERNAL) != (operation.doors == {Door.OWN}):
+            raise ValueError(f"{operation.name}: what no client can reach is Grant.INTERNAL, and nothing else is")
         self.operations[operation.name] = operation
 
 
@@ -133,6 +187,7 @@ def operation(
     listed: bool = True,
     bare: str | None = None,
     beforehand: Beforehand | None = None,
+    context: bool = False,
 ) -> Callable[[Handler], Handler]:
     """Declares the decorated handler as the operation `name`; its docstring is what callers are told about it."""
 
@@ -154,6 +209,7 @@ def operation(
                 bare,
                 listed,
                 beforehand,
+                context,
             )
         )
         return handler

@@ -21,6 +21,7 @@ from toryo.domain.moves import Actor, Change, Order
 from toryo.domain.projects import Approvals, Project
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import VERBS, Approval, Checks, Details, Status, Task
+from toryo.domain.texts import quoted
 from toryo.domain.wording import say
 from toryo.operations import asking, talking
 from toryo.operations.call import WORK, Call
@@ -75,8 +76,8 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
     _notify_sessions(call, first, last, actor, reason)
     if changes and actor.person and changes[0].verb:
         task = changes[0].after
-        why = f" Reason: {reason}" if reason else ""
-        tell_above(call, task, "status_change", f"{actor.id} has moved “{task.title}” to {task.status.value}.{why}")
+        told = f"{actor.id} has moved {quoted(task.title)} to {task.status.value}.{_why(reason)}"
+        tell_above(call, task, "status_change", told)
     for each in last.values():
         if each.status in (Status.FAILED, Status.CANCELLED) and first[each.id].open:
             _drop_delegations(call, each)
@@ -179,8 +180,12 @@ def _notify(call: Call, agent_id: str, before: Task, after: Task, reason: str | 
 
 
 def _withdrawn(task: Task, what: str, reason: str | None) -> str:
-    why = f" Reason: {reason}" if reason else ""
-    return f"Your task “{task.title}” was taken out of your hands: {what}.{why} Stop, and call get_next_action."
+    title = quoted(task.title)
+    return f"Your task {title} was taken out of your hands: {what}.{_why(reason)} Stop, and call get_next_action."
+
+
+def _why(reason: str | None) -> str:
+    return f" Reason: {quoted(reason)}." if reason else ""
 
 
 def notify(
@@ -230,7 +235,7 @@ def tell_above(call: Call, task: Task, kind: str, message: str) -> None:
 
 def tell_judged(call: Call, task: Task, verdict: str, reason: str | None) -> None:
     """A person has approved or rejected a task: who asked for it, and who works above it, hear of it."""
-    message = f"“{task.title}” ({task.id}) was {verdict}." + (f" Reason: {reason}" if reason else "")
+    message = f"{quoted(task.title)} ({task.id}) was {verdict}.{_why(reason)}"
     tell_above(call, task, "status_change", message)
     asker = call.tx.sessions.live_of(task.project_id, task.requested_by or "").get(Purpose.TASK)
     if asker is not None and asker.agent_id != call.actor.id:
@@ -273,7 +278,6 @@ def create(
     approval: Approval | None = None,
     status: Status = Status.TODO,
     requested_by: str | None = None,
-    created_by: str | None = None,
 ) -> dict[str, str]:
     """Creates all of them or none; answers real ids by local id (a draft without one: its place, as text).
 
@@ -284,10 +288,9 @@ def create(
     real = {name: call.new_id(ids.TASK) for name in names}
     wanted = [_resolved(call, project, each, real, local) for each in drafts]
     _refuse_cycles(call, parent, wanted)
-    creator = created_by or call.actor.id
     how = approval or _approval(call, project)
     for place, (name, draft) in enumerate(zip(names, drafts, strict=True)):
-        task = _task(call, project, parent, draft, real[name], place, creator, how, status, requested_by)
+        task = _task(call, project, parent, draft, real[name], place, how, status, requested_by)
         call.tx.tasks.add(task, _details(draft), ())
         call.event("task.created", task=task, fact=True, data={"title": task.title, "status": status.value})
     for name, depends_on in zip(names, wanted, strict=True):
@@ -347,7 +350,7 @@ def _approval(call: Call, project: Project) -> Approval:
 
 
 def _task(
-    call: Call, project: Project, parent: Task | None, draft: Draft, task_id: str, place: int, creator: str,
+    call: Call, project: Project, parent: Task | None, draft: Draft, task_id: str, place: int,
     approval: Approval, status: Status, requested_by: str | None,
 ) -> Task:  # fmt: skip
     return Task(
@@ -362,7 +365,7 @@ def _task(
         priority=draft.priority,
         assignee_id=draft.assignee_id,
         agent_type=draft.agent_type,
-        created_by=creator,
+        created_by=call.actor.id,
         approval=approval,
         created_at=call.now,
         updated_at=call.now,
@@ -419,7 +422,7 @@ def assign(call: Call, ground: Ground, task: Task, assignee_id: str | None) -> T
     given = _assigned(call, task, assignee_id, task.created_by)
     changed = [given if assignee_id == task.assignee_id else _unapproved(call, given, ["assignee_id"])]
     changed += [
-        _assigned(call, each, assignee_id, assignee_id or each.created_by)
+        _unapproved(call, _assigned(call, each, assignee_id, assignee_id or each.created_by), ["assignee_id"])
         for each in ground.tree.descendants(task)
         if each.open and not each.delegated and each.assignee_id == task.assignee_id
     ]
@@ -432,7 +435,7 @@ def assign(call: Call, ground: Ground, task: Task, assignee_id: str | None) -> T
         call.event("task.assigned", task=each, fact=True, data=data)
     _notify_sessions(call, before, {each.id: each for each in changed}, call.actor, "assigned to somebody else")
     if call.actor.person:
-        told = f"{call.actor.id} has given “{task.title}” to {assignee_id or 'nobody'}."
+        told = f"{call.actor.id} has given {quoted(task.title)} to {assignee_id or 'nobody'}."
         tell_above(call, task, "plan_change", told)
     hint(call, changed)
     return _stored(call, task.id)
@@ -494,11 +497,11 @@ _NEEDS_NEW_APPROVAL = frozenset({"title", "description", "context", "acceptance"
 
 
 def _unapproved(call: Call, task: Task, changed: Iterable[str]) -> Task:
-    """An approved request that somebody who is no person has changed needs approval again: people are asked."""
-    asks = task.requested_by is not None and task.approval is Approval.APPROVED
-    if call.actor.person or not asks or not _NEEDS_NEW_APPROVAL & set(changed):
+    """What was requested or approved, and somebody who is no person has changed, needs approval (again)."""
+    judged = task.approval is Approval.APPROVED and (task.requested_by, task.approved_by) != (None, None)
+    if call.actor.person or not judged or not _NEEDS_NEW_APPROVAL & set(changed):
         return task
-    asking.ask_superiors(call, task, call.agent)
+    asking.ask_superiors(call, task)
     return replace(task, approval=Approval.PENDING, approved_by=None)
 
 
@@ -522,7 +525,7 @@ def depend(call: Call, task: Task, add: Sequence[str], remove: Sequence[str]) ->
     if added or removed:
         call.tx.tasks.save(task, replace(task, updated_at=call.now))
         call.event("task.dependencies_changed", task=task, fact=True, data={"added": added, "removed": removed})
-        notify_worker(call, task, "plan_change", f"What “{task.title}” waits for has changed.")
+        notify_worker(call, task, "plan_change", f"What {quoted(task.title)} waits for has changed.")
         hint(call, [task])
     now = [each for each in present if each not in removed] + added
     return {"dependencies": now, "added": added, "removed": removed}

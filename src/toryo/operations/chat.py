@@ -16,13 +16,14 @@ from toryo.domain.projects import Language
 from toryo.operations import conversing, talking
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, Parameters, operation
+from toryo.operations.fields import Lines
 from toryo.operations.permissions import Grant
 from toryo.operations.results import Result, Said
 from toryo.workflow import next_action
 from toryo.workflow.instructions import words
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
-Content = Annotated[str, Field(min_length=1, max_length=chat.LONGEST, pattern=r"\S")]
+Content = Annotated[Lines, Field(min_length=1, max_length=chat.LONGEST, pattern=r"\S")]
 
 
 _LEFT_AT_ONCE = 20
@@ -331,7 +332,7 @@ def send_message(call: Call, said: SendMessage) -> dict[str, Any]:
 class StartConversation(Parameters):
     target_agent_id: Id = Field(description="The agent you want to talk with.")
     initial_message: Content = Field(description="Your first turn.")
-    purpose: str = Field("", max_length=1_000, description="What it is about.")
+    purpose: Lines = Field("", max_length=1_000, description="What it is about.")
     max_turns: int = Field(
         chat.USUAL_TURNS,
         ge=chat.FEWEST_TURNS,
@@ -422,7 +423,7 @@ def _turn(call: Call, conversation: Conversation, content: str) -> dict[str, Any
 class EndConversation(Parameters):
     conversation_id: Id = Field(description="The conversation.")
     final_message: Content | None = Field(None, description="A last word; it needs no answer.")
-    summary: str | None = Field(None, max_length=chat.LONGEST, description="What came of it.")
+    summary: Lines | None = Field(None, max_length=chat.LONGEST, description="What came of it.")
 
 
 class Ended(Said):
@@ -567,7 +568,7 @@ def notify_task_session(call: Call, wanted: NotifyTaskSession) -> dict[str, Any]
         session_id=address,
         task_id=task.id if task is not None else None,
         kind="message",
-        message=wanted.message,
+        message=f"Your chat session says: {wanted.message}",
         cause=None,
         created_at=call.now,
     )

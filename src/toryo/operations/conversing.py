@@ -16,6 +16,7 @@ from toryo.domain.handover import Note
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project
 from toryo.domain.sessions import End, Session
+from toryo.domain.texts import one_line, quoted
 from toryo.domain.times import Millis
 from toryo.operations import changing, talking
 from toryo.operations.call import WORK, Call
@@ -190,8 +191,9 @@ def _summarise(call: Call, conversation: Conversation) -> None:
         session_id=None,
         author_id=conversation.ended_by or conversation.initiator_id,
         progress=f"Conversation of {conversation.initiator_id} with {conversation.partner_id} about "
-        f"“{conversation.purpose[:_BRIEF]}”: over after {conversation.turns} turns ({conversation.reason}).",
-        findings=conversation.summary or "\n".join(f"{each.from_agent_id}: {each.content[:_BRIEF]}" for each in said),
+        f"{quoted(conversation.purpose[:_BRIEF])}: over after {conversation.turns} turns ({conversation.reason}).",
+        findings=conversation.summary
+        or "\n".join(f"{each.from_agent_id}: {one_line(each.content[:_BRIEF])}" for each in said),
         blockers=None,
         next_steps=None,
         created_at=call.now,
@@ -285,7 +287,7 @@ def leave(call: Call, session: Session, why: End) -> None:
     box = call.tx.chat.mailbox(session.project_id, session.agent_id)
     left_at = min(call.now, session.expires_at)  # a panel opened since a lease ran out was not served by it
     call.tx.chat.save_mailbox(replace(box, left_at=left_at, version=box.version + 1))
-    if not in_order and why is not End.ENDED_BY_PERSON and session.runaway is None:
+    if not in_order and why not in (End.ENDED_BY_PERSON, End.DISMISSED) and session.runaway is None:
         _ask_again(call, session, left_at)
     talking.wake(call, session.project_id, session.agent_id)
 

@@ -12,19 +12,19 @@ from typing import Annotated, Any, Literal, NotRequired
 import orjson
 from pydantic import Field
 
-from toryo import first_words
+from toryo import first_words, provider_options
 from toryo.domain import usages
 from toryo.domain.agents import Agent, Program
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import SETUP
 from toryo.domain.launches import LIVE, Launch, Purpose, State
 from toryo.domain.sessions import End, Session
-from toryo.domain.texts import storable
 from toryo.domain.times import SECOND, Millis, iso
 from toryo.domain.worktrees import Errand
-from toryo.operations import changing, ending, hands, launching
+from toryo.operations import changing, ending, hands, launching, server_id
 from toryo.operations.call import WORK, Call
-from toryo.operations.catalogue import Later, NoParameters, Parameters, operation
+from toryo.operations.catalogue import FewNames, Later, NoParameters, Parameters, operation
+from toryo.operations.fields import Printed
 from toryo.operations.holds import Standing
 from toryo.operations.permissions import Grant
 from toryo.operations.results import Result
@@ -162,15 +162,24 @@ class ClaimStarts(Parameters):
     free_slots: int = Field(ge=0, le=10_000, description="How many more task processes it can run.")
     free_chat_slots: int = Field(0, ge=0, le=10_000, description="How many more chat processes it can run.")
     running: list[Id] = Field(
-        default_factory=list, max_length=20_000, description="Launch ids of its processes, those being started too."
+        default_factory=list,
+        max_length=20_000,
+        fail_fast=True,
+        description="Launch ids of its processes, those being started too.",
     )
     checking: list[Id] | None = Field(
-        None, max_length=20_000, description="Ids of the checks it runs now: others that it got are handed out again."
+        None,
+        max_length=20_000,
+        fail_fast=True,
+        description="Ids of the checks it runs now: others that it got are handed out again.",
     )
     errands: list[Id] | None = Field(
-        None, max_length=20_000, description="Ids of the errands it runs now: others that it got are handed out again."
+        None,
+        max_length=20_000,
+        fail_fast=True,
+        description="Ids of the errands it runs now: others that it got are handed out again.",
     )
-    agent_ids: list[Id] | None = Field(None, max_length=20_000, description="Only these agents.")
+    agent_ids: list[Id] | None = Field(None, max_length=20_000, fail_fast=True, description="Only these agents.")
     providers: list[str] | None = Field(None, max_length=100, description="Only agents of these providers.")
     labels: list[str] = Field(
         default_factory=list,
@@ -179,6 +188,9 @@ class ClaimStarts(Parameters):
     )
     capabilities: list[str] | None = Field(
         None, max_length=100, description="Only agents with one of these capabilities."
+    )
+    server_id: str | None = Field(
+        None, max_length=64, description="The server that it works with (health_check): any other one refuses."
     )
     timeout_seconds: int = Field(0, ge=0, le=45, description="How long to wait until there is something to do.")
 
@@ -194,6 +206,7 @@ class Claimed(Result):
 @operation("claim_starts", grant=Grant.COORDINATOR, parameters=ClaimStarts, result=Claimed, waits=True)
 def claim_starts(call: Call, asked: ClaimStarts) -> dict[str, Any] | Later:
     """Everything a Coordinator has to start or stop now; waits until there is something."""
+    _refuse_for_another_server(call, asked)
     call.tx.keeping.see_coordinator(_seen(asked), call.now)
     candidates, talkers = _candidates(call, asked), _talkers(call, asked)
     entered = _enter(call, asked, [*candidates, *talkers])
@@ -212,6 +225,16 @@ def claim_starts(call: Call, asked: ClaimStarts) -> dict[str, Any] | Later:
     seconds = 10 if at is None else max(1, min(10, (at - call.now) // SECOND + 1))
     found = {"start": start, "stop": stop, "checks": checks, "errands": errands}
     return {"success": True, **found, "next_check_seconds": seconds}
+
+
+def _refuse_for_another_server(call: Call, asked: ClaimStarts) -> None:
+    """A Coordinator that was left behind does not start the agents of the next server at its server's address."""
+    if asked.server_id is not None and asked.server_id != server_id.of(call.tx):
+        raise Refusal(
+            Code.CONFLICT,
+            "This is another server than the one that the Coordinator works with.",
+            "Stop the Coordinator (toryo down) and start it anew to work with this server.",
+        )
 
 
 def _seen(asked: ClaimStarts) -> Seen:
@@ -507,6 +530,7 @@ def _answer_lost(check: Check, asked: ClaimStarts) -> bool:
 def _shown_check(call: Call, check: Check, launch: Launch) -> dict[str, Any]:
     project, agent = call.tx.projects.find(check.project_id), call.tx.agents.find(launch.agent_id)
     assert project is not None and agent is not None
+    said = agent.options_for(launch.provider)
     return {
         "check_id": check.id,
         "launch_id": check.launch_id,
@@ -514,6 +538,8 @@ def _shown_check(call: Call, check: Check, launch: Launch) -> dict[str, Any]:
         "project_id": check.project_id,
         "working_directory": agent.provider_options.get("working_directory") or project.working_directory,
         "worktree": hands.directory(call, launch.task_id or check.task_id),
+        "ai_type": launch.provider,
+        "provider_options": {**said, **provider_options.effective(launch.provider, said, agent.role.value)},
         "checks": list(call.tx.tasks.details(check.task_id).acceptance),
     }
 
@@ -544,13 +570,21 @@ def _shown_errand(call: Call, errand: Errand) -> dict[str, Any]:
         "branch": worktree.branch,
         "working_directory": project.working_directory,
         "asked_by": errand.asked_by,
+        **_signature(call, errand.asked_by),
         "options": errand.options or {},
     }
 
 
+def _signature(call: Call, person_id: str) -> dict[str, str]:
+    """The name that a merge bears, and the address, where an owner has entered one."""
+    person, account = call.tx.agents.find(person_id), call.tx.people.account(person_id)
+    name = person.name if person is not None else ""
+    return {"name": name, "email": (account.email if account is not None else None) or ""}
+
+
 class CheckFailure(Parameters):
-    check: str = Field(max_length=2_000, description="Which one: the file or the command.")
-    message: str = Field(max_length=10_000, description="What was found.")
+    check: Printed = Field(max_length=2_000, description="Which one: the file or the command.")
+    message: Printed = Field(max_length=10_000, description="What was found.")
 
 
 class CheckResult(Parameters):
@@ -587,18 +621,18 @@ def report_check_result(call: Call, reported: CheckResult) -> dict[str, Any]:
 
 
 class ProgramSession(Parameters):
-    id: str = Field(min_length=1, max_length=500, description="By which the program resumes it.")
-    totals: dict[str, float] = Field(default_factory=dict, description="What it had used in all by then.")
+    id: Printed = Field(min_length=1, max_length=500, description="By which the program resumes it.")
+    totals: FewNames[dict[str, float]] = Field(default_factory=dict, description="What it had used in all by then.")
 
 
 class ProcessExit(Parameters):
     launch_id: Id = Field(description="The launch whose process has ended.")
     exit_code: int | None = Field(None, description="Its exit code, if it had one.")
     signal: int | None = Field(None, description="The signal that ended it.")
-    error: str | None = Field(None, max_length=10_000, description="The failure class, and what was seen.")
+    error: Printed | None = Field(None, max_length=10_000, description="The failure class, and what was seen.")
     usage: dict[str, Any] | None = Field(None, description="Tokens and cost, as far as known.")
     quota_reset_seconds: int | None = Field(None, ge=0, le=604_800, description="From a quota message.")
-    log_tail: str | None = Field(None, max_length=100_000, description="The end of its output.")
+    log_tail: Printed | None = Field(None, max_length=100_000, description="The end of its output.")
     program_session: ProgramSession | None = Field(None, description="The program's own session that it leaves behind.")
     resumable: bool = Field(
         False, description="Whether it can be resumed at once with a reminder, should it have left without a report."
@@ -627,11 +661,11 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> dict[str, Any]:
         program_session=_program_session(exit_.program_session),
         exit_code=exit_.exit_code,
         exit_signal=exit_.signal,
-        exit_error=_readable(exit_.error),
+        exit_error=exit_.error,
         exit_reported_at=call.now,
     )
     call.tx.launches.save(launch, recorded)
-    call.tx.launches.record_exit(launch.id, _readable(exit_.log_tail))
+    call.tx.launches.record_exit(launch.id, exit_.log_tail)
     call.event(
         "launch.process_ended",
         project_id=launch.project_id,
@@ -737,7 +771,7 @@ def _cooldown(call: Call, launch: Launch, exit_: ProcessExit) -> Millis | None:
     never_signed_in = launch.signed_in_at is None
     if ordered or not (_failed(exit_) or never_signed_in or exit_.quota_reset_seconds is not None):
         return None
-    reason = _readable(_class_of(exit_)) or ("could_not_connect" if never_signed_in else "crashed")
+    reason = _class_of(exit_) or ("could_not_connect" if never_signed_in else "crashed")
     if exit_.quota_reset_seconds is not None and reason not in ("rate_limited", "quota"):
         reason = "quota"
     account = _account(call, launch)
@@ -762,14 +796,10 @@ def _heard(call: Call, launch: Launch) -> None:
         call.tx.sessions.save(session, replace(session, heard_at=call.now))
 
 
-def _readable(printed: str | None) -> str | None:
-    return None if printed is None else storable(printed)
-
-
 class AppendLog(Parameters):
     launch_id: Id = Field(description="Whose output it is.")
     offset: int = Field(ge=0, description="How many characters were sent before.")
-    text: str = Field(max_length=500_000, description="What the process printed.")
+    text: Printed = Field(max_length=500_000, description="What the process printed.")
     usage: dict[str, Any] | None = Field(None, description="Tokens and cost so far, as far as known.")
 
 
@@ -788,7 +818,7 @@ def append_log(call: Call, more: AppendLog) -> dict[str, Any]:
     end = call.tx.launches.log_end(launch.id)
     new = more.text[end - more.offset :] if more.offset <= end else ""
     if new and end < LOG_CAP:
-        new = _readable(new[: LOG_CAP - end]) or ""
+        new = new[: LOG_CAP - end]
         call.tx.launches.append_log(launch.id, end, new)
         call.tx.hint(f"log:{launch.id}")
         _heard(call, launch)

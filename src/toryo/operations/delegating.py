@@ -14,6 +14,7 @@ from toryo.domain.times import iso, iso_or_none
 from toryo.operations import showing, talking
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, Parameters, operation
+from toryo.operations.fields import Lines
 from toryo.operations.permissions import Grant
 from toryo.operations.results import Result, Said
 from toryo.workflow.instructions import words
@@ -26,7 +27,7 @@ _MESSAGES = 50
 
 class Delegate(Parameters):
     target_agent_id: Id = Field(description="With whom: an agent or a person.")
-    purpose: str = Field(
+    purpose: Lines = Field(
         min_length=1, max_length=chat.LONGEST, pattern=r"\S", description="What is to be said, asked or agreed."
     )
     context: Any = Field(None, description="What it needs to know.")

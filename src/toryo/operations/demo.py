@@ -1,8 +1,8 @@
 """The demo's team on this server: one call makes its projects and agents and files its tasks, another puts it away.
 
 Everything is done by the operations that people use for it, in one transaction. What is the demo's is known by where
-its projects work: in `demo/` of the data directory. Its files are laid out there, on the server's machine: that is
-where `toryo up` has its Coordinator.
+its projects work: in `demo/` where Toryo makes directories for agents (`directories.work_dir`). Its files are laid out
+there, on the server's machine: that is where `toryo up` has its Coordinator.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from toryo import demo_team
+from toryo import demo_team, directories
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Project, Status
@@ -20,7 +20,7 @@ from toryo.domain.wording import constant, say
 from toryo.operations import starters
 from toryo.operations.call import Call
 from toryo.operations.catalogue import NoParameters, Route, catalogue, operation
-from toryo.operations.permissions import Grant
+from toryo.operations.permissions import Grant, Login
 from toryo.operations.results import Result
 
 DIRECTORY = "demo"
@@ -56,7 +56,7 @@ def _shown(call: Call) -> dict[str, Any]:
     return {
         "success": True,
         "here": bool(here),
-        "directory": str(_directory(call)),
+        "directory": str(_directory(call)) if call.caller.login is Login.OWNER else "",
         "projects": here,
         "waits_for": _waits_for(call) if here else None,
     }
@@ -186,7 +186,7 @@ def remove_demo(call: Call, _: NoParameters) -> dict[str, Any]:
 
 
 def _directory(call: Call) -> Path:
-    return call.context.settings.directory().absolute() / DIRECTORY
+    return directories.work_dir(call.context.settings.directory()) / DIRECTORY
 
 
 def _called(call: Call) -> list[Project]:

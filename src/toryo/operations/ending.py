@@ -16,7 +16,7 @@ GUARD = Actor(SYSTEM, everything=True, guard=True)
 
 _BY_ORDER = frozenset({End.REPORTED, End.LEFT_TO_WAIT, End.TOLD_TO_EXIT})
 _WELL = frozenset({End.REPORTED, End.LEFT_TO_WAIT})
-_NOT_ITS_FAULT = frozenset({End.LEASE_EXPIRED, End.ENDED_BY_PERSON})
+_NOT_ITS_FAULT = frozenset({End.LEASE_EXPIRED, End.ENDED_BY_PERSON, End.DISMISSED})
 _FROM_OUTSIDE = frozenset({"coordinator_stopped", "could_not_connect", "quota", "rate_limited"})
 """Classes of exits that say nothing about the agent: a launch that ended so is not one without progress."""
 

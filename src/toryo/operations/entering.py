@@ -16,12 +16,12 @@ from pydantic import Field, SecretStr
 
 import toryo
 from toryo.domain import ids, people
-from toryo.domain.agents import Agent
+from toryo.domain.agents import OWNER_ID, Agent
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.people import Account, How, SignIn
-from toryo.domain.times import HOUR, iso
+from toryo.domain.people import Account, How, Link, SignIn
+from toryo.domain.times import HOUR, Millis, iso
 from toryo.domain.wording import constant, say
-from toryo.operations import nouns, passwords, roles
+from toryo.operations import credentials, nouns, passwords, roles, tries
 from toryo.operations.call import Call
 from toryo.operations.catalogue import NoParameters, Parameters, Route, operation
 from toryo.operations.identity import BROWSER, digest
@@ -89,13 +89,20 @@ class LinkMade(Result):
 def make_sign_in_link(call: Call, wanted: MakeLink) -> dict[str, Any]:
     """Make a link that signs a browser in, once, within ten minutes."""
     person = _for_whom(call, wanted.person_id)
-    own = people.OWNER if person.id != call.agent.id else roles.of_caller(call).value
-    role = roles.capped(call, person, wanted.login or own)
+    own = roles.of_caller(call).value
+    at_most = wanted.login or own
+    roles.refuse_more(person, at_most, own)
     code = call.new_token("")
-    expires_at = call.now + people.LINK_LIVES
-    call.tx.people.add_link(digest(code), person.id, wanted.login or own, expires_at)
-    call.event("person.link_made", agent_id=person.id, data={"login": role})
-    return {"success": True, "code": code, "path": f"/sign-in#{code}", "expires_at": iso(expires_at)}
+    made = Link(
+        agent_id=person.id,
+        at_most=at_most,
+        expires_at=credentials.capped(call, call.now + people.LINK_LIVES),
+        made_by=call.agent.id,
+        made_with=call.caller.credential,
+    )
+    call.tx.people.add_link(made, digest(code))
+    call.event("person.link_made", agent_id=person.id, data={"login": roles.capped(call, person, at_most)})
+    return {"success": True, "code": code, "path": f"/sign-in#{code}", "expires_at": iso(made.expires_at)}
 
 
 def _for_whom(call: Call, person_id: str | None) -> Agent:
@@ -171,7 +178,7 @@ def _with_code(call: Call, code: str) -> dict[str, Any]:
             "This link is not valid: it opens once, within ten minutes.",
             "Get another one: toryo open.",
         )
-    return _signed_in(call, call.known_agent(found[0]), found[1], How.LINK)
+    return _signed_in(call, call.known_agent(found.agent_id), found.at_most, How.LINK, found)
 
 
 def _with_password(call: Call, wanted: SignInWith, person_id: str) -> dict[str, Any]:
@@ -184,20 +191,22 @@ def _with_password(call: Call, wanted: SignInWith, person_id: str) -> dict[str, 
         return _wrong(call, wanted, person)
     if not person.active:
         return _wrong(call, wanted, person)
-    call.tx.agents.forgive(f"password:{person.id}")
+    call.context.tries.forgive(tries.PASSWORD, person.id, call.remote or "")
     return _signed_in(call, person, people.OWNER, How.PASSWORD)
 
 
-def _counters(call: Call, wanted: SignInWith) -> list[tuple[str, int]]:
-    """Where wrong passwords are counted, and how many are too many there."""
-    of_person = (f"password:{wanted.person_id}", people.TRIES)
-    return [of_person, (f"address:{call.remote}", people.TRIES_OF_ADDRESS)] if call.remote else [of_person]
+_OF_PERSON = tries.Rule(people.TRIES, HOUR, people.LOCKED_FOR)
+_OF_ADDRESS = tries.Rule(people.TRIES_OF_ADDRESS, HOUR, people.LOCKED_FOR)
+
+
+def _counters(call: Call, wanted: SignInWith) -> dict[tries.Counter, tries.Rule]:
+    """Where wrong passwords are counted, whether or not there is such a person."""
+    return tries.counters(tries.PASSWORD, wanted.person_id or "", call.remote, _OF_PERSON, _OF_ADDRESS)
 
 
 def _locked(call: Call, wanted: SignInWith) -> int | None:
     """Until when."""
-    found = (call.tx.agents.failures(name) for name, _ in _counters(call, wanted))
-    return max((each[2] for each in found if each and each[2] is not None and call.now < each[2]), default=None)
+    return call.context.tries.locked_until(_counters(call, wanted), call.now)
 
 
 def _refuse_locked(call: Call, wanted: SignInWith) -> None:
@@ -211,25 +220,16 @@ def _refuse_locked(call: Call, wanted: SignInWith) -> None:
 
 
 def _wrong(call: Call, wanted: SignInWith, person: Agent | None) -> dict[str, Any]:
-    """Answered like a refusal, and not raised: what is counted must stay."""
-    call.tx.lock_everything()
-    counted = [_count(call, name, most) for name, most in _counters(call, wanted)]
-    data = {"failures": counted[0][0], "locked": any(locked for _, locked in counted), "remote": call.remote}
-    call.event("person.refused", agent_id=person.id if person is not None else None, data=data)
+    """Answered like a refusal, and not raised: what has happened must stay. Who does not exist leaves no trace."""
+    failures, locked = call.context.tries.wrong(_counters(call, wanted), call.now)
+    if person is not None:
+        data = {"failures": failures, "locked": locked, "remote": call.remote}
+        call.event("person.refused", agent_id=person.id, data=data)
     return Refusal(
         Code.INVALID_CREDENTIALS,
         "Person and password do not fit together.",
         "Try again, or ask an owner for a link (toryo person link ID).",
     ).answer()
-
-
-def _count(call: Call, name: str, most: int) -> tuple[int, bool]:
-    first, before, _ = call.tx.agents.failures(name) or (call.now, 0, None)
-    if call.now - first > HOUR:
-        first, before = call.now, 0
-    locked = call.now + people.LOCKED_FOR if before + 1 >= most else None
-    call.tx.agents.fail(name, first, 0 if locked else before + 1, locked)
-    return before + 1, locked is not None
 
 
 def _inactive(person: Agent) -> Refusal:
@@ -240,7 +240,7 @@ def _inactive(person: Agent) -> Refusal:
     )
 
 
-def _signed_in(call: Call, person: Agent, at_most: str, how: How) -> dict[str, Any]:
+def _signed_in(call: Call, person: Agent, at_most: str, how: How, link: Link | None = None) -> dict[str, Any]:
     """Always a new token: nobody can have put one there before."""
     if not person.active:
         raise _inactive(person)
@@ -252,8 +252,10 @@ def _signed_in(call: Call, person: Agent, at_most: str, how: How) -> dict[str, A
         at_most=at_most,
         how=how,
         created_at=call.now,
-        expires_at=call.now + people.SIGN_IN_LIVES,
+        expires_at=_until(call, how, link),
         browser=call.browser[:300] if call.browser else None,
+        made_by=link.made_by if link is not None else None,
+        made_with=link.made_with if link is not None else None,
     )
     call.tx.people.add(made, digest(token))
     login = roles.capped(call, person, at_most)
@@ -268,16 +270,21 @@ def _signed_in(call: Call, person: Agent, at_most: str, how: How) -> dict[str, A
     }
 
 
+def _until(call: Call, how: How, link: Link | None) -> Millis:
+    """How long a browser is signed in: whoever comes from an identity provider for a shorter time, so that it is asked
+    again; and whoever has opened a link no longer than the token that it was made with."""
+    if how is How.OIDC:
+        return call.now + call.context.settings.auth.oidc_sign_in_hours * HOUR
+    until = call.now + people.SIGN_IN_LIVES
+    token = call.tx.people.token(link.made_with) if link is not None and link.made_with is not None else None
+    return min(until, token.expires_at) if token is not None and token.expires_at is not None else until
+
+
 def _end_earlier(call: Call) -> None:
     """A browser is signed in once: whoever signs in anew with it leaves nothing behind that opens a door."""
     before = call.tx.people.by_token(digest(call.signed_in_before)) if call.signed_in_before else None
     if before is not None and before.live(call.now):
-        _end(call, before)
-
-
-def _end(call: Call, sign_in: SignIn) -> None:
-    call.tx.people.end(sign_in, call.now)
-    call.event("person.signed_out", agent_id=sign_in.agent_id)
+        credentials.end_sign_in(call, before)
 
 
 # --- with an identity provider ---------------------------------------------------------------------------------------
@@ -304,9 +311,9 @@ class Departed(Result):
     pass
 
 
-@operation("leave_for_provider", grant=Grant.OPEN, parameters=Departure, result=Departed, tool=False)
+@operation("leave_for_provider", grant=Grant.INTERNAL, parameters=Departure, result=Departed, tool=False)
 def leave_for_provider(call: Call, wanted: Departure) -> dict[str, Any]:
-    """A browser goes to the identity provider. Only the server itself calls this: no door leads here.
+    """A browser leaves for the identity provider.
 
     Who comes back from there brings no strict cookie along, so what the browser was signed in by ends here.
     """
@@ -315,9 +322,9 @@ def leave_for_provider(call: Call, wanted: Departure) -> dict[str, Any]:
     return {"success": True}
 
 
-@operation("come_back_from_provider", grant=Grant.OPEN, parameters=Departure, result=Departed, tool=False)
+@operation("come_back_from_provider", grant=Grant.INTERNAL, parameters=Departure, result=Departed, tool=False)
 def come_back_from_provider(call: Call, wanted: Departure) -> dict[str, Any]:
-    """It comes back, once. As above, no door leads here."""
+    """A browser comes back from the identity provider, once."""
     if not call.tx.people.come_back(digest(wanted.state), call.now):
         raise Refusal(
             Code.INVALID_CREDENTIALS,
@@ -337,17 +344,58 @@ class Vouched(Parameters):
     login: Role | None = Field(None, description="The role that the provider gives.")
 
 
-@operation("sign_in_vouched", grant=Grant.OPEN, parameters=Vouched, result=SignedIn, tool=False)
+@operation("sign_in_vouched", grant=Grant.INTERNAL, parameters=Vouched, result=SignedIn, tool=False)
 def sign_in_vouched(call: Call, wanted: Vouched) -> dict[str, Any]:
-    """Sign in whom the identity provider vouches for. As above, no door leads here."""
+    """Sign in whom the identity provider vouches for."""
+    if wanted.issuer != call.context.settings.auth.oidc_issuer:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "That is not the identity provider of this server.",
+            "Sign in again.",
+        )
     call.tx.lock_everything()
     account = _known_to_provider(call, wanted) or _newcomer(call, wanted)
-    if wanted.login is not None and wanted.login != account.login:
-        account = replace(account, login=wanted.login, changed_at=call.now)
-        call.tx.people.put(account)
-        roles.renewed(call, call.known_agent(account.agent_id))
-        call.event("person.changed", agent_id=account.agent_id, data={"login": wanted.login})
+    login = _role_now(call, wanted, account)
+    if login is None:
+        return _thrown_out(call, wanted, account)
+    if login != account.login:
+        credentials.change_role(call, account, login)
     return _signed_in(call, call.known_agent(account.agent_id), people.OWNER, How.OIDC)
+
+
+def _role_now(call: Call, wanted: Vouched, account: Account) -> str | None:
+    """What the provider gives; where it gives roles and none to this person, what an owner gave, or the default.
+
+    None: the provider has taken away what it gave, and nobody else has given anything. The first owner stays one,
+    whatever the provider says: whoever holds the data directory is it.
+    """
+    auth = call.context.settings.auth
+    if account.agent_id == OWNER_ID:
+        return people.OWNER
+    if wanted.login is not None:
+        return wanted.login
+    if auth.oidc_role_claim is None:
+        return account.login
+    default = auth.oidc_default_role
+    return account.own_login or (default if default != "none" else None)
+
+
+def _thrown_out(call: Call, wanted: Vouched, account: Account) -> dict[str, Any]:
+    """Nothing of what they have signed in with or made opens anything. Answered, not raised: this must stay."""
+    person = call.known_agent(account.agent_id)
+    credentials.change_role(call, replace(account, password_hash=None), people.VIEWER)
+    credentials.end_all(call, person.id)
+    call.event("person.refused", agent_id=person.id, data={"reason": "no_role_at_provider", "remote": call.remote})
+    return _not_yet(wanted).answer()
+
+
+def _not_yet(wanted: Vouched) -> Refusal:
+    return Refusal(
+        Code.PERMISSION_DENIED,
+        say("{who} may not sign in here.", who=wanted.email or wanted.name or constant("You")),
+        "Ask for a role at your identity provider, or an owner of this server: toryo person add ID --role member "
+        "--email ADDRESS.",
+    )
 
 
 def _known_to_provider(call: Call, wanted: Vouched) -> Account | None:
@@ -367,11 +415,7 @@ def _newcomer(call: Call, wanted: Vouched) -> Account:
     default = call.context.settings.auth.oidc_default_role
     login = wanted.login or (default if default != "none" else None)
     if login is None:
-        raise Refusal(
-            Code.PERMISSION_DENIED,
-            say("{who} may not sign in here yet.", who=wanted.email or wanted.name or constant("You")),
-            "Ask an owner of this server: toryo person add ID --role member --email ADDRESS.",
-        )
+        raise _not_yet(wanted)
     person = roles.make_person(call, _free_id(call, wanted), wanted.name, login)
     account = Account(person.id, login, subject=f"{wanted.issuer}#{wanted.subject}", changed_at=call.now)
     call.tx.people.put(account)
@@ -404,7 +448,8 @@ def sign_out(call: Call, _: NoParameters) -> dict[str, Any]:
     """This browser is not signed in any more; what it was signed in by opens nothing from now on."""
     found = call.tx.people.sign_in(call.caller.sign_in_id) if call.caller.sign_in_id else None
     if found is not None and found.ended_at is None:
-        _end(call, found)
+        credentials.end_sign_in(call, found)
+        call.tx.people.drop_links(call.agent.id)
     return {"success": True, "ended": int(found is not None)}
 
 
@@ -463,5 +508,6 @@ def end_sign_in(call: Call, wanted: OneSignIn) -> dict[str, Any]:
             "List yours for their ids.",
         )
     if found.ended_at is None:
-        _end(call, found)
+        credentials.end_sign_in(call, found)
+        credentials.drop_links(call, found.agent_id)
     return {"success": True, "ended": int(found.ended_at is None)}

@@ -5,22 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch
-from toryo.domain.texts import storable
 from toryo.domain.worktrees import Errand, Kind, State, Worktree
 from toryo.operations.call import WORK, Call
 from toryo.operations.catalogue import Parameters, operation
+from toryo.operations.fields import Printed
 from toryo.operations.permissions import Grant
 from toryo.operations.results import Result
 from toryo.storage.keeping import Disk
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 Count = Annotated[int, Field(ge=0, le=10**12)]
-Printed = Annotated[str, AfterValidator(storable)]
-"""Words of git and of the machine, as they can be stored."""
 Path = Annotated[Printed, Field(min_length=1, max_length=4_096)]
 
 

@@ -12,16 +12,18 @@ from toryo.domain.creating import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Project
 from toryo.domain.tasks import Approval, Checks, Status, Task, priority_named, status_named
+from toryo.domain.texts import quoted
 from toryo.domain.wording import say
 from toryo.operations import below, changing, nouns
 from toryo.operations.call import WORK, Call
 from toryo.operations.catalogue import Parameters, Route, operation
+from toryo.operations.fields import Command, Lines
 from toryo.operations.paging import Page, Paged, cursor_of, key_of
 from toryo.operations.permissions import Grant
 from toryo.operations.results import MoveResult, Result
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
-Text = Annotated[str, Field(max_length=100_000)]
+Text = Annotated[Lines, Field(max_length=100_000)]
 Title = Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
 PriorityName = Literal["low", "medium", "high", "critical", "urgent"]
 StatusName = Literal["backlog", "todo", "pending", "in_progress", "blocked", "completed", "done", "failed", "cancelled"]
@@ -32,7 +34,9 @@ class FileCheck(Parameters):
 
 
 class CommandCheck(Parameters):
-    command: str | list[str] = Field(description="A command that must end with 0.")
+    command: Command | Annotated[list[Command], Field(max_length=1_000)] = Field(
+        description="A command that must end with 0."
+    )
     timeout_seconds: int | None = Field(None, ge=1, le=3600, description="Its time limit in seconds.")
 
 
@@ -271,7 +275,7 @@ def _refuse_stranger(call: Call, task: Task) -> None:
 
 class MoveTask(OneTask):
     status: StatusName = Field(description="The new status.")
-    reason: str | None = Field(None, max_length=10_000, description="Needed for blocked, failed and cancelled.")
+    reason: Lines | None = Field(None, max_length=10_000, description="Needed for blocked, failed and cancelled.")
     version: int | None = Field(None, description="The version you have seen; another is a conflict.")
 
 
@@ -306,7 +310,8 @@ def move_task(call: Call, wanted: MoveTask) -> dict[str, Any]:
 
 
 class Judge(OneTask):
-    reason: str | None = Field(None, max_length=10_000, description="Why.")
+    reason: Lines | None = Field(None, max_length=10_000, description="Why.")
+    version: int | None = Field(None, description="The version you have seen; another is a conflict.")
 
 
 @operation(
@@ -318,7 +323,7 @@ class Judge(OneTask):
     tool=False,
 )
 def approve_task(call: Call, wanted: Judge) -> dict[str, Any]:
-    """Approve a requested task; from then on it may be started."""
+    """Approve a requested task; from then on it may be started. With `version`, only as you have seen it."""
     return _judged(call, wanted, Approval.APPROVED, "task.approved")
 
 
@@ -336,7 +341,7 @@ def reject_task(call: Call, wanted: Judge) -> dict[str, Any]:
 
 
 def _judged(call: Call, wanted: Judge, to: Approval, kind: str) -> dict[str, Any]:
-    task = _entered(call, wanted.task_id)
+    task = _entered(call, wanted.task_id, wanted.version)
     refusal = moves.refusal_to_judge(call.ground(task), task, call.actor)
     if task.approval is to and (refusal is None or refusal.code is not Code.PERMISSION_DENIED):
         return _shown(call, task.id)
@@ -352,7 +357,7 @@ def _judged(call: Call, wanted: Judge, to: Approval, kind: str) -> dict[str, Any
 
 
 class SteerTask(OneTask):
-    text: str = Field(min_length=1, max_length=10_000, pattern=r"\S", description="What the agent shall know or do.")
+    text: Lines = Field(min_length=1, max_length=10_000, pattern=r"\S", description="What the agent shall know or do.")
 
 
 class Steered(FiledTask):
@@ -378,7 +383,7 @@ def steer_task(call: Call, wanted: SteerTask) -> dict[str, Any]:
             "File a new task.",
             task_id=task.id,
         )
-    reached = changing.steer(call, task, f"{call.agent.name} says about “{task.title}”: {wanted.text}")
+    reached = changing.steer(call, task, f"{call.agent.name} says about {quoted(task.title)}: {wanted.text}")
     call.event("task.steered", task=task, fact=True, data={"text": wanted.text[:500], "delivered_to": reached})
     changing.hint(call, [task])
     return {**_shown(call, task.id), "delivered_to": reached or "the next session of this task"}
@@ -386,7 +391,7 @@ def steer_task(call: Call, wanted: SteerTask) -> dict[str, Any]:
 
 class ConfirmChecks(OneTask):
     passed: bool = Field(description="Whether the acceptance checks hold.")
-    message: str | None = Field(None, max_length=10_000, description="What was found.")
+    message: Lines | None = Field(None, max_length=10_000, description="What was found.")
 
 
 @operation(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Purpose
-from toryo.domain.sessions import Session
+from toryo.domain.sessions import End, Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND
 from toryo.operations.call import WORK, Call
@@ -71,7 +71,7 @@ def refuse(call: Call, operation: Operation) -> None:
 
 def _refuse_over(call: Call, session: Session, operation: Operation) -> None:
     within_grace = call.now < (session.ended_at or 0) + call.context.limits.stop_grace
-    if operation.name in READS_AND_NOTES and within_grace:
+    if operation.name in READS_AND_NOTES and within_grace and session.end_reason is not End.DISMISSED:
         return
     raise Refusal(
         Code.SESSION_EXPIRED,

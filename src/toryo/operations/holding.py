@@ -164,6 +164,7 @@ _OF_AGENTS = {
     "project_paused": "Resuming the project.",
     "agent_inactive": "Activating the agent, or giving the task to another.",
     "agent_not_assigned": "Adding the agent to the project, or giving the task to another.",
+    "bad_options": "Correcting the options of its agent (toryo agent show names the mistakes).",
     "not_managed": "Starting its process by hand, or giving the agent a provider.",
     "handled_blocked": "Whoever unblocks what is blocked below it.",
     "handing_over": "The end of the other agent's session.",

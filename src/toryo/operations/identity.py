@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import hashlib
 
+from toryo import tokens
 from toryo.domain import people
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import Millis
-from toryo.operations.permissions import Caller, Credentials, Kind, Login
+from toryo.domain.wording import say
+from toryo.operations.permissions import SERVER_ITSELF, Caller, Credentials, Kind, Login
 from toryo.storage.transaction import Transaction
 
-COORDINATOR, PERSON, LAUNCH, SESSION, QUEUE = "tct_", "tpt_", "tlc_", "tst_", "tqk_"
-BROWSER = "tbs_"
-"""What a browser is signed in by, in a cookie that no script can read. As a bearer it is worth nothing."""
+COORDINATOR, PERSON, LAUNCH = tokens.COORDINATOR, tokens.PERSON, tokens.LAUNCH
+SESSION, QUEUE, BROWSER = tokens.SESSION, tokens.QUEUE, tokens.BROWSER
 
 
 def digest(token: str) -> str:
@@ -26,6 +27,8 @@ def digest(token: str) -> str:
 
 def identify(tx: Transaction, credentials: Credentials, now: Millis) -> Caller:
     """The caller that the credentials prove. Raises Refusal for a token that is not known, or two that disagree."""
+    if credentials.proof is SERVER_ITSELF:
+        return Caller(Kind.SERVER)
     by_argument = _by_session_token(tx, credentials.session_token) if credentials.session_token else None
     if credentials.bearer is None and credentials.cookie is not None:
         return _by_browser(tx, credentials.cookie, now)
@@ -60,7 +63,8 @@ def _by_bearer(tx: Transaction, token: str, now: Millis) -> Caller:
     kind, agent_id, login = found
     if kind == "coordinator":
         return Caller(Kind.COORDINATOR)
-    return Caller(Kind.PERSON, agent=tx.agents.find(agent_id or ""), login=Login(login or "viewer"))
+    person = tx.agents.find(agent_id or "")
+    return Caller(Kind.PERSON, agent=person, login=Login(login or "viewer"), credential=digest(token))
 
 
 def _by_launch(tx: Transaction, token: str) -> Caller:
@@ -97,7 +101,8 @@ def _by_access_token(tx: Transaction, token: str, now: Millis) -> Caller:
             "Use a token of this server: owner.token or coordinator.token in its data directory, or make one: toryo "
             "token person add NAME.",
         )
-    return Caller(Kind.PERSON, agent=person, login=at_most(tx, person, found.at_most), access_token=found)
+    login = at_most(tx, person, found.at_most)
+    return Caller(Kind.PERSON, agent=person, login=login, access_token=found, credential=found.id)
 
 
 def _by_browser(tx: Transaction, token: str, now: Millis) -> Caller:
@@ -109,7 +114,8 @@ def _by_browser(tx: Transaction, token: str, now: Millis) -> Caller:
             "This browser is not signed in (any more).",
             "Sign in again: toryo open prints a link.",
         )
-    return Caller(Kind.PERSON, agent=person, login=at_most(tx, person, found.at_most), sign_in_id=found.id)
+    login = at_most(tx, person, found.at_most)
+    return Caller(Kind.PERSON, agent=person, login=login, sign_in_id=found.id, credential=found.made_with)
 
 
 def _by_key(tx: Transaction, token: str) -> Caller:
@@ -120,7 +126,20 @@ def _by_key(tx: Transaction, token: str) -> Caller:
             "This API key is not known here, or was revoked.",
             "Ask a person for a new one: toryo token add --agent ID --project PRJ.",
         )
-    return Caller(Kind.QUEUE, agent=tx.agents.find(key.agent_id) if key.agent_id else None, key=key)
+    agent = tx.agents.find(key.agent_id) if key.agent_id else None
+    if agent is not None and not _may_be_in(tx, agent, key.project_id):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            say("{agent_id} is inactive, or not a member of this key's project any more.", agent_id=agent.id),
+            "Ask an owner of this server: toryo agent activate, or toryo project members add.",
+        )
+    return Caller(Kind.QUEUE, agent=agent, key=key)
+
+
+def _may_be_in(tx: Transaction, agent: Agent, project_id: str) -> bool:
+    """Active, and never removed from the project: who registers for the first time is no member yet."""
+    membership = tx.agents.membership(project_id, agent.id)
+    return agent.active and (membership is None or membership[1] is None)
 
 
 def _by_session_token(tx: Transaction, token: str) -> Caller:

@@ -14,7 +14,7 @@ from toryo.domain.tasks import Status, Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import say
 from toryo.operations import changing, claiming, nouns
-from toryo.operations.call import Call
+from toryo.operations.call import RIGHTS, Call
 from toryo.operations.catalogue import Parameters, Route, operation
 from toryo.operations.identity import QUEUE, digest
 from toryo.operations.paging import Page, Paged, cursor_of, cut, key_of
@@ -144,6 +144,7 @@ def revoke_api_key(call: Call, wanted: OneKey) -> dict[str, Any]:
     call.enter(key.project_id)
     revoked = key if key.revoked_at is not None else replace(key, revoked_at=call.now)
     call.tx.queues.save_key(key, revoked)
+    call.tx.hint(RIGHTS)
     call.event("key.revoked", project_id=key.project_id, agent_id=key.agent_id, data={"key_id": key.id})
     return {"success": True, "key": _shown(revoked)}
 

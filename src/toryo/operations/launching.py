@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from toryo import provider_options
 from toryo.domain import ids
 from toryo.domain.agents import Agent
 from toryo.domain.launches import SIGN_IN_WITHIN, Launch, Purpose, State
@@ -171,6 +172,8 @@ def shown(call: Call, launch: Launch, credential: str) -> dict[str, Any]:
     """A launch for a Coordinator: how to start it, and nothing about the task."""
     agent, project = call.tx.agents.find(launch.agent_id), call.tx.projects.find(launch.project_id)
     assert agent is not None and project is not None
+    said = agent.options_for(launch.provider)
+    options = provider_options.effective(launch.provider, said, agent.role.value)
     return {
         "launch_id": launch.id,
         "agent_id": launch.agent_id,
@@ -184,7 +187,8 @@ def shown(call: Call, launch: Launch, credential: str) -> dict[str, Any]:
         "credential": credential,
         "deadline": iso(launch.deadline),
         "takes_slot": launch.takes_slot,
-        "provider_options": agent.provider_options,
+        "provider_options": {**said, **options},
+        "defaults": sorted(options.keys() - said.keys()),
         "language": project.settings.language.value,
         "program_session": call.tx.launches.session_left_behind(launch),
     }

@@ -20,6 +20,7 @@ from toryo.domain.times import iso, parse
 from toryo.operations import below, changing, showing
 from toryo.operations.call import Call
 from toryo.operations.catalogue import NoParameters, Parameters, operation
+from toryo.operations.fields import Lines
 from toryo.operations.permissions import Grant
 from toryo.operations.results import MoveResult, Result, Said, TaskResult
 from toryo.workflow import facts, manager, next_action
@@ -27,7 +28,7 @@ from toryo.workflow.instructions import words
 from toryo.workflow.snapshot import Case
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
-Reason = Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S")]
+Reason = Annotated[Lines, Field(min_length=1, max_length=10_000, pattern=r"\S")]
 
 
 # --- choosing --------------------------------------------------------------------------------------------------------
@@ -37,7 +38,7 @@ class SelectAction(Parameters):
     action: Literal["start", "adjust", "wait"] = Field(
         description="start: assign and start tasks; adjust: change the plan; wait: leave until workers are done."
     )
-    reason: str | None = Field(None, max_length=10_000, description="Why, for those who look later.")
+    reason: Lines | None = Field(None, max_length=10_000, description="Why, for those who look later.")
 
 
 class Selected(Said):
@@ -221,7 +222,7 @@ def assign_task(call: Call, wanted: AssignTask) -> dict[str, Any]:
 class UpdateTask(Parameters):
     task_id: Id = Field(description="A task below your main task.")
     title: str | None = Field(None, min_length=1, max_length=300, pattern=r"\S", description="New title.")
-    description: str | None = Field(None, max_length=100_000, description="New description.")
+    description: Lines | None = Field(None, max_length=100_000, description="New description.")
     priority: Literal["low", "medium", "high", "critical", "urgent"] | None = Field(None, description="New priority.")
 
 

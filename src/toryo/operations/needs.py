@@ -7,18 +7,20 @@ judge it; anything else, the person next above the agent; where nobody stands ab
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 from toryo.domain import usages
-from toryo.domain.agents import Agent, Role, superiors
+from toryo.domain.agents import Agent, Role, mistakes_of, superiors
 from toryo.domain.chat import Delegation, DelegationStatus, MessageKind
-from toryo.domain.needs import Action, Kind, Need
+from toryo.domain.needs import Action, Kind, Need, Request, requested
 from toryo.domain.projects import Project
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.tasks import Details, Status, Task
 from toryo.domain.times import DAY, Millis, iso
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.domain.worktrees import Worktree
+from toryo.operations import rights, tries
 from toryo.operations.call import Call
 from toryo.storage.needs import Unseen
 
@@ -73,6 +75,7 @@ def shown(need: Need) -> dict[str, Any]:
         "text": need.text,
         "since": iso(need.since),
         "actions": [{"name": each.name, "command": each.command} for each in need.actions],
+        "request": asdict(need.request) if need.request is not None else None,
     }
 
 
@@ -132,7 +135,13 @@ def _found(view: _View) -> list[Need]:
 
 
 def _of_task(
-    people: Iterable[str], kind: Kind, task: Task, words: tuple[str, str], *actions: Action, since: Millis
+    people: Iterable[str],
+    kind: Kind,
+    task: Task,
+    words: tuple[str, str],
+    *actions: Action,
+    since: Millis,
+    request: Request | None = None,
 ) -> Iterator[Need]:
     """One need for each of these people; `words` are its title and its text."""
     for person_id in people:
@@ -147,6 +156,7 @@ def _of_task(
             project_id=task.project_id,
             task_id=task.id,
             agent_id=task.assignee_id,
+            request=request,
         )
 
 
@@ -158,8 +168,8 @@ def _approvals(view: _View) -> Iterator[Need]:
     waiting = view.here(view.call.tx.needs.unapproved())
     details = view.call.tx.tasks.details_of(each.id for each in waiting)
     for task in waiting:
-        asker = view.name(task.requested_by or task.created_by)
-        described = details.get(task.id, Details()).description[:BRIEF]
+        request = requested(task, details.get(task.id, Details()))
+        described = request.description[:BRIEF].strip()
         yield from _of_task(
             view.judges(task.assignee_id, task.project_id),
             Kind.APPROVAL,
@@ -168,19 +178,35 @@ def _approvals(view: _View) -> Iterator[Need]:
                 say("To approve: {title}", title=task.title),
                 together(
                     (
-                        say(
-                            "{asker} asks for it; {assignee} would do it.",
-                            asker=asker,
-                            assignee=view.name(task.assignee_id),
-                        ),
-                        described,
+                        _asks(view, request),
+                        say("It runs {commands}.", commands=_listed(request.commands)) if request.commands else "",
+                        say("Context: {context}", context=request.context[:BRIEF]) if request.context else "",
+                        say("Description: {description}", description=described) if described else "",
                     )
                 ),
             ),
             Action("approve", f"toryo task approve {task.id}"),
             Action("reject", f"toryo task reject {task.id} --reason …"),
             since=task.updated_at,
+            request=request,
         )
+
+
+def _asks(view: _View, request: Request) -> Worded:
+    """Who really asks, for whom, and who would do it."""
+    asker, assignee = view.name(request.asked_by), view.name(request.assignee_id)
+    if request.asked_for is None:
+        return say("{asker} asks for it; {assignee} would do it.", asker=asker, assignee=assignee)
+    return say(
+        "{asker} asks for it, for {person}; {assignee} would do it.",
+        asker=asker,
+        person=view.name(request.asked_for),
+        assignee=assignee,
+    )
+
+
+def _listed(commands: Iterable[str]) -> Worded:
+    return together((f"`{each[:BRIEF]}`" for each in commands), ", ")
 
 
 def _blocks(view: _View) -> Iterator[Need]:
@@ -454,6 +480,31 @@ def _cannot_start(view: _View) -> Iterator[Need]:
         yield from _failing(view, agent, Kind.AGENT_CANNOT_START, title, reason)
 
 
+def _mistaken(view: _View) -> Iterator[Need]:
+    """Agents that nothing starts because of what stands in their options, or of a provider that nobody has."""
+    reported = rights.reported_providers(view.call)
+    for agent in view.agents.values():
+        if not (agent.managed and agent.active):
+            continue
+        for code, found in (("bad_options", mistakes_of(agent)), ("no_provider", rights.warnings(agent, reported))):
+            if found:
+                title = say("{agent} cannot be started: {reason}", agent=agent.name, reason=code)
+                for person_id in view.responsible(agent.id, None):
+                    yield Need(
+                        person_id=person_id,
+                        kind=Kind.AGENT_CANNOT_START,
+                        about=f"{agent.id} {code}",
+                        title=title,
+                        text=together(found),
+                        since=agent.updated_at,
+                        actions=(Action("correct", f"toryo agent edit {agent.id} {_CORRECTED_BY[code]}"),),
+                        agent_id=agent.id,
+                    )
+
+
+_CORRECTED_BY = {"bad_options": "--option NAME=VALUE", "no_provider": "--provider NAME"}
+
+
 def _runaways(view: _View) -> Iterator[Need]:
     """Agents that a guard has stopped, as long as they cool down because of it."""
     for agent, reason in _ended_for(view, _RAN_AWAY, cooling=True):
@@ -503,7 +554,7 @@ def _signed_in(view: _View, agent_id: str, purpose: str) -> bool:
 def _locked(view: _View) -> Iterator[Need]:
     """Known agents whose passkey was guessed at."""
     active = {each.id for each in view.agents.values() if each.active}
-    for agent_id, since, until in view.call.tx.needs.locked(active, view.now):
+    for agent_id, since, until in view.call.context.tries.locked(tries.PASSKEY, active, view.now):
         agent = view.agents[agent_id]
         for person_id in view.responsible(agent.id, None):
             yield Need(
@@ -511,7 +562,10 @@ def _locked(view: _View) -> Iterator[Need]:
                 kind=Kind.SIGN_IN_LOCKED,
                 about=agent.id,
                 title=say("Sign-in of {agent} is locked", agent=agent.name),
-                text=say("Its passkey was wrong too often. Nobody signs in with it until {time}.", time=iso(until)),
+                text=say(
+                    "Its passkey was wrong too often from one address: nobody signs in from there until {time}.",
+                    time=iso(until),
+                ),
                 since=since,
                 actions=(Action("renew", f"toryo agent passkey {agent.id}"),),
                 agent_id=agent.id,
@@ -527,6 +581,7 @@ SOURCES: tuple[Callable[[_View], Iterator[Need]], ...] = (
     _stalls,
     _budgets,
     _cannot_start,
+    _mistaken,
     _runaways,
     _locked,
     _reviews,

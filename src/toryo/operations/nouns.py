@@ -42,6 +42,7 @@ class Task(BriefTask):
     error: str | None
     attempt: int
     created_by: str
+    requested_by: str | None
     correlation_id: str | None
     created_at: str
     updated_at: str
@@ -78,6 +79,8 @@ class Agent(TypedDict):
     max_parallel_tasks: int
     system_prompt: str
     provider_options: dict[str, Any]
+    effective_options: dict[str, Any]
+    mistakes: list[str]
     created_at: str
     updated_at: str
     version: int
@@ -174,6 +177,21 @@ class NeedAction(TypedDict):
     command: str
 
 
+class NeedRequest(TypedDict):
+    """What is to be approved, as it was read in this version; not `complete` where a text is longer than shown here."""
+
+    title: str
+    description: str
+    context: str | None
+    acceptance: list[str]
+    commands: list[str]
+    assignee_id: str | None
+    asked_by: str
+    asked_for: str | None
+    version: int
+    complete: bool
+
+
 class Need(TypedDict):
     kind: str
     key: str
@@ -184,6 +202,7 @@ class Need(TypedDict):
     text: str
     since: str
     actions: list[NeedAction]
+    request: NeedRequest | None
 
 
 class Decision(TypedDict):

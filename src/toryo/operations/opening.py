@@ -10,7 +10,7 @@ import toryo
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import iso
 from toryo.domain.wording import say
-from toryo.operations import permissions
+from toryo.operations import permissions, server_id
 from toryo.operations.call import Call
 from toryo.operations.catalogue import NoParameters, Operation, Parameters, operation, tools
 from toryo.operations.permissions import Grant
@@ -29,20 +29,22 @@ FORMER_NAMES = {
 class Health(Result):
     status: str
     version: str
+    server_id: str
     timestamp: str
 
 
 @operation("health_check", grant=Grant.OPEN, result=Health, reads=True)
 def health_check(call: Call, _: NoParameters) -> dict[str, Any]:
-    """Whether the server is well."""
-    return {"success": True, "status": "ok", "version": toryo.__version__, "timestamp": iso(call.now)}
+    """Whether the server is well, and which one it is: `server_id` is that of its database, whatever its address."""
+    told = {"status": "ok", "version": toryo.__version__, "server_id": server_id.of(call.tx)}
+    return {"success": True, **told, "timestamp": iso(call.now)}
 
 
 class Measures(Result):
     measures: list[dict[str, Any]]
 
 
-@operation("read_measures", grant=Grant.OPEN, result=Measures, tool=False, reads=True)
+@operation("read_measures", grant=Grant.INTERNAL, result=Measures, tool=False, reads=True)
 def read_measures(call: Call, _: NoParameters) -> dict[str, Any]:
     """How many tasks, sessions, launches and claims there are, for /metrics; where the settings open it."""
     if not call.context.settings.metrics:

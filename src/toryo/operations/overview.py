@@ -13,7 +13,7 @@ from toryo.domain import ids
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import Event
 from toryo.domain.launches import Launch, Purpose
-from toryo.domain.times import DAY, Millis, iso, of_datetime
+from toryo.domain.times import DAY, iso, of_datetime
 from toryo.domain.wording import constant, say
 from toryo.operations import nouns, reasons, showing
 from toryo.operations.call import Call
@@ -100,12 +100,27 @@ class EventsResult(Result):
 )
 def read_events(call: Call, wanted: ReadEvents) -> dict[str, Any] | Later:
     """What happened, in order, after a sequence number: who remembers the last one misses nothing. Or backwards."""
-    found = _found(call, wanted)
-    visible = [each for each in found if each.project_id is None or call.sees(each.project_id)]
-    if not visible and not found and wanted.wait_seconds and not wanted.newest and call.may_wait:
+    found, visible = _page(call, wanted)
+    if not found and wanted.wait_seconds and not wanted.newest and call.may_wait:
         return Later(frozenset({"events"}))
     last = found[-1].sequence if found else wanted.after
     return {"success": True, "events": [_event(each) for each in visible], "last": last}
+
+
+def _page(call: Call, wanted: ReadEvents) -> tuple[list[Event], list[Event]]:
+    """What was looked at, and what of it the reader sees.
+
+    Who asks about one thing is not told, by how far was looked, that there is such a thing which they do not see.
+    """
+    found = _found(call, wanted)
+    visible = [each for each in found if call.sees_event(each)]
+    if not any((wanted.project_id, wanted.task_id, wanted.agent_id, wanted.actor_id, wanted.correlation_id)):
+        return found, visible
+    while found and not visible:
+        further = {"before" if wanted.newest else "after": found[-1].sequence}
+        found = _found(call, wanted.model_copy(update=further))
+        visible = [each for each in found if call.sees_event(each)]
+    return visible, visible
 
 
 def _found(call: Call, wanted: ReadEvents) -> list[Event]:
@@ -319,29 +334,30 @@ class Status(Result):
     reads=True,
 )
 def server_status(call: Call, _: NoParameters) -> dict[str, Any]:
-    """How the server stands: version, database, Coordinators seen, what runs."""
+    """How the server stands: version, database, Coordinators seen, what runs. Members are told of what they may see."""
+    seen = {each.id for each in call.tx.agents.all() if call.sees_agent(each)}
     return {
         "success": True,
         "version": toryo.__version__,
         "database": call.tx.connection.dialect,
         "database_bytes": call.tx.keeping.database_bytes(),
-        "coordinators": [_coordinator(each, call.now) for each in call.tx.keeping.coordinators()],
-        "projects": len(call.tx.projects.all()),
-        "agents": len(call.tx.agents.all()),
-        "running": len(call.tx.sessions.live()),
+        "coordinators": [_coordinator(call, each, seen) for each in call.tx.keeping.coordinators()],
+        "projects": sum(call.sees(each.id) for each in call.tx.projects.all()),
+        "agents": len(seen),
+        "running": sum(call.sees(each.project_id) for each in call.tx.sessions.live()),
         "last_event": call.tx.events.last(),
     }
 
 
-def _coordinator(seen: Seen, now: Millis) -> dict[str, Any]:
+def _coordinator(call: Call, seen: Seen, agents: set[str]) -> dict[str, Any]:
     return {
         "coordinator_id": seen.id,
         "providers": seen.providers or [],
         "labels": seen.labels,
         "capabilities": seen.capabilities,
-        "agents": seen.agents,
+        "agents": seen.agents if seen.agents is None else [each for each in seen.agents if each in agents],
         "running": seen.running,
         "seen_at": iso(seen.seen_at),
-        "seconds_ago": (now - seen.seen_at) // 1000,
+        "seconds_ago": (call.now - seen.seen_at) // 1000,
         "disk": showing.disk(seen.disk),
     }

@@ -10,6 +10,7 @@ import asyncio
 import difflib
 import itertools
 import logging
+import math
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,18 +22,20 @@ import structlog
 from pydantic import BaseModel, ValidationError
 
 from toryo.domain import chat
-from toryo.domain.agents import Agent, Role, Status
+from toryo.domain.agents import OWNER_ID, Agent, Role, Status
 from toryo.domain.agents import Kind as AgentKind
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import Event
+from toryo.domain.queue import ApiKey
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.wording import Worded, constant, say, together
-from toryo.operations import gate, leading, listing, passwords, repeating, talking
-from toryo.operations.call import Call, Context
-from toryo.operations.catalogue import Later, Operation, catalogue
-from toryo.operations.identity import digest, identify
+from toryo.operations import credentials, gate, leading, listing, masking, passwords, repeating, talking
+from toryo.operations.call import Call, Context, TokenFiles
+from toryo.operations.catalogue import MOST_NAMES, Later, Operation, catalogue
+from toryo.operations.identity import identify
 from toryo.operations.observing import Observed, Observer
-from toryo.operations.permissions import KEYED, Caller, Credentials, Grant, Kind, Login, refuse
+from toryo.operations.pacing import Pace
+from toryo.operations.permissions import KEYED, Caller, Credentials, Door, Grant, Kind, refuse
 from toryo.settings import Settings
 from toryo.storage.database import Connection, Database
 from toryo.storage.errors import ConstraintBroken, DatabaseUnavailable, Unstorable
@@ -42,13 +45,10 @@ from toryo.workflow.snapshot import Limits
 
 _calls = structlog.get_logger("toryo.calls")
 
-OWNER_ID = "owner"
-"""The person who set up the server."""
-_CUT = 2_048
-"""Characters of arguments that a log line keeps."""
-_SECRET = frozenset(
-    {"passkey", "session_token", "credential", "token", "api_key", "code", "password", "old_password", "state"}
-)
+_LONGEST_NAME = 100
+_NOBODY = Caller(Kind.NOBODY)
+_STRANGER = {"stranger": True}
+"""Marks log lines that callers cause who have proven nothing: anybody could fill the log with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,7 @@ class Office:
         limits: Limits | None = None,
         shared: Callable[[Transaction], Shared] = InDatabase,
         observers: Sequence[Observer] = (),
+        tokens: TokenFiles | None = None,
     ) -> None:
         self.database = database
         self.settings = settings
@@ -100,18 +101,37 @@ class Office:
         self.publish = publish
         self.observers = tuple(observers)
         self._name, self._asked_so_far = uuid.uuid4().hex, itertools.count()
-        self.context = Context(settings, limits or _limits(settings), entropy, talk=_talk(settings), shared=shared)
+        self.context = Context(
+            settings,
+            limits or _limits(settings),
+            entropy,
+            talk=_talk(settings),
+            shared=shared,
+            keys=_pace_of_keys(settings),
+            tokens=tokens,
+        )
 
     # --- the path --------------------------------------------------------------------------------------------------
 
     def perform(
-        self, name: str, arguments: dict[str, Any], credentials: Credentials, *, may_wait: bool = False
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        credentials: Credentials,
+        *,
+        door: Door = Door.OWN,
+        may_wait: bool = False,
     ) -> Outcome:
-        """Carries out one call and answers after its commit. Never raises for what a caller did wrong."""
-        asked = self._asked(name, arguments, credentials, may_wait)
+        """Carries out one call and answers after its commit. Never raises for what a caller did wrong.
+
+        `door`: by which way it came in. Whoever passes on a name that a client has sent says by which.
+        """
+        asked = self._asked(name, arguments, credentials, door, may_wait)
         if isinstance(asked, Outcome):
             return asked
         started = time.perf_counter()
+        if (refused := asked.refused_unseen()) is not None:
+            return self._finish(asked, refused, started)
         try:
             try:
                 asked = asked.with_prepared(self._prepare(asked))
@@ -123,13 +143,22 @@ class Office:
         return self._finish(asked, done, started)
 
     async def perform_async(
-        self, name: str, arguments: dict[str, Any], credentials: Credentials, *, may_wait: bool = False
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        credentials: Credentials,
+        *,
+        door: Door = Door.OWN,
+        may_wait: bool = False,
+        again: bool = False,
     ) -> Outcome:
-        """As `perform`, for the edges that live on an event loop."""
-        asked = self._asked(name, arguments, credentials, may_wait)
+        """As `perform`, for the edges that live on an event loop. `again`: a call that waits looks once more."""
+        asked = self._asked(name, arguments, credentials, door, may_wait, again=again)
         if isinstance(asked, Outcome):
             return asked
         started = time.perf_counter()
+        if (refused := asked.refused_unseen()) is not None:
+            return self._finish(asked, refused, started)
         run = self.database.read_async if asked.operation.reads else self.database.write_async
         try:
             try:
@@ -154,10 +183,17 @@ class Office:
         return self.database.read if asked.operation.reads else self.database.write
 
     def _asked(
-        self, name: str, arguments: dict[str, Any], credentials: Credentials, may_wait: bool
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        credentials: Credentials,
+        door: Door,
+        may_wait: bool,
+        *,
+        again: bool = False,
     ) -> _Asked | Outcome:
         operation = catalogue().get(name)
-        if operation is None:
+        if operation is None or door not in operation.doors:
             return Outcome(_unknown(name).answer(), True)
         arguments = dict(arguments)
         if operation.grant in KEYED:
@@ -170,7 +206,10 @@ class Office:
         if isinstance(token, str) and token:
             credentials = replace(credentials, session_token=token)
         once = f"{self._name}:{next(self._asked_so_far)}"
-        return _Asked(self, operation, arguments, credentials, may_wait and operation.waits, self.clock(), once)
+        parameters = _parameters(operation, arguments)
+        return _Asked(
+            self, operation, arguments, parameters, credentials, may_wait and operation.waits, self.clock(), once, again
+        )
 
     def _finish(self, asked: _Asked, done: _Done, started: float) -> Outcome:
         if done.hints:
@@ -207,20 +246,19 @@ class Office:
         return listing.tools_for(caller, toolset)
 
     def bootstrap(self, coordinator_token: str, owner_token: str) -> None:
-        """Makes the two tokens of a data directory known, and the person who owns the server. Repeatable."""
-        now = self.clock()
+        """Makes the two tokens of a data directory known, and the person who owns the server. Repeatable.
 
-        def work(connection: Connection) -> None:
-            tx = Transaction(connection)
-            tx.lock_everything()
-            if tx.agents.find(OWNER_ID) is None:
-                tx.agents.add(_owner(now), None)
-            tx.keeping.add_token(digest(coordinator_token), "coordinator", "coordinator.token", now)
-            tx.keeping.add_token(
-                digest(owner_token), "person", "owner.token", now, agent_id=OWNER_ID, login=Login.OWNER.value
-            )
+        Other tokens of this directory are revoked: they have stood in its files before. A token that was revoked
+        before is not good again because its file is back: the file gets a new one.
+        """
 
-        self.database.write(work)
+        def work(call: Call) -> None:
+            if call.tx.agents.find(OWNER_ID) is None:
+                call.tx.agents.add(_owner(call.now), None)
+            credentials.make_known(call, credentials.COORDINATOR, coordinator_token)
+            credentials.make_known(call, credentials.OWNER, owner_token)
+
+        self.housekeep(work)
 
     def housekeep(self, chore: Callable[[Call], Any]) -> Any:
         """Runs a chore of housekeeping in a transaction of its own, as Toryo itself."""
@@ -246,15 +284,38 @@ class _Asked:
     office: Office
     operation: Operation
     arguments: dict[str, Any]
+    parameters: BaseModel | Refusal
+    """Judged before any transaction: whoever sends nonsense keeps nobody else waiting."""
     credentials: Credentials
     may_wait: bool
     now: Millis
     once: str
     """Names this call among all: a work that runs again is known by it."""
+    again: bool = False
+    """A further look of a call that waits: it was counted at the first."""
     prepared: Any = None
 
     def with_prepared(self, prepared: Any) -> _Asked:
         return self if prepared is None else replace(self, prepared=prepared)
+
+    def refused_unseen(self) -> _Done | None:
+        """The refusal of a caller without a credential that no look into the database would change."""
+        if not self.credentials.anonymous:
+            return None
+        try:
+            refuse(self.operation, _NOBODY)
+        except Refusal as refusal:
+            return self._to_nobody(refusal)
+        return self._to_nobody(self.parameters) if isinstance(self.parameters, Refusal) else None
+
+    def _to_nobody(self, refusal: Refusal) -> _Done:
+        return _Done(Outcome(self._told(refusal), True, operation=self.operation), frozenset(), _NOBODY)
+
+    def _told(self, refusal: Refusal) -> dict[str, Any]:
+        result = refusal.answer()
+        if self.operation.name == "authenticate":
+            result.setdefault("action", "exit")
+        return result
 
     def look(self, connection: Connection) -> Callable[[], Any] | None:
         """What is to be prepared; nothing for a call that will be refused."""
@@ -263,7 +324,9 @@ class _Asked:
         try:
             caller = identify(tx, self.credentials, self.now)
             refuse(self.operation, caller)
-            return self.operation.beforehand(self._call(tx, caller), _validated(self.operation, self.arguments))
+            if isinstance(self.parameters, Refusal):
+                return None
+            return self.operation.beforehand(self._call(tx, caller), self.parameters)
         except Refusal:
             return None
 
@@ -274,15 +337,18 @@ class _Asked:
             caller = self._caller(tx)
             if caller.access_token is not None:
                 self.office.context.uses.note(caller.access_token, self.now)
+            if caller.key is not None and not self.again:
+                self._refuse_too_often(caller.key)
             refuse(self.operation, caller)
-            parameters = _validated(self.operation, self.arguments)
+            if isinstance(self.parameters, Refusal):  # not raised: it would keep its arguments from being freed
+                return self._refused(tx, caller, self.parameters)
             call = self._call(tx, caller)
             if call.has_session:
                 if not self.operation.reads:
                     talking.confirm(call)
                 gate.refuse(call, self.operation)
             key = self.credentials.idempotency_key
-            result = repeating.carried_out(call, self.operation, parameters, self.arguments, key)
+            result = repeating.carried_out(call, self.operation, self.parameters, self.arguments, key)
         except Refusal as refusal:
             if tx.wrote:
                 raise _RollBack(refusal) from None
@@ -297,6 +363,16 @@ class _Asked:
             return self._refused(tx, self._caller(tx), refusal)
 
         return work
+
+    def _refuse_too_often(self, key: ApiKey) -> None:
+        seconds = math.ceil(self.office.context.keys.wait_seconds(key.id, self.now / SECOND))
+        if seconds:
+            raise Refusal(
+                Code.RATE_LIMITED,
+                "This API key calls too often.",
+                say("Wait {seconds} seconds, and call less often: poll_tasks waits by itself.", seconds=seconds),
+                retry_after=seconds,
+            )
 
     def _caller(self, tx: Transaction) -> Caller:
         """Who calls; within a project, once nobody else changes it."""
@@ -335,9 +411,7 @@ class _Asked:
     def _refused(self, tx: Transaction, caller: Caller | None, refusal: Refusal) -> _Done:
         tx.events.collected.clear()
         tx.hints.clear()
-        result = refusal.answer()
-        if self.operation.name == "authenticate":
-            result.setdefault("action", "exit")
+        result = self._told(refusal)
         if caller is not None and caller.session is not None and not self.operation.reads:
             call = self._call(tx, caller)
             talking.confirm(call)
@@ -368,13 +442,16 @@ class _Asked:
 # --- arguments -------------------------------------------------------------------------------------------------------
 
 
-def _validated(operation: Operation, arguments: dict[str, Any]) -> BaseModel:
-    """The arguments as the declared parameters. Raises Refusal that names each mistake and the nearest valid name."""
-    _refuse_unstorable(operation, arguments)
+def _parameters(operation: Operation, arguments: dict[str, Any]) -> BaseModel | Refusal:
+    """The arguments as the declared parameters, or what names each mistake and the nearest valid name."""
     try:
+        if len(arguments) <= MOST_NAMES:
+            _refuse_unstorable(operation, arguments)
         return operation.parameters.model_validate(arguments)
+    except Refusal as refusal:
+        return refusal
     except ValidationError as invalid:
-        raise _invalid(operation, invalid) from None
+        return _invalid(operation, invalid)
 
 
 def _refuse_unstorable(operation: Operation, arguments: dict[str, Any]) -> None:
@@ -392,7 +469,7 @@ def _refuse_unstorable(operation: Operation, arguments: dict[str, Any]) -> None:
             "Leave out half characters, numbers beyond 64 bits, and JSON nested more than 250 levels deep.",
         ) from None
     # what programs print is a Coordinator's to report as it is; those operations make it readable themselves
-    if b"\\u0000" in dumped and operation.grant is not Grant.COORDINATOR and _has_nul(arguments):
+    if b"\\u0000" in dumped and operation.grant is not Grant.COORDINATOR and _has_nul(dumped):
         raise Refusal(
             Code.VALIDATION_ERROR,
             say(
@@ -402,24 +479,21 @@ def _refuse_unstorable(operation: Operation, arguments: dict[str, Any]) -> None:
         )
 
 
-def _has_nul(value: Any) -> bool:
-    if isinstance(value, str):
-        return "\0" in value
-    if isinstance(value, dict):
-        return any(_has_nul(each) for pair in value.items() for each in pair)
-    return isinstance(value, list) and any(_has_nul(each) for each in value)
+def _has_nul(dumped: bytes) -> bool:
+    """Whether JSON as orjson writes it holds an escaped NUL, and not just an escaped backslash before `u0000`."""
+    return b"\\u0000" in dumped.replace(b"\\\\", b"")
 
 
 def _invalid(operation: Operation, invalid: ValidationError) -> Refusal:
+    """How many mistakes there can be is bounded by the declarations: of names, of items of a list (`Parameters`)."""
     errors = invalid.errors(include_url=False, include_input=False)
+    too_long = all(each["type"] in ("string_too_long", "too_long") for each in errors)
     mistakes = [
-        {"parameter": ".".join(str(part) for part in each["loc"]), "problem": _problem(each)} for each in errors
+        {"parameter": ".".join(_short(part) for part in each["loc"]), "problem": _problem(each)} for each in errors[:20]
     ]
     known = list(operation.parameters.model_fields)
-    hints = [
-        _nearest(str(each["loc"][0]), known) for each in errors if each["type"] == "extra_forbidden" and each["loc"]
-    ]
-    too_long = all(each["type"] in ("string_too_long", "too_long") for each in errors)
+    unknown = (_short(each["loc"][0]) for each in errors if each["type"] == "extra_forbidden" and each["loc"])
+    hints = [_nearest(name, known) for name in itertools.islice(unknown, 5)]
     listed = (
         say("{parameter}: {problem}", parameter=each["parameter"] or "arguments", problem=each["problem"])
         for each in mistakes[:5]
@@ -430,8 +504,13 @@ def _invalid(operation: Operation, invalid: ValidationError) -> Refusal:
         Code.TOO_LARGE if too_long else Code.VALIDATION_ERROR,
         say("{operation_name}: {told}.", operation_name=operation.name, told=told),
         say("{instruction} Its parameters: {names}.", instruction=instruction, names=", ".join(known) or "none"),
-        errors=mistakes[:20],
+        errors=mistakes,
     )
+
+
+def _short(name: object) -> str:
+    """A name as an answer repeats it, and as near ones are looked for: both cost by its length."""
+    return str(name)[:_LONGEST_NAME]
 
 
 def _problem(mistake: Mapping[str, Any]) -> Worded:
@@ -456,11 +535,11 @@ def _two_callers() -> Refusal:
 
 def _unknown(name: str) -> Refusal:
     names = [each.name for each in catalogue().values() if each.tool]
-    close = difflib.get_close_matches(name, names, 3)
+    close = difflib.get_close_matches(_short(name), names, 3)
     instruction = (
         say("Did you mean {names}?", names=" or ".join(close)) if close else "Call help for the tools there are."
     )
-    return Refusal(Code.TOOL_NOT_FOUND, say("There is no tool {name!r}.", name=name[:100]), instruction)
+    return Refusal(Code.TOOL_NOT_FOUND, say("There is no tool {name!r}.", name=_short(name)), instruction)
 
 
 # --- what goes wrong -------------------------------------------------------------------------------------------------
@@ -483,6 +562,12 @@ def _limits(settings: Settings) -> Limits:
     """The guards of the settings (seconds) as decisions take them (milliseconds)."""
     guards = settings.guards.model_dump()
     return Limits(**{name: value * SECOND if name in _IN_SECONDS else value for name, value in guards.items()})
+
+
+def _pace_of_keys(settings: Settings) -> Pace:
+    """A minute's calls at once, then as many as become free."""
+    a_minute = settings.auth.key_calls_per_minute
+    return Pace(a_minute, 60 / a_minute)
 
 
 def _talk(settings: Settings) -> chat.Limits:
@@ -522,7 +607,8 @@ def _log(asked: _Asked, done: _Done, seconds: float) -> None:
     """One structured line per tool call; polling and reading at debug, so that an idle hour writes next to nothing."""
     operation, caller, result = asked.operation, done.caller, done.outcome.result or {}
     polls = operation.grant is Grant.COORDINATOR and (operation.waits or result.get("action") == "hold")
-    idle = operation.reads or (polls and not done.outcome.refused)
+    paced = result.get("code", result.get("error")) in (Code.LOCKED, Code.RATE_LIMITED)  # not a line for each try
+    idle = operation.reads or paced or (polls and not done.outcome.refused)
     if idle and not _calls.is_enabled_for(logging.DEBUG):
         return
     write = _calls.debug if idle else _calls.info
@@ -540,8 +626,9 @@ def _log(asked: _Asked, done: _Done, seconds: float) -> None:
             "purpose": session.purpose.value if session is not None else None,
             "project": caller.project_id if caller is not None else None,
             "outcome": str(result.get("code", result.get("error"))) if done.outcome.refused else "ok",
-            "arguments": _masked(asked.arguments),
+            "arguments": masking.shown(operation.parameters, asked.arguments),
         },
+        **_STRANGER if caller is None or caller.kind is Kind.NOBODY else {},
     )
 
 
@@ -571,11 +658,3 @@ def _observed(asked: _Asked, done: _Done, seconds: float) -> Observed:
         correlation_id=correlation_id,
         events=done.events,
     )
-
-
-def _masked(arguments: dict[str, Any]) -> str:
-    shown = {name: "***" if name in _SECRET else value for name, value in arguments.items()}
-    try:
-        return orjson.dumps(shown, default=str)[:_CUT].decode(errors="ignore")
-    except TypeError:  # such arguments were refused; the line is kept all the same
-        return "(nothing that can be written down)"

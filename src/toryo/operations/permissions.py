@@ -6,9 +6,9 @@ call an operation and names what to do instead; it is the only place where an op
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from toryo.domain.agents import Agent, Role
 from toryo.domain.errors import Code, Refusal
@@ -37,11 +37,15 @@ class Kind(StrEnum):
     PERSON = "person"
     QUEUE = "queue"
     """An API key: an agent that runs already, or an orchestrator."""
+    SERVER = "server"
+    """The server itself, in the middle of a request that it has judged by other means (an identity provider's)."""
 
 
 class Grant(StrEnum):
     """One per operation; each names one or more kinds of caller."""
 
+    INTERNAL = "internal"
+    """Only the server's own code, which shows `SERVER_ITSELF`: no client can send that."""
     OPEN = "open"
     COORDINATOR = "coordinator"
     ANY_SESSION = "any_session"
@@ -79,6 +83,27 @@ class Login(StrEnum):
     VIEWER = "viewer"
 
 
+class Door(StrEnum):
+    """By which way a call came in. An operation is found only behind the doors that it declares."""
+
+    MCP = "mcp"
+    """`tools/call`, over TCP, the Unix socket and stdio alike."""
+    CONTEXT = "context"
+    """MCP resources and prompts."""
+    REST = "rest"
+    OWN = "own"
+    """The server's own code names the operation; whether it may is still a matter of the grant."""
+
+
+class _ServerItself:
+    """The proof that a call is the server's own. Compared by identity; nothing that arrives by wire can be it."""
+
+    __slots__ = ()
+
+
+SERVER_ITSELF: Final = _ServerItself()
+
+
 @dataclass(frozen=True, slots=True)
 class Credentials:
     """What a call brings to prove who makes it; any may be missing.
@@ -98,6 +123,20 @@ class Credentials:
     """What the caller's program calls itself (`User-Agent`)."""
     idempotency_key: str | None = None
     """By which a create that is sent again is known (`Idempotency-Key`)."""
+    proof: _ServerItself | None = None
+    """`SERVER_ITSELF` where the server's own code asks for an internal operation."""
+
+    @property
+    def anonymous(self) -> bool:
+        """Whether nothing was brought that could prove anything."""
+        return not any(getattr(self, name) for name in _PROVING)
+
+
+_PROVING = tuple(
+    each.name
+    for each in fields(Credentials)
+    if each.name not in {"signed_in_before", "correlation_id", "remote", "browser", "idempotency_key"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +152,8 @@ class Caller:
     """Of the browser that calls, if it is one."""
     access_token: AccessToken | None = None
     """What a person's program showed, if it was one of those that people make."""
+    credential: str | None = None
+    """The token with which whatever was shown was made, in the end: what this caller makes ends with it."""
 
     @property
     def project_id(self) -> str | None:
@@ -140,7 +181,10 @@ class Caller:
             return self.agent.id
         if self.key is not None:
             return self.key.agent_id or self.key.id
-        return "system:coordinator" if self.kind is Kind.COORDINATOR else "system:nobody"
+        return _SYSTEM_ACTORS.get(self.kind, "system:nobody")
+
+
+_SYSTEM_ACTORS: Final = {Kind.COORDINATOR: "system:coordinator", Kind.SERVER: "system:toryo"}
 
 
 def allowed(operation: Operation, caller: Caller) -> bool:
@@ -156,6 +200,14 @@ def refuse(operation: Operation, caller: Caller) -> None:
     """Raises the refusal that tells this caller why not, and what instead; returns if it may."""
     grant = operation.grant
     if grant is Grant.OPEN:
+        return
+    if grant is Grant.INTERNAL:
+        if caller.kind is not Kind.SERVER:
+            raise Refusal(
+                Code.PERMISSION_DENIED,
+                say("{operation_name} is internal to the server.", operation_name=operation.name),
+                "Sign in by a way that ways_to_sign_in names.",
+            )
         return
     if grant is Grant.COORDINATOR:
         if caller.kind is not Kind.COORDINATOR:

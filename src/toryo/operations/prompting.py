@@ -51,7 +51,9 @@ class AgentStart(Parameters):
     project_id: Id | None = Field(None, description="Its project, for the language; default: the connection's.")
 
 
-@operation("agent_start", grant=Grant.OPEN, parameters=AgentStart, result=Prompted, tool=False, reads=True)
+@operation(
+    "agent_start", grant=Grant.OPEN, parameters=AgentStart, result=Prompted, tool=False, context=True, reads=True
+)
 def agent_start(call: Call, wanted: AgentStart) -> dict[str, Any]:
     """What a spawned agent is told: sign in, then follow get_next_action until it says exit."""
     started = call.caller.launch is not None
@@ -79,7 +81,15 @@ class TaskBreakdown(Parameters):
     task_id: Id | None = Field(None, description="The task; default: your main task.")
 
 
-@operation("task_breakdown", grant=Grant.READER, parameters=TaskBreakdown, result=Prompted, tool=False, reads=True)
+@operation(
+    "task_breakdown",
+    grant=Grant.READER,
+    parameters=TaskBreakdown,
+    result=Prompted,
+    tool=False,
+    context=True,
+    reads=True,
+)
 def task_breakdown(call: Call, wanted: TaskBreakdown) -> dict[str, Any]:
     """Break a task down into subtasks for those who can do them."""
     task = _task(call, wanted.task_id)
@@ -120,7 +130,9 @@ class StatusReport(Parameters):
     project_id: Id | None = Field(None, description="The project; default: yours.")
 
 
-@operation("status_report", grant=Grant.READER, parameters=StatusReport, result=Prompted, tool=False, reads=True)
+@operation(
+    "status_report", grant=Grant.READER, parameters=StatusReport, result=Prompted, tool=False, context=True, reads=True
+)
 def status_report(call: Call, wanted: StatusReport) -> dict[str, Any]:
     """Report to people how a project stands."""
     project = call.project(_project_id(call, wanted.project_id))
@@ -181,7 +193,7 @@ class HandOver(Parameters):
     to_agent_id: Id | None = Field(None, description="For whom; default: whoever works on it next.")
 
 
-@operation("handoff", grant=Grant.READER, parameters=HandOver, result=Prompted, tool=False, reads=True)
+@operation("handoff", grant=Grant.READER, parameters=HandOver, result=Prompted, tool=False, context=True, reads=True)
 def handoff(call: Call, wanted: HandOver) -> dict[str, Any]:
     """Hand what you know about a task to another agent."""
     task = _task(call, wanted.task_id)

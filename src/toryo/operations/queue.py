@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 
 from toryo.domain import ids, queue
+from toryo.domain.addresses import is_loopback
 from toryo.domain.agents import Agent, Role, Status
 from toryo.domain.agents import Kind as AgentKind
 from toryo.domain.errors import Code, Refusal
@@ -16,9 +17,10 @@ from toryo.domain.queue import ApiKey, Claim, Presence
 from toryo.domain.tasks import Status as TaskStatus
 from toryo.domain.tasks import Task
 from toryo.domain.times import iso, iso_or_none
-from toryo.operations import changing, claiming
+from toryo.operations import changing, claiming, naming
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, Parameters, operation
+from toryo.operations.fields import Lines
 from toryo.operations.identity import QUEUE, digest
 from toryo.operations.permissions import Grant, key_required
 from toryo.operations.results import Result, Said
@@ -87,7 +89,7 @@ def register_agent(call: Call, wanted: Register) -> dict[str, Any]:
 
 def _issued(call: Call, wanted: Register) -> tuple[ApiKey, str]:
     """A key for an agent of the same machine, where the server's settings let it register itself."""
-    if call.context.settings.auth.mode != "local":
+    if call.context.settings.auth.mode != "local" or not _of_this_machine(call):
         raise key_required("register_agent")
     projects = [each.id for each in call.tx.projects.all() if each.active]
     if len(projects) != 1:
@@ -119,6 +121,11 @@ def _issued(call: Call, wanted: Register) -> tuple[ApiKey, str]:
     return key, token
 
 
+def _of_this_machine(call: Call) -> bool:
+    """Behind a proxy nobody can be told apart from somebody of this machine."""
+    return not call.context.settings.trusted_proxies and (call.remote is None or is_loopback(call.remote))
+
+
 def _refuse_other_key(key: ApiKey, wanted: Register) -> None:
     if key.agent_id not in (None, wanted.agent_id):
         raise Refusal(
@@ -138,19 +145,41 @@ def _refuse_taken(call: Call, key: ApiKey, agent_id: str, before: Presence | Non
     """Whose id it is, its key says: one that is nobody's yet takes no other's, and an agent serves one project."""
     elsewhere = before is not None and before.project_id != key.project_id
     if elsewhere or (key.agent_id is None and call.tx.queues.keys_of(agent_id)):
-        raise Refusal(
-            Code.PERMISSION_DENIED,
-            f"{agent_id} is registered elsewhere, or another API key belongs to it.",
-            "Choose another agent_id; or ask a person for a key of this one: toryo token add --agent ID.",
-        )
+        raise _somebody_elses(agent_id)
+
+
+def _somebody_elses(agent_id: str) -> Refusal:
+    return Refusal(
+        Code.PERMISSION_DENIED,
+        f"{agent_id} is somebody else's id.",
+        "Choose another agent_id; or ask a person for a key of this one: toryo token add --agent ID.",
+    )
 
 
 def _agent(call: Call, key: ApiKey, wanted: Register) -> Agent:
     """The agent of that id, made now where there was none. Never a person's, or one that a Coordinator starts."""
-    agent = claiming.self_driven(call, wanted.agent_id) or _made(call, wanted)
-    if not call.tx.agents.members_among(key.project_id, [agent.id]):
+    known = claiming.self_driven(call, wanted.agent_id)
+    if known is not None and key.agent_id is None and not _may_take(call, key, known):
+        raise _somebody_elses(wanted.agent_id)
+    agent_id = known.id if known is not None else ids.chosen(wanted.agent_id)
+    member = bool(call.tx.agents.members_among(key.project_id, [agent_id]))
+    if not member:
+        name = known.name if known is not None else wanted.name or agent_id
+        naming.refuse_misleading(call, agent_id, name, [key.project_id], by_itself=known is None)
+    agent = known or _made(call, wanted)
+    if not member:
         call.tx.agents.join(key.project_id, agent.id, call.now)
     return agent
+
+
+def _may_take(call: Call, key: ApiKey, agent: Agent) -> bool:
+    """Whether a key that is nobody's yet may become this agent's: a member of its project, and one without a passkey.
+
+    Everybody else is joined to a project by an owner: with a membership, or with a key that names the agent.
+    """
+    membership = call.tx.agents.membership(key.project_id, agent.id)
+    is_member = membership is not None and membership[1] is None
+    return is_member and agent.active and call.tx.agents.passkey_hash(agent.id) is None
 
 
 def _made(call: Call, wanted: Register) -> Agent:
@@ -328,7 +357,7 @@ class Submit(Parameters):
     task_id: Id = Field(description="The task.")
     status: Literal["completed", "failed"] = Field(description="How it ended.")
     result: Any = Field(None, description="What came of it, as JSON.")
-    error: str | None = Field(None, max_length=100_000, description="Why it failed.")
+    error: Lines | None = Field(None, max_length=100_000, description="Why it failed.")
     retryable: bool = Field(False, description="Failed, but another attempt may succeed.")
     attempt: int | None = Field(None, ge=1, description="The attempt you were given; default: your present one.")
     agent_id: Id | None = Field(None, description="Your id; your key says it already.")

@@ -58,7 +58,7 @@ class Readable(Result):
     resources: list[dict[str, str]]
 
 
-@operation("list_readable", grant=Grant.OPEN, result=Readable, tool=False, reads=True)
+@operation("list_readable", grant=Grant.OPEN, result=Readable, tool=False, context=True, reads=True)
 def list_readable(call: Call, _: NoParameters) -> dict[str, Any]:
     """What this caller may want to read: an agent its project's board, its main task, its inbox; a person boards."""
     found = [{"kind": "board", "id": each.id, "title": f"Board of {each.name}"} for each in _projects(call)]
@@ -98,6 +98,7 @@ class BoardResult(ReadResult):
     parameters=ReadBoard,
     result=BoardResult,
     tool=False,
+    context=True,
     reads=True,
     waits=True,
 )
@@ -150,6 +151,7 @@ class ReadTaskResult(ReadResult):
     parameters=ReadTask,
     result=ReadTaskResult,
     tool=False,
+    context=True,
     reads=True,
     waits=True,
 )
@@ -177,6 +179,7 @@ class InboxResult(ReadResult):
     parameters=ReadInbox,
     result=InboxResult,
     tool=False,
+    context=True,
     reads=True,
     waits=True,
 )

@@ -1,7 +1,8 @@
 """Asking for a task of somebody else: by a task session for itself, by a chat session for the person who asked it.
 
-A person's consent is a message of theirs to this agent with the marker in it, named by its id and used once; what an
-agent writes into arguments never is.
+A person's consent is a message of theirs to this agent whose first line is the marker, named by its id, used once and
+within the hour; what an agent writes into arguments never is. It covers words only: a request with a context (whose
+values end up in commands) waits until somebody has seen it.
 """
 
 from __future__ import annotations
@@ -23,14 +24,17 @@ from toryo.domain.wording import say
 from toryo.operations import asking, changing, showing
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Parameters, operation
+from toryo.operations.fields import Lines
 from toryo.operations.permissions import Grant
 from toryo.operations.results import TaskResult
 
-Text = Annotated[str, Field(max_length=100_000)]
+Text = Annotated[Lines, Field(max_length=100_000)]
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 
 FRESH: Millis = 24 * HOUR
 """A message older than this asks for nothing any more."""
+CONSENT: Millis = HOUR
+"""A message older than this approves nothing any more."""
 
 
 class RequestTask(Parameters):
@@ -50,7 +54,7 @@ def request_task(call: Call, wanted: RequestTask) -> dict[str, Any]:
     message = _consent(call, wanted.message_id)
     requester = call.agent if message is None else call.known_agent(message.from_agent_id)
     above = _stands_above(call, requester, assignee)
-    approved = above and (message is None or chat.consents(message.content))
+    approved = above and (message is None or _approves(call, message, wanted))
     if message is None or not approved:  # what a person has approved has cost one message of theirs
         _refuse_too_many(call, project, requester.id)
     task = _create(call, project, assignee, requester, wanted, approved=approved)
@@ -63,12 +67,21 @@ def request_task(call: Call, wanted: RequestTask) -> dict[str, Any]:
             "approval": task.approval.value,
             "assignee_id": assignee.id,
             "requester": requester.id,
+            "asked_by": call.agent.id,
             "message_id": message.id if message is not None else None,
         },
     )
     if not approved:
-        asking.ask_superiors(call, task, requester)
+        asking.ask_superiors(call, task)
+    elif message is not None:
+        asking.tell_consented(call, task, requester)
     return {"success": True, "task_id": task.id, "task": showing.task(task, call.tx.tasks.details(task.id), ())}
+
+
+def _approves(call: Call, message: chat.Message, wanted: RequestTask) -> bool:
+    """Whether the person's message is consent to this request."""
+    fresh = call.now - message.created_at <= CONSENT
+    return fresh and not wanted.context and chat.consents(message.content)
 
 
 def _assignee(call: Call, project: Project, agent_id: str) -> Agent:
@@ -157,7 +170,7 @@ def _create(
     call: Call, project: Project, assignee: Agent, requester: Agent, wanted: RequestTask, *, approved: bool
 ) -> Task:
     draft = Draft(
-        title=chat.without_marker(wanted.title) or wanted.title,
+        title=wanted.title,
         description=wanted.description,
         priority=Priority(priority_named(wanted.priority)),
         assignee_id=assignee.id,
@@ -172,7 +185,6 @@ def _create(
         approval=Approval.APPROVED if approved else Approval.PENDING,
         status=Status.BACKLOG,
         requested_by=requester.id,
-        created_by=requester.id,
     )
     task = call.task(next(iter(made.values())))
     if approved:

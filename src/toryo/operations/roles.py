@@ -39,6 +39,20 @@ def capped(call: Call, person: Agent, at_most: str) -> str:
     return identity.at_most(call.tx, person, at_most).value
 
 
+def refuse_more(person: Agent, at_most: str, own: str) -> None:
+    """A link or token that is worth more than whoever makes it."""
+    if people.is_above(at_most, own):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            say(
+                "A link or token of {person_id} may be {own} at most: nobody gives more than they have.",
+                person_id=person.id,
+                own=own,
+            ),
+            say("Make it with --role {own} or less.", own=own),
+        )
+
+
 def mailto(email: str) -> str:
     """How an account is found at the first sign-in with an identity provider."""
     return f"mailto:{email.strip().lower()}"

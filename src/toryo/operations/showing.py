@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from toryo.domain import agents
 from toryo.domain.agents import Agent
 from toryo.domain.chat import Delegation
 from toryo.domain.ground import Tree
@@ -51,6 +52,7 @@ def task(each: Task, details: Details, dependencies: tuple[str, ...] | list[str]
         "error": details.error,
         "attempt": each.attempt,
         "created_by": each.created_by,
+        "requested_by": each.requested_by,
         "correlation_id": each.correlation_id,
         "created_at": iso(each.created_at),
         "updated_at": iso(each.updated_at),
@@ -108,6 +110,8 @@ def agent(each: Agent) -> dict[str, Any]:
         "max_parallel_tasks": each.max_parallel_tasks,
         "system_prompt": each.system_prompt,
         "provider_options": each.provider_options,
+        "effective_options": each.effective_options if each.managed else {},
+        "mistakes": agents.mistakes_of(each) if each.managed else [],
         "created_at": iso(each.created_at),
         "updated_at": iso(each.updated_at),
         "version": each.version,

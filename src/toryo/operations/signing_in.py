@@ -20,7 +20,7 @@ from toryo.domain.projects import Language
 from toryo.domain.sessions import End, Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND, Millis
-from toryo.operations import ending, launching
+from toryo.operations import ending, launching, tries
 from toryo.operations.call import WORK, Call
 from toryo.operations.catalogue import NoParameters, Parameters, operation
 from toryo.operations.identity import SESSION, digest
@@ -31,7 +31,8 @@ from toryo.workflow.instructions import words
 from toryo.workflow.launch import Action
 from toryo.workflow.snapshot import Snapshot
 
-_FAILURES, _WITHIN, _LOCKED_FOR = 5, 60 * SECOND, 60 * SECOND
+_OF_AGENT = tries.Rule(5, 60 * SECOND, 60 * SECOND)
+_OF_ADDRESS = tries.Rule(50, 60 * SECOND, 60 * SECOND)
 
 
 class Authenticate(Parameters):
@@ -127,33 +128,35 @@ def _by_passkey(call: Call, wanted: Authenticate) -> dict[str, Any]:
     if refusal is not None:
         return refusal
     assert agent is not None
-    call.tx.agents.forgive(agent.id)
+    call.context.tries.forgive(tries.PASSKEY, agent.id, call.remote or "")
     return _sign_in_by_hand(call, agent, wanted.project_id)
 
 
 def _locked(call: Call, agent_id: str) -> dict[str, Any] | None:
-    failed = call.tx.agents.failures(agent_id)
-    if failed is None or failed[2] is None or failed[2] <= call.now:
+    until = call.context.tries.locked_until(_counters(call, agent_id), call.now)
+    if until is None:
         return None
-    return _refused(Code.LOCKED, "Too many failed sign-ins", retry_after=(failed[2] - call.now) // SECOND + 1)
+    return _refused(Code.LOCKED, "Too many failed sign-ins", retry_after=(until - call.now) // SECOND + 1)
+
+
+def _counters(call: Call, agent_id: str) -> dict[tries.Counter, tries.Rule]:
+    return tries.counters(tries.PASSKEY, agent_id, call.remote, _OF_AGENT, _OF_ADDRESS)
 
 
 def _wrong_passkey(call: Call, agent: Agent | None, wanted: Authenticate) -> dict[str, Any] | None:
-    """Counted per agent id, known or not: five within a minute lock sign-in by passkey for a minute."""
+    """Counted per agent id, known or not, and address: five within a minute lock that pair for a minute.
+
+    Fifty from one address lock the address. An id that does not exist leaves neither a row nor an event.
+    """
     stored = call.tx.agents.passkey_hash(agent.id) if agent is not None else None
     if stored is not None and hmac.compare_digest(stored, digest(wanted.passkey or "")):
         return None
-    agent_id = wanted.agent_id or ""
-    first, count, _ = call.tx.agents.failures(agent_id) or (call.now, 0, None)
-    if call.now - first > _WITHIN:
-        first, count = call.now, 0
-    count += 1
-    locked = call.now + _LOCKED_FOR if count >= _FAILURES else None
-    call.tx.agents.fail(agent_id, call.now if locked else first, 0 if locked else count, locked)
-    known = agent.id if agent is not None else None
-    call.event("session.refused", agent_id=known, data={"reason": "invalid_credentials", "failures": count})
-    if locked:
-        call.event("session.locked", agent_id=known, data={"until": locked})
+    count, locked = call.context.tries.wrong(_counters(call, wanted.agent_id or ""), call.now)
+    if agent is not None:
+        call.event("session.refused", agent_id=agent.id, data={"reason": "invalid_credentials", "failures": count})
+    if agent is not None and locked:
+        until = call.now + _OF_AGENT.locked_for
+        call.event("session.locked", agent_id=agent.id, data={"until": until, "remote": call.remote})
     return _refused(Code.INVALID_CREDENTIALS, "Invalid agent_id or passkey")
 
 

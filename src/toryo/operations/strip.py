@@ -29,7 +29,7 @@ IN_FULL = 8
 
 Doing = Literal["working", "talking", "starting", "stopping", "waiting", "cooling_down", "held", "idle", "off"]
 
-OFF = frozenset({"project_paused", "agent_inactive", "agent_not_assigned", "not_managed"})
+OFF = frozenset({"project_paused", "agent_inactive", "agent_not_assigned", "not_managed", "bad_options"})
 STOPPED = frozenset({"blocked_without_in_progress", "budget_exhausted", "handled_blocked", "handing_over"})
 
 

@@ -19,11 +19,12 @@ from toryo.domain.tasks import Status, Task, priority_named, status_named
 from toryo.operations import below, changing, queueing, showing
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, Parameters, catalogue, operation
+from toryo.operations.fields import Command, Lines
 from toryo.operations.permissions import Grant, Kind, refuse_session
 from toryo.operations.results import MoveResult, Result, TaskResult, TasksResult
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
-Text = Annotated[str, Field(max_length=100_000)]
+Text = Annotated[Lines, Field(max_length=100_000)]
 Title = Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
 PriorityName = Literal["low", "medium", "high", "critical", "urgent"]
 StatusName = Literal["backlog", "todo", "pending", "in_progress", "blocked", "completed", "done", "failed", "cancelled"]
@@ -35,7 +36,7 @@ class FileCheck(Parameters):
 
 
 class CommandCheck(Parameters):
-    command: str | list[str] = Field(description="Must end with 0.")
+    command: Command | Annotated[list[Command], Field(max_length=1_000)] = Field(description="Must end with 0.")
     timeout_seconds: int | None = Field(None, ge=1, le=3600, description="Seconds.")
 
 
@@ -289,7 +290,7 @@ def _cancel_replaced(call: Call, ground: Ground, parent: Task) -> None:
 class UpdateStatus(Parameters):
     task_id: Id = Field(description="A task below your main task.")
     status: StatusName = Field(description="The new status.")
-    reason: str | None = Field(None, max_length=10_000, description="Needed for blocked, failed and cancelled.")
+    reason: Lines | None = Field(None, max_length=10_000, description="Needed for blocked, failed and cancelled.")
 
 
 @operation(

@@ -20,6 +20,7 @@ from toryo.domain.wording import say
 from toryo.operations import conversing, explaining, launching, nouns, speaking, starters, talking
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, Parameters, Route, operation
+from toryo.operations.fields import Lines
 from toryo.operations.paging import Page, Paged, cursor_of, cut, key_of
 from toryo.operations.permissions import Grant, Login
 from toryo.operations.results import Result
@@ -170,7 +171,7 @@ def _status(call: Call, project_id: str, agent: Agent) -> dict[str, Any]:
 
 
 class SendChat(WithAgent):
-    content: str = Field(min_length=1, max_length=chat.LONGEST, pattern=r"\S", description="What you say.")
+    content: Lines = Field(min_length=1, max_length=chat.LONGEST, pattern=r"\S", description="What you say.")
     related_task_id: Id | None = Field(None, description="The task it is about.")
 
 

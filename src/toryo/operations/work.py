@@ -17,6 +17,7 @@ from toryo.domain.times import iso, iso_or_none
 from toryo.operations import accepting, changing, ending, hands, leading, showing
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, NoParameters, Parameters, operation
+from toryo.operations.fields import Lines
 from toryo.operations.permissions import Grant
 from toryo.operations.results import Next, Result, Said
 from toryo.workflow import launch as launches
@@ -25,7 +26,7 @@ from toryo.workflow.instructions import words
 TEXT = 100_000
 """The longest text a field takes, in characters."""
 
-Text = Annotated[str, Field(max_length=TEXT)]
+Text = Annotated[Lines, Field(max_length=TEXT)]
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 
 

@@ -20,6 +20,7 @@ from toryo.domain.worktrees import Errand, Kind, Worktree
 from toryo.operations import hands, nouns
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, Parameters, Route, operation
+from toryo.operations.fields import Lines
 from toryo.operations.paging import Page, Paged, cut
 from toryo.operations.permissions import Grant
 from toryo.operations.results import Result
@@ -106,7 +107,7 @@ def diff_task(call: Call, wanted: AskDiff) -> dict[str, Any]:
 
 class MergeTask(OneTask):
     into: str | None = Field(None, min_length=1, max_length=250, description="The branch; default: where it started.")
-    message: str | None = Field(None, min_length=1, max_length=10_000, description="Of the merge commit.")
+    message: Lines | None = Field(None, min_length=1, max_length=10_000, description="Of the merge commit.")
     below: bool = Field(True, description="Whether what its subtasks changed is merged before it.")
 
 

@@ -23,16 +23,19 @@ import structlog
 import toryo
 from toryo.bus.bus import Bus
 from toryo.bus.in_process import InProcessBus
+from toryo.domain import secrecy
+from toryo.domain.addresses import is_loopback
 from toryo.housekeeping.runner import Housekeeping
 from toryo.housekeeping.sending import Sending
 from toryo.operations import accounts
 from toryo.operations.catalogue import catalogue
 from toryo.operations.perform import Office
 from toryo.server import clock, listening, logs
+from toryo.server.connections import Bounds, Connections
 from toryo.server.edge import Edge
 from toryo.server.errors import ConfigurationError
 from toryo.server.files import COORDINATOR_TOKEN, OWNER_TOKEN, DataDirectory
-from toryo.server.hosts import Hosts, is_loopback
+from toryo.server.hosts import Hosts
 from toryo.server.listening import Listener
 from toryo.server.oidc import OidcEndpoint
 from toryo.server.proxies import Proxies
@@ -116,6 +119,7 @@ def build(settings: Settings) -> App:
 
 
 def _build(settings: Settings, held: contextlib.ExitStack) -> App:
+    _refuse_open_registration(settings)
     directory = DataDirectory.hold(settings.directory())
     held.callback(directory.release)
     held.callback(logs.configure(directory.path / "logs", settings.log_level).close)
@@ -125,7 +129,9 @@ def _build(settings: Settings, held: contextlib.ExitStack) -> App:
     shared = _shared(settings, held)
     metrics = _metrics(settings)
     observers = [each for each in (metrics, _telemetry(settings, held)) if each is not None]
-    office = Office(database, settings, clock.now, clock.entropy, bus.publish, shared=shared, observers=observers)
+    office = Office(
+        database, settings, clock.now, clock.entropy, bus.publish, shared=shared, observers=observers, tokens=directory
+    )
     office.bootstrap(directory.token(COORDINATOR_TOKEN), directory.token(OWNER_TOKEN))
     _refuse_without_way_in(settings, office)
     hosts = Hosts(settings.host, settings.allowed_hosts)
@@ -145,6 +151,17 @@ def _build(settings: Settings, held: contextlib.ExitStack) -> App:
         edge,
         contextlib.ExitStack(),
     )
+
+
+def _refuse_open_registration(settings: Settings) -> None:
+    """Where agents register themselves without a key, nobody but this machine may reach the server."""
+    if settings.auth.mode == "local" and (settings.trusted_proxies or not is_loopback(settings.host)):
+        raise ConfigurationError(
+            "TORYO_AUTH__MODE=local lets every caller register as an agent, and others than this machine reach the "
+            "server.",
+            "Keep it on 127.0.0.1 without a proxy; or leave TORYO_AUTH__MODE out, and make keys: toryo token add "
+            "--agent ID --project PRJ.",
+        )
 
 
 def _refuse_without_way_in(settings: Settings, office: Office) -> None:
@@ -214,10 +231,11 @@ def _shared(settings: Settings, held: contextlib.ExitStack) -> Callable[[Transac
 
     try:
         state = RedisState(settings.redis)
-    except ValueError as error:
+    except ValueError:
         raise ConfigurationError(
-            f"{settings.redis!r} is no Redis URL: {error}",
-            "Write it like redis://127.0.0.1:6379/0 (--redis, TORYO_REDIS_URL).",
+            f"{secrecy.address(settings.redis)} is no Redis URL.",
+            "Write it like redis://:PASSWORD@127.0.0.1:6379/0, with / ? # @ % in the password written as %2F %3F %23 "
+            "%40 %25 (TORYO_REDIS_URL, --redis).",
         ) from None
     held.callback(state.close)
     return state
@@ -307,8 +325,15 @@ def _listener(app: App, ready: Callable[[], None]) -> Listener:
         ready()
         _log.info("server_started", url=app.url, version=toryo.__version__)
 
-    listening.raise_file_limit()
-    return Listener(app.edge, answering, app.edge.stop_waiting)
+    return Listener(app.edge, answering, app.edge.stop_waiting, _connections(app.settings))
+
+
+def _connections(settings: Settings) -> Connections:
+    """As many as the settings want and the system has files for."""
+    most = max(listening.raise_file_limit() - listening.FILES_KEPT, 10)
+    bounds = Bounds(min(settings.max_connections, most), min(settings.max_connections_per_address, most))
+    proxies = Proxies(settings.trusted_proxies)
+    return Connections(bounds, lambda address: is_loopback(address) or proxies.has(address))
 
 
 def _serve(app: App, listener: Listener) -> None:

@@ -1,4 +1,4 @@
-"""Reading request bodies with a limit, and sending answers: the few lines of ASGI that MCP and REST share."""
+"""Reading request bodies within limits, and sending answers: the few lines of ASGI that MCP and REST share."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, NoReturn, Self
 
 import orjson
+
+from toryo.domain.errors import Refusal
+from toryo.server import errors
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -17,37 +20,64 @@ JSON = b"application/json"
 PROBLEM = b"application/problem+json"
 
 
+LARGE = 100_000
+"""Bytes from which a body waits for its turn: what stands in it takes long enough for others to notice."""
+MOST_VALUES = 300_000
+"""Values in one body. Each costs some hundred bytes of memory however few it has on the wire."""
+
+
 class TooLarge(Exception):
-    """The body is longer than the limit; what was read of it is forgotten."""
+    """The body is longer, or holds more, than the limit; what was read of it is forgotten."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
 
 
 class Gone(Exception):
     """The client left before its request was complete."""
 
 
-async def read(receive: Receive, headers: Mapping[bytes, bytes], limit: int) -> bytes:
-    """The whole body. Raises TooLarge (without reading on) or Gone."""
-    declared = headers.get(b"content-length", b"0")
-    if declared.isdigit() and int(declared) > limit:
-        raise TooLarge
-    message = await receive()
-    body: bytes = message.get("body", b"")
-    if message["type"] == "http.request" and not message.get("more_body") and len(body) <= limit:
-        return body  # nearly every request comes in one piece
-    return await _gather(message, receive, limit)
+class Bodies:
+    """Reads bodies of at most `limit` bytes. Large ones are given out one at a time, and others run in between: many
+    that come at once cost each of the others one of them, not all."""
 
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._turn = asyncio.Lock()
 
-async def _gather(message: Message, receive: Receive, limit: int) -> bytes:
-    pieces = bytearray()
-    while True:
-        if message["type"] != "http.request":
-            raise Gone
-        pieces += message.get("body", b"")
-        if len(pieces) > limit:
-            raise TooLarge
-        if not message.get("more_body"):
-            return bytes(pieces)
+    async def read(self, receive: Receive, headers: Mapping[bytes, bytes]) -> bytes:
+        """The whole body. Raises TooLarge (without reading on) or Gone."""
+        body = await self._read(receive, headers)
+        if len(body) > LARGE:
+            async with self._turn:
+                await asyncio.sleep(0)
+            # A count of what can only begin a value, or stand in a text; texts hold far fewer.
+            if body.count(b",") + body.count(b"[") + body.count(b"{") > MOST_VALUES:
+                raise TooLarge(errors.too_many_values(MOST_VALUES))
+        return body
+
+    async def _read(self, receive: Receive, headers: Mapping[bytes, bytes]) -> bytes:
+        declared = headers.get(b"content-length", b"0")
+        if declared.isdigit() and int(declared) > self._limit:
+            raise TooLarge(errors.too_large(self._limit))
         message = await receive()
+        body: bytes = message.get("body", b"")
+        if message["type"] == "http.request" and not message.get("more_body") and len(body) <= self._limit:
+            return body  # nearly every request comes in one piece
+        return await self._gather(message, receive)
+
+    async def _gather(self, message: Message, receive: Receive) -> bytes:
+        pieces = bytearray()
+        while True:
+            if message["type"] != "http.request":
+                raise Gone
+            pieces += message.get("body", b"")
+            if len(pieces) > self._limit:
+                raise TooLarge(errors.too_large(self._limit))
+            if not message.get("more_body"):
+                return bytes(pieces)
+            message = await receive()
 
 
 def replay(body: bytes) -> Receive:

@@ -17,13 +17,13 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.wording import say
 from toryo.operations.catalogue import Operation
-from toryo.operations.permissions import Credentials
+from toryo.operations.pacing import Pace
+from toryo.operations.permissions import SERVER_ITSELF, Credentials, Door
 from toryo.server import bodies, clock, languages, oidc, rest
-from toryo.server.bodies import Receive, Scope, Send
+from toryo.server.bodies import Message, Receive, Scope, Send
 from toryo.server.hosts import Hosts
 from toryo.server.mcp import Listing, McpEndpoint
 from toryo.server.oidc import OidcEndpoint
-from toryo.server.pacing import Pace
 from toryo.server.pages import Pages
 from toryo.server.proxies import Proxies
 from toryo.server.rest import RestEndpoint
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _MCP = frozenset({"/mcp", "/mcp/"})
 _DOORS = frozenset({f"{rest.PREFIX}/sign-in", oidc.PATH, oidc.CALLBACK})
+_GUARDS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 _DATA = frozenset({"/health", "/metrics"})
 
 
@@ -89,6 +90,7 @@ class Edge:
         foreign = self._hosts.refusal(scope["headers"])
         path: str = scope["path"]
         scope = self._proxies.seen(scope)
+        send = _guarded(send)
         if foreign is not None:
             await bodies.send_text(send, *foreign)
         elif path in _DOORS and (too_early := self._too_early(scope)):
@@ -136,7 +138,7 @@ class Edge:
             await page(send)
 
     async def _health(self, send: Send) -> None:
-        outcome = await self._waiting.answer("health_check", {}, Credentials())
+        outcome = await self._waiting.answer("health_check", {}, Credentials(), Door.OWN)
         if outcome.refused:
             await rest.refuse(send, outcome.result or {})
         else:
@@ -145,12 +147,24 @@ class Edge:
     async def _measured(self, send: Send) -> None:
         """For Prometheus, where the settings open it."""
         assert self._metrics is not None
-        outcome = await self._waiting.answer("read_measures", {}, Credentials())
+        outcome = await self._waiting.answer("read_measures", {}, Credentials(proof=SERVER_ITSELF), Door.OWN)
         if outcome.refused:
             await rest.refuse(send, outcome.result or {})
             return
         text = self._metrics.text((outcome.result or {})["measures"])
         await bodies.send_json(send, 200, text, b"text/plain; version=0.0.4; charset=utf-8")
+
+
+def _guarded(send: Send) -> Send:
+    """Every answer says that it is what it says it is and is not to be kept, unless it says otherwise itself."""
+
+    async def guarded(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            said = {name for name, _ in message["headers"]}
+            message = {**message, "headers": [*message["headers"], *(each for each in _GUARDS if each[0] not in said)]}
+        await send(message)
+
+    return guarded
 
 
 async def _front(send: Send) -> None:

@@ -73,6 +73,15 @@ def too_large(limit: int) -> Refusal:
     )
 
 
+def too_many_values(most: int) -> Refusal:
+    return Refusal(
+        Code.TOO_LARGE,
+        say("The request holds more than {most:,} values.", most=most),
+        "Send less: put large data into files of the working directory and name the files.",
+        limit=most,
+    )
+
+
 def crashed(operation: str) -> Refusal:
     """What a caller is told when the server itself failed; the log has the cause."""
     return Refusal(

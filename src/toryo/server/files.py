@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import fcntl
+import contextlib
 import os
 import secrets
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
+from toryo import held, tokens
 from toryo.server.errors import ConfigurationError
 
 SERVER_FILE: Final = "server.json"
 COORDINATOR_TOKEN: Final = "coordinator.token"  # noqa: S105 - a file name
 OWNER_TOKEN: Final = "owner.token"  # noqa: S105 - a file name
-_LOCK: Final = "server.lock"
-_PREFIXES: Final = {COORDINATOR_TOKEN: "tct_", OWNER_TOKEN: "tpt_"}
+_ID: Final = "directory.id"
+_PREFIXES: Final = {COORDINATOR_TOKEN: tokens.COORDINATOR, OWNER_TOKEN: tokens.PERSON}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +33,17 @@ class DataDirectory:
     def hold(cls, path: Path) -> DataDirectory:
         """Makes the directory if need be and takes it. Raises ConfigurationError if it cannot, or another has it."""
         try:
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            (path / "logs").mkdir(mode=0o700, exist_ok=True)
+            for each in (path, path / "logs"):
+                each.mkdir(mode=0o700, parents=True, exist_ok=True)
+                with contextlib.suppress(PermissionError):  # somebody else's is theirs to close
+                    each.chmod(stat.S_IMODE(each.stat().st_mode) & 0o700)  # only ever less: no directory is opened here
             if path.name == ".toryo":
                 _write_once(path / ".gitignore", b"*\n", 0o644)
-            lock = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            lock = held.hold(path / held.SERVER_LOCK)
         except OSError as error:
             raise _unusable(path, error) from None
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(lock)
-            raise _taken(path) from None
+        if lock is None:
+            raise _taken(path)
         return cls(path, lock)
 
     def token(self, name: str) -> str:
@@ -50,7 +51,7 @@ class DataDirectory:
         file = self.path / name
         prefix = _PREFIXES[name]
         try:
-            _write_once(file, f"{prefix}{secrets.token_urlsafe(32)}\n".encode(), 0o600)
+            _write_once(file, _new_token(name), 0o600)
             file.chmod(0o600)
             token = file.read_text().strip()
         except (OSError, UnicodeDecodeError) as error:
@@ -62,6 +63,24 @@ class DataDirectory:
             )
         return token
 
+    def renew(self, name: str) -> str:
+        """Puts a new token into the file of that name, whole or not at all, and answers it."""
+        try:
+            _replace(self.path / name, _new_token(name))
+        except OSError as error:
+            raise _unusable(self.path, error) from None
+        return self.token(name)
+
+    @property
+    def place(self) -> str:
+        """Names this directory among those of all servers that share a database."""
+        file = self.path / _ID
+        try:
+            _write_once(file, f"{secrets.token_hex(8)}\n".encode(), 0o600)
+            return file.read_text().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise _unusable(self.path, error) from None
+
     def announce(self, server: dict[str, Any]) -> None:
         """Writes `server.json` for clients to find: whole or not at all, readable by this user alone."""
         _replace(self.path / SERVER_FILE, orjson.dumps(server, option=orjson.OPT_INDENT_2) + b"\n")
@@ -70,6 +89,10 @@ class DataDirectory:
         """Takes `server.json` away and lets the next server in."""
         (self.path / SERVER_FILE).unlink(missing_ok=True)
         os.close(self.lock)
+
+
+def _new_token(name: str) -> bytes:
+    return f"{_PREFIXES[name]}{secrets.token_urlsafe(32)}\n".encode()
 
 
 def running(path: Path) -> dict[str, Any] | None:
@@ -121,5 +144,6 @@ def _taken(path: Path) -> ConfigurationError:
     where = f" (pid {other.get('pid')}, {other.get('url')})" if other else ""
     return ConfigurationError(
         f"Another server already uses the data directory {path}{where}.",
-        "Use that one, stop it first, or give this one a directory of its own with --data-dir.",
+        f"Use that one, or stop it: toryo down --data-dir {path}. Or give this one a directory of its own with "
+        "--data-dir.",
     )

@@ -11,6 +11,8 @@ import socket
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 
+from toryo.domain.addresses import is_loopback
+
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _REMEMBERED = 256
 
@@ -21,7 +23,8 @@ class Hosts:
     """Knows the names of this server: the loopback ones, the one it listens on, and the `further` configured ones.
 
     A server that listens on more than loopback may also be addressed by any IP address (a rebound name is never
-    one) and by the machine's own name. `*` among `further` switches the check off.
+    one) and by the machine's own name. With `*` among `further` any name addresses it; from which pages requests may
+    come is looked at all the same.
     """
 
     def __init__(self, listening_on: str, further: Iterable[str] = ()) -> None:
@@ -41,16 +44,16 @@ class Hosts:
                 host = value
             elif name == b"origin":
                 origin = value
-        if self._open or (origin is None and host in self._good):
+        if origin is None and (self._open or host in self._good):
             return None
         return self._judge(host or b"", origin)
 
     def _judge(self, host: bytes, origin: bytes | None) -> tuple[int, str] | None:
-        if not self._is_mine(_split(host.decode("latin-1"))):
+        if not self._open and not self._is_mine(_split(host.decode("latin-1"))):
             return 421, _words("Host", host)
         if origin is not None and not self._may_come_from(origin.decode("latin-1"), host.decode("latin-1")):
             return 403, _words("Origin", origin)
-        if len(self._good) < _REMEMBERED:
+        if not self._open and len(self._good) < _REMEMBERED:
             self._good.add(host)
         return None
 
@@ -88,10 +91,6 @@ def _is_ip(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def is_loopback(name: str) -> bool:
-    return name.lower() == "localhost" or (_is_ip(name) and ipaddress.ip_address(name).is_loopback)
 
 
 def _words(header: str, value: bytes) -> str:

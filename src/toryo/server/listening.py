@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import os
 import resource
 import signal
@@ -20,10 +21,12 @@ from typing import Any
 
 import uvicorn
 
+from toryo.server.connections import BoundedProtocol, Connections
 from toryo.server.errors import ConfigurationError
-from toryo.server.gathering import GatheringProtocol
 
 BACKLOG = 4096
+FILES_KEPT = 200
+"""Open files that are not connections: the database's, the log, what is read on the way."""
 FILES_WANTED = 1 << 20
 KEEP_ALIVE = 75
 """Seconds an idle connection is kept: longer than a long poll and its client's thinking."""
@@ -35,8 +38,15 @@ _WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S10
 class Listener(uvicorn.Server):
     """A uvicorn server that says when it is ready, lets held calls go before it stops, and returns after a signal."""
 
-    def __init__(self, app: Any, on_ready: Callable[[], None], on_stopping: Callable[[], None]) -> None:
-        super().__init__(_config(app))
+    def __init__(
+        self,
+        app: Any,
+        on_ready: Callable[[], None],
+        on_stopping: Callable[[], None],
+        connections: Connections | None = None,
+    ) -> None:
+        self.crowd = connections if connections is not None else Connections()
+        super().__init__(_config(app, self.crowd))
         self.signal: int | None = None
         """The signal that ended it, if one did."""
         self._on_ready = on_ready
@@ -60,7 +70,10 @@ class Listener(uvicorn.Server):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
+        heeded = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # a closed terminal ends it in order, too (nohup: not)
+            heeded.append(signal.SIGHUP)
+        before = {each: signal.signal(each, self.handle_exit) for each in heeded}
         try:
             yield
         finally:
@@ -68,11 +81,11 @@ class Listener(uvicorn.Server):
                 signal.signal(each, handler)
 
 
-def _config(app: Any) -> uvicorn.Config:
+def _config(app: Any, crowd: Connections) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         loop="auto",
-        http=GatheringProtocol,
+        http=functools.partial(BoundedProtocol, crowd),  # type: ignore[arg-type]
         ws="none",
         lifespan="off",
         interface="asgi3",
@@ -126,14 +139,17 @@ def url(bound: socket.socket, host: str) -> str:
     return f"http://[{name}]:{bound.getsockname()[1]}" if ":" in name else f"http://{name}:{bound.getsockname()[1]}"
 
 
-def raise_file_limit() -> None:
-    """As many open files as the system allows: every agent that waits holds a connection."""
+def raise_file_limit() -> int:
+    """As many open files as the system allows: every agent that waits holds a connection. Answers how many."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = FILES_WANTED if hard == resource.RLIM_INFINITY else min(hard, FILES_WANTED)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
-        return
-    with contextlib.suppress(ValueError, OSError):  # some systems promise more than they give
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    if soft == resource.RLIM_INFINITY:
+        return FILES_WANTED
+    if soft < wanted:
+        with contextlib.suppress(ValueError, OSError):  # some systems promise more than they give
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            return wanted
+    return soft
 
 
 def _bind_privately(bound: socket.socket, path: Path) -> None:

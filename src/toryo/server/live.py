@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from toryo.domain.errors import Code, Refusal
-from toryo.operations.permissions import Credentials
+from toryo.operations.permissions import Credentials, Door
 from toryo.server import errors
 from toryo.server.bodies import Leaving, Receive, Send
 from toryo.server.waiting import Waiting
@@ -74,14 +74,14 @@ async def _begin(waiting: Waiting, asked: Any, headers: Mapping[bytes, bytes], c
         return seen
     if asked != "now":
         return asked if asked is not None else 0
-    outcome = await waiting.answer("server_status", {}, credentials)
+    outcome = await waiting.answer("server_status", {}, credentials, Door.REST)
     if outcome.refused:
         raise _refusal(outcome.result or {})
     return (outcome.result or {})["last_event"]
 
 
 async def _look(waiting: Waiting, arguments: dict[str, Any], credentials: Credentials) -> dict[str, Any]:
-    outcome = await waiting.answer("read_events", arguments, credentials)
+    outcome = await waiting.answer("read_events", arguments, credentials, Door.REST)
     if outcome.refused:
         raise _refusal(outcome.result or {})
     return outcome.result or {}

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import sys
 import threading
+import time
 import traceback
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,11 +22,17 @@ import structlog
 from structlog.typing import EventDict, WrappedLogger
 
 from toryo.domain import times
+from toryo.domain.texts import printable
+from toryo.operations.pacing import Pace
 from toryo.server import clock
 
 LARGEST = 20_000_000
 """Bytes of one file."""
 KEPT = 7
+STRANGERS_BURST, STRANGERS_EVERY_SECONDS = 100, 10.0
+"""Lines of one kind that callers without a credential cause: so many at once, and one more in so many seconds."""
+_HEARS_STRANGERS = ("uvicorn", "mcp")
+"""Libraries that write a line for what anybody may send."""
 _NOT_SHOWN = frozenset({"event", "timestamp", "level", "traceback", "metadata", "logger"})
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "warn": 30, "error": 40, "exception": 40, "critical": 50}
 
@@ -54,8 +64,11 @@ class RotatingFile:
             self._file = None
 
     def _open(self) -> None:
-        self._file = self._path.open("ab", buffering=0)
-        self._size = self._path.stat().st_size
+        """For this user's eyes only, also where an older Toryo made it."""
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        os.fchmod(descriptor, 0o600)
+        self._file = os.fdopen(descriptor, "ab", buffering=0)
+        self._size = os.fstat(descriptor).st_size
 
     def _rotate(self) -> None:
         if self._file is not None:
@@ -93,8 +106,9 @@ def configure(directory: Path, level: str) -> RotatingFile:
     """Sends every log line of this process to `directory`/server.log; returns the file, to be closed at the end."""
     file = _target.file = RotatingFile(directory / "server.log")
     lowest = _LEVELS[level]
+    _sparing.begin()
     structlog.configure(
-        processors=[structlog.contextvars.merge_contextvars, _stamped, _shown_to_people, _as_json],
+        processors=[structlog.contextvars.merge_contextvars, _sparing, _stamped, _shown_to_people, _as_json],
         wrapper_class=structlog.make_filtering_bound_logger(lowest),
         logger_factory=structlog.BytesLoggerFactory(_target),  # type: ignore[arg-type]
         cache_logger_on_first_use=True,
@@ -105,12 +119,42 @@ def configure(directory: Path, level: str) -> RotatingFile:
     return file
 
 
+class _Sparing:
+    """Lines that strangers cause (`stranger=True`) are few, however often they knock: so many of each kind at once,
+    then one in a while that says how many were left out."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self.begin()
+
+    def begin(self) -> None:
+        """A new server: what strangers did at another one in this process does not count (loggers keep this object)."""
+        self._pace = Pace(STRANGERS_BURST, STRANGERS_EVERY_SECONDS, remembered=1_000)
+        self._left_out: Counter[str] = Counter()
+
+    def __call__(self, _logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
+        if not line.pop("stranger", False):
+            return line
+        kind = str(line.get("event"))
+        if self._pace.wait_seconds(kind, self._clock()):
+            self._left_out[kind] += 1
+            raise structlog.DropEvent
+        if left_out := self._left_out.pop(kind, 0):
+            line["left_out"] = left_out
+        return line
+
+
+_sparing = _Sparing()
+
+
 class _Forwarding(logging.Handler):
     """Lines of libraries, which are of interest from warnings on."""
 
     def emit(self, record: logging.LogRecord) -> None:
         logger = structlog.get_logger(record.name)
-        logger.log(record.levelno, record.getMessage(), logger=record.name, exc_info=record.exc_info)
+        stranger = record.name.startswith(_HEARS_STRANGERS)
+        line = {"logger": record.name, "exc_info": record.exc_info, "stranger": stranger}
+        logger.log(record.levelno, record.getMessage(), **line)
 
 
 def _stamped(_logger: WrappedLogger, method: str, line: EventDict) -> EventDict:
@@ -136,7 +180,8 @@ def _shown_to_people(_logger: WrappedLogger, method: str, line: EventDict) -> Ev
         cause = str(line.get("traceback", "")).strip().rsplit("\n", 1)[-1]
         further = " ".join(f"{key}={value}" for key, value in line.items() if key not in _NOT_SHOWN)
         words = " ".join(each for each in (str(line.get("event", "")), further, cause) if each)
-        print(f"{method}: {words}", file=sys.stderr, flush=True)  # noqa: T201 - stderr is where people look
+        with contextlib.suppress(OSError):  # its reader may be gone
+            print(printable(f"{method}: {words}"), file=sys.stderr, flush=True)  # noqa: T201 - where people look
     return line
 
 

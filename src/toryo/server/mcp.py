@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
+from toryo.domain.errors import Code
 from toryo.operations.catalogue import Operation
 from toryo.operations.perform import Outcome
-from toryo.operations.permissions import Credentials
-from toryo.server import bodies, errors, identity, plain, progress, results, streams
+from toryo.operations.permissions import Credentials, Door
+from toryo.server import bodies, identity, plain, progress, results, streams
 from toryo.server.bodies import Leaving, Receive, Scope, Send
 from toryo.server.streams import Streams
 from toryo.server.waiting import Waiting
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from toryo.server.sdk import Sdk
 
 _INVALID_REQUEST = -32600
+_UNKNOWN = frozenset({Code.INVALID_CREDENTIALS, Code.SESSION_TOKEN_INVALID})
 _ONLY_POST = ((b"allow", b"POST"),)
 
 
@@ -40,6 +42,7 @@ class McpEndpoint:
         self._waiting = waiting
         self._office = office
         self._max_body = max_body
+        self._bodies = bodies.Bodies(max_body)
         self._envelopes = plain.Envelopes()
         self._about_server = b"{}"
         self._sdk: asyncio.Future[Sdk] | None = None
@@ -77,11 +80,11 @@ class McpEndpoint:
             await streams.refuse(send)
             return
         try:
-            body = await bodies.read(receive, headers, self._max_body)
+            body = await self._bodies.read(receive, headers)
         except bodies.Gone:
             return
-        except bodies.TooLarge:
-            await self._too_large(send)
+        except bodies.TooLarge as error:
+            await _too_large(send, error.refusal.answer())
             return
         unique = len(headers) == len(scope["headers"])
         request = plain.recognise(headers, body, self._envelopes) if unique else None
@@ -96,17 +99,24 @@ class McpEndpoint:
             await self._call(request, identity.credentials(headers, scope), receive, send)
 
     async def _stream(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, send: Send) -> None:
-        """GET and DELETE are about a session's stream; without a session there is none."""
+        """GET and DELETE are about a session's stream; without a session there is none, nor without a credential."""
         credentials = identity.credentials(headers, scope)
-        if streams.SESSION not in headers or scope["method"] not in ("GET", "DELETE"):
-            await _only_post(send)
-        elif scope["method"] == "GET":
+        if streams.SESSION in headers and scope["method"] == "DELETE":
+            await self.streams.end(headers, credentials, send)
+        elif streams.SESSION in headers and scope["method"] == "GET" and await self.may_listen(credentials):
             await self.streams.open(headers, credentials, receive, send)
         else:
-            await self.streams.end(headers, credentials, send)
+            await _only_post(send)
 
-    async def answer(self, name: str, arguments: dict[str, Any], credentials: Credentials) -> Outcome:
-        return await self._waiting.answer(name, arguments, credentials)
+    async def answer(self, name: str, arguments: dict[str, Any], credentials: Credentials, door: Door) -> Outcome:
+        return await self._waiting.answer(name, arguments, credentials, door)
+
+    async def may_listen(self, credentials: Credentials) -> bool:
+        """Whether there could ever be anything to tell: strangers would hold connections for nothing."""
+        if credentials.bearer is None:
+            return False
+        outcome = await self._waiting.answer("list_readable", {}, credentials, Door.CONTEXT)
+        return (outcome.result or {}).get("error") not in _UNKNOWN
 
     async def list_tools(self, credentials: Credentials, toolset: str | None) -> list[Operation]:
         return await self._office.list_tools_async(credentials, toolset)
@@ -120,12 +130,12 @@ class McpEndpoint:
                 await progress.answer(self._respond(call, credentials), call.progress, send)
             return
         client = Leaving(receive)  # watched only if the call comes to wait: most calls that may wait do not
-        outcome = await self._waiting.answer(call.name, call.arguments, credentials, while_waiting=client)
+        outcome = await self._waiting.answer(call.name, call.arguments, credentials, Door.MCP, while_waiting=client)
         if not client.left:
             await bodies.send_json(send, 200, results.response(call, outcome, self._about_server))
 
     async def _respond(self, call: results.Call, credentials: Credentials) -> bytes:
-        outcome = await self._waiting.answer(call.name, call.arguments, credentials)
+        outcome = await self._waiting.answer(call.name, call.arguments, credentials, Door.MCP)
         return results.response(call, outcome, self._about_server)
 
     async def _let_sdk(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
@@ -151,10 +161,10 @@ class McpEndpoint:
             loaded.set_result(sdk)
             await self._closing.wait()
 
-    async def _too_large(self, send: Send) -> None:
-        refusal = errors.too_large(self._max_body).answer()
-        error = {"code": _INVALID_REQUEST, "message": refusal["message"], "data": refusal}
-        await bodies.send_json(send, 413, orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error}))
+
+async def _too_large(send: Send, refusal: dict[str, Any]) -> None:
+    error = {"code": _INVALID_REQUEST, "message": refusal["message"], "data": refusal}
+    await bodies.send_json(send, 413, orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error}))
 
 
 async def _only_post(send: Send) -> None:

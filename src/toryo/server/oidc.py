@@ -16,7 +16,7 @@ import structlog
 
 from toryo.domain import people
 from toryo.domain.times import SECOND
-from toryo.operations.permissions import Credentials
+from toryo.operations.permissions import SERVER_ITSELF, Credentials, Door
 from toryo.server import bodies, errors, identity
 from toryo.server.bodies import Scope, Send
 from toryo.server.departing import Departure
@@ -55,7 +55,7 @@ class OidcEndpoint:
             else:
                 await _say(send, 404, "There is nothing here.", "Sign in again.")
         except Untrusted as reason:
-            _log.warning("sign_in_refused", reason=str(reason))
+            _log.warning("sign_in_refused", reason=str(reason), stranger=True)
             await _say(
                 send, 401, f"You could not be signed in: {reason}.", "Try again, or ask an owner of this server."
             )
@@ -63,8 +63,8 @@ class OidcEndpoint:
     async def _leave(self, scope: Scope, headers: Mapping[bytes, bytes], waiting: Waiting, send: Send) -> None:
         departure = Departure(secrets.token_urlsafe(32))
         address = await self._at_work().address(departure, _callback(headers, scope))
-        who = Credentials(signed_in_before=identity.browser_token(headers, scope))
-        outcome = await waiting.answer("leave_for_provider", {"state": departure.state}, who)
+        who = Credentials(signed_in_before=identity.browser_token(headers, scope), proof=SERVER_ITSELF)
+        outcome = await waiting.answer("leave_for_provider", {"state": departure.state}, who, Door.OWN)
         if outcome.refused:
             await _refuse(send, outcome.result or {})
             return
@@ -78,7 +78,8 @@ class OidcEndpoint:
         departure = Departure(identity.from_cookie(headers, _cookie_name(scope)) or "")
         if not departure.secret or not hmac.compare_digest(said.get("state", "").encode(), departure.state.encode()):
             raise Untrusted("this is not the browser that began to sign in, or that was too long ago")
-        outcome = await waiting.answer("come_back_from_provider", {"state": departure.state}, Credentials())
+        server = Credentials(proof=SERVER_ITSELF)
+        outcome = await waiting.answer("come_back_from_provider", {"state": departure.state}, server, Door.OWN)
         if outcome.refused:
             await _refuse(send, outcome.result or {})
             return
@@ -87,8 +88,8 @@ class OidcEndpoint:
         person = await self._at_work().vouch(said["code"], departure, _callback(headers, scope))
         told = {"issuer": person.issuer, "subject": person.subject, "email": person.email, "name": person.name}
         shown = identity.credentials(headers, scope)
-        who = Credentials(remote=shown.remote, browser=shown.browser)
-        outcome = await waiting.answer("sign_in_vouched", {**told, "login": person.role}, who)
+        who = Credentials(remote=shown.remote, browser=shown.browser, proof=SERVER_ITSELF)
+        outcome = await waiting.answer("sign_in_vouched", {**told, "login": person.role}, who, Door.OWN)
         if outcome.refused:
             await _refuse(send, outcome.result or {})
             return

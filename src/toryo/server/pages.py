@@ -26,9 +26,18 @@ GUARDS = (
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
 )
-_NOT_BUILT = b"""<!doctype html><meta charset="utf-8"><title>Toryo</title>
-<p>The dashboard is not built in this checkout. Build it with <code>make web</code> (an installed Toryo has it).
-<p>REST is at /api/v1, MCP at /mcp."""
+NOT_BUILT = (
+    "This Toryo has no dashboard. In a checkout, build it with make web; anywhere else, install a wheel that has it "
+    "(make wheel in a checkout builds one)."
+)
+_NOT_BUILT = f"""<!doctype html><meta charset="utf-8"><title>Toryo</title>
+<p>{NOT_BUILT}
+<p>REST is at /api/v1, MCP at /mcp.""".encode()
+
+
+def built() -> bool:
+    """Whether this Toryo has a dashboard."""
+    return (STATIC / "index.html").is_file()
 
 
 @dataclass(frozen=True, slots=True)

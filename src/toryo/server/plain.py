@@ -19,6 +19,7 @@ _MODERN: Final = PROTOCOL.encode()
 _VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
 _CLIENT_KEYS: Final = ("io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities")
 _RESERVED: Final = "io.modelcontextprotocol/"
+_LONGEST_ACCEPT: Final = 1000
 _NO_ARGUMENTS: Final[dict[str, Any]] = {}
 
 
@@ -76,6 +77,8 @@ def recognise(headers: Mapping[bytes, bytes], body: bytes, envelopes: Envelopes)
 def _is_json_exchange(headers: Mapping[bytes, bytes]) -> bool:
     media_type = headers.get(b"content-type", b"")
     if media_type != b"application/json" and not media_type.startswith(b"application/json;"):
+        return False
+    if len(headers.get(b"accept", b"")) > _LONGEST_ACCEPT:  # whatever is read here is remembered
         return False
     return accepts_json(headers.get(b"accept", b""))
 

@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 
 from toryo.operations.catalogue import Operation, catalogue
 from toryo.operations.perform import Outcome
-from toryo.operations.permissions import Credentials
+from toryo.operations.permissions import Credentials, Door
 from toryo.operations.prompting import PROMPTS
 from toryo.server import refusals
 from toryo.server.exchange import Context, credentials_of
@@ -19,7 +19,7 @@ from toryo.server.exchange import Context, credentials_of
 class Answering(Protocol):
     """What is needed of `mcp.py`."""
 
-    async def answer(self, name: str, arguments: dict[str, Any], credentials: Credentials) -> Outcome: ...
+    async def answer(self, name: str, arguments: dict[str, Any], credentials: Credentials, door: Door) -> Outcome: ...
 
 
 class Prompts:
@@ -36,7 +36,7 @@ class Prompts:
             raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name[:100]!r}; {', '.join(PROMPTS)} are.")
         # Clients with a form for the arguments send what was left empty as an empty text.
         arguments = {name: value for name, value in (params.arguments or {}).items() if value != ""}
-        outcome = await self._handlers.answer(params.name, arguments, credentials_of(context))
+        outcome = await self._handlers.answer(params.name, arguments, credentials_of(context), Door.CONTEXT)
         result = refusals.result_of(outcome, context.protocol_version)
         words = types.TextContent(type="text", text=result["text"])
         return types.GetPromptResult(

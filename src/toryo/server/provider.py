@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
@@ -28,6 +29,8 @@ ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 LEEWAY_SECONDS = 60
 LOOKS_AGAIN_AFTER = 10.0
 """Seconds between looks for a key that is not there: the provider may have new ones."""
+KEYS_LIVE = 300.0
+"""Seconds for which its keys, and what it says about itself, are believed: it may withdraw them."""
 ANSWERS_WITHIN = 10.0
 LARGEST = 1_000_000
 
@@ -50,14 +53,15 @@ class Person:
 
 
 class Provider:
-    def __init__(self, auth: AuthSettings) -> None:
+    def __init__(self, auth: AuthSettings, now: Callable[[], float] = time.monotonic) -> None:
         assert auth.oidc_issuer is not None
         assert auth.oidc_client_id is not None
         self._auth = auth
         self._issuer, self._client_id = auth.oidc_issuer, auth.oidc_client_id
         self._metadata: dict[str, Any] | None = None
         self._keys: PyJWKSet | None = None
-        self._looked = 0.0
+        self._looked = self._asked = 0.0
+        self._now = now
         self._looking = asyncio.Lock()
 
     async def address(self, departure: Departure, redirect_uri: str) -> str:
@@ -86,13 +90,13 @@ class Provider:
     # --- what it says --------------------------------------------------------------------------------------------
 
     async def _about(self) -> dict[str, Any]:
-        if self._metadata is None:
+        if self._metadata is None or self._now() - self._asked >= KEYS_LIVE:
             found = await self._get(self._issuer.rstrip("/") + "/.well-known/openid-configuration")
             if found.get("issuer") != self._issuer:
                 raise Untrusted(f"the provider calls itself {found.get('issuer')!r}, not {self._issuer!r}")
             for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
                 _refuse_open(name, str(found.get(name, "")), self._issuer)
-            self._metadata = found
+            self._metadata, self._asked = found, self._now()
         return self._metadata
 
     async def _exchange(self, code: str, departure: Departure, redirect_uri: str) -> dict[str, Any]:
@@ -166,8 +170,10 @@ class Provider:
     async def _key(self, kid: object) -> Any:
         """The key of that name; without a name, the only one."""
         async with self._looking:
+            if self._keys is not None and self._now() - self._looked >= KEYS_LIVE:
+                self._keys = None
             found = self._known(kid)
-            if found is None and time.monotonic() - self._looked >= LOOKS_AGAIN_AFTER:
+            if found is None and (self._keys is None or self._now() - self._looked >= LOOKS_AGAIN_AFTER):
                 await self._look_for_keys()
                 found = self._known(kid)
         if found is None:
@@ -184,7 +190,7 @@ class Provider:
         import jwt
 
         document = await self._get(str((await self._about())["jwks_uri"]))
-        self._looked = time.monotonic()
+        self._looked = self._now()
         try:
             self._keys = jwt.PyJWKSet.from_dict(document)
         except jwt.PyJWTError as error:

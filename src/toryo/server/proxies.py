@@ -31,6 +31,11 @@ class Proxies:
         client = self._client(headers.get(b"x-forwarded-for", b"").decode("latin-1"))
         return {**scope, "scheme": scheme, "client": (client, 0) if client else scope.get("client")}
 
+    def has(self, address: str) -> bool:
+        """Whether whoever connects from there is a proxy that is trusted."""
+        peer = _parsed(address)
+        return peer is not None and self._trusts(peer)
+
     def _client(self, forwarded: str) -> str | None:
         """The nearest address that is none of our proxies: what stands before it was said by strangers."""
         nearest = None

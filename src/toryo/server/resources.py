@@ -16,7 +16,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Res
 from mcp.shared.exceptions import MCPError
 
 from toryo.operations.perform import Outcome
-from toryo.operations.permissions import Credentials
+from toryo.operations.permissions import Credentials, Door
 from toryo.server import addresses, following, refusals
 from toryo.server.exchange import Context, credentials_of, headers_of
 from toryo.server.following import Read
@@ -33,7 +33,9 @@ class Answering(Protocol):
     streams: Streams
     stopping: asyncio.Event
 
-    async def answer(self, name: str, arguments: dict[str, Any], credentials: Credentials) -> Outcome: ...
+    async def answer(self, name: str, arguments: dict[str, Any], credentials: Credentials, door: Door) -> Outcome: ...
+
+    async def may_listen(self, credentials: Credentials) -> bool: ...
 
 
 class Resources:
@@ -50,7 +52,7 @@ class Resources:
 
     async def _list(self, context: Context, _page: types.PaginatedRequestParams) -> types.ListResourcesResult:
         """What this caller is likely to want; the templates say how to reach the rest."""
-        outcome = await self._handlers.answer("list_readable", {}, credentials_of(context))
+        outcome = await self._handlers.answer("list_readable", {}, credentials_of(context), Door.CONTEXT)
         found = refusals.result_of(outcome, context.protocol_version)["resources"]
         return types.ListResourcesResult(resources=[_resource(each) for each in found])
 
@@ -90,7 +92,7 @@ class Resources:
 
         async def read(seen: str | None, wait_seconds: int) -> Outcome:
             arguments = {**found.arguments, "seen": seen, "wait_seconds": wait_seconds}
-            return await self._handlers.answer(found.operation, arguments, credentials)
+            return await self._handlers.answer(found.operation, arguments, credentials, Door.CONTEXT)
 
         return read
 
@@ -127,6 +129,12 @@ class Resources:
     ) -> types.SubscriptionsListenResult:
         """One stream; what the caller may not read is left out of what it is promised."""
         credentials = credentials_of(context)
+        if not await self._handlers.may_listen(credentials):
+            raise MCPError(
+                types.INVALID_REQUEST,
+                "Only callers who can read resources can listen: connect with Authorization: Bearer and a credential "
+                "that this server knows.",
+            )
         etags = await self._readable(params.notifications.resource_subscriptions or [], context)
         promised = params.notifications.model_copy(update={"resource_subscriptions": list(etags) or None})
         bus = InMemorySubscriptionBus()

@@ -19,10 +19,11 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Language
 from toryo.domain.wording import say
 from toryo.operations.catalogue import Operation
-from toryo.operations.permissions import Credentials, Grant
+from toryo.operations.permissions import Credentials, Door, Grant
 from toryo.server import bodies, errors, identity, languages, live, openapi, readme
 from toryo.server.bodies import Leaving, Receive, Scope, Send
 from toryo.server.waiting import Waiting
+from toryo.tokens import PERSON
 
 PREFIX = "/api/v1"
 STREAM = "/events/stream"
@@ -31,7 +32,6 @@ asks for `text/event-stream` there."""
 DOCS = "/api/docs"
 """The document for people to read."""
 LONGEST_KEY = 200
-_PERSON = "tpt_"
 _ASK = ((b"www-authenticate", b'Bearer realm="toryo"'),)
 _IF_MATCH = re.compile(r'(?:W/)?"?(\d{1,18})"?')
 
@@ -78,7 +78,7 @@ class RestEndpoint:
         self._waiting = waiting
         self._routes = Routes(operations.values())
         self._operations = operations
-        self._max_body = max_body
+        self._bodies = bodies.Bodies(max_body)
         self._openapi: tuple[bytes, bytes] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -98,8 +98,8 @@ class RestEndpoint:
             await self._carry_out(found, scope, receive, send, stream=stream)
         except bodies.Gone:
             return
-        except bodies.TooLarge:
-            await refuse(send, errors.too_large(self._max_body).answer(), language)
+        except bodies.TooLarge as error:
+            await refuse(send, error.refusal.answer(), language)
         except Refusal as refusal:
             await refuse(send, refusal.answer(), language)
 
@@ -110,13 +110,13 @@ class RestEndpoint:
         credentials = _credentials(found.operation, headers, scope)
         _admit(found.operation, credentials, scope["method"], headers)
         credentials = replace(credentials, idempotency_key=_idempotency_key(headers))
-        body = await bodies.read(receive, headers, self._max_body)
+        body = await self._bodies.read(receive, headers)
         arguments = gather(found, scope.get("query_string", b""), headers, body)
         if stream:
             await live.stream(self._waiting, arguments, headers, credentials, receive, send)
             return
         async with Leaving(receive):
-            outcome = await self._waiting.answer(found.operation.name, arguments, credentials)
+            outcome = await self._waiting.answer(found.operation.name, arguments, credentials, Door.REST)
             if outcome.refused:
                 await refuse(send, outcome.result or {}, languages.wanted(headers))
             else:
@@ -245,7 +245,7 @@ def _admit(operation: Operation, shown: Credentials, method: str, headers: Mappi
         _refuse_forged(method, headers)
     elif shown.bearer is None and operation.grant is Grant.OPEN:
         return
-    elif shown.bearer is None or not shown.bearer.startswith(_PERSON):
+    elif shown.bearer is None or not shown.bearer.startswith(PERSON):
         raise Refusal(
             Code.AUTHENTICATION_REQUIRED,
             "REST is for people, with a person's token." if shown.bearer else "This needs a person's token.",

@@ -21,7 +21,7 @@ import toryo
 from toryo.domain.errors import Code, Refusal
 from toryo.operations.catalogue import Operation
 from toryo.operations.perform import Outcome
-from toryo.operations.permissions import Credentials
+from toryo.operations.permissions import Credentials, Door
 from toryo.server import results
 from toryo.server.bodies import Receive, Scope, Send
 from toryo.server.exchange import Context, credentials_of, scope_of
@@ -45,7 +45,9 @@ class Handlers(Protocol):
     streams: Streams
     stopping: asyncio.Event
 
-    async def answer(self, name: str, arguments: dict[str, Any], credentials: Credentials) -> Outcome: ...
+    async def answer(self, name: str, arguments: dict[str, Any], credentials: Credentials, door: Door) -> Outcome: ...
+
+    async def may_listen(self, credentials: Credentials) -> bool: ...
 
     async def list_tools(self, credentials: Credentials, toolset: str | None) -> list[Operation]: ...
 
@@ -95,7 +97,7 @@ class Sdk:
         arguments = params.arguments or {}
         outcome = _unspeakable(arguments)
         if outcome is None:
-            outcome = await self._handlers.answer(params.name, arguments, credentials_of(context))
+            outcome = await self._handlers.answer(params.name, arguments, credentials_of(context), Door.MCP)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=results.text(outcome).decode())],
             structured_content=outcome.result,

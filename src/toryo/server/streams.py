@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -39,8 +40,8 @@ class Subscribed:
 
 @dataclass
 class Session:
-    bearer: str | None
-    """Who began it; nobody else may use it."""
+    bearer: bytes | None
+    """Who began it, as a digest: whatever a stranger sends is kept in 32 bytes. Nobody else may use it."""
     subscriptions: dict[str, Subscribed] = field(default_factory=dict)
     stream: _Outlet | None = None
     """What is open; the newest one wins, because the older one may be dead."""
@@ -88,13 +89,13 @@ class Streams:
             if idle is not None:
                 del self._sessions[idle]
         name = secrets.token_urlsafe(24)
-        self._sessions[name] = Session(bearer)
+        self._sessions[name] = Session(_digest(bearer))
         return name
 
     def session(self, headers: Mapping[bytes, bytes], credentials: Credentials) -> Session | None:
         """The session that a request names, if it is this caller's."""
         found = self._sessions.get(headers.get(SESSION, b"").decode("latin-1"))
-        return found if found is not None and found.bearer == credentials.bearer else None
+        return found if found is not None and found.bearer == _digest(credentials.bearer) else None
 
     def has_ended(self, headers: Mapping[bytes, bytes]) -> bool:
         """Whether a request names a session that its client has ended. One that is merely unknown has not: calls go
@@ -155,14 +156,20 @@ class Streams:
             followers.pop(uri)[1].cancel()
         for uri, each in session.subscriptions.items():
             if uri not in followers:
-                followers[uri] = each, asyncio.create_task(self._follow_one(uri, each, outlet))
+                followers[uri] = each, asyncio.create_task(self._follow_one(session, uri, each, outlet))
 
-    async def _follow_one(self, uri: str, subscribed: Subscribed, outlet: _Outlet) -> None:
+    async def _follow_one(self, session: Session, uri: str, subscribed: Subscribed, outlet: _Outlet) -> None:
+        """Until its reader may not see it any more; a stream that nothing is left for ends."""
+
         async def changed(etag: str) -> None:
             await outlet.notify("notifications/resources/updated", {"uri": uri})
             subscribed.etag = etag
 
         await following.follow(subscribed.read, subscribed.etag, changed, self._stopping)
+        if session.subscriptions.get(uri) is subscribed and not self._stopping.is_set():
+            del session.subscriptions[uri]
+            if not session.subscriptions and session.stream is outlet:
+                session.turn_to(None)
 
 
 class _Outlet:
@@ -192,6 +199,10 @@ async def _pause(outlet: _Outlet) -> None:
         await asyncio.wait_for(outlet.news.wait(), PING)
     except TimeoutError:
         await outlet.ping()
+
+
+def _digest(bearer: str | None) -> bytes | None:
+    return None if bearer is None else hashlib.sha256(bearer.encode(errors="surrogatepass")).digest()
 
 
 def begins(body: bytes) -> bool:

@@ -1,8 +1,9 @@
 """Waiting: the one place where a call waits for something to happen, for every transport and every tool that waits.
 
-Handlers say `Later` with the topics that concern them; here the call subscribes, looks again, and waits for a hint,
-for the instant that `Later` names, or for the caller's patience to end. Hints are hints: whoever waits also looks by
-itself every 15 seconds. What a handler sees and answers is not decided here.
+Handlers say `Later` with the topics that concern them; here the call subscribes, looks again, and waits for a hint
+(also that somebody has lost a right: whoever it was is refused at that look), for the instant that `Later` names, or
+for the caller's patience to end. Hints are hints: whoever waits also looks by itself every 15 seconds. What a handler
+sees and answers is not decided here.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import structlog
 
 from toryo.domain.times import Millis
+from toryo.operations.call import RIGHTS
 from toryo.operations.catalogue import Later, Operation
 from toryo.operations.perform import Outcome
-from toryo.operations.permissions import Credentials
+from toryo.operations.permissions import Credentials, Door
 from toryo.server import errors
 
 if TYPE_CHECKING:
@@ -40,7 +42,14 @@ class Performing(Protocol):
     """The part of an `Office` that is needed here."""
 
     async def perform_async(
-        self, name: str, arguments: dict[str, Any], credentials: Credentials, *, may_wait: bool = False
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        credentials: Credentials,
+        *,
+        door: Door,
+        may_wait: bool = False,
+        again: bool = False,
     ) -> Outcome: ...
 
 
@@ -67,11 +76,13 @@ class Waiting:
         name: str,
         arguments: dict[str, Any],
         credentials: Credentials,
+        door: Door,
         *,
         while_waiting: AbstractAsyncContextManager[object] | None = None,
     ) -> Outcome:
         """What the operation answers, at the latest when the caller's patience (at most 45 s) ends. Never raises.
 
+        `door`: by which way the call came in; there is no default, so that no way in can leave it out.
         `while_waiting` is entered once there is nothing to answer yet. If it ends the wait by itself (its client has
         left), what is answered still says `later`.
         """
@@ -79,8 +90,9 @@ class Waiting:
         seconds = patience(operation, arguments) if operation is not None and operation.waits else 0.0
         try:
             if seconds <= 0 or self._stopped:
-                return await self._office.perform_async(name, arguments, credentials)
-            return await self._wait(name, arguments, credentials, seconds, while_waiting or contextlib.nullcontext())
+                return await self._office.perform_async(name, arguments, credentials, door=door)
+            pausing = while_waiting or contextlib.nullcontext()
+            return await self._wait(name, arguments, credentials, door, seconds, pausing)
         except Exception as error:  # noqa: BLE001 - a fault in one call is that call's refusal, and is logged
             _log.error("call_failed", operation=name, exc_info=error)
             return Outcome(errors.crashed(name).answer(), refused=True, later=None, operation=operation)
@@ -99,25 +111,28 @@ class Waiting:
         name: str,
         arguments: dict[str, Any],
         credentials: Credentials,
+        door: Door,
         seconds: float,
         while_waiting: AbstractAsyncContextManager[object],
     ) -> Outcome:
         until = asyncio.get_running_loop().time() + seconds
 
-        async def look() -> Outcome:
+        async def look(*, again: bool = True) -> Outcome:
             may_wait = not self._over(until)
-            outcome = await self._office.perform_async(name, arguments, credentials, may_wait=may_wait)
+            outcome = await self._office.perform_async(
+                name, arguments, credentials, door=door, may_wait=may_wait, again=again
+            )
             if outcome.later is not None and not may_wait:
                 raise RuntimeError(f"{name} must answer when it may not wait")
             return outcome
 
-        outcome = await look()
+        outcome = await look(again=False)
         if outcome.later is None:
             return outcome
         async with while_waiting:
             while outcome.later is not None:
                 topics = outcome.later.topics
-                async with self._bus.subscribe(topics | {self._stop_topic}) as hints:
+                async with self._bus.subscribe(topics | {self._stop_topic, RIGHTS}) as hints:
                     outcome = await self._listen(look, topics, hints, until)
         return outcome
 

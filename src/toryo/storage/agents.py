@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -14,7 +13,7 @@ from toryo.storage.database import Connection
 from toryo.storage.rows import JSON, TUPLE, Rows, enum, update_by_id
 from toryo.storage.statements import Statement, in_list, upsert
 
-_t, _m, _c, _f = schema.agents, schema.memberships, schema.cooldowns, schema.failures
+_t, _m, _c = schema.agents, schema.memberships, schema.cooldowns
 _a = schema.accounts
 _p = sa.bindparam
 
@@ -117,12 +116,6 @@ _ACCOUNTS = Statement(sa.select(_a.c.id, _a.c.until, _a.c.reason).where(in_list(
 _ALL_ACCOUNTS = Statement(sa.select(sa.func.min(_a.c.until)).where(_a.c.until > _p("now")))
 _COOL_ACCOUNT = upsert(_a, ["id", "until", "reason"], ["id"], ["until", "reason"])
 _WARM_ACCOUNT = Statement(sa.delete(_a).where(_a.c.id == _p("id")))
-_FAILURES = Statement(sa.select(_f.c.first_at, _f.c.count, _f.c.locked_until).where(_f.c.agent_id == _p("agent_id")))
-_FAIL = upsert(
-    _f, ["agent_id", "first_at", "count", "locked_until"], ["agent_id"], ["first_at", "count", "locked_until"]
-)
-_FORGET_FAILURES = Statement(sa.delete(_f).where(_f.c.first_at < _p("before"), _f.c.agent_id.like("%:%")))
-_FORGIVE = Statement(sa.delete(_f).where(_f.c.agent_id == _p("agent_id")))
 
 
 class Agents:
@@ -243,18 +236,3 @@ class Agents:
         """Of agents and of accounts."""
         ends = (self._connection.value(_ALL_COOLDOWNS, now=now), self._connection.value(_ALL_ACCOUNTS, now=now))
         return min((each for each in ends if each is not None), default=None)
-
-    def failures(self, agent_id: str) -> tuple[Millis, int, Millis | None] | None:
-        """Failed sign-ins: since when, how many, locked until when."""
-        row: Any = self._connection.one(_FAILURES, agent_id=agent_id)
-        return None if row is None else (row[0], row[1], row[2])
-
-    def fail(self, agent_id: str, first_at: Millis, count: int, locked_until: Millis | None) -> None:
-        self._connection.run(_FAIL, agent_id=agent_id, first_at=first_at, count=count, locked_until=locked_until)
-
-    def forget_failures(self, before: Millis) -> None:
-        """Those of passwords (`password:ID`, `address:…`) that are long over; passkeys' failures bear plain ids."""
-        self._connection.run(_FORGET_FAILURES, before=before)
-
-    def forgive(self, agent_id: str) -> None:
-        self._connection.run(_FORGIVE, agent_id=agent_id)

@@ -19,13 +19,23 @@ import toryo
 from toryo.storage import schema
 from toryo.storage.database import Connection, Database
 from toryo.storage.errors import DatabaseUnavailable
-from toryo.storage.migrations import STEPS
+from toryo.storage.migrations import STEPS, step_0005_credentials
 from toryo.storage.statements import Statement
 
 FORMAT = 1
 _CHUNK = 2_000
+_WITH_OWN_ROLES = STEPS.index(step_0005_credentials) + 1
+"""The version of the database from which on it knows who has given people their roles."""
 _SELF = {"agents": "reports_to", "tasks": "parent_id"}
 """Tables whose rows refer to rows of the same table."""
+
+
+LEFT_OUT = frozenset({"tokens", "access_tokens", "sign_ins", "sign_in_links", "departures", "api_keys"})
+"""Tables whose rows are credentials: a restore leaves them out, unless it is told to bring them along."""
+BLANKED = {"sessions": "token_hash", "launches": "credential_hash"}
+"""Columns that are credentials of rows which are wanted: a restore makes them match nothing."""
+KEPT = {"agents": "passkey_hash", "people": "password_hash"}
+"""Columns that are credentials and come along: nobody could sign in without them."""
 
 
 class NotAnArchive(DatabaseUnavailable):
@@ -44,13 +54,18 @@ def backup(database: Database, file: Path) -> dict[str, int]:
     return counts
 
 
-def restore(database: Database, file: Path) -> dict[str, int]:
-    """Reads an archive into a database without projects; answers how many rows each table got."""
-    return database.write(lambda connection: _read(connection, file))
+def restore(database: Database, file: Path, *, credentials: bool = False) -> dict[str, int]:
+    """Reads an archive into a database without projects; answers how many rows each table got.
+
+    Without `credentials` nothing that was good at the time opens anything: what has been revoked since would be good
+    again. Passwords and passkeys come along: they are nowhere else.
+    """
+    return database.write(lambda connection: _read(connection, file, credentials=credentials))
 
 
 def _write(connection: Connection, file: Path) -> dict[str, int]:
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.fchmod(descriptor, 0o600)  # one that an interrupted backup left may have any mode
     counts: dict[str, int] = {}
     with os.fdopen(descriptor, "wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=5) as out:
         out.write(_line({"toryo": toryo.__version__, "format": FORMAT, "schema": len(STEPS)}))
@@ -86,22 +101,29 @@ def _chunks(connection: Connection, table: sa.Table) -> Iterator[list[tuple[Any,
         after += len(rows)
 
 
-def _read(connection: Connection, file: Path) -> dict[str, int]:
+def _read(connection: Connection, file: Path, *, credentials: bool) -> dict[str, int]:
     if connection.value(Statement(sa.select(sa.func.count()).select_from(schema.projects))):
         raise NotEmpty("There are projects in this database already.", "Restore into a data directory of its own.")
     for table in reversed(schema.metadata.sorted_tables):
         connection.run(Statement(sa.delete(table)))
     lines = _lines(file)
-    _refuse_foreign(next(lines, {}), file)
+    about = next(lines, {})
+    _refuse_foreign(about, file)
     counts: dict[str, int] = {}
     for line in lines:
         if "end" in line:
             if {name: many for name, many in line["end"].items() if many} != counts:
                 raise NotAnArchive(f"{file} does not hold what it says.", "Use another backup.")
             _continue_sequence(connection)
-            return counts
-        _insert(connection, schema.metadata.tables[line["table"]], line["columns"], line["rows"])
-        counts[line["table"]] = counts.get(line["table"], 0) + len(line["rows"])
+            if about["schema"] < _WITH_OWN_ROLES:
+                step_0005_credentials.tell_roles_apart(connection)
+            return {name: many for name, many in counts.items() if credentials or name not in LEFT_OUT}
+        name = line["table"]
+        counts[name] = counts.get(name, 0) + len(line["rows"])
+        if credentials:
+            _insert(connection, name, line["columns"], line["rows"])
+        elif name not in LEFT_OUT:
+            _insert(connection, name, line["columns"], _blanked(name, line["columns"], line["rows"]))
     raise NotAnArchive(f"{file} ends before its end.", "Use another backup: this one was interrupted or cut.")
 
 
@@ -125,7 +147,18 @@ def _refuse_foreign(about: dict[str, Any], file: Path) -> None:
         )
 
 
-def _insert(connection: Connection, table: sa.Table, columns: list[str], rows: Iterable[list[Any]]) -> None:
+def _blanked(name: str, columns: list[str], rows: list[list[Any]]) -> list[list[Any]]:
+    """Each secret's hash replaced by what is no hash, and still unlike those of other rows."""
+    if name not in BLANKED:
+        return rows
+    secret, own = columns.index(BLANKED[name]), columns.index("id")
+    return [[*row[:secret], f"restored {row[own]}", *row[secret + 1 :]] for row in rows]
+
+
+def _insert(connection: Connection, name: str, columns: list[str], rows: Iterable[list[Any]]) -> None:
+    table = schema.metadata.tables.get(name)
+    if table is None:  # an older Toryo had it
+        return
     values = [dict(zip(columns, row, strict=True)) for row in rows]
     if table.name in _SELF:
         values = _referred_first(values, _SELF[table.name])

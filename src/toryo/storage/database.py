@@ -15,6 +15,7 @@ from typing import Any, Literal, NoReturn, Self, TypeVar
 
 import sqlalchemy as sa
 
+from toryo.domain import secrecy
 from toryo.storage.errors import DatabaseUnavailable, MisusedDatabase
 from toryo.storage.statements import DIALECTS, Row, Statement
 from toryo.storage.threads import AwaitedCall, BlockedCall, Call, Crew, Inside
@@ -141,7 +142,8 @@ class Database(ABC):
 
             return postgresql.PostgreSQLDatabase(url, threads=threads, patience=patience)
         raise DatabaseUnavailable(
-            f"Toryo does not know databases of the kind {scheme!r}.", "Use sqlite:///path/to/toryo.db or postgresql://…"
+            f"Toryo does not know databases of the kind {secrecy.address(url)}.",
+            "Use sqlite:///path/to/toryo.db or postgresql://…",
         )
 
     def upgrade(self) -> list[str]:

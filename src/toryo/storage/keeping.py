@@ -11,7 +11,7 @@ from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.database import Connection
 from toryo.storage.rows import from_json, to_json
-from toryo.storage.statements import Statement, insert_or_ignore, upsert
+from toryo.storage.statements import Statement, upsert
 
 _t, _d, _b, _c = schema.tokens, schema.decisions, schema.batches, schema.coordinators
 _p = sa.bindparam
@@ -19,7 +19,14 @@ _p = sa.bindparam
 _TOKEN = Statement(
     sa.select(_t.c.kind, _t.c.agent_id, _t.c.login).where(_t.c.hash == _p("hash"), _t.c.revoked_at.is_(None))
 )
-_ADD_TOKEN = insert_or_ignore(_t, ["hash", "kind", "agent_id", "login", "name", "created_at"])
+_ADD_TOKEN = upsert(_t, ["hash", "kind", "agent_id", "login", "name", "place", "created_at"], ["hash"], ["place"])
+_REVOKED = Statement(sa.select(_t.c.revoked_at).where(_t.c.hash == _p("hash"), _t.c.revoked_at.isnot(None)))
+_TOKENS = Statement(
+    sa.select(_t.c.hash, _t.c.kind, _t.c.name, _t.c.place, _t.c.created_at)
+    .where(_t.c.revoked_at.is_(None))
+    .order_by(_t.c.created_at, _t.c.hash)
+)
+_REVOKE = Statement(sa.update(_t).where(_t.c.hash == _p("this_hash")).values(revoked_at=_p("now")))
 _SAID = Statement(
     sa.select(_d.c.said, _d.c.since).where(
         _d.c.agent_id == _p("agent_id"), _d.c.project_id == _p("project_id"), _d.c.purpose == _p("purpose")
@@ -73,6 +80,22 @@ class Seen:
     disk: Disk | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class OfDirectory:
+    """A token that stands in a file of a server's data directory (`place`; older ones do not say which)."""
+
+    hash: str
+    kind: str
+    name: str
+    place: str | None
+    created_at: Millis
+
+    @property
+    def id(self) -> str:
+        """What people call it."""
+        return f"dir_{self.hash[:16]}"
+
+
 class Keeping:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -83,12 +106,36 @@ class Keeping:
         return None if row is None else (row[0], row[1], row[2])
 
     def add_token(
-        self, token_hash: str, kind: str, name: str, now: Millis, agent_id: str | None = None, login: str | None = None
-    ) -> bool:
-        added = self._connection.run(
-            _ADD_TOKEN, hash=token_hash, kind=kind, agent_id=agent_id, login=login, name=name, created_at=now
+        self,
+        token_hash: str,
+        kind: str,
+        name: str,
+        now: Millis,
+        agent_id: str | None = None,
+        login: str | None = None,
+        place: str | None = None,
+    ) -> None:
+        """Makes it known, or says where it is now. One that was revoked stays revoked."""
+        self._connection.run(
+            _ADD_TOKEN,
+            hash=token_hash,
+            kind=kind,
+            agent_id=agent_id,
+            login=login,
+            name=name,
+            place=place,
+            created_at=now,
         )
-        return added == 1
+
+    def was_revoked(self, token_hash: str) -> bool:
+        return self._connection.one(_REVOKED, hash=token_hash) is not None
+
+    def tokens(self) -> list[OfDirectory]:
+        """Those of data directories that were not revoked, the oldest first."""
+        return [OfDirectory(*row) for row in self._connection.all(_TOKENS)]
+
+    def revoke_token(self, token_hash: str, now: Millis) -> None:
+        self._connection.run(_REVOKE, this_hash=token_hash, now=now)
 
     def last_decision(self, agent_id: str, project_id: str, purpose: str) -> tuple[str, Millis] | None:
         """What was said last, and since when."""

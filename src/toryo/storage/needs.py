@@ -17,13 +17,12 @@ from toryo.storage import chat, schema, tasks
 from toryo.storage.database import Connection
 from toryo.storage.statements import Statement, in_list
 
-_t, _d, _m, _h, _c, _f = (
+_t, _d, _m, _h, _c = (
     schema.tasks,
     schema.delegations,
     schema.messages,
     schema.threads,
     schema.cooldowns,
-    schema.failures,
 )
 _p = sa.bindparam
 
@@ -47,11 +46,6 @@ _FAILED = Statement(
     .select_from(_d.join(_t, _t.c.id == _d.c.task_id))
     .where(_t.c.status == "in_progress", _d.c.await_result)
     .order_by(_d.c.created_at, _d.c.id)
-)
-_LOCKED = Statement(
-    sa.select(_f.c.agent_id, _f.c.first_at, _f.c.locked_until).where(
-        in_list(_f.c.agent_id, "agents"), _f.c.locked_until > _p("now")
-    )
 )
 _COOLING = Statement(sa.select(_c.c.agent_id, _c.c.purpose, _c.c.until, _c.c.reason).where(in_list(_c.c.reason, "why")))
 
@@ -126,11 +120,6 @@ class Needs:
     def awaited_delegations(self) -> list[Delegation]:
         """Those of tasks in progress whose result was (or is) awaited; oldest first."""
         return chat.DELEGATIONS.nouns(self._connection.all(_FAILED))
-
-    def locked(self, agents: Collection[str], now: Millis) -> list[tuple[str, Millis, Millis]]:
-        """Those of these agents whose sign-in by passkey is locked: since when, until when."""
-        rows = self._connection.all(_LOCKED, agents=sorted(agents), now=now)
-        return [(row[0], row[1], row[2]) for row in rows]
 
     def cooling(self, reasons: Collection[str]) -> list[tuple[str, str, Millis, str]]:
         """Agents whose last start failed for one of these reasons: purpose, until when, why."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sqlalchemy as sa
 
-from toryo.domain.people import AccessToken, Account, How, SignIn
+from toryo.domain.people import AccessToken, Account, How, Link, SignIn
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.database import Connection
@@ -19,6 +17,7 @@ _p = sa.bindparam
 SIGN_INS = Rows(SignIn, _s, {"how": enum(How)})
 ACCOUNTS = Rows(Account, _a)
 TOKENS = Rows(AccessToken, _t)
+LINKS = Rows(Link, _l)
 _ONE = Statement(SIGN_INS.select().where(_s.c.id == _p("id")))
 _BY_TOKEN = Statement(SIGN_INS.select().where(_s.c.token_hash == _p("token_hash")))
 _OF = Statement(
@@ -26,15 +25,17 @@ _OF = Statement(
 )
 _ADD = Statement(sa.insert(_s), columns=[*SIGN_INS.names, "token_hash"])
 _FORGET_SIGN_INS = Statement(sa.delete(_s).where(sa.or_(_s.c.expires_at < _p("before"), _s.c.ended_at < _p("before"))))
-_ADD_LINK = Statement(sa.insert(_l), columns=["code_hash", "agent_id", "at_most", "expires_at"])
-_LINK = Statement(
-    sa.select(_l.c.agent_id, _l.c.at_most, _l.c.expires_at, _l.c.used_at).where(_l.c.code_hash == _p("code_hash"))
-)
+_ADD_LINK = Statement(sa.insert(_l), columns=[*LINKS.names, "code_hash"])
+_LINK = Statement(LINKS.select().where(_l.c.code_hash == _p("code_hash"), _l.c.used_at.is_(None)))
 _USE = Statement(
     sa.update(_l).where(_l.c.code_hash == _p("this_hash"), _l.c.used_at.is_(None)).values(used_at=_p("now"))
 )
 _FORGET_LINKS = Statement(sa.delete(_l).where(_l.c.expires_at < _p("before")))
 _DROP_LINKS = Statement(sa.delete(_l).where(_l.c.agent_id == _p("agent_id")))
+_DROP_LINKS_BY = Statement(sa.delete(_l).where(_l.c.made_by == _p("agent_id")))
+_DROP_LINKS_WITH = Statement(sa.delete(_l).where(_l.c.made_with == _p("made_with")))
+_MADE_BY = Statement(SIGN_INS.select().where(_s.c.made_by == _p("made_by"), _s.c.ended_at.is_(None)))
+_MADE_WITH = Statement(SIGN_INS.select().where(_s.c.made_with == _p("made_with"), _s.c.ended_at.is_(None)))
 _ACCOUNT = Statement(ACCOUNTS.select().where(_a.c.agent_id == _p("agent_id")))
 _BY_SUBJECT = Statement(ACCOUNTS.select().where(_a.c.subject == _p("subject")))
 _ACCOUNTS = Statement(ACCOUNTS.select().order_by(_a.c.agent_id))
@@ -46,6 +47,8 @@ _TOKEN_BY_HASH = Statement(TOKENS.select().where(_t.c.token_hash == _p("token_ha
 _TOKENS_OF = Statement(
     TOKENS.select().where(_t.c.agent_id == _p("agent_id"), _t.c.revoked_at.is_(None)).order_by(_t.c.created_at.desc())
 )
+_TOKENS_MADE_BY = Statement(TOKENS.select().where(_t.c.made_by == _p("made_by"), _t.c.revoked_at.is_(None)))
+_TOKENS_MADE_WITH = Statement(TOKENS.select().where(_t.c.made_with == _p("made_with"), _t.c.revoked_at.is_(None)))
 _DEPART = Statement(sa.insert(_o), columns=["state_hash", "expires_at"])
 _RETURN = Statement(sa.delete(_o).where(_o.c.state_hash == _p("state_hash"), _o.c.expires_at > _p("now")))
 _FORGET_DEPARTURES = Statement(sa.delete(_o).where(_o.c.expires_at <= _p("now")))
@@ -67,6 +70,13 @@ class People:
         """Those that were not ended, the newest first."""
         return SIGN_INS.nouns(self._connection.all(_OF, agent_id=agent_id))
 
+    def sign_ins_made_by(self, agent_id: str) -> list[SignIn]:
+        """Those that opened a link of this person and were not ended."""
+        return SIGN_INS.nouns(self._connection.all(_MADE_BY, made_by=agent_id))
+
+    def sign_ins_made_with(self, credential: str) -> list[SignIn]:
+        return SIGN_INS.nouns(self._connection.all(_MADE_WITH, made_with=credential))
+
     def add(self, sign_in: SignIn, token_hash: str) -> None:
         self._connection.run(_ADD, **SIGN_INS.values(sign_in), token_hash=token_hash)
 
@@ -78,21 +88,29 @@ class People:
 
     # --- one-time links ----------------------------------------------------------------------------------------------
 
-    def add_link(self, code_hash: str, agent_id: str, at_most: str, expires_at: Millis) -> None:
-        self._connection.run(_ADD_LINK, code_hash=code_hash, agent_id=agent_id, at_most=at_most, expires_at=expires_at)
+    def add_link(self, link: Link, code_hash: str) -> None:
+        self._connection.run(_ADD_LINK, **LINKS.values(link), code_hash=code_hash)
 
-    def use_link(self, code_hash: str, now: Millis) -> tuple[str, str] | None:
-        """Whom it signs in, and as what at most; None if it is not known, too old, or was used: it opens once."""
-        row: Any = self._connection.one(_LINK, code_hash=code_hash)
-        if row is None or row[2] <= now or not self._connection.run(_USE, this_hash=code_hash, now=now):
+    def use_link(self, code_hash: str, now: Millis) -> Link | None:
+        """The link, used from now on; None if it is not known, too old, or was used: it opens once."""
+        found = LINKS.one(self._connection.one(_LINK, code_hash=code_hash))
+        if found is None or found.expires_at <= now:
             return None
-        return row[0], row[1]
+        return found if self._connection.run(_USE, this_hash=code_hash, now=now) else None
 
     def forget_links(self, before: Millis) -> None:
         self._connection.run(_FORGET_LINKS, before=before)
 
     def drop_links(self, agent_id: str) -> None:
+        """Those that sign this person in."""
         self._connection.run(_DROP_LINKS, agent_id=agent_id)
+
+    def drop_links_made_by(self, agent_id: str) -> None:
+        """Those that this person made, for whomever."""
+        self._connection.run(_DROP_LINKS_BY, agent_id=agent_id)
+
+    def drop_links_made_with(self, credential: str) -> None:
+        self._connection.run(_DROP_LINKS_WITH, made_with=credential)
 
     # --- accounts ----------------------------------------------------------------------------------------------------
 
@@ -125,6 +143,13 @@ class People:
     def tokens_of(self, agent_id: str) -> list[AccessToken]:
         """Those that were not revoked, the newest first."""
         return TOKENS.nouns(self._connection.all(_TOKENS_OF, agent_id=agent_id))
+
+    def tokens_made_by(self, agent_id: str) -> list[AccessToken]:
+        """Those that this person made, for whomever, and that were not revoked."""
+        return TOKENS.nouns(self._connection.all(_TOKENS_MADE_BY, made_by=agent_id))
+
+    def tokens_made_with(self, credential: str) -> list[AccessToken]:
+        return TOKENS.nouns(self._connection.all(_TOKENS_MADE_WITH, made_with=credential))
 
     def revoke(self, token_id: str, now: Millis) -> None:
         self._connection.run(update_by_id(_t, ("revoked_at",)), this_id=token_id, revoked_at=now)

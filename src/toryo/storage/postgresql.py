@@ -25,6 +25,7 @@ from psycopg.adapt import Buffer, Loader
 from psycopg.pq import ConnStatus, ExecStatus
 from psycopg.types.numeric import Int8Dumper
 
+from toryo.domain import secrecy
 from toryo.storage import migrations
 from toryo.storage.database import Connection, Database, DriverConnection, ddl_text
 from toryo.storage.errors import (
@@ -358,10 +359,12 @@ def _conninfo(url: str, patience: float) -> tuple[str, str]:
     scheme, _, rest = url.partition("://")
     try:
         told: dict[str, Any] = conninfo.conninfo_to_dict(f"{scheme.partition('+')[0]}://{rest}")
-    except psycopg.ProgrammingError as error:
+    except psycopg.ProgrammingError:  # its words repeat what cannot be read: the password, perhaps
         raise DatabaseUnavailable(
-            f"The database URL cannot be read: {_first_line(error)}.", "Write postgresql://user@host:5432/name."
-        ) from error
+            f"The database URL {secrecy.address(url)} cannot be read.",
+            "Write postgresql://USER:PASSWORD@HOST:5432/NAME, with / ? # @ % in the password written as %2F %3F %23 "
+            "%40 %25.",
+        ) from None
     place = f"{told.get('host', 'localhost')}:{told.get('port', 5432)}/{told.get('dbname', '')}"
     defaults: dict[str, str | int] = {
         "application_name": "toryo",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 
 from toryo.domain.queue import ApiKey, Claim, Entry, Presence
@@ -10,7 +12,7 @@ from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.database import Connection
 from toryo.storage.rows import JSON, TUPLE, Rows, to_json, update_by_id
-from toryo.storage.statements import Statement, upsert
+from toryo.storage.statements import Statement, octets, upsert
 from toryo.storage.tasks import ROWS as TASKS
 
 _k, _s, _c, _e, _t, _d = (
@@ -136,6 +138,11 @@ MOST_ENTRIES = 10_000
 """So many values of a project are listed."""
 _ENTRY = Statement(ENTRIES.select().where(_e.c.project_id == _p("project_id"), _e.c.key == _p("key")))
 _ENTRIES = Statement(ENTRIES.select().where(_e.c.project_id == _p("project_id")).order_by(_e.c.key).limit(MOST_ENTRIES))
+_BESIDE = Statement(  # without the brackets of the list that a value is stored in
+    sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(octets(_e.c.value) - 2), 0)).where(
+        _e.c.project_id == _p("project_id"), _e.c.key != _p("key"), _e.c.expires_at > _p("now")
+    )
+)
 _SAVE_ENTRY = upsert(
     _e, ENTRIES.names, ["project_id", "key"], [each for each in ENTRIES.names if each not in ("project_id", "key")]
 )
@@ -257,6 +264,11 @@ class Queues:
 
     def entries(self, project_id: str) -> list[Entry]:
         return ENTRIES.nouns(self._connection.all(_ENTRIES, project_id=project_id))
+
+    def entries_beside(self, project_id: str, key: str, now: Millis) -> tuple[int, int]:
+        """How many other values of the project are live, and how long they are together."""
+        row: Any = self._connection.one(_BESIDE, project_id=project_id, key=key, now=now)
+        return int(row[0]), int(row[1])
 
     def save_entry(self, entry: Entry) -> None:
         self._connection.run(_SAVE_ENTRY, **ENTRIES.values(entry))

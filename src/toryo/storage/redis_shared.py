@@ -18,8 +18,8 @@ from redis.retry import Retry
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.queue import Entry
-from toryo.domain.times import HOUR, Millis
-from toryo.storage.shared import conflict
+from toryo.domain.times import DAY, HOUR, Millis
+from toryo.storage.shared import QUOTA, Quota, conflict, too_many
 from toryo.storage.transaction import Transaction
 
 _REMEMBERED: Millis = 24 * HOUR
@@ -29,6 +29,9 @@ _ANSWERS_WITHIN = 1.0
 _REST_SECONDS, _REST_TIMES = 1.0, 10
 """After a failure nobody asks Redis again for a second, and for ten times as long as it took to fail."""
 
+_SIZES_LIVE: Millis = 31 * DAY
+"""How long the sizes of a project's values are kept after the last one was set: longer than any value lives."""
+_CONFLICT, _TOO_MANY = 0, 2
 _PUT = """
 local stored = redis.call('GET', KEYS[1])
 local version, live = 0, false
@@ -38,10 +41,26 @@ if stored then
   live = before.expires_at > tonumber(ARGV[3])
   if ARGV[5] ~= '' and before.once == ARGV[5] then return {1, version} end
 end
+local others, taken, was, size = 0, 0, 0, tonumber(ARGV[7])
+local sizes = redis.call('HGETALL', KEYS[2])
+for i = 1, #sizes, 2 do
+  local bytes, ends = string.match(sizes[i + 1], '(%d+) (%d+)')
+  if tonumber(ends) <= tonumber(ARGV[3]) then
+    redis.call('HDEL', KEYS[2], sizes[i])
+  elseif sizes[i] == ARGV[6] then
+    was = tonumber(bytes)
+  else
+    others, taken = others + 1, taken + tonumber(bytes)
+  end
+end
 local expected = tonumber(ARGV[2])
 local present = live and version or 0
 if expected >= 0 and expected ~= present then return {0, present} end
+if was == 0 and others >= tonumber(ARGV[9]) then return {2, 0} end
+if size > was and taken + size > tonumber(ARGV[8]) then return {2, 0} end
 version = version + 1
+redis.call('HSET', KEYS[2], ARGV[6], ARGV[7] .. ' ' .. ARGV[10])
+redis.call('PEXPIRE', KEYS[2], ARGV[11])
 redis.call('SET', KEYS[1], '{"version":' .. string.format('%d', version) .. ',' .. ARGV[1], 'PX', ARGV[4])
 return {1, version}
 """
@@ -84,13 +103,18 @@ class RedisState:
         expected: int | None,
         *,
         once: str = "",
+        quota: Quota = QUOTA,
     ) -> Entry:
         about = {"once": once, "updated_at": now, "updated_by": by, "expires_at": now + ttl, "value": value}
         rest, wanted = orjson.dumps(about)[1:], -1 if expected is None else expected
         arguments: list[bytes | int | str] = [rest, wanted, now, ttl + _REMEMBERED, once]
-        done, version = self._ask(lambda: self._put(keys=[_name(project_id, key)], args=arguments))
-        if not done:
+        arguments += [key, len(orjson.dumps(value)), quota.bytes, quota.entries, now + ttl, _SIZES_LIVE]
+        names = [_name(project_id, key), f"toryo:state-sizes:{project_id}"]
+        done, version = self._ask(lambda: self._put(keys=names, args=arguments))
+        if done == _CONFLICT:
             raise conflict(key, int(version), expected or 0)
+        if done == _TOO_MANY:
+            raise too_many(quota)
         return Entry(project_id, key, value, int(version), now, by, now + ttl)
 
     def all(self, project_id: str) -> list[Entry]:

@@ -677,9 +677,11 @@ tokens = Table(
     _text("agent_id", null=True),
     _text("login", null=True),
     _text("name"),
+    _text("place", null=True),
     _number("created_at"),
     _number("revoked_at", null=True),
 )
+"""Of the files in data directories; `place` names the directory (several servers may share a database)."""
 
 cooldowns = Table(
     "cooldowns",
@@ -832,6 +834,8 @@ sign_ins = Table(
     _number("expires_at"),
     _number("ended_at", null=True),
     _text("browser", null=True),
+    _text("made_by", null=True),
+    _text("made_with", null=True),
     _text("token_hash"),
     UniqueConstraint("token_hash"),
     Index("sign_ins_person", "agent_id", "created_at"),
@@ -846,6 +850,8 @@ sign_in_links = Table(
     _text("at_most"),
     _number("expires_at"),
     _number("used_at", null=True),
+    _text("made_by", null=True),
+    _text("made_with", null=True),
 )
 """One-time links that sign somebody in."""
 
@@ -854,6 +860,7 @@ people = Table(
     metadata,
     Column("agent_id", Text, ForeignKey("agents.id"), primary_key=True),
     _text("login"),
+    _text("own_login", null=True),
     _text("password_hash", null=True),
     _text("subject", null=True),
     _number("changed_at"),
@@ -872,6 +879,8 @@ access_tokens = Table(
     _number("expires_at", null=True),
     _number("used_on", null=True),
     _number("revoked_at", null=True),
+    _text("made_by", null=True),
+    _text("made_with", null=True),
     _text("token_hash"),
     UniqueConstraint("token_hash"),
     Index("access_tokens_person", "agent_id", "created_at"),
@@ -893,15 +902,6 @@ visits = Table(
     _number("at"),
 )
 """When a person has last dismissed what happened while they were away."""
-
-failures = Table(
-    "sign_in_failures",
-    metadata,
-    Column("agent_id", Text, primary_key=True),
-    _number("first_at"),
-    _number("count"),
-    _number("locked_until", null=True),
-)
 
 coordinators = Table(
     "coordinators",

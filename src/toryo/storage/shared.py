@@ -5,13 +5,25 @@ One conformance suite (tests/storage/test_shared.py) holds every implementation 
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
+
+import orjson
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.queue import Entry
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
 from toryo.storage.transaction import Transaction
+
+
+class Quota(NamedTuple):
+    """What the live values of a project may take."""
+
+    bytes: int
+    entries: int
+
+
+QUOTA = Quota(bytes=32 * 1024 * 1024, entries=10_000)
 
 
 class Shared(Protocol):
@@ -29,14 +41,29 @@ class Shared(Protocol):
         expected: int | None,
         *,
         once: str = "",
+        quota: Quota = QUOTA,
     ) -> Entry:
-        """Sets it; its version is one more than before. Raises Refusal (conflict) if another version was expected.
+        """Sets it; its version is one more than before. Raises Refusal (conflict) if another version was expected, or
+        (limitReached) if the project's values would take more than the quota, and more than before.
 
         `once` names the call: the work of a transaction may run again, and has then been done.
         """
 
     def all(self, project_id: str) -> list[Entry]:
         """By key, at most 1,000."""
+
+
+def too_many(quota: Quota) -> Refusal:
+    return Refusal(
+        Code.LIMIT_REACHED,
+        say(
+            "The shared values of this project would take more than {bytes:,} bytes, or be more than {entries:,}.",
+            bytes=quota.bytes,
+            entries=quota.entries,
+        ),
+        "Set values that nobody needs any more with ttl 1, or keep large ones in files and share their paths.",
+        limit=quota.bytes,
+    )
 
 
 def conflict(key: str, version: int, expected: int) -> Refusal:
@@ -69,11 +96,17 @@ class InDatabase:
         expected: int | None,
         *,
         once: str = "",  # noqa: ARG002 - what a transaction has not committed was not done
+        quota: Quota = QUOTA,
     ) -> Entry:
         before = self._tx.queues.entry(project_id, key)
         present = before.version if before is not None and not before.expired(now) else 0
         if expected is not None and expected != present:
             raise conflict(key, present, expected)
+        others, taken = self._tx.queues.entries_beside(project_id, key, now)
+        size = len(orjson.dumps(value))
+        was = len(orjson.dumps(before.value)) if before is not None and present else 0
+        if (not was and others >= quota.entries) or (size > was and taken + size > quota.bytes):
+            raise too_many(quota)
         version = (before.version if before is not None else 0) + 1
         entry = Entry(project_id, key, value, version, now, by, now + ttl)
         self._tx.queues.save_entry(entry)

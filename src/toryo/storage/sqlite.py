@@ -7,6 +7,7 @@ only when one fails after its first write is the batch rolled back and run again
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import sqlite3
@@ -18,6 +19,7 @@ from urllib.parse import quote
 
 import sqlalchemy as sa
 
+from toryo.domain import secrecy
 from toryo.storage.database import Connection, Database, DriverConnection, T, Work, ddl_text
 from toryo.storage.errors import (
     ConstraintBroken,
@@ -353,15 +355,20 @@ def _path(url: str) -> Path:
     name = sa.make_url(url).database
     if not name or name == ":memory:" or name.startswith("file:"):
         raise DatabaseUnavailable(
-            f"{url} names no file, and Toryo needs one: it uses several connections.", "Use sqlite:///path/to/toryo.db."
+            f"{secrecy.address(url)} names no file, and Toryo needs one: it uses several connections.",
+            "Use sqlite:///path/to/toryo.db.",
         )
     return Path(name).resolve()
 
 
 def _create(path: Path) -> None:
-    """Makes the file if it is missing, for its owner's eyes only; SQLite gives its companions the same mode."""
+    """Makes the file if it is missing. It is for its owner's eyes only from now on, and so are its companions: SQLite
+    gives new ones the mode of the file."""
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        for each in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm", ".lock"))):
+            with contextlib.suppress(FileNotFoundError, PermissionError):  # somebody else's file is theirs to close
+                each.chmod(0o600)
     except FileNotFoundError as error:
         raise DatabaseUnavailable(
             f"There is no directory {path.parent}.", "Create it, or choose another place for the database."

@@ -177,6 +177,24 @@ def _in_array(element: _InList, compiler: SQLCompiler, **kw: Any) -> str:
     return f"{compiler.process(column, **kw)} = ANY({compiler.process(values, **kw)})"
 
 
+class octets(FunctionElement[int]):  # noqa: N801 - read as a function
+    """Of a text: its bytes, where `length` counts characters."""
+
+    name = "octets"
+    type = sa.Integer()
+    inherit_cache = True
+
+
+@compiles(octets, "sqlite")
+def _of_blob(element: octets, compiler: SQLCompiler, **kw: Any) -> str:
+    return f"length(CAST({compiler.process(element.clauses, **kw)} AS BLOB))"
+
+
+@compiles(octets, "postgresql")
+def _octet_length(element: octets, compiler: SQLCompiler, **kw: Any) -> str:
+    return f"octet_length({compiler.process(element.clauses, **kw)})"
+
+
 class _ListOf(TypeDecorator[list[Any]]):
     """A Python list as one parameter: an array on PostgreSQL, a JSON text on SQLite."""
 

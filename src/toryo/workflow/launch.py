@@ -105,6 +105,10 @@ def not_managed(s: Snapshot) -> bool:
     return s.agent is not None and not s.agent.managed
 
 
+def mistaken(s: Snapshot) -> bool:
+    return s.agent is not None and s.agent.managed and bool(s.agent.mistakes)
+
+
 def _grace_over(s: Snapshot, cause: Millis | None) -> bool:
     return s.now >= (cause or 0) + s.limits.stop_grace
 
@@ -189,6 +193,12 @@ AGENT_ROWS: Sequence[Rule[Snapshot, Say]] = (
         "not managed (a live session started by hand goes on)",
         lambda s: not_managed(s) and not _signed_in(s),
         hold("not_managed"),
+    ),
+    Rule(
+        "2",
+        "its options have a mistake (a live session goes on)",
+        lambda s: mistaken(s) and not _signed_in(s),
+        hold("bad_options"),
     ),
     Rule(
         "3",
@@ -314,7 +324,7 @@ SERVES_A_QUEUE: Rule[Snapshot, Say] = Rule(
 NOTHING_TO_DO: Rule[Snapshot, Say] = Rule("15", "always", always, hold("no_in_progress_task"))
 
 
-NOT_FOR_PEOPLE = frozenset({"not_managed", "cooling_down"})
+NOT_FOR_PEOPLE = frozenset({"not_managed", "bad_options", "cooling_down"})
 """Reasons that do not refuse a start which a person makes by hand."""
 
 _BY_HAND = [each for each in AGENT_ROWS if each.then.reason not in NOT_FOR_PEOPLE]
@@ -446,6 +456,12 @@ CHAT_ROWS: Sequence[Rule[Snapshot, Say]] = (
     Rule("chat", "live session that tripped the runaway guard", _chat_runaway, stop("runaway")),
     Rule("chat", "live session that is silent", _chat_silent, stop("silent")),
     Rule("chat", "not managed", lambda s: not_managed(s) and not _chat_signed_in(s), hold("not_managed")),
+    Rule(
+        "chat",
+        "its options have a mistake",
+        lambda s: mistaken(s) and not _chat_signed_in(s),
+        hold("bad_options"),
+    ),
     Rule("chat", "a chat launch or session is live", _chat_live, hold("already_running")),
     Rule("chat", "the project is archived", _archived, hold("project_paused")),
     Rule("chat", "chat is in cooldown after failures", _chat_cooling_down, hold("cooling_down")),

@@ -18,11 +18,14 @@ from typing import Annotated
 
 import typer
 
+from toryo import directories, held
 from toryo.cli.failures import FAILED, INTERRUPTED, Failure, Misuse
 from toryo.cli.here import Here, command
+from toryo.coordinator import files
 
 LIMIT_SECONDS = 120
-DATA = ".toryo"
+MARKER = "demo"
+"""In `.toryo/`: a demo made this directory, and another one may use it."""
 TEAM = "toryo.yaml"
 LAST_WORDS = 10
 MAX_CONCURRENT = 8
@@ -47,35 +50,32 @@ def demo(
     from toryo.cli.processes import heed_terminate
 
     heed_terminate()
-    directory = _directory(dir)
+    temporary = None if dir else Path(tempfile.mkdtemp(prefix="toryo-demo-"))
+    directory = _directory(dir) if dir else Path(str(temporary), "crew")
+    data = _data_directory(directory, temporary and temporary / "data")
     try:
-        kept = _perform(here, directory, keep=keep, open_it=not no_browser)
+        kept = _perform(here, directory, data, keep=keep, open_it=not no_browser)
     except KeyboardInterrupt:
-        if dir is None:
-            shutil.rmtree(directory, ignore_errors=True)
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)
         raise typer.Exit(INTERRUPTED) from None
     if not kept:
         raise typer.Exit(FAILED)
 
 
-def _perform(here: Here, directory: Path, *, keep: bool, open_it: bool) -> bool:
+def _perform(here: Here, directory: Path, data: Path, *, keep: bool, open_it: bool) -> bool:
     """The whole demo in a directory; whether everything is as promised."""
     from toryo.cli import opening, output
     from toryo.cli.demo import showing, verdict, watching
     from toryo.cli.demo.stories import STORIES
     from toryo.cli.processes import Crew, without_toryo
 
-    data, log = directory / DATA, directory / "demo.log"
+    log = directory / "demo.log"
     output.say(f"Starting a server and a Coordinator in {directory}")
-    everywhere = ["--data-dir", str(data)]
+    coordinating = ["--max-concurrent", str(MAX_CONCURRENT)]
     with (
         _shown_on_failure(log),
-        Crew(
-            [*everywhere, "--port", "0"],
-            [*everywhere, "--max-concurrent", str(MAX_CONCURRENT)],
-            without_toryo(os.environ),
-            _into(log),
-        ) as crew,
+        Crew(data, ["--port", "0"], coordinating, without_toryo(os.environ), _into(log)) as crew,
     ):
         there = Here(data_dir=data, server=crew.address, json=here.json)
         since = watching.newest_event(there)
@@ -90,22 +90,39 @@ def _perform(here: Here, directory: Path, *, keep: bool, open_it: bool) -> bool:
             showing.stuck(there, seen, LIMIT_SECONDS)
         if keep:
             output.say(f"Toryo stays up at {crew.address} (data in {data}); ^C ends it.")
-            opening.invite(there, open_it=open_it)
+            opening.invite(there, data, open_it=open_it)
             crew.wait()
     if not here.json:
         showing.where(directory, data)
     return found.ok
 
 
-def _directory(given: Path | None) -> Path:
-    """A directory of this demo's own: what lies in somebody's directory is never touched."""
-    if given is None:
-        return Path(tempfile.mkdtemp(prefix="toryo-demo-"))
+def _directory(given: Path) -> Path:
+    """A directory of the demo's own. Raises Misuse, before anything is written, where somebody else's files are."""
     directory = given.expanduser().resolve()
-    directory.mkdir(parents=True, exist_ok=True)
-    if any(directory.iterdir()) and not (directory / DATA).is_dir():
-        raise Misuse(f"{directory} is not empty.", "Name a new or empty directory, or that of an earlier demo.")
+    elsewhere = "Name a new or empty directory, or that of an earlier demo."
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        if not (directory / directories.MARK / MARKER).is_file():
+            raise Misuse(f"{directory} is not empty, and no demo made it.", elsewhere)
+        if not _is_demos(directory / TEAM):
+            raise Misuse(f"{directory / TEAM} is not the demo's any more, and it would be overwritten.", elsewhere)
+        for each in held.holders(directories.prepare(directory)):
+            raise Misuse(f"A {each.name} (pid {each.pid}) runs there.", f"Stop it first: cd {directory} && toryo down")
     return directory
+
+
+def _is_demos(team: Path) -> bool:
+    from toryo import demo_team
+
+    return not team.exists() or files.text(team, errors="replace") == demo_team.text()
+
+
+def _data_directory(directory: Path, place: Path | None) -> Path:
+    """Makes the demo's directory and its data directory, which is not in it: agents work there."""
+    directory.mkdir(parents=True, exist_ok=True)
+    data = directories.prepare(directory, place)
+    (directory / directories.MARK / MARKER).touch()
+    return data
 
 
 def _make_team(here: Here, directory: Path) -> None:
@@ -135,6 +152,8 @@ def _shown_on_failure(log: Path) -> Iterator[None]:
     try:
         yield
     except Failure:
-        lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-        sys.stderr.writelines(f"{line}\n" for line in lines[-LAST_WORDS:])
+        lines = files.text(log, largest=files.LARGEST_RECORD).splitlines() if log.exists() else []
+        from toryo.cli import output
+
+        output.say(*lines[-LAST_WORDS:])
         raise

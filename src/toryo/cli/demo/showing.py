@@ -69,7 +69,7 @@ class Progress:
 
         line = output.status(task["status"])
         line.pad_right(max(0, STATUS_WIDTH - len(line.plain)))
-        line.append(f" {task['title']}", style="default")
+        line.append(f" {output.on_one_line(task['title'])}", style="default")
         line.append(f"  {task['assignee_id'] or 'nobody'}", style="cyan")
         taken = output.seconds_between(task.get("started_at"), task.get("completed_at"))
         if taken is not None:
@@ -86,7 +86,7 @@ def result(verdict: Verdict) -> None:
     output.table(
         ("STORY", "TASKS", "FILES", "AS PROMISED"),
         [
-            (each.story.name, f"{each.completed}/{len(each.tasks)}", "\n".join(each.made), "✔" if each.ok else "✘")
+            (each.story.name, f"{each.completed}/{len(each.tasks)}", ", ".join(each.made), "✔" if each.ok else "✘")
             for each in verdict.stories
         ],
         empty="",
@@ -140,7 +140,7 @@ def stuck(here: Here, seen: Seen, limit_seconds: float) -> None:
 
 def where(directory: Path, data: Path) -> None:
     typed = output.program()
-    output.done(f"\nThe files are in {directory}. To look again at who did what, and why:")
+    output.done("", f"The files are in {directory}. To look again at who did what, and why:")
     output.done(f"  {typed} up --data-dir {data}    # in a terminal of its own")
     for words in ("events --after 0", "task list --project translation", "why lead"):
         output.done(f"  {typed} {words} --data-dir {data}")

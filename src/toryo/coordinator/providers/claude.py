@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from toryo.coordinator import blocks
@@ -21,15 +22,17 @@ from toryo.coordinator.provider import (
     Exit,
     Failure,
     Login,
-    Permissions,
+    Needs,
     Provider,
     Setting,
     Verdict,
     extra_arguments,
+    home,
     judge_model,
     permissions,
 )
 from toryo.coordinator.stream import Called, Event, NotConnected, Said, Session, Troubled, Turned, Used
+from toryo.provider_options import Permissions
 
 MCP_CONFIG = "mcp.json"
 _LOOKS = ("Read", "Glob", "Grep", "TodoWrite", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate")
@@ -43,6 +46,10 @@ _TOOLS: Mapping[Permissions, tuple[str, ...]] = {
     ),
 }
 """By the names of this and of earlier versions: what it does not know it passes over."""
+_USERS_SETTINGS = ("--setting-sources", "user")
+"""Settings of the project name commands (hooks, apiKeyHelper) that run without any model, and headless it trusts all.
+CLAUDE.md would go with them: so it is read as that of a directory that was added."""
+_INSTRUCTIONS = {"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD": "1"}
 _QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "DISABLE_AUTOUPDATER": "1",
@@ -53,18 +60,20 @@ _QUIET = {
 
 def _prepare(setting: Setting) -> Command:
     server = {**mcp_server(setting, "${{{}}}"), "timeout": TOOL_TIME_OUT * 1000}
-    tools = _TOOLS[permissions(setting)]
+    may = permissions(setting)
+    tools = _TOOLS[may]
     argv = (
         *("claude", "--print", "--output-format", "stream-json", "--verbose"),
         *("--mcp-config", str(setting.workspace / MCP_CONFIG), "--strict-mcp-config"),
         *("--tools", ",".join(tools)),  # what it would refuse is not offered either
         *("--permission-mode", "dontAsk", "--allowedTools", ",".join((f"mcp__{NAME}", *tools))),
+        *(() if may is Permissions.FULL else (*_USERS_SETTINGS, "--add-dir", str(setting.working_directory))),
         *(("--model", setting.launch.model) if setting.launch.model else ()),
         *(("--resume", setting.resume) if setting.resume else ()),
         *extra_arguments(setting),
     )
     files = {MCP_CONFIG: json.dumps({"mcpServers": {NAME: server}}, indent=2)}
-    return Command(argv, _QUIET, files, stdin=setting.prompt)
+    return Command(argv, _QUIET | (_INSTRUCTIONS if may is not Permissions.FULL else {}), files, stdin=setting.prompt)
 
 
 def _parse(line: dict[str, Any]) -> Iterable[Event]:
@@ -171,6 +180,21 @@ def _login(environ: Mapping[str, str]) -> Login:
         return Login(None, "claude auth status does not say")
 
 
+def _needs(environ: Mapping[str, str]) -> Needs:
+    """`.claude.json` names MCP servers that start when a person starts it: a copy, where it lies beside the rest."""
+    user = home(environ)
+    place = Path(environ.get("CLAUDE_CONFIG_DIR") or user / ".claude")
+    copies = {} if environ.get("CLAUDE_CONFIG_DIR") else {user / ".claude.json": user / ".claude.json"}
+    fixed = ("settings.local.json", "CLAUDE.md", "agents", "commands", "skills", "plugins", "hooks", "rules", "local")
+    return Needs(
+        writes=(place,),
+        reads=(user / ".local" / "share" / "claude",),
+        fixed=tuple(place / each for each in (*fixed, "output-styles")),
+        made={place / "settings.json": "{}\n"},
+        copies=copies,
+    )
+
+
 PROVIDER = Provider(
     "claude",
     _prepare,
@@ -186,6 +210,7 @@ PROVIDER = Provider(
     parse=_parse,
     resumes=True,
     login=_login,
+    needs=_needs,
     install="npm install -g @anthropic-ai/claude-code",
     log_in="Start claude once and log in, or set ANTHROPIC_API_KEY.",
     tried="2.1.330",

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from toryo.coordinator import files
 from toryo.coordinator.asking import ask
 from toryo.coordinator.connection import NAME, TOOL_TIME_OUT, mcp_server, over_socket
 from toryo.coordinator.environment import CREDENTIAL
@@ -22,15 +23,17 @@ from toryo.coordinator.provider import (
     Exit,
     Failure,
     Login,
-    Permissions,
+    Needs,
     Provider,
     Setting,
     Verdict,
     extra_arguments,
+    home,
     judge_model,
     permissions,
 )
 from toryo.coordinator.stream import Answering, Called, Event, Note, Returned, Said, Session, Troubled, Used
+from toryo.provider_options import Permissions
 
 _SANDBOXES: Mapping[Permissions, str] = {
     Permissions.READ: "read-only",
@@ -190,10 +193,16 @@ def _own_provider(environ: Mapping[str, str]) -> str | None:
     """Whose keys Codex's own login knows nothing of."""
     home = environ.get("CODEX_HOME") or Path(environ.get("HOME") or "/") / ".codex"
     try:
-        named = tomllib.loads((Path(home) / "config.toml").read_text(encoding="utf-8")).get("model_provider")
+        named = tomllib.loads(files.text(Path(home) / "config.toml")).get("model_provider")
     except (OSError, ValueError):
         return None
     return str(named) if named and named != "openai" else None
+
+
+def _needs(environ: Mapping[str, str]) -> Needs:
+    place = Path(environ.get("CODEX_HOME") or home(environ) / ".codex")
+    fixed = ("AGENTS.md", "AGENTS.override.md", "prompts", "rules", "skills", "hooks.json", "plugins")
+    return Needs(writes=(place,), fixed=tuple(place / each for each in fixed), made={place / "config.toml": ""})
 
 
 PROVIDER = Provider(
@@ -211,6 +220,7 @@ PROVIDER = Provider(
     parse=_parse,
     resumes=True,
     login=_login,
+    needs=_needs,
     install="npm install -g @openai/codex",
     log_in="Run codex login, or set CODEX_API_KEY.",
     tried="0.169.0",

@@ -12,14 +12,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from toryo.coordinator import files
 from toryo.coordinator.connection import NAME, TOOL_TIME_OUT, mcp_server, over_socket
 from toryo.coordinator.provider import (
     Command,
     Login,
-    Permissions,
+    Needs,
     Provider,
     Setting,
     extra_arguments,
+    home,
     judge_model,
     permissions,
 )
@@ -35,6 +37,7 @@ from toryo.coordinator.stream import (
     Turned,
     Used,
 )
+from toryo.provider_options import Permissions
 
 MCP_CONFIG = "mcp.json"
 TELEMETRY = "telemetry.jsonl"
@@ -125,10 +128,10 @@ _COUNTED = ("input_tokens", "output_tokens", "cache_read.input_tokens")
 
 def _used(workspace: Path) -> Iterable[Event]:
     """One line per call of a model, whatever agent within the program made it; sums and measures come beside them."""
-    for line in (workspace / TELEMETRY).read_text(encoding="utf-8", errors="replace").splitlines():
+    for line in files.text(workspace / TELEMETRY, largest=files.LARGEST_RECORD, errors="replace").splitlines():
         try:
             yield from _called_model(json.loads(line))
-        except (AttributeError, TypeError, ValueError):
+        except (AttributeError, RecursionError, TypeError, ValueError):
             continue
 
 
@@ -160,11 +163,30 @@ def _users(environ: Mapping[str, str]) -> list[str]:
     """Copilot's own list, in JSON with comment lines before it."""
     home = environ.get("COPILOT_HOME") or Path(environ.get("HOME") or "/") / ".copilot"
     try:
-        lines = (Path(home) / "config.json").read_text(encoding="utf-8").splitlines()
+        lines = files.text(Path(home) / "config.json").splitlines()
         config = json.loads("\n".join(each for each in lines if not each.lstrip().startswith("//")))
         return [str(each["login"]) for each in config.get("loggedInUsers") or ()]
     except (OSError, ValueError, AttributeError, KeyError, TypeError):
         return []
+
+
+def _needs(environ: Mapping[str, str]) -> Needs:
+    place = Path(environ.get("COPILOT_HOME") or home(environ) / ".copilot")
+    fixed = (
+        "copilot-instructions.md",
+        "agents",
+        "skills",
+        "hooks",
+        "plugins",
+        "installed-plugins",
+        "pkg",
+        "lsp-config.json",
+    )
+    return Needs(
+        writes=(place,),
+        fixed=tuple(place / each for each in fixed),
+        made={place / "mcp-config.json": '{"mcpServers": {}}\n', place / "settings.json": "{}\n"},
+    )
 
 
 PROVIDER = Provider(
@@ -187,6 +209,7 @@ PROVIDER = Provider(
     also=_used,
     resumes=True,
     login=_login,
+    needs=_needs,
     install="npm install -g @github/copilot",
     log_in="Run copilot login, or set COPILOT_GITHUB_TOKEN.",
     tried="1.0.102",

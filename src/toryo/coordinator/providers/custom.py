@@ -11,6 +11,7 @@ import json
 from toryo.coordinator.config import ProviderConfig
 from toryo.coordinator.connection import mcp_server
 from toryo.coordinator.provider import Command, Provider, Setting, judge_by_words
+from toryo.provider_options import COMMON
 
 MCP_CONFIG = "mcp.json"
 
@@ -21,7 +22,7 @@ def provider(name: str, section: ProviderConfig) -> Provider:
     def prepare(setting: Setting) -> Command:
         return Command((program, *_arguments(section, setting)), files={MCP_CONFIG: _mcp_config(setting)})
 
-    return Provider(name, prepare, judge_by_words, version=(program, "--version"))
+    return Provider(name, prepare, judge_by_words, version=(program, "--version"), options=COMMON)
 
 
 def _arguments(section: ProviderConfig, setting: Setting) -> list[str]:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from toryo.coordinator import files
 from toryo.coordinator.connection import NAME, mcp_server_of_gemini
 from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.provider import (
@@ -22,15 +23,17 @@ from toryo.coordinator.provider import (
     Exit,
     Failure,
     Login,
-    Permissions,
+    Needs,
     Provider,
     Setting,
     Verdict,
     extra_arguments,
     judge_model,
+    named_files,
     permissions,
 )
 from toryo.coordinator.stream import Answering, Called, Event, Note, Piece, Returned, Session, Troubled, Used
+from toryo.provider_options import Permissions
 
 HOME = ".gemini"
 SETTINGS = "settings.json"
@@ -89,7 +92,7 @@ def _settings(setting: Setting, home: Path) -> dict[str, Any]:
 def _own_settings(home: Path) -> dict[str, Any]:
     """What cannot be read counts as nothing: it says so itself where a person starts it."""
     try:
-        found = json.loads((home / SETTINGS).read_text(encoding="utf-8"))
+        found = json.loads(files.text(home / SETTINGS))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
@@ -175,12 +178,24 @@ def _login(environ: Mapping[str, str]) -> Login:
     place = _home(environ)
     if (place / "oauth_creds.json").is_file():
         return Login(True, "by a Google account")
-    if (place / ".env").is_file():
+    if (place / ".env").is_file() and (place / ".env").stat().st_size:
         return Login(None, f"{place / '.env'} may hold a key")
     try:
         return Login(None, f"set up for {_own_settings(place)['security']['auth']['selectedType']}")
     except (KeyError, TypeError):
         return Login(False, "no key, and never logged in")
+
+
+def _needs(environ: Mapping[str, str]) -> Needs:
+    """What the links in the launch's own home lead to; its settings are written out there."""
+    place = _home(environ)
+    fixed = ("GEMINI.md", "commands", "extensions", "hooks", "skills", "agents", "policies", ".env")
+    return Needs(
+        writes=(place,),
+        reads=named_files(environ, "GOOGLE_APPLICATION_CREDENTIALS"),
+        fixed=tuple(place / each for each in fixed),
+        made={place / SETTINGS: "{}\n"},
+    )
 
 
 PROVIDER = Provider(
@@ -197,6 +212,7 @@ PROVIDER = Provider(
     parse=_parse,
     resumes=True,
     login=_login,
+    needs=_needs,
     install="npm install -g @google/gemini-cli",
     log_in="Start gemini once and log in, or set GEMINI_API_KEY.",
     tried="0.61.0",

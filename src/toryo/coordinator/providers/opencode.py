@@ -14,15 +14,18 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from toryo.coordinator import files
 from toryo.coordinator.connection import NAME, TOOL_TIME_OUT, mcp_server, over_socket
 from toryo.coordinator.provider import (
     Command,
     Login,
-    Permissions,
+    Needs,
     Provider,
     Setting,
     extra_arguments,
+    home,
     judge_model,
+    named_files,
     permissions,
 )
 from toryo.coordinator.stream import (
@@ -38,6 +41,7 @@ from toryo.coordinator.stream import (
     Turned,
     Used,
 )
+from toryo.provider_options import Permissions
 
 CONFIG = "OPENCODE_CONFIG_CONTENT"
 _LOOKS = ("read", "glob", "grep", "list", "todowrite", "todoread", f"{NAME}_*")
@@ -50,9 +54,13 @@ _PERMISSIONS: Mapping[Permissions, Mapping[str, str]] = {
 
 
 def _prepare(setting: Setting) -> Command:
+    may = permissions(setting)
+    # a project's own configuration brings MCP servers and tools that run at once: only its instructions count
+    own = {} if may is Permissions.FULL else {"instructions": [str(setting.working_directory / "AGENTS.md")]}
     config = {
+        **own,
         "mcp": {NAME: _server(setting)},
-        "permission": _PERMISSIONS[permissions(setting)],
+        "permission": _PERMISSIONS[may],
         "autoupdate": False,
         "share": "disabled",
     }
@@ -67,6 +75,7 @@ def _prepare(setting: Setting) -> Command:
         CONFIG: json.dumps(config, ensure_ascii=False),
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        **({"OPENCODE_DISABLE_PROJECT_CONFIG": "1"} if own else {}),
     }
     return Command(argv, env, stdin=setting.prompt)
 
@@ -149,7 +158,7 @@ def _login(environ: Mapping[str, str]) -> Login:
     """Its own list of logins costs half a gigabyte of memory; the file behind it is documented."""
     data = environ.get("XDG_DATA_HOME") or Path(environ.get("HOME") or "/") / ".local" / "share"
     try:
-        names = sorted(json.loads((Path(data) / "opencode" / "auth.json").read_text(encoding="utf-8")))
+        names = sorted(json.loads(files.text(Path(data) / "opencode" / "auth.json")))
     except (OSError, ValueError, TypeError):
         names = []
     if names:
@@ -168,6 +177,21 @@ _KEYS = frozenset(
     }
 )
 
+
+def _needs(environ: Mapping[str, str]) -> Needs:
+    """It downloads programs into its cache, and runs them when a person starts it, too: the cache is not shared."""
+    user = home(environ)
+    data, state = (
+        Path(environ.get(name) or user / below) / "opencode"
+        for name, below in (("XDG_DATA_HOME", ".local/share"), ("XDG_STATE_HOME", ".local/state"))
+    )
+    config = Path(environ.get("XDG_CONFIG_HOME") or user / ".config") / "opencode"
+    named = named_files(environ, "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR")
+    return Needs(
+        writes=(data, state), reads=(config, user / ".opencode" / "bin", *named), fixed=(data / "bin", data / "plugin")
+    )
+
+
 PROVIDER = Provider(
     "opencode",
     _prepare,
@@ -181,6 +205,7 @@ PROVIDER = Provider(
     parse=_parse,
     resumes=True,
     login=_login,
+    needs=_needs,
     install="npm install -g opencode-ai",
     log_in="Run opencode auth login, or set the key of a model's service, such as ANTHROPIC_API_KEY.",
     tried="1.18.33",

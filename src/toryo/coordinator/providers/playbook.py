@@ -25,4 +25,4 @@ def _prepare(setting: Setting) -> Command:
     return Command(argv, own_python_path(), {FILE: json.dumps(playbook, ensure_ascii=False)})
 
 
-PROVIDER = Provider("playbook", _prepare, judge_runner)
+PROVIDER = Provider("playbook", _prepare, judge_runner, reads_project=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from toryo.coordinator import blocks
+from toryo.coordinator import blocks, files
 from toryo.coordinator.connection import NAME, mcp_server_of_gemini
 from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.provider import (
@@ -21,15 +21,17 @@ from toryo.coordinator.provider import (
     Command,
     Exit,
     Login,
-    Permissions,
+    Needs,
     Provider,
     Setting,
     Verdict,
     extra_arguments,
+    home,
     judge_model,
     permissions,
 )
 from toryo.coordinator.stream import Answering, Called, Event, NotConnected, Said, Session, Troubled, Used
+from toryo.provider_options import Permissions
 
 SETTINGS = "qwen.json"
 _APPROVAL: Mapping[Permissions, str] = {
@@ -60,7 +62,8 @@ def _prepare(setting: Setting) -> Command:
         "QWEN_CODE_SUPPRESS_YOLO_WARNING": "1",
         **({"OPENAI_MODEL": model} if model else {}),  # without it, a key in the environment is not taken for a login
     }
-    settings = {**_QUIET, "mcpServers": {NAME: mcp_server_of_gemini(setting)}}
+    hooks = {} if permissions(setting) is Permissions.FULL else {"disableAllHooks": True}  # a project may bring some
+    settings = {**_QUIET, **hooks, "mcpServers": {NAME: mcp_server_of_gemini(setting)}}
     return Command(argv, env, {SETTINGS: json.dumps(settings, indent=2)}, stdin=setting.prompt)
 
 
@@ -143,13 +146,19 @@ def _login(environ: Mapping[str, str]) -> Login:
     if any(environ.get(each) for each in _KEYS):
         return Login(True, "by a key in the environment")
     place = Path(environ.get("QWEN_HOME") or Path(environ.get("HOME") or "~").expanduser() / ".qwen")
-    if (place / ".env").is_file():
+    if (place / ".env").is_file() and (place / ".env").stat().st_size:
         return Login(None, f"{place / '.env'} may hold a key")
     try:
-        kind = json.loads((place / "settings.json").read_text(encoding="utf-8"))["security"]["auth"]["selectedType"]
+        kind = json.loads(files.text(place / "settings.json"))["security"]["auth"]["selectedType"]
         return Login(None, f"set up for {kind}")
     except (OSError, ValueError, KeyError, TypeError):
         return Login(False, "no key, and never set up")
+
+
+def _needs(environ: Mapping[str, str]) -> Needs:
+    place = Path(environ.get("QWEN_HOME") or home(environ) / ".qwen")
+    fixed = ("QWEN.md", "commands", "extensions", "hooks", "skills", "agents", ".env")
+    return Needs(writes=(place,), fixed=tuple(place / each for each in fixed), made={place / "settings.json": "{}\n"})
 
 
 PROVIDER = Provider(
@@ -161,6 +170,7 @@ PROVIDER = Provider(
     parse=_parse,
     resumes=True,
     login=_login,
+    needs=_needs,
     install="npm install -g @qwen-code/qwen-code",
     log_in="Set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, or start qwen once and choose with /auth.",
     tried="0.24.4",

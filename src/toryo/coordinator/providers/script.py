@@ -25,4 +25,4 @@ def _prepare(setting: Setting) -> Command:
     return Command(argv, own_python_path(), {FILE: json.dumps(script, ensure_ascii=False)})
 
 
-PROVIDER = Provider("script", _prepare, judge_runner)
+PROVIDER = Provider("script", _prepare, judge_runner, reads_project=True)

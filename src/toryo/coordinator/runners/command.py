@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from toryo.coordinator.runners import delegating, shell
+from toryo.coordinator.runners.commands import Unfit
 from toryo.coordinator.runners.delegating import Delegating
 from toryo.coordinator.runners.session import (
     Answer,
@@ -67,12 +68,16 @@ class CommandRunner:
         return Talk(self._session, manners.plain(OTHERWISE)).handlers()
 
     def job(self) -> Job:
+        """Raises Unfit."""
         context = self._session.task.get("context")
         context = context if isinstance(context, Mapping) else {}
         return Job(context.get("command"), context, delegating.wanted_by(context))
 
     def execute(self, step: Answer) -> Answer:
-        job = self.job()
+        try:
+            job = self.job()
+        except Unfit as wrong:
+            return self._session.report("blocked", str(wrong))
         if refused := self._delegating.ask(job.wanted):
             return self._session.report("blocked", f"This could not be delegated: {refused.get('message')}")
         if not (job.command or job.wanted):

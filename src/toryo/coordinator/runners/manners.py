@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toryo.coordinator.runners.plays import VARIABLE, fits
+from toryo.coordinator.runners.commands import VARIABLE
+from toryo.coordinator.runners.plays import fits
 
 Rule = Mapping[str, Any]
 Facts = Mapping[str, Any]
@@ -67,7 +68,7 @@ def rule_for(rules: Sequence[Rule], key: str, text: str) -> tuple[Rule, dict[str
 
 def said(text: str, facts: Facts) -> str:
     """The text with every `{{name}}` filled in; what is not known is left empty."""
-    return VARIABLE.sub(lambda found: _value(found[1], facts), text)
+    return VARIABLE.sub(lambda found: _text(value(found[1], facts)), text)
 
 
 def move(script: Rule, standing: Standing, facts: Facts) -> Move:
@@ -146,8 +147,13 @@ def _number(value: object, facts: Facts) -> int | None:
     return int(text) if text.isdecimal() else None
 
 
-def _value(name: str, facts: Facts) -> str:
+def value(name: str, facts: Facts) -> Any:
+    """What a name stands for; None where it is not known."""
     at: Any = facts
     for part in [name] if name in facts else name.split("."):
         at = at.get(part) if isinstance(at, Mapping) else None
-    return "" if at is None else str(at)
+    return at
+
+
+def _text(known: Any) -> str:
+    return "" if known is None else str(known)

@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toryo.coordinator.runners import conditions
+from toryo.coordinator.runners import commands, conditions
+from toryo.coordinator.runners.commands import VARIABLE, Unfit
 from toryo.coordinator.runners.conditions import Condition
 
-VARIABLE = re.compile(r"\{\{\s*([A-Za-z0-9_][\w.-]*)\s*\}\}")
+LONGEST_PATTERN = 1000
+"""Characters of a regular expression: compiling a long one takes a Coordinator's time."""
 FACTS = ("title", "description", "task_id")
 """What is known of every task; beside them `context.KEY`."""
 
@@ -74,13 +76,16 @@ def fits(pattern: str, title: str) -> dict[str, str] | None:
 def compiled(pattern: str) -> re.Pattern[str] | None:
     """The pattern as a regular expression, where it is one (`*.txt` is not)."""
     try:
-        return re.compile(pattern)
-    except re.error:
+        return re.compile(pattern) if len(pattern) <= LONGEST_PATTERN else None
+    except (re.error, OverflowError, RecursionError):
         return None
 
 
 def filled(value: Any, variables: Mapping[str, Any]) -> Any:
-    """Every `{{name}}` in a nest of texts replaced; a text that is nothing but one keeps the variable's type."""
+    """Every `{{name}}` in a nest of texts replaced; a text that is nothing but one keeps the variable's type.
+
+    Not for commands: see `commands.filled`.
+    """
     if isinstance(value, str):
         whole = VARIABLE.fullmatch(value.strip())
         if whole:
@@ -145,6 +150,7 @@ class _Made:
 def _step(raw: Mapping[str, Any], retry: int, variables: Mapping[str, Any], made: _Made, number: int) -> Step:
     apart = ("id", "depends_on", "when", "for_each")
     each = filled({name: value for name, value in raw.items() if name not in apart}, variables)
+    _fill_commands(each, raw, variables)
     texts = {name: str(each[name]) for name in ("title", "description", "priority")}
     return Step(
         id=made.id(raw["id"], number),
@@ -159,6 +165,18 @@ def _step(raw: Mapping[str, Any], retry: int, variables: Mapping[str, Any], made
         when=tuple(_condition(one, variables, made, number) for one in raw.get("when") or ()),
         **texts,
     )
+
+
+def _fill_commands(subtask: dict[str, Any], raw: Mapping[str, Any], variables: Mapping[str, Any]) -> None:
+    """Commands are filled in their own way: as texts they would be the value's, not the plan's."""
+    for path, command in commands.within(raw):
+        at: Any = subtask
+        for part in path[:-1]:
+            at = at[part]
+        try:
+            at[path[-1]] = commands.filled(command, lambda name: _value(name, variables))
+        except Unfit as wrong:
+            raise NoPlan(f"{'.'.join(map(str, path))} of {raw['id']}: {wrong}") from None
 
 
 def _condition(raw: Mapping[str, Any], variables: Mapping[str, Any], made: _Made, number: int) -> Condition:

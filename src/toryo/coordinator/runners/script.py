@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from toryo.coordinator.runners import manners, plays
+from toryo.coordinator.runners import commands, manners, plays
 from toryo.coordinator.runners.command import CommandRunner, Job
 from toryo.coordinator.runners.misbehaving import Misbehaving
 from toryo.coordinator.runners.session import Handler, Session, main
@@ -32,13 +32,18 @@ class ScriptRunner(CommandRunner):
             if groups is not None:
                 known = {name: task.get(name) for name in plays.FACTS} | {"context": job.context} | self._who()
                 wanted = [_filled(each, {**known, **groups}) for each in rule["delegate"]]
-                command = _filled(rule["run"], {**known, **groups}) or job.command
-                return Job(command, job.context, [*job.wanted, *wanted])
+                return Job(
+                    _command(rule["run"], {**known, **groups}) or job.command, job.context, [*job.wanted, *wanted]
+                )
         return job
 
     def _who(self) -> dict[str, Any]:
         known = self._session
         return {"agent_id": known.agent_id, "agent_name": known.agent_name, "project_id": known.project_id}
+
+
+def _command(template: Any, facts: Mapping[str, Any]) -> Any:
+    return None if template is None else commands.filled(template, lambda name: manners.value(name, facts))
 
 
 def _filled(value: Any, facts: Mapping[str, Any]) -> Any:

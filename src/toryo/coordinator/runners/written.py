@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from toryo.coordinator import files
 from toryo.coordinator.runners.session import say
 
 WRONG_CONFIGURATION = 78
@@ -29,7 +30,7 @@ def given(kind: str, parse: Callable[[str, str], dict[str, Any]]) -> dict[str, A
 
 def _read(path: Path, parse: Callable[[str, str], dict[str, Any]]) -> dict[str, Any]:
     """JSON is the checked form that a Coordinator writes; YAML, as people write it, is checked here."""
-    text = path.read_text(encoding="utf-8")
+    text = files.text(path, largest=files.LARGEST_RECORD)
     if path.suffix == ".json":
         found: dict[str, Any] = json.loads(text)
         return found

@@ -1,9 +1,10 @@
 """A git worktree per task: made, its work kept, shown, merged or discarded. Knows git, and nothing of tasks or servers.
 
 `making` makes worktrees and `places` finds them, `contents` keeps what an agent did and shows it, `ending` merges,
-discards and removes, `disk` says what is used and what nobody knows; `git` runs the program. Every function blocks, for
-at most the time limits of `git`: call them in a thread. What a repository may hold besides is left to git as it is set
-up there: submodules are not checked out, filters (LFS) run as they would in any checkout. No hook runs.
+discards and removes, `disk` says what is used and what nobody knows; `repository` is what git is let see of a person's
+repository, `git` runs the program. Every function blocks, for at most the time limits of `git`: call them in a thread.
+Submodules are not checked out. No hook runs, and no program that the repository or a worktree names: filters (LFS) and
+merge drivers are those of the user's own configuration.
 """
 
 from toryo.coordinator.worktrees.bringing import bring
@@ -14,14 +15,25 @@ from toryo.coordinator.worktrees.ending import (
     Discarded,
     Merged,
     Nothing,
+    Person,
     discard,
     merge,
     merged_before,
+    person,
     remove,
 )
 from toryo.coordinator.worktrees.git import Trouble
 from toryo.coordinator.worktrees.making import make
-from toryo.coordinator.worktrees.places import Worktree, branch_of, find, opened_at, safe, signing
+from toryo.coordinator.worktrees.places import (
+    Worktree,
+    branch_of,
+    find,
+    noted_repository,
+    opened_at,
+    possible,
+    safe,
+    signing,
+)
 
 __all__ = [
     "Conflict",
@@ -32,6 +44,7 @@ __all__ = [
     "Leftover",
     "Merged",
     "Nothing",
+    "Person",
     "Trouble",
     "Worktree",
     "branch_of",
@@ -44,7 +57,10 @@ __all__ = [
     "make",
     "merge",
     "merged_before",
+    "noted_repository",
     "opened_at",
+    "person",
+    "possible",
     "remove",
     "safe",
     "signing",

@@ -1,23 +1,31 @@
 """What an agent did in its worktree: kept as commits, so that nothing is lost, and shown, with what is not kept yet.
 
 Repositories that an agent made or cloned inside of its worktree are nobody's files: git would record them by the id of
-a commit that exists nowhere else. They are left out, and named; so is what is not committed inside of a submodule.
+a commit that exists nowhere else. They are left out, and named; so are files of more than `LARGEST_FILE`, what is no
+file (pipes, devices), and what is not committed inside of a submodule. Git never looks into a submodule by itself: it
+would run what the configuration there names, and agents write there.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toryo.coordinator.worktrees.git import LONG, Git
+from toryo.coordinator.worktrees.git import LONG, Git, Trouble
 from toryo.coordinator.worktrees.places import Worktree, contains, current_branch, inside, shown, signed, tip
+from toryo.coordinator.worktrees.repository import opened
 
 DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--find-renames", "--submodule=short")
 INDEX = "--cached"
+GITLINK = "160000"
+LARGEST_FILE = 4 * 1024**3
+"""Bytes: a larger one is nothing for a repository, and takes minutes to be read."""
 PREFIXES = ("--src-prefix=a/", "--dst-prefix=b/")
 STATUSES = {"A": "added", "D": "deleted", "M": "modified", "R": "renamed", "C": "copied", "T": "type changed"}
 UNFINISHED = {
@@ -43,7 +51,8 @@ class Kept:
     trouble: str = ""
     """Why something was left as it is, and the next step; empty where everything is on the branch now."""
     left_out: tuple[str, ...] = ()
-    """Repositories inside of the worktree, and submodules with uncommitted changes: these cannot be kept from here."""
+    """Repositories inside of the worktree, submodules with uncommitted changes, files that are too large or are none:
+    these cannot be kept from here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +95,7 @@ def keep(worktree: Worktree, message: str, author_name: str) -> Kept:
     git = inside(worktree)
     if git is None:
         words = f"The directory {worktree.path} is gone, so there is nothing to keep but the commits on its branch."
-        return _kept(Git(worktree.repository), worktree, trouble=words)
+        return _kept(opened(worktree.repository).git, worktree, trouble=words)
     hindrance = unfinished(git)
     if hindrance:
         return _kept(git, worktree, trouble=hindrance)
@@ -103,7 +112,7 @@ def diff(worktree: Worktree, context: int = 3, limit: int = 1_000_000) -> Diff:
     as it is. A patch of more than `limit` characters is cut at the end of a line; the list of files is whole."""
     git = inside(worktree)
     if git is None:
-        git = Git(worktree.repository)
+        git = opened(worktree.repository).git
         return _diff(git, worktree, f"refs/heads/{worktree.branch}", context, limit)
     with tempfile.TemporaryDirectory(prefix="toryo-index-") as place:
         aside = _index_of_its_own(git, Path(place) / "index")
@@ -149,10 +158,34 @@ def head_of(git: Git, worktree: Worktree) -> str:
 
 
 def _stage(git: Git) -> None:
-    """Everything but other repositories."""
-    nested = [each for each in git.must("ls-files", "--others", "--exclude-standard", "-z").names if each[-1] == "/"]
-    paths = "\0".join([".", *(f":(top,literal,exclude){each[:-1]}" for each in nested)])
+    """Everything but what is left out. Of a submodule the commit that is checked out there."""
+    links = _submodules(git)
+    left_out = [*_unfit(git, links), *links]
+    paths = "\0".join([".", *(f":(top,literal,exclude){each}" for each in left_out)])
     git("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul", given=paths, seconds=LONG)
+    if links:
+        git.ask("update-index", "--remove", "-z", "--stdin", given="\0".join(links))
+
+
+def _submodules(git: Git) -> list[str]:
+    staged = (each.partition(" ") for each in git.must("ls-files", "--format=%(objectmode) %(path)", "-z").names)
+    return list(dict.fromkeys(name for mode, _, name in staged if mode == GITLINK))
+
+
+def _unfit(git: Git, submodules: Sequence[str]) -> list[str]:
+    """What is new or changed and cannot be kept: other repositories, files too large, what is no file."""
+    options = ("--others", "--modified", "--exclude-standard", "--deduplicate", "-z")
+    names = set(git.must("ls-files", *options, seconds=LONG).names) - set(submodules)
+    return [each.removesuffix("/") for each in names if each.endswith("/") or not _fits(git.directory / each)]
+
+
+def _fits(file: Path) -> bool:
+    try:
+        found = file.lstat()
+    except OSError:  # it is gone, or a directory above it is a file now: that is a change like any other
+        return True
+    kind = stat.S_IFMT(found.st_mode)
+    return kind in (stat.S_IFLNK, stat.S_IFDIR) or (kind == stat.S_IFREG and found.st_size <= LARGEST_FILE)
 
 
 def _commit(git: Git, message: str, author_name: str) -> None:
@@ -189,17 +222,24 @@ def _kept(
     git: Git, worktree: Worktree, *, committed: bool = False, trouble: str = "", left_out: tuple[str, ...] = ()
 ) -> Kept:
     base, head = _base(git, worktree), head_of(git, worktree)
-    files = _changes(git, [base, head])
+    figures = git("diff", "--shortstat", *DIFF, base, head, "--")
+    files, insertions, deletions = (_figure(figures, each) for each in ("file", "insertion", "deletion"))
     return Kept(
         head_commit=head,
         commits=int(git("rev-list", "--count", f"{base}..{head}")),
-        files_changed=len(files),
-        insertions=sum(each.insertions for each in files),
-        deletions=sum(each.deletions for each in files),
+        files_changed=files,
+        insertions=insertions,
+        deletions=deletions,
         committed=committed,
         trouble=trouble,
         left_out=left_out,
     )
+
+
+def _figure(words: str, what: str) -> int:
+    """Of ` 2 files changed, 1 insertion(+)`."""
+    found = re.search(rf"(\d+) {what}", words)
+    return int(found[1]) if found else 0
 
 
 def _base(git: Git, worktree: Worktree) -> str:
@@ -272,20 +312,29 @@ def _change(status: str, path: str, old_path: str | None, added: str, deleted: s
 
 
 def _uncommitted(git: Git) -> Loose:
-    """What `git status` tells, without renames, so that each line has one name."""
-    options = ("--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=none")
-    found = [_loose(line) for line in git.must("status", *options, seconds=LONG).names]
-    own, others = (tuple(shown(name) for name, foreign in found if foreign is which) for which in (False, True))
-    return Loose(own, others)
+    """What `git status` tells, without renames, so that each line has one name; and what cannot be kept from here."""
+    options = ("--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
+    found = [_name(line) for line in git.must("status", *options, seconds=LONG).names]
+    own = [each for each in found if not each.endswith("/") and _fits(git.directory / each)]
+    others = sorted(set(found) - set(own))
+    changed = [each for each in _submodules(git) if _changed_inside(git.directory / each)]
+    return Loose(tuple(map(shown, own)), tuple(map(shown, (*others, *changed))))
 
 
-def _loose(line: str) -> tuple[str, bool]:
-    """A name, and whether only another repository can keep what is there.
+def _name(line: str) -> str:
+    """A new name that ends with a slash, although every file is named, is a repository: git does not look into it."""
+    return line[2:] if line.startswith("? ") else line.split(" ", 10 if line.startswith("u ") else 8)[-1]
 
-    A new name that ends with a slash, although every file is named, is a repository: git does not look into it. For a
-    submodule the third field has three places: another commit (which we can keep), changes, new files.
-    """
-    if line.startswith("? "):
-        return line[2:], line.endswith("/")
-    fields = line.split(" ", 10 if line.startswith("u ") else 8)
-    return fields[-1], fields[1] == ".M" and fields[2].startswith("S.")
+
+def _changed_inside(submodule: Path) -> bool:
+    """Whether a submodule that is checked out has what it has not committed. It is a repository like any other."""
+    if not os.path.lexists(submodule / ".git"):
+        return False
+    try:
+        checkout = opened(submodule)
+        if checkout.top != submodule:
+            return True
+        options = ("--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
+        return bool(checkout.git.must("status", *options, seconds=LONG).output)
+    except Trouble:
+        return True

@@ -7,7 +7,7 @@ branch: where that is checked out by git's own fast-forward, which refuses to ov
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toryo.coordinator.worktrees import contents
@@ -23,8 +23,11 @@ from toryo.coordinator.worktrees.places import (
     inside,
     joined,
     safe,
+    signature,
     tip,
+    unnote,
 )
+from toryo.coordinator.worktrees.repository import Checkout, content, opened
 
 TASK = "Toryo-Task"
 """The line in a merge's message by which it is known again, whatever became of branch and directory since."""
@@ -67,20 +70,42 @@ class Discarded:
     message: str
 
 
-def merge(worktree: Worktree, message: str, into: str | None = None) -> Merged | Nothing | Conflict:
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who merges: their name and address stand in the merge commit."""
+
+    name: str
+    email: str
+
+
+TORYO = Person("Toryo", "toryo@toryo.invalid")
+
+
+def person(person_id: str, name: str = "", email: str = "") -> Person:
+    """As far as they are known; nobody can have the address that stands in for theirs."""
+    plain, address = signature(person_id)
+    known = re.fullmatch(r"[^@\s<>\x00-\x1f]+@[^@\s<>\x00-\x1f]+", email)
+    return Person(signature(name)[0] if name.strip() else plain, email if known else address)
+
+
+def merge(
+    worktree: Worktree, message: str, into: str | None = None, person: Person = TORYO
+) -> Merged | Nothing | Conflict:
     """Merges the branch (`--no-ff`) into its base branch or another one. Only commits are merged: call `keep` first.
     The message is told the worktree's name, too.
 
     Raises Trouble, with everything as it was, where there are uncommitted changes in the worktree, where such changes
     in the branch's checkout would be overwritten, and where the branch is not there.
     """
-    target = _target(worktree, into)
+    checkout = opened(worktree.repository)
+    checkout = replace(checkout, git=checkout.git.signed(person.name, person.email))
+    target = _target(checkout, worktree, into)
     words = contents.unkept(worktree)
     if words:
         raise Trouble(f"{worktree.branch} cannot be merged yet. {words}")
     with alone(worktree.path.parent):
         for _ in range(ATTEMPTS):
-            outcome = _attempt(Git(worktree.repository), worktree, target, message)
+            outcome = _attempt(checkout, worktree, target, message)
             if outcome is not None:
                 return outcome
     raise Trouble(f"The branch {target} moved on {ATTEMPTS} times while it was being merged into: try again.")
@@ -88,22 +113,23 @@ def merge(worktree: Worktree, message: str, into: str | None = None) -> Merged |
 
 def merged_before(repository: Path, name: str, into: str, since: str) -> Merged | None:
     """The merge of a worktree that is gone, into this branch and not before this commit; None where there is none."""
-    git = Git(repository)
+    checkout = opened(repository)
+    git = checkout.git
     if tip(git, into) is None:
         return None
     line = f"--grep=^{TASK}: {re.escape(safe(name))}$"
     range_ = [f"refs/heads/{into}", "--not", since]
     found = git.ask("log", "--merges", "--max-count=1", "--format=%H", "--extended-regexp", line, *range_, seconds=LONG)
-    return Merged(found.text, checkout_of(git, into), into) if found.code == 0 and found.text else None
+    return Merged(found.text, checkout_of(checkout, into), into) if found.code == 0 and found.text else None
 
 
 def discard(worktree: Worktree) -> Discarded:
     """Directory and branch are gone, with whatever was not committed. Does nothing where they are gone already."""
-    git = Git(worktree.repository)
+    checkout = opened(worktree.repository)
     with alone(worktree.path.parent):
-        _refuse_in_use(git, worktree)
-        commits = _thrown_away(git, worktree)
-        _remove(git, worktree)
+        _refuse_in_use(checkout, worktree)
+        commits = _thrown_away(checkout.git, worktree)
+        _remove(checkout, worktree)
     if not commits:
         return Discarded(worktree.branch, None, f"{worktree.branch} is gone, and every commit of it is elsewhere, too.")
     words = f"{worktree.branch} was discarded. Until git gc cleans up, this gets it back, in {worktree.repository}:"
@@ -117,28 +143,28 @@ def remove(worktree: Worktree, *, force: bool = False) -> None:
 
     `force` gives up what `Kept.left_out` named (repositories inside, changes inside of submodules); nothing else.
     """
-    git = Git(worktree.repository)
+    checkout = opened(worktree.repository)
     with alone(worktree.path.parent):
-        _refuse_in_use(git, worktree)
-        _refuse_loss(git, worktree, force=force)
-        _remove(git, worktree)
+        _refuse_in_use(checkout, worktree)
+        _refuse_loss(checkout.git, worktree, force=force)
+        _remove(checkout, worktree)
 
 
-def _target(worktree: Worktree, into: str | None) -> str:
-    git = Git(worktree.repository)
+def _target(checkout: Checkout, worktree: Worktree, into: str | None) -> str:
     target = into or worktree.base_branch
     if target is None:
         raise Trouble(f"{worktree.branch} started from no branch (a detached HEAD): say into which it is to be merged.")
     if target == worktree.branch:
         raise Trouble(f"{target} cannot be merged into itself: name another branch.")
     for each in (target, worktree.branch):
-        if tip(git, each) is None:
+        if tip(checkout.git, each) is None:
             raise Trouble(f"There is no branch {each} in {worktree.repository}: create it, or name another one.")
     return target
 
 
-def _attempt(git: Git, worktree: Worktree, target: str, message: str) -> Merged | Nothing | Conflict | None:
+def _attempt(checkout: Checkout, worktree: Worktree, target: str, message: str) -> Merged | Nothing | Conflict | None:
     """None where the branch moved on before the merge could be brought to it."""
+    git = checkout.git
     old, new = git("rev-parse", f"refs/heads/{target}"), git("rev-parse", f"refs/heads/{worktree.branch}")
     if contains(git, old, new):
         return Nothing(old, target, f"{target} has everything of {worktree.branch} already.")
@@ -148,21 +174,23 @@ def _attempt(git: Git, worktree: Worktree, target: str, message: str) -> Merged 
     said = message.replace("\0", "").strip() or f"Merge {worktree.branch} into {target}"
     words = f"{said}\n\n{TASK}: {worktree.name}"
     commit = git("commit-tree", tree, "-p", old, "-p", new, given=f"{words}\n")
-    place = checkout_of(git, target)
-    done = _move(git, target, commit, old) if place is None else _forward(Git(place), target, commit, old)
+    place = checkout_of(checkout, target)
+    there = checkout.at(place) if place is not None else None
+    done = _move(checkout, target, commit, old) if there is None else _forward(there, target, commit, old)
     return Merged(commit, place, target) if done else None
 
 
 def _conflict(worktree: Worktree, target: str, files: tuple[str, ...]) -> str:
     return (
-        f"{worktree.branch} and {target} changed the same places of {contents.named(files)}. Nothing was merged: merge"
+        f"{worktree.branch} and {target} changed the same places of {contents.named(files)}. Nothing was merged. Merge"
         f" {target} into {worktree.branch} in {worktree.path}, resolve it there and commit, then merge again."
     )
 
 
-def _move(git: Git, target: str, commit: str, old: str) -> bool:
+def _move(checkout: Checkout, target: str, commit: str, old: str) -> bool:
     """A branch without checkout, if it is still where it was."""
-    _refuse_rebase(git, target)
+    _refuse_rebase(checkout, target)
+    git = checkout.git
     moved = git.ask("update-ref", "-m", "toryo: merge", f"refs/heads/{target}", commit, old)
     if moved.code != 0 and tip(git, target) == old:
         raise Trouble(f"{target} cannot be moved to the merge: {moved.errors}")
@@ -192,18 +220,24 @@ def _hindered(git: Git, target: str, errors: str) -> str:
     )
 
 
-def _refuse_rebase(git: Git, branch: str) -> None:
+def _refuse_rebase(checkout: Checkout, branch: str) -> None:
     """A branch that is just being rebased is checked out nowhere, and would be overwritten at the end of that."""
-    for each in entries(git):
-        asked = each.path.is_dir() and Git(each.path).ask("rev-parse", "--absolute-git-dir")
+    for each in entries(checkout):
+        directory = checkout.directory_of(each.path)
         for kind in ("rebase-merge", "rebase-apply"):
-            head = Path(asked.text if asked else "", kind, "head-name")
-            if asked and head.is_file() and head.read_text().strip() == f"refs/heads/{branch}":
+            if directory is not None and _says(directory / kind / "head-name") == f"refs/heads/{branch}":
                 raise Trouble(f"{branch} is being rebased in {each.path}: finish or abort that, then merge again.")
 
 
-def _refuse_in_use(git: Git, worktree: Worktree) -> None:
-    place = checkout_of(git, worktree.branch)
+def _says(file: Path) -> str:
+    try:
+        return content(file).decode(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _refuse_in_use(checkout: Checkout, worktree: Worktree) -> None:
+    place = checkout_of(checkout, worktree.branch)
     if place is not None and place != worktree.path:
         raise Trouble(f"{worktree.branch} is checked out in {place}: switch to another branch there, then try again.")
 
@@ -212,7 +246,7 @@ def _refuse_loss(git: Git, worktree: Worktree, *, force: bool) -> None:
     words = contents.unkept(worktree)
     others = () if force or words else contents.others(worktree)
     if others:
-        words = f"Other repositories inside have what is nowhere else: {contents.named(others)}. Move away what counts."
+        words = f"What is inside and cannot be kept is nowhere else: {contents.named(others)}. Move away what counts."
     last = tip(git, worktree.branch)
     if not words and last is not None and not _elsewhere(git, worktree, last):
         words = f"{worktree.branch} has commits that no other branch has: merge it first, or discard it."
@@ -242,8 +276,9 @@ def _head(worktree: Worktree, last: str | None) -> str | None:
     return last if there is None else there("rev-parse", "HEAD")
 
 
-def _remove(git: Git, worktree: Worktree) -> None:
-    if worktree.path.exists() or entry_at(git, worktree.path) is not None:
-        forget(git, worktree.path)
-    if tip(git, worktree.branch) is not None:
-        git("branch", "--quiet", "-D", worktree.branch)
+def _remove(checkout: Checkout, worktree: Worktree) -> None:
+    if worktree.path.exists() or entry_at(checkout, worktree.path) is not None:
+        forget(checkout, worktree.path)
+    if tip(checkout.git, worktree.branch) is not None:
+        checkout.git("branch", "--quiet", "-D", worktree.branch)
+    unnote(worktree.path)

@@ -1,7 +1,8 @@
-"""Running git: one directory, an environment of its own, a bound on time, and errors that name the next step.
+"""Running git: one directory, an environment of its own, bounds on time and output, errors that name the next step.
 
-Nothing is asked (no prompt, no pager, no editor), no hook runs, and the user's settings that would change what our
-commands do or print are overruled. What another git holds locked is tried again, for a while.
+Nothing is asked (no prompt, no pager, no editor), no hook runs, nothing is fetched, and the user's settings that would
+change what our commands do or print are overruled. What another git holds locked is tried again, for a while.
+Which repository git works on, and that it does not read that repository's configuration, is decided in `repository`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Mapping
@@ -27,15 +29,29 @@ LOCKED_FOR = 15.0
 """Seconds during which a lock that another git holds is tried again."""
 PAUSE = 0.05
 END_WITHIN = 5.0
+MOST_OUTPUT = 128 * 1024 * 1024
+"""Bytes that are read of an answer; agents can make a repository of any size."""
+MOST_ERRORS = 64 * 1024
 
 SETTINGS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.safecrlf=false",
+    "core.quotePath=false",
+    "core.protectHFS=true",
+    "core.protectNTFS=true",
+    "core.askPass=",
+    "core.sshCommand=false",
+    "credential.helper=",
+    "protocol.allow=never",
     "gc.auto=0",
     "maintenance.auto=false",
+    "rerere.enabled=false",
     "submodule.recurse=false",
+    "diff.ignoreSubmodules=dirty",
+    "status.submoduleSummary=false",
     "merge.verifySignatures=false",
+    "log.showSignature=false",
     "commit.gpgSign=false",
     "advice.addEmbeddedRepo=false",
 )
@@ -51,6 +67,12 @@ OWN = {
     "GIT_PAGER": "cat",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_MERGE_AUTOEDIT": "no",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": os.devnull,
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "",
+    "GIT_PROTOCOL_FROM_USER": "0",
+    "PYTHONSAFEPATH": "1",
     "GIT_AUTHOR_NAME": "Toryo",
     "GIT_AUTHOR_EMAIL": "toryo@toryo.invalid",
     "GIT_COMMITTER_NAME": "Toryo",
@@ -65,6 +87,8 @@ NEXT_STEPS = (
     ("Permission denied", "Give the user that the Coordinator runs as the right to read and write there."),
     ("not a git repository", "Run git init there and commit once, or set the project's isolation to none."),
     ("unrelated histories", "The two have no commit in common: merge them by hand (--allow-unrelated-histories)."),
+    ("missing blob object", "This is a partial clone, and Toryo fetches nothing: fetch all objects there first."),
+    ("promisor remote", "This is a partial clone, and Toryo fetches nothing: fetch all objects there first."),
     ("File exists", "If no git is at work there, one was killed: remove the lock file that git names."),
 )
 
@@ -91,13 +115,15 @@ class Answer:
 
 @dataclass(frozen=True)
 class Git:
-    """Git in one directory. `variables` are added to the environment: another index, who commits."""
+    """Git in one directory. `variables` are added to the environment: which repository, another index, who commits.
+    `needs` is what must stay there as long as this is used."""
 
     directory: Path
     variables: Mapping[str, str] = field(default_factory=dict)
+    needs: object = field(default=None, compare=False, repr=False)
 
     def having(self, **variables: str) -> Git:
-        return Git(self.directory, {**self.variables, **variables})
+        return Git(self.directory, {**self.variables, **variables}, self.needs)
 
     def signed(self, name: str, email: str) -> Git:
         """Whose name commits bear; that nobody has set user.name does not matter."""
@@ -130,37 +156,51 @@ class Git:
 
     def beginning(self, most: int, *arguments: str, seconds: float = TIME_LIMIT) -> bytes:
         """The first bytes of what git prints; it is ended when it has more to say."""
-        with self._start(arguments, errors=subprocess.DEVNULL) as process:
-            timer = threading.Timer(seconds, _end, (process,))
-            timer.start()
-            try:
-                assert process.stdout is not None
-                return process.stdout.read(most)
-            finally:
-                timer.cancel()
-                _end(process)
+        return self._run(arguments, b"", seconds, most)[1]
 
     def _once(self, arguments: tuple[str, ...], given: bytes, seconds: float) -> Answer:
-        with self._start(arguments) as process:
-            try:
-                output, errors = process.communicate(given, seconds)
-            except subprocess.TimeoutExpired as late:
-                _end(process)
-                words = f"git {arguments[0]} in {self.directory} took longer than {seconds:g} s and was stopped."
-                raise Trouble(f"{words} Try again when the machine has less to do.") from late
-            except BaseException:
-                _end(process)
-                raise
-        return Answer(process.returncode, output, errors.decode(errors="replace").strip())
+        code, output, errors = self._run(arguments, given, seconds, MOST_OUTPUT + 1)
+        if len(output) > MOST_OUTPUT:
+            raise Trouble(
+                f"git {arguments[0]} in {self.directory} printed more than {MOST_OUTPUT >> 20} MB: too many files are"
+                " changed. Remove or ignore those that do not belong there."
+            )
+        return Answer(code, output, errors.decode(errors="replace").strip())
 
-    def _start(self, arguments: tuple[str, ...], errors: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
+    def _run(self, arguments: tuple[str, ...], given: bytes, seconds: float, most: int) -> tuple[int, bytes, bytes]:
+        """Exit code, at most so much of the output, and the errors. Raises Trouble where it does not end in time."""
+        try:
+            errors, words = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - closed below
+        except OSError as problem:
+            raise Trouble(f"git needs a temporary directory that can be written: {problem.strerror}.") from problem
+        with errors, words:
+            words.write(given)
+            words.seek(0)
+            with self._start(arguments, words.fileno(), errors.fileno()) as process:
+                late = threading.Event()
+                timer = threading.Timer(seconds, _end, (process, late))
+                timer.start()
+                try:
+                    assert process.stdout is not None
+                    output = process.stdout.read(most)
+                    if len(output) < most:
+                        process.wait()
+                finally:
+                    timer.cancel()
+                    _end(process)
+            if late.is_set():
+                said = f"git {arguments[0]} in {self.directory} took longer than {seconds:g} s and was stopped."
+                raise Trouble(f"{said} Try again when the machine has less to do.")
+            return process.returncode, output, os.pread(errors.fileno(), MOST_ERRORS, 0)
+
+    def _start(self, arguments: tuple[str, ...], given: int, errors: int) -> subprocess.Popen[bytes]:
         settings = [word for each in SETTINGS for word in ("-c", each)]
         try:
             return subprocess.Popen(
                 ["git", "--no-pager", *settings, *arguments],
                 cwd=self.directory,
                 env=environment(os.environ) | dict(self.variables),
-                stdin=subprocess.PIPE,
+                stdin=given,
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 start_new_session=True,
@@ -174,9 +214,12 @@ class Git:
 
 
 def environment(inherited: Mapping[str, str]) -> dict[str, str]:
-    """Without what would point git at another repository, and with words of git that can be recognised."""
+    """Without what would point git at another repository or have it run something, and with words of git that can be
+    recognised. Programs are looked for in absolute directories only: git works where agents write."""
     kept = {name: value for name, value in inherited.items() if not name.startswith("GIT_") or name in INHERITED}
     kept.pop("LANGUAGE", None)
+    path = kept.get("PATH", os.defpath).split(os.pathsep)
+    kept["PATH"] = os.pathsep.join(each for each in path if os.path.isabs(each))  # noqa: PTH117 - an empty one is none
     return {**kept, **OWN}
 
 
@@ -207,9 +250,11 @@ def _not_there(directory: Path) -> str:
     return "git was not found: install it, or set the project's isolation to none."
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], late: threading.Event | None = None) -> None:
     """Asked first, so that git removes its lock files; then ended with whatever it has started (filters)."""
-    if process.poll() is not None:
+    if late is not None:
+        late.set()
+    elif process.poll() is not None:
         return
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGTERM)

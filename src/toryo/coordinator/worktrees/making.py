@@ -15,11 +15,7 @@ from pathlib import Path
 
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
 from toryo.coordinator.worktrees.places import (
-    BASE,
-    BASE_COMMIT,
-    DIRECTORY,
     PREFIX,
-    Checkout,
     Worktree,
     branch_of,
     checkout_of,
@@ -30,10 +26,12 @@ from toryo.coordinator.worktrees.places import (
     forget,
     inside,
     joined,
-    opened,
+    note,
     safe,
     tip,
+    unnote,
 )
+from toryo.coordinator.worktrees.repository import Checkout, connect, opened
 
 HALF_MADE = "initializing"
 """Why git locks a worktree that it is still making."""
@@ -56,7 +54,7 @@ def make(repository: Path, directory: Path, name: str, bases: Sequence[str] = ()
 def alone(directory: Path, seconds: float = LONG) -> Iterator[None]:
     """Nobody else makes, merges or removes worktrees of this directory meanwhile. Ends with the process, however it
     ends. The directory itself bears the lock, so there is no file to clean up."""
-    directory.mkdir(parents=True, exist_ok=True)
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)  # what a private project holds stays private
     descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
     try:
         _locked(descriptor, directory, time.monotonic() + seconds)
@@ -66,55 +64,58 @@ def alone(directory: Path, seconds: float = LONG) -> Iterator[None]:
 
 
 def _settled(checkout: Checkout, path: Path, branch: str, bases: Sequence[str]) -> Worktree:
-    git = checkout.git
-    found = entry_at(git, path)
+    found = entry_at(checkout, path)
     if found is not None and (not path.is_dir() or found.locked == HALF_MADE):
-        forget(git, path)
+        forget(checkout, path)
         found = None
     if found is not None:
-        return _taken(described(checkout, path, branch))
-    _refuse_occupied(git, path, branch)
-    fresh = tip(git, branch) is None
-    notes = _branch_off(checkout, branch, bases) if fresh else ()
+        return _taken(checkout, path, branch)
+    _refuse_occupied(checkout, path, branch)
+    _refuse_filters(checkout)
+    fresh = tip(checkout.git, branch) is None
+    notes = _branch_off(checkout, path, branch, bases) if fresh else ()
     try:
-        git("worktree", "add", "--quiet", str(path), branch, seconds=LONG)
+        _check_out(checkout, path, branch)
     except BaseException:
-        _undo(git, path, branch if fresh else None)
+        _undo(checkout, path, branch if fresh else None)
         raise
-    return _taken(described(checkout, path, branch, notes))
+    return _taken(checkout, path, branch, notes)
 
 
-def _taken(worktree: Worktree) -> Worktree:
+def _check_out(checkout: Checkout, path: Path, branch: str) -> None:
+    """Locked until every file is there. Its `.git` is written here: git would name the directory that it works with."""
+    (checkout.common / "worktrees").mkdir(exist_ok=True)
+    empty = ("--no-checkout", "--lock", "--reason", HALF_MADE)
+    checkout.git("worktree", "add", "--quiet", *empty, str(path), branch)
+    directory, git = checkout.directory_of(path), checkout.at(path)
+    assert directory is not None and git is not None
+    connect(path, directory)
+    git("reset", "--hard", "--quiet", seconds=LONG)
+    git("worktree", "unlock", str(path))
+
+
+def _taken(checkout: Checkout, path: Path, branch: str, notes: tuple[str, ...] = ()) -> Worktree:
+    worktree = described(checkout, path, branch, notes)
     inside(worktree)
+    note(checkout, path, worktree.base_branch, worktree.base_commit)
     worktree.working_directory.mkdir(parents=True, exist_ok=True)
     return worktree
 
 
-def _branch_off(checkout: Checkout, branch: str, bases: Sequence[str]) -> tuple[str, ...]:
+def _branch_off(checkout: Checkout, path: Path, branch: str, bases: Sequence[str]) -> tuple[str, ...]:
     """A new branch and the note of its base (first, so that no branch is ever without). Returns what may surprise."""
     git = checkout.git
     start = _start(git, bases)
     _refuse_missing(checkout, start)
-    _note(checkout, branch, start)
+    note(checkout, path, current_branch(git), start)
     try:
         git("update-ref", "-m", "toryo: task starts", f"refs/heads/{branch}", start, "")
     except Trouble:
-        git.ask("config", "--remove-section", f"branch.{branch}")
+        unnote(path)
         raise
     changed = len(git.must("status", "--porcelain", "-z", "--untracked-files=no", "--no-renames").names)
     words = f"Changes in {changed} files of {checkout.top} are not committed, so they are not in the worktree."
     return (words,) if changed else ()
-
-
-def _note(checkout: Checkout, branch: str, start: str) -> None:
-    git = checkout.git
-    git.ask("config", "--remove-section", f"branch.{branch}")
-    git("config", f"branch.{branch}.{BASE_COMMIT}", start)
-    if checkout.subdirectory:
-        git("config", f"branch.{branch}.{DIRECTORY}", checkout.subdirectory)
-    on = current_branch(git)
-    if on is not None:
-        git("config", f"branch.{branch}.{BASE}", on)
 
 
 def _start(git: Git, bases: Sequence[str]) -> str:
@@ -155,24 +156,36 @@ def _refuse_missing(checkout: Checkout, start: str) -> None:
         )
 
 
-def _refuse_occupied(git: Git, path: Path, branch: str) -> None:
-    elsewhere = checkout_of(git, branch)
+def _refuse_occupied(checkout: Checkout, path: Path, branch: str) -> None:
+    elsewhere = checkout_of(checkout, branch)
     if elsewhere is not None:
         raise Trouble(
             f"The branch {branch} is checked out in {elsewhere}: switch to another one there, then try again."
         )
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise Trouble(f"{path} exists and is no worktree of {git.directory}: move it away, then try again.")
-    if tip(git, PREFIX.rstrip("/")) is not None:
+    if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
+        raise Trouble(f"{path} exists and is no worktree of {checkout.top}: move it away, then try again.")
+    if tip(checkout.git, PREFIX.rstrip("/")) is not None:
         raise Trouble("A branch called toryo stands in the way of branches called toryo/…: rename it (git branch -m).")
 
 
-def _undo(git: Git, path: Path, branch: str | None) -> None:
+def _refuse_filters(checkout: Checkout) -> None:
+    """Without its filter a file would be another one: in the worktree, and in what is committed there."""
+    missing = checkout.filters()
+    if missing:
+        raise Trouble(
+            f"The filter {missing[0]} is set up in {checkout.common / 'config'} only, and Toryo runs no program that a"
+            " repository's own configuration names. If you trust it, set it up in your configuration: git lfs install"
+            f" (for lfs), or git config --global filter.{missing[0]}.clean …; otherwise remove it there."
+        )
+
+
+def _undo(checkout: Checkout, path: Path, branch: str | None) -> None:
     """Nothing is left of an attempt; what fails here must not hide why it failed."""
     with contextlib.suppress(Trouble, OSError):
-        forget(git, path)
+        forget(checkout, path)
         if branch is not None:
-            git("branch", "--quiet", "-D", branch)
+            checkout.git("branch", "--quiet", "-D", branch)
+            unnote(path)
 
 
 def _locked(descriptor: int, directory: Path, until: float) -> None:

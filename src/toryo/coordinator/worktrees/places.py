@@ -1,24 +1,27 @@
 """Where worktrees are: their names and branches, what git knows of them, what each started from.
 
-What a branch started from stands beside it in the repository's own configuration (`branch.<branch>.toryo-base`,
-`.toryo-base-commit`, and `.toryo-directory` for where the project is in it), so that it goes when the branch goes.
+What a worktree belongs to and started from is noted beside it, in a file that is not its agent's (`.NAME.json`): the
+project's directory, the base branch and commit. It goes when the branch goes. (An older Toryo noted the last two in the
+repository's configuration, `branch.<branch>.toryo-base` and `.toryo-base-commit`, where they are still found.)
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
 import os
 import re
 import shutil
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from toryo.coordinator.worktrees.git import LONG, Git, Trouble, require
+from toryo.coordinator.worktrees.git import LONG, Git, Trouble
+from toryo.coordinator.worktrees.repository import Checkout, connect, content, opened, pointed
 
 PREFIX = "toryo/"
-BASE = "toryo-base"
-BASE_COMMIT = "toryo-base-commit"
-DIRECTORY = "toryo-directory"
 LONGEST_NAME = 80
 
 
@@ -48,15 +51,6 @@ class Worktree:
 
 
 @dataclass(frozen=True, slots=True)
-class Checkout:
-    """The repository as the project sees it."""
-
-    git: Git
-    top: Path
-    subdirectory: str
-
-
-@dataclass(frozen=True, slots=True)
 class Entry:
     """One checkout that git knows, the repository's own included."""
 
@@ -69,47 +63,42 @@ def find(repository: Path, directory: Path, name: str) -> Worktree | None:
     """The worktree of that name, also where only its branch is left; None where there is neither. Changes nothing."""
     checkout = opened(repository)
     path, branch = directory.resolve() / safe(name), branch_of(name)
-    if entry_at(checkout.git, path) is None and tip(checkout.git, branch) is None:
+    if entry_at(checkout, path) is None and tip(checkout.git, branch) is None:
         return None
     return described(checkout, path, branch)
 
 
-def opened_at(path: Path) -> Worktree | None:
-    """The worktree of ours in this directory, without knowing its repository; None where there is none, or where it
-    has not the branch that would be ours (a person's worktree)."""
-    git = Git(path).having(GIT_CEILING_DIRECTORIES=str(path.resolve().parent))
-    branch = PREFIX + path.name
-    if (path / ".git").is_dir() or not git.holds("rev-parse", "--git-dir") or tip(git, branch) is None:
+def possible(repository: Path) -> bool:
+    """Whether worktrees can be made of what is in this directory."""
+    try:
+        opened(repository)
+    except Trouble:
+        return False
+    return True
+
+
+def opened_at(path: Path, project: Path | None = None) -> Worktree | None:
+    """The worktree of ours in this directory; None where there is none (a person's worktree, or one whose repository is
+    gone). Its repository is noted beside it; that of a worktree without a note, which an older Toryo made, is looked
+    for in the project's directory."""
+    repository = noted_repository(path) or project
+    if repository is None or not repository.is_dir():
         return None
-    main = entries(git)[0].path
-    below = git.ask("config", "--get", f"branch.{branch}.{DIRECTORY}")
-    return described(Checkout(Git(main), main, below.text if below.code == 0 else ""), path.resolve(), branch)
-
-
-def opened(repository: Path) -> Checkout:
-    """Raises Trouble where no worktree can be made: no directory, no repository, a bare one, one without a commit."""
-    require()
-    git = Git(repository)
-    if git("rev-parse", "--is-inside-work-tree") != "true":
-        raise Trouble(
-            f"{repository} is a bare repository (or inside of .git), where nobody can work: name a checkout of it as"
-            " the project's working directory, or set isolation to none."
-        )
-    top = Path(git("rev-parse", "--show-toplevel"))
-    if not git.holds("rev-parse", "--verify", "--quiet", "HEAD^{commit}"):
-        raise Trouble(f"The repository {top} has no commit yet, so there is nothing to start from: commit once there.")
-    return Checkout(Git(top), top, git("rev-parse", "--show-prefix").removesuffix("/"))
+    checkout, branch = opened(repository), PREFIX + path.name
+    if entry_at(checkout, path.resolve()) is None or tip(checkout.git, branch) is None:
+        return None
+    return described(checkout, path.resolve(), branch)
 
 
 def inside(worktree: Worktree) -> Git | None:
-    """Git in the worktree, None where its directory vanished. Never another repository: neither one above it nor one
+    """Git in the worktree, None where its directory vanished. Never in another repository, neither one above it nor one
     that an agent has put in its place (Trouble). A lost connection (`.git` deleted, repository moved) is mended."""
     if not worktree.path.is_dir():
         return None
-    git = Git(worktree.path).having(GIT_CEILING_DIRECTORIES=str(worktree.path.resolve().parent))
-    if not _belongs(git, worktree) and not (worktree.path / ".git").is_dir():
-        Git(worktree.repository).ask("worktree", "repair", str(worktree.path))
-    if _belongs(git, worktree):
+    checkout = opened(worktree.repository)
+    directory = None if worktree.path.is_symlink() else checkout.directory_of(worktree.path)
+    git = checkout.at(worktree.path)
+    if directory is not None and git is not None and _connected(worktree.path, directory):
         return git
     raise Trouble(
         f"{worktree.path} is no longer a worktree of {worktree.repository}: its .git was removed or replaced. Move the"
@@ -130,24 +119,25 @@ def safe(name: str) -> str:
     return f"{words or 'task'}-{hashlib.sha256(os.fsencode(name)).hexdigest()[:8]}"
 
 
-def entries(git: Git) -> list[Entry]:
+def entries(checkout: Checkout) -> list[Entry]:
     """Every checkout of the repository; the first is its main one."""
-    listed = git.must("worktree", "list", "--porcelain", "-z").output
-    return [_entry(os.fsdecode(each)) for each in listed.split(b"\0\0") if each.strip(b"\0")]
+    listed = checkout.git.must("worktree", "list", "--porcelain", "-z").output
+    main, *others = (_entry(os.fsdecode(each)) for each in listed.split(b"\0\0") if each.strip(b"\0"))
+    return [replace(main, path=checkout.main), *others]
 
 
-def entry_at(git: Git, path: Path) -> Entry | None:
-    return next((each for each in entries(git) if each.path == path), None)
+def entry_at(checkout: Checkout, path: Path) -> Entry | None:
+    return next((each for each in entries(checkout) if each.path == path), None)
 
 
-def checkout_of(git: Git, branch: str) -> Path | None:
+def checkout_of(checkout: Checkout, branch: str) -> Path | None:
     """Where the branch is checked out, if anywhere: git lets it be in one place at a time."""
-    return next((each.path for each in entries(git) if each.branch == branch and each.path.is_dir()), None)
+    return next((each.path for each in entries(checkout) if each.branch == branch and each.path.is_dir()), None)
 
 
 def tip(git: Git, branch: str) -> str | None:
-    """The branch's commit, or None where there is no such branch."""
-    answer = git.ask("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}")
+    """The branch's commit, or None where there is no branch of exactly this name."""
+    answer = git.ask("show-ref", "--verify", "--hash", f"refs/heads/{branch}")
     return answer.text if answer.code == 0 else None
 
 
@@ -177,51 +167,96 @@ def shown(name: str) -> str:
 
 def signed(git: Git, name: str) -> Git:
     """Commits bear this name and an address that nobody can have."""
-    return git.signed(*_signature(name))
+    return git.signed(*signature(name))
 
 
 def signing(name: str) -> dict[str, str]:
     """The same as variables, for who runs git itself: also where nobody has told git who is at work."""
-    plain, address = _signature(name)
+    plain, address = signature(name)
     people = ("AUTHOR", "COMMITTER")
     return {f"GIT_{who}_{what}": said for who in people for what, said in (("NAME", plain), ("EMAIL", address))}
 
 
-def forget(git: Git, path: Path) -> None:
+def forget(checkout: Checkout, path: Path) -> None:
     """Removes a worktree's directory and what git knows of it. Only this one: a person's worktree on a disk that is
     not mounted just now stays known, which `git worktree prune` would not leave so."""
-    if (path / ".git").is_dir():
+    if path.is_symlink() or (path / ".git").is_dir():
         raise Trouble(f"{path} holds a repository of its own: look at it, and remove it by hand.")
     _clear(path)
-    if entry_at(git, path) is not None:
-        git("worktree", "remove", "--force", "--force", str(path))
+    if entry_at(checkout, path) is not None:
+        checkout.git("worktree", "remove", "--force", "--force", str(path))
 
 
 def described(checkout: Checkout, path: Path, branch: str, notes: tuple[str, ...] = ()) -> Worktree:
-    base_branch, base_commit = _noted(checkout.git, branch)
+    base_branch, base_commit = _base(checkout, path, branch)
     if (path / ".gitmodules").is_file():
         notes = (*notes, "Submodules are not checked out in the worktree: git submodule update --init does it.")
     return Worktree(path, branch, base_branch, base_commit, checkout.top, checkout.subdirectory, notes)
 
 
-def _noted(git: Git, branch: str) -> tuple[str | None, str]:
+def note(checkout: Checkout, path: Path, base_branch: str | None, base_commit: str) -> None:
+    """What the worktree belongs to and starts from; whole or not at all."""
+    facts = {
+        "repository": str(checkout.top / checkout.subdirectory),
+        "base_branch": base_branch,
+        "base_commit": base_commit,
+    }
+    draft = path.with_name(f".{path.name}.json.new")
+    draft.write_text(json.dumps(facts))
+    draft.replace(_note_of(path))
+
+
+def noted(path: Path) -> Mapping[str, Any]:
+    """What is noted beside a worktree; empty where nothing is."""
+    try:
+        found = json.loads(content(_note_of(path)))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def noted_repository(path: Path) -> Path | None:
+    found = noted(path).get("repository")
+    return Path(found) if isinstance(found, str) else None
+
+
+def unnote(path: Path) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        _note_of(path).unlink()
+
+
+def _note_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}.json")
+
+
+def _base(checkout: Checkout, path: Path, branch: str) -> tuple[str | None, str]:
     """What the branch started from; for a branch that somebody else made, where it left HEAD."""
-    commit = git.ask("config", "--get", f"branch.{branch}.{BASE_COMMIT}")
-    if commit.code == 0:
-        return git.ask("config", "--get", f"branch.{branch}.{BASE}").text or None, commit.text
+    git, facts = checkout.git, noted(path)
+    if facts:
+        return facts.get("base_branch"), str(facts.get("base_commit"))
+    commit = checkout.config.get(f"branch.{branch}.toryo-base-commit")
+    if commit is not None:
+        return checkout.config.get(f"branch.{branch}.toryo-base"), commit
     left = git.ask("merge-base", "HEAD", f"refs/heads/{branch}")
     return current_branch(git), left.text if left.code == 0 else git("rev-parse", "HEAD")
 
 
-def _signature(name: str) -> tuple[str, str]:
+def _connected(path: Path, directory: Path) -> bool:
+    """Whether the worktree's `.git` names its git directory, which is all that it may do. One that is gone, or names
+    what is gone, is written anew."""
+    file = path / ".git"
+    named = pointed(file)
+    if named == directory.resolve():
+        return not file.is_dir()
+    if os.path.lexists(file) and (named is None or named.exists()):
+        return False
+    connect(path, directory)
+    return True
+
+
+def signature(name: str) -> tuple[str, str]:
     plain = " ".join(re.sub(r"[<>\x00-\x1f\x7f]", " ", name).split()) or "agent"
     return plain, f"{re.sub(r'[^A-Za-z0-9._-]+', '-', plain).strip('-.') or 'agent'}@toryo.invalid"
-
-
-def _belongs(git: Git, worktree: Worktree) -> bool:
-    question = ("rev-parse", "--path-format=absolute", "--git-common-dir")
-    here = git.ask(*question)
-    return here.code == 0 and here.text == Git(worktree.repository)(*question)
 
 
 def _entry(words: str) -> Entry:

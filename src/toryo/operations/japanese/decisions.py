@@ -11,6 +11,9 @@ TEXTS: dict[str, str] = {
     "The agent is inactive. Activate it: toryo agent activate.": "このエージェントは無効です。"
     "有効にしてください: toryo agent activate",
     "Nobody starts this agent: it has no provider.": "プログラムが設定されていないため、このエージェントは自動では起動されません。",
+    "Its options have a mistake, so it is not started. toryo agent show names it; correct it with"
+    " toryo agent edit AGENT --option NAME=VALUE.": "オプションに誤りがあるため、起動しません。内容は toryo agent show で確認できます。"
+    "次のコマンドで直してください: toryo agent edit AGENT --option NAME=VALUE",
     "Its main task was taken out of its hands; its process is being stopped.": "メインタスクが担当から外れたため、"
     "プロセスを停止しています。",
     "A guard stopped it: it called without getting anywhere.": "呼び出しを続けても進展がなかったため、ガードが停止しました。",
@@ -128,6 +131,7 @@ TEXTS: dict[str, str] = {
     "Resuming the project.": "プロジェクトの再開。",
     "Activating the agent, or giving the task to another.": "エージェントを有効にするか、別の担当への割り当て。",
     "Adding the agent to the project, or giving the task to another.": "エージェントをプロジェクトに加えるか、別の担当への割り当て。",
+    "Correcting the options of its agent (toryo agent show names the mistakes).": "エージェントのオプションの修正（誤りは toryo agent show で確認できます）。",
     "Starting its process by hand, or giving the agent a provider.": "プロセスを手で起動するか、エージェントへのプログラムの設定。",
     "Whoever unblocks what is blocked below it.": "下位のブロックの解除。",
     "The end of the other agent's session.": "別のエージェントのセッションの終了。",
@@ -154,6 +158,7 @@ TEXTS: dict[str, str] = {
     "タスクのセッションが続いていれば停止（原因から stop_grace 後）",
     "inactive: else hold": "無効: それ以外は保留",
     "not managed (a live session started by hand goes on)": "自動では起動しない（手で始めたセッションは続く）",
+    "its options have a mistake (a live session goes on)": "オプションに誤りがある（実行中のセッションは続く）",
     "live session whose main task is not its own any more, stop_grace after the cause": "セッションのメインタスクが"
     "担当から外れた（原因から stop_grace 後）",
     "tripped the runaway guard": "暴走のガードに触れた",
@@ -188,6 +193,7 @@ TEXTS: dict[str, str] = {
     "live session that tripped the runaway guard": "セッションが暴走のガードに触れた",
     "live session that is silent": "セッションの応答がない",
     "not managed": "自動では起動しない",
+    "its options have a mistake": "オプションに誤りがある",
     "a chat launch or session is live": "チャットの起動またはセッションが続いている",
     "the project is archived": "プロジェクトがアーカイブ済み",
     "chat is in cooldown after failures": "失敗の後、チャットが休止中",

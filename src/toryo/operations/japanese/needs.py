@@ -6,6 +6,10 @@ from __future__ import annotations
 TEXTS: dict[str, str] = {
     "To approve: {title}": "承認待ち: {title}",
     "{asker} asks for it; {assignee} would do it.": "{asker} の依頼です。担当は {assignee} です。",
+    "{asker} asks for it, for {person}; {assignee} would do it.": "{person} のための {asker} の依頼です。担当は {assignee} です。",
+    "It runs {commands}.": "実行されるコマンド: {commands}。",
+    "Context: {context}": "コンテキスト: {context}",
+    "Description: {description}": "説明: {description}",
     "Stopped by a guard: {title}": "ガードが停止: {title}",
     "Blocked: {title}": "ブロック: {title}",
     "{who}: {reason}": "{who}: {reason}",
@@ -31,8 +35,8 @@ TEXTS: dict[str, str] = {
     "{agent} cannot be started: {reason}": "{agent} を起動できません（{reason}）",
     "{agent} was stopped: {reason}": "{agent} を停止しました（{reason}）",
     "Sign-in of {agent} is locked": "{agent} のサインインはロックされています",
-    "Its passkey was wrong too often. Nobody signs in with it until {time}.": "パスキーの誤りが続きました。{time} まで、"
-    "このパスキーではサインインできません。",
+    "Its passkey was wrong too often from one address: nobody signs in from there until {time}.": "同じアドレスからパスキーの"
+    "誤りが続きました。{time} まで、そこからはサインインできません。",
     "Its program is not logged in. Log in where its Coordinator runs, then resume it.": "プログラムがログインしていません。"
     "コーディネーターが動くマシンでログインしてから、再開してください。",
     "Its program was not found. Install it where its Coordinator runs, then resume it.": "プログラムが見つかりません。"

@@ -7,9 +7,22 @@ In the order of the files where the rules stand. `pydantic …` are mistakes in 
 from __future__ import annotations
 
 TEXTS: dict[str, str] = {
-    # domain/agents
-    "{given!r} is no value of provider_options.{name}.": "{given!r} は provider_options.{name} の値として使えません。",
+    # provider_options
+    "There is no option {name} in provider_options.": "provider_options に {name} というオプションはありません。",
+    "Provider {provider} has no option {name}.": "プロバイダー {provider} に {name} というオプションはありません。",
+    "{option} has no key {name}.": "{option} に {name} というキーはありません。",
+    "Valid are: {names}.": "使えるもの: {names}。",
+    "Did you mean {nearest}? Valid are: {names}.": "{nearest} ではありませんか。使えるもの: {names}。",
+    "Did you mean the provider {nearest}? One that Toryo does not know is started by a template of a"
+    " Coordinator's file, which says what the program may do. Valid are: {names}.": "プロバイダー {nearest} ではありませんか。Toryo が知らないプロバイダーはコーディネーターの設定ファイルのテンプレートで起動され、プログラムの権限もそこで決まります。使えるもの: {names}。",
+    "What the program may do is said where it is started: by the template of a Coordinator's file, or by its"
+    " task. Valid are: {names}.": "プログラムの権限は、起動する側（コーディネーターの設定ファイルのテンプレート、またはタスク）で決まります。使えるもの: {names}。",
+    "{given} is no value of {name}.": "{given} は {name} の値として使えません。",
     "Give {possible}, or leave it out.": "{possible} を指定するか、省略してください。",
+    "No Coordinator has a provider {provider}, so it cannot start. Did you mean {nearest}? Known are: {names}.": "プロバイダー {provider} を持つコーディネーターがないため、起動できません。{nearest} ではありませんか。使えるもの: {names}。",
+    "No Coordinator has a provider {provider}, so it cannot start. Name its program under ai_providers of a"
+    " Coordinator's file, or use one of: {names}.": "プロバイダー {provider} を持つコーディネーターがないため、起動できません。コーディネーターの設定ファイルの ai_providers にプログラムを書くか、次のいずれかを使ってください: {names}。",
+    # domain/agents
     "{agent_id} cannot report to {reports_to}: that would be a circle.": "{agent_id} の上司を {reports_to} にすると循環するため、指定できません。",
     "Name a superior who does not stand below this agent.": "このエージェントより下位でない上司を指定してください。",
     # domain/creating
@@ -83,7 +96,13 @@ TEXTS: dict[str, str] = {
     "Revoke some: toryo token person revoke ID.": "いくつか取り消してください: toryo token person revoke ID",
     "Tokens of others are for owners.": "ほかの人のトークンを扱えるのはオーナーだけです。",
     "Leave person_id out, or ask an owner of this server.": "person_id を省くか、このサーバーのオーナーに頼んでください。",
-    "A token of {person_id} may be {own} at most: nobody gives more than they have.": "{person_id} のトークンの権限は {own} までです。自分が持つ以上の権限は与えられません。",
+    "A link or token of {person_id} may be {own} at most: nobody gives more than they have.": "{person_id} のリンクやトークンの権限は、最大で {own} です。自分の権限より強くはできません。",
+    "This server has no data directory.": "このサーバーにはデータディレクトリがありません。",
+    "Start it with toryo server, and call this again.": "toryo server で起動してから、もう一度実行してください。",
+    "There is no server token {token_id}.": "サーバーのトークン {token_id} はありません。",
+    "toryo token server has their ids.": "ID は toryo token server で確認できます。",
+    "{file} of this server's data directory holds it.": "このトークンは、このサーバーのデータディレクトリの {file} で使用中です。",
+    "Put a new one in its place: toryo token rotate owner, or toryo token rotate coordinator.": "新しいトークンに置き換えてください: toryo token rotate owner または toryo token rotate coordinator",
     "Make it with --role {own} or less.": "--role {own} 以下で作成してください。",
     "There is no access token {token_id}.": "アクセストークン {token_id} はありません。",
     "toryo token person list has the ids of yours.": "自分のトークンの ID は toryo token person list で確認できます。",
@@ -165,9 +184,10 @@ TEXTS: dict[str, str] = {
     "Try again, or ask an owner for a link (toryo person link ID).": "もう一度試すか、オーナーにリンクを頼んでください（toryo person link ID）。",
     "This way back from the identity provider is not open (any more): it opens once, within ten minutes.": "ID プロバイダーからの戻り先は無効です。10 分以内に 1 回だけ使えます。",
     "Sign in again.": "もう一度サインインしてください。",
-    "{who} may not sign in here yet.": "{who} は、まだここにサインインできません。",
+    "That is not the identity provider of this server.": "このサーバーの ID プロバイダーではありません。",
+    "{who} may not sign in here.": "{who} は、ここにサインインできません。",
     "You": "あなた",
-    "Ask an owner of this server: toryo person add ID --role member --email ADDRESS.": "このサーバーのオーナーに頼んでください: toryo person add ID --role member --email ADDRESS",
+    "Ask for a role at your identity provider, or an owner of this server: toryo person add ID --role member --email ADDRESS.": "ID プロバイダーでロールを付けてもらうか、このサーバーのオーナーに頼んでください: toryo person add ID --role member --email ADDRESS",
     "There is no sign-in {sign_in_id}.": "サインイン {sign_in_id} はありません。",
     "List yours for their ids.": "自分のサインインの一覧で ID を確認してください。",
     # operations/filing
@@ -191,6 +211,9 @@ TEXTS: dict[str, str] = {
     "Use a token of this server: owner.token or coordinator.token in its data directory, or make one: toryo token person add NAME.": "このサーバーのトークンを使ってください。データディレクトリの owner.token か coordinator.token、または新しく作ったもの: toryo token person add NAME",
     "This browser is not signed in (any more).": "このブラウザーはサインインしていません。",
     "Sign in again: toryo open prints a link.": "もう一度サインインしてください。toryo open でリンクを表示できます。",
+    # operations/coordination
+    "This is another server than the one that the Coordinator works with.": "コーディネーターが接続していたサーバーとは別のサーバーです。",
+    "Stop the Coordinator (toryo down) and start it anew to work with this server.": "このサーバーで使うには、コーディネーターを停止し（toryo down）、起動し直してください。",
     # operations/keys
     "There is no API key {key_id}.": "API キー {key_id} はありません。",
     "toryo token list has the ids of a project's keys.": "プロジェクトのキーの ID は toryo token list で確認できます。",
@@ -202,6 +225,8 @@ TEXTS: dict[str, str] = {
     "cursor: {cursor!r} is no cursor of this list.": "cursor: {cursor!r} はこの一覧のカーソルではありません。",
     "Give next_cursor of the page before, as it was answered; leave it out for the first page.": "前のページの next_cursor をそのまま指定してください。最初のページでは省略します。",
     # operations/perform
+    "This API key calls too often.": "この API キーの呼び出しが多すぎます。",
+    "Wait {seconds} seconds, and call less often: poll_tasks waits by itself.": "{seconds} 秒待ち、呼び出しを減らしてください。poll_tasks は自分で待ちます。",
     "{operation_name}: {told}.": "{operation_name}: {told}。",
     "{parameter}: {problem}": "{parameter}: {problem}",
     "{instruction} Its parameters: {names}.": "{instruction}使えるパラメーター: {names}。",
@@ -222,12 +247,15 @@ TEXTS: dict[str, str] = {
     "Call help for the tools there are.": "使えるツールは help で確認できます。",
     "pydantic missing": "必須です",
     "pydantic extra_forbidden": "そのようなパラメーターはありません",
+    "pydantic too_many_names": "名前が多すぎます（{given} 個、上限は {most} 個）",
     "pydantic string_too_short": "{min_length} 文字以上で入力してください",
     "pydantic string_too_long": "{max_length} 文字以内で入力してください",
     "pydantic too_long": "{max_length} 個以内にしてください",
     "pydantic too_short": "{min_length} 個以上にしてください",
     "pydantic string_type": "文字列で指定してください",
     "pydantic string_pattern_mismatch": "形式が正しくありません",
+    "pydantic one_line": "表示できる文字だけの 1 行で入力してください（{character} が含まれています）",
+    "pydantic control_character": "改行とタブ以外の制御文字は使えません",
     "pydantic int_type": "整数で指定してください",
     "pydantic int_parsing": "整数で指定してください",
     "pydantic int_from_float": "整数で指定してください",
@@ -294,6 +322,9 @@ TEXTS: dict[str, str] = {
     "The list of a project's conversations has their ids.": "プロジェクトの会話の一覧で ID を確認してください。",
     "No task belongs to the request {correlation_id}.": "要求 {correlation_id} に属するタスクはありません。",
     "Give the correlation_id of a task (toryo task show ID), or the id of one of its tasks.": "タスクの correlation_id（toryo task show ID で確認できます）か、その中のタスクの ID を指定してください。",
+    # operations/naming
+    "{name!r} would be taken for {other}.": "{name!r} は {other} と紛らわしいため使えません。",
+    "Choose an id and a name that nobody takes for another's.": "ほかと紛らわしくない ID と名前を選んでください。",
     # operations/worktrees
     "There is no errand {errand_id}.": "依頼 {errand_id} はありません。",
     "Ask anew: toryo task diff, merge or discard.": "もう一度依頼してください: toryo task diff、merge、discard",
@@ -318,6 +349,8 @@ TEXTS: dict[str, str] = {
     "Too many tries to sign in from one address.": "同じアドレスからのサインインの試行が多すぎます。",
     "Wait {seconds} seconds, then try again.": "{seconds} 秒待ってから、もう一度お試しください。",
     "The request is larger than {limit:,} bytes.": "要求が {limit:,} バイトを超えています。",
+    "The request holds more than {most:,} values.": "要求に含まれる値が {most:,} 個を超えています。",
+    "Send less: put large data into files of the working directory and name the files.": "小さくして送ってください。大きなデータは作業ディレクトリのファイルに入れ、ファイル名を示してください。",
     "Send less: put large texts into files of the working directory and name the files.": "小さくして送ってください。大きな文章は作業ディレクトリのファイルに入れ、ファイル名を示してください。",
     "The server failed while it carried out {operation}.": "サーバーで {operation} の実行中に問題が起きました。",
     "Try again; if it fails again, show a person this message: the server's log has the cause.": "もう一度お試しください。繰り返す場合は、サーバーのログに原因があります。",

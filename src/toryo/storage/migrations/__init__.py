@@ -18,6 +18,7 @@ from toryo.storage.migrations import (
     step_0002_chat,
     step_0003_queue,
     step_0004_programs,
+    step_0005_credentials,
 )
 from toryo.storage.statements import Statement
 
@@ -26,6 +27,7 @@ STEPS: tuple[ModuleType, ...] = (
     step_0002_chat,
     step_0003_queue,
     step_0004_programs,
+    step_0005_credentials,
 )
 """In order; the position is the version."""
 

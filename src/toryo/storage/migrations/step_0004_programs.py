@@ -1,7 +1,5 @@
 """What agents' programs used, worktrees, errands of Coordinators, cooldowns of accounts; people's browsers, tokens
 and visits; and indexes for glances.
-
-Reads today's schema: the commit that adds step 0005 replaces the import by a frozen copy of these tables.
 """
 
 from __future__ import annotations
@@ -9,7 +7,7 @@ from __future__ import annotations
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from toryo.storage.database import Connection
-from toryo.storage.schema import metadata
+from toryo.storage.migrations.tables_0004 import metadata
 
 _NEW = frozenset(
     {

@@ -1,0 +1,34 @@
+"""How a child of `toryo up` notices that its parent is gone, however that ended: its stdin ends.
+
+The parent keeps the other end of the pipe and never writes. The kernel closes it with the process, after kill -9, too;
+this works wherever there are pipes, and gives the child the time to leave in order.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+
+
+def leave_when_stdin_ends(within_seconds: float) -> None:
+    """From now on this process gets SIGTERM when its stdin ends, and is killed if it has not left in time."""
+    threading.Thread(target=_watch, args=(sys.stdin.fileno(), within_seconds), name="lifeline", daemon=True).start()
+
+
+def _watch(stdin: int, within_seconds: float) -> None:
+    while os.read(stdin, 4096):
+        pass
+    _let_go_of_output()
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(within_seconds)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _let_go_of_output() -> None:
+    """Nobody reads what is printed from here on; a write to the closed pipe would be an error."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        os.dup2(nowhere, descriptor)

@@ -1,0 +1,786 @@
+"""The sandbox of agents' programs: bubblewrap (`bwrap`), and what a program sees and may write in it.
+
+Here is decided whether there is one (`Sandbox.of`) and what is in it (`View`). A view is a table: one entry per path,
+and the deepest entry that contains a path says what the program finds there. What no entry contains does not exist.
+What a provider's program needs of its user's home is said by the provider (`Needs`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+
+import toryo
+from toryo import directories
+from toryo.coordinator import files, processes
+from toryo.coordinator.orders import Launch
+from toryo.coordinator.provider import BadConfig, Needs
+from toryo.provider_options import SANDBOX_NETWORK, plain
+
+PROGRAM = "bwrap"
+MODE_VARIABLE = "TORYO_SANDBOX"
+"""The mode where the Coordinator's file says none."""
+ON = "sandbox: on"
+ADVICE = (
+    "Install bubblewrap, allow user namespaces (docs/how-to/sandbox.md) and restart the Coordinator, or run agents as"
+    " another user."
+)
+
+_NAMESPACES = (
+    *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+    *("--cap-drop", "ALL"),
+)
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store", "/gnu/store")
+_SYSTEM_DATA = ("/var/lib/ca-certificates",)
+_TRUSTED_PATH = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin"
+"""Where bubblewrap is looked for first: PATH may begin with a directory of the project, where agents write."""
+_VERIFIED = """\
+n='
+'
+m=$n
+while read -r _ _ _ _ at _; do m=$m$at$n; done </proc/self/mountinfo
+c=$1; shift
+while [ "$c" -gt 0 ]; do
+    case $m in
+        *"$n$1$n"*) shift; c=$((c - 1)) ;;
+        *) echo "toryo: $1 was changed while the sandbox was made; nothing was started" >&2; exit 125 ;;
+    esac
+done
+exec "$@"
+"""
+"""The first program in a sandbox: it starts the other one if every mount is where it belongs. bubblewrap follows
+symbolic links in what agents write, so a link put there at the right moment could move a mount elsewhere."""
+_OF_ITS_OWN = ("/tmp", "/var/tmp")  # noqa: S108 - an empty one for each program
+_SECRETS = (
+    *(".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".config/gh", ".config/gcloud", ".config/op"),
+    *(".netrc", ".npmrc", ".pypirc", ".git-credentials", ".config/git/credentials", ".pgpass", ".vault-token"),
+    *(".password-store", ".local/share/keyrings", ".local/share/kwalletd", ".cargo/credentials.toml"),
+    *(".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware"),
+    *(".config/microsoft-edge", ".config/vivaldi", ".config/opera", ".bash_history", ".zsh_history"),
+    *("snap", ".var/app", ".config/systemd", ".config/autostart", ".bashrc", ".bash_profile", ".profile", ".zshrc"),
+)
+"""Of the home, hidden also where a project (or a path of the Coordinator's file) contains the home."""
+_TOOLS = (
+    *(".pyenv", ".rbenv", ".nvm", ".asdf", ".volta", ".sdkman", ".rustup", ".cargo", ".bun", ".deno", ".nix-profile"),
+    *(".npm-global", ".local/bin", ".local/lib", ".local/share/mise", ".local/share/fnm", ".local/share/pnpm"),
+    *(".local/share/uv/python", ".local/share/uv/tools", ".local/share/pipx/venvs", "go/bin"),
+)
+"""Of the home: where programs are installed. Read-only."""
+_GIT_SETTINGS = (".gitconfig", ".config/git/config", ".config/git/ignore")
+_MOST_LINKS = 40
+_ESCAPED = re.compile(r"[ \t\n\\]")
+_SCRUBBED = ("TMPDIR", "TMP", "TEMP", "XDG_RUNTIME_DIR")
+"""Variables that lead to directories which are not there."""
+
+
+class Mode(StrEnum):
+    AUTO = "auto"
+    BWRAP = "bwrap"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What this machine has: the program, or why there can be no sandbox."""
+
+    program: str | None
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one process works, and what it is given."""
+
+    project: Path
+    """The project's directory on this machine: writable, unless there is a worktree."""
+    worktree: Path | None = None
+    directory: Path | None = None
+    """Where it starts; default: the project's directory."""
+    workspace: Path | None = None
+    """The launch's own directory."""
+    read_only: bool = False
+    """Whether the program may only look at its project."""
+    server_url: str = ""
+    needs: Needs = field(default_factory=Needs)
+    programs: tuple[Path, ...] = ()
+    """Programs and files that the Coordinator's file names."""
+
+    @property
+    def writes_project(self) -> bool:
+        return self.worktree is None and not self.read_only
+
+
+@dataclass(frozen=True, slots=True)
+class Walled:
+    """What to execute in place of a program. `keep`: descriptors that it must inherit; the caller closes them."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    keep: tuple[int, ...] = ()
+
+    def close(self) -> None:
+        for each in self.keep:
+            os.close(each)
+
+
+def looked_for(inherited: Mapping[str, str]) -> Found:
+    """Whether a sandbox works here: it is tried, with everything that one needs."""
+    return _tried(inherited.get("PATH") or os.defpath)
+
+
+@cache
+def _tried(path: str) -> Found:
+    program = shutil.which(PROGRAM, path=_TRUSTED_PATH) or shutil.which(PROGRAM, path=path)
+    if program is None:
+        return Found(None, "bubblewrap (bwrap) is not installed")
+    words = [program, *_NAMESPACES, *_system_words(), "--proc", "/proc", "--dev", "/dev"]
+    try:
+        with _descriptor(Path("/usr").resolve()) as usr:
+            words += ["--ro-bind-fd", str(usr), "/mnt", "--", "/bin/sh", "-c", "true"]
+            done = subprocess.run(
+                words, capture_output=True, text=True, errors="replace", timeout=30, check=False, pass_fds=(usr,)
+            )
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        return Found(None, f"{program} does not run: {problem}")
+    if "--ro-bind-fd" in done.stderr:
+        return Found(None, f"{program} is too old (it has no --ro-bind-fd): install the security update of bubblewrap")
+    if done.returncode != 0:
+        said = " ".join(done.stderr.split())[:200]
+        return Found(None, f"{program} cannot make one here: {said or f'exit code {done.returncode}'}")
+    return Found(program)
+
+
+def default_mode(configured: str | None, inherited: Mapping[str, str]) -> Mode:
+    """The file's mode, else that of the environment, else `auto`. Raises BadConfig for another word."""
+    given = configured or inherited.get(MODE_VARIABLE) or Mode.AUTO
+    try:
+        return Mode(given)
+    except ValueError:
+        raise BadConfig(f"{MODE_VARIABLE} is {given!r}: say auto, bwrap or none.") from None
+
+
+class Sandbox:
+    """What one Coordinator asks of its machine, and the sandboxes that it makes there."""
+
+    def __init__(
+        self,
+        mode: Mode,
+        *,
+        network: bool = True,
+        reads: Sequence[Path] = (),
+        writes: Sequence[Path] = (),
+        hidden: Sequence[Path] = (),
+        inherited: Mapping[str, str],
+    ) -> None:
+        self.mode = mode
+        self.network = network
+        self._reads, self._writes, self._hidden = reads, writes, hidden
+        self._inherited = inherited
+        switched_off = mode is Mode.NONE and network
+        self._found = Found(None, "it is switched off") if switched_off else looked_for(inherited)
+
+    @property
+    def works(self) -> bool:
+        return self._found.program is not None
+
+    @property
+    def told(self) -> str:
+        """In one line, for people."""
+        if self.works:
+            return f"{ON} ({PROGRAM}{'' if self.network else ', no network'})"
+        return f"sandbox: off ({self._found.why_not}); agents' programs may read and write what this user may"
+
+    def wanted(self, launch: Launch) -> bool:
+        """Whether a launch runs in one. Raises BadConfig where it must and cannot."""
+        asked = launch.provider_options.get("sandbox", Mode.AUTO)
+        return self.needed(required=asked != Mode.AUTO or not self.networked(launch))
+
+    def needed(self, *, required: bool = False) -> bool:
+        """Whether there is to be one. Raises BadConfig where there must be one and cannot: also to be without network,
+        which only a sandbox can do."""
+        if not required and self.mode is not Mode.BWRAP and self.network:
+            return self.works
+        found = looked_for(self._inherited)
+        if found.program is None:
+            raise BadConfig(
+                f"A sandbox is required (sandbox: bwrap, or sandbox_network: off), and {found.why_not}. Install"
+                " bubblewrap, allow user namespaces and restart the Coordinator; `toryo doctor` says whether it works."
+            )
+        return True
+
+    def networked(self, launch: Launch) -> bool:
+        """Whether a launch may use the network; an agent may only ask for less."""
+        asked = launch.provider_options.get(SANDBOX_NETWORK.name, True)
+        return self.network and plain(SANDBOX_NETWORK, asked) is True
+
+    def around(
+        self, argv: Sequence[str], env: Mapping[str, str], place: Place, *, networked: bool | None = None
+    ) -> Walled:
+        """The program, found outside and executed inside. Raises CommandNotFound or BadConfig."""
+        networked = self.network if networked is None else networked
+        if not networked and not place.server_url.startswith("unix:") and place.server_url:
+            raise BadConfig(
+                "sandbox_network is off, and the server is reached by TCP: give the Coordinator the server's Unix"
+                " socket (mcp_socket_path in its file), or switch the network on."
+            )
+        found = looked_for(self._inherited)
+        assert found.program is not None, "asked for where there is one"
+        directory = place.directory or place.project
+        program = processes.find(argv[0], directory, env)
+        env = {**{name: value for name, value in env.items() if name not in _SCRUBBED}, **_inside(env, place)}
+        view = self._view(place, env, Path(program))
+        with contextlib.ExitStack() as opened:
+            keep = []
+            for target, source in place.needs.copies.items():
+                if source.is_file() and not view.shows(target):
+                    keep.append(files.opened(source))
+                    opened.callback(os.close, keep[-1])
+                    view.copy(target, keep[-1])
+            mounts = []
+            for each in view.words():
+                if isinstance(each, _Mount):
+                    keep.append(_opened(each.source))
+                    opened.callback(os.close, keep[-1])
+                    mounts += ["--bind-fd" if each.write else "--ro-bind-fd", str(keep[-1]), str(each.target)]
+                else:
+                    mounts.append(each)
+            verified = view.verified()
+            words = (
+                *(found.program, *_NAMESPACES, *(() if networked else ("--unshare-net",))),
+                *mounts,
+                *("--chdir", str(directory), "--", "/bin/sh", "-c", _VERIFIED, "toryo", str(len(verified)), *verified),
+                *(program, *argv[1:]),
+            )
+            opened.pop_all()
+        return Walled(words, env, tuple(keep))
+
+    def _view(self, place: Place, env: Mapping[str, str], program: Path) -> View:
+        """Later entries replace earlier ones of the same path; of two paths the deeper one wins."""
+        home = Path(env["HOME"]) if env.get("HOME") else None
+        protected = [each.resolve() for each in (*self._hidden, directories.users())]
+        if place.project == Path("/") or place.project in protected:
+            raise BadConfig(
+                f"The working directory {place.project} cannot be put into a sandbox: it is the whole machine, or the"
+                " server's data directory. Give the project another one."
+            )
+        view = View(home, _written(place, self._writes))
+        _show_tools(view, env, home, protected)
+        for path in (program, *place.programs, *_node(env)):
+            view.program(path)
+        view.bind(place.project, write=place.writes_project)
+        if home is not None:
+            for name in _SECRETS:
+                view.hide(home / name)
+        for path in self._reads:
+            view.read(path)
+        for path in self._writes:
+            view.bind(path, write=True)
+        _show_needs(view, place.needs)
+        for path in _own_python():
+            view.read(path)
+        _show_git(view, place, home)
+        for path in (*protected, place.project / ".toryo"):
+            view.hide(path)
+        _show_launch(view, place)
+        return view
+
+
+# --- what is in it ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """`source` None: nothing of this machine is there (an empty directory, or an empty file)."""
+
+    source: Path | None
+    write: bool = False
+    descriptor: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Mount:
+    """`source`: a path without symbolic links, which is opened before it is mounted."""
+
+    source: Path
+    target: Path
+    write: bool
+
+
+class View:
+    """What a program finds where. Paths are absolute; what does not exist on this machine is passed over."""
+
+    def __init__(self, home: Path | None, written: Sequence[Path] = ()) -> None:
+        """`written`: directories in which agents write, now or in another launch. No link in there is followed."""
+        self._home = home
+        self._written: list[Path] = []
+        for each in sorted(written, key=lambda path: len(path.parts)):
+            real = self.real(each)
+            if real is None and os.path.lexists(each):
+                raise BadConfig(
+                    f"{each} lies behind a symbolic link in a directory that agents may change, so it is not put into"
+                    " a sandbox. Replace the link, or name the directory that it leads to."
+                )
+            if real is not None:
+                self._written.append(real)
+        self._entries: dict[Path, _Entry] = {}
+        for name in ("/run/systemd/resolve", *_SYSTEM_DATA):
+            self.read(Path(name))
+        with contextlib.suppress(OSError):
+            self.read(Path("/etc/resolv.conf").resolve())
+        for path in _unreadable(Path("/etc")):
+            self._entries[path] = _Entry(None)
+
+    def bind(self, path: Path, *, write: bool) -> None:
+        path = Path(os.path.abspath(path))  # noqa: PTH100 - what a link leads to is shown where the link is
+        real = self.real(path)
+        if real is not None:
+            self._entries[path] = self._entries[real] = _Entry(real, write)
+
+    def real(self, path: Path) -> Path | None:
+        """The path without symbolic links; None where nothing is, or where a link lies in what agents write."""
+        at, rest, links = Path("/"), [*reversed(path.parts[1:])], 0
+        while rest:
+            name = rest.pop()
+            if name == "..":
+                at = at.parent
+                continue
+            try:
+                target = (at / name).readlink()
+            except OSError:
+                at = at / name
+                continue
+            links += 1
+            if links > _MOST_LINKS or self.written(at):
+                return None
+            at = Path("/") if target.is_absolute() else at
+            rest += reversed([each for each in target.parts if each != "/"])
+        return at if os.path.lexists(at) else None
+
+    def written(self, path: Path) -> bool:
+        """Whether agents may write there."""
+        return any(path.is_relative_to(each) for each in self._written)
+
+    def read(self, path: Path) -> None:
+        self.bind(path, write=False)
+
+    def fix(self, path: Path) -> None:
+        """What an agent could have put there itself: read-only, and no link is followed to what it must not see. Raises
+        BadConfig for a link: nothing keeps an agent from putting another one in its place."""
+        if path.is_symlink():
+            raise BadConfig(
+                f"{path} is a symbolic link, which a program in the sandbox could replace. Replace it"
+                " with the file or directory itself, or start the Coordinator without a sandbox (sandbox: none)."
+            )
+        self.read(path)
+
+    def program(self, path: Path) -> None:
+        """A program, with the links that lead to it and what it is installed with. A program in what agents write adds
+        nothing: they would decide what it adds."""
+        for _ in range(16):
+            if self.real(path) is None or self.written(path.parent) or self.written(path.resolve()):
+                return
+            if not self.shows(path):
+                self.read(path)
+            if not path.is_symlink():
+                break
+            path = Path(os.path.normpath(path.parent / path.readlink()))
+        path = path.resolve()
+        parts = path.parts
+        if "node_modules" in parts:
+            self.read(Path(*parts[: parts.index("node_modules") + 1]))
+        if (path.parent.parent / "pyvenv.cfg").is_file():
+            self.read(path.parent.parent)
+            base = self.real(path.parent / "python")
+            if base is not None and not self.shows(base.parent.parent) and not self._contains_home(base.parent.parent):
+                self.read(base.parent.parent)
+
+    def _contains_home(self, path: Path) -> bool:
+        return self._home is not None and self._home.resolve().is_relative_to(path.resolve())
+
+    def hide(self, path: Path) -> None:
+        """Nothing is mounted on a symbolic link: what it leads to is hidden instead. A link of agents hides nothing
+        outside of what they write: there is nothing to be seen."""
+        real = self.real(path)
+        if real is None and self.written(path.resolve()):
+            real = path.resolve()
+        if real is not None:
+            self._entries[real] = _Entry(None)
+
+    def copy(self, path: Path, descriptor: int) -> None:
+        self._entries[path] = _Entry(None, descriptor=descriptor)
+
+    def shows(self, path: Path) -> bool:
+        return _of_system(path) or self._around(path, itself=True) is not None
+
+    def verified(self) -> list[str]:
+        """The mounts in what agents write, as `/proc/self/mountinfo` names them."""
+        mounted = [each for each in self._mounted if self.written(each.parent)]
+        return [_ESCAPED.sub(lambda found: f"\\{ord(found[0]):03o}", str(each)) for each in mounted]
+
+    def words(self) -> Iterator[str | _Mount]:
+        """bubblewrap's arguments: parents before children, so that each is put into what contains it."""
+        yield from _system_words()
+        yield from ("--proc", "/proc", "--dev", "/dev")
+        for directory in _OF_ITS_OWN:
+            yield from ("--tmpfs", directory)
+        yield from ("--dir", "/run", "--symlink", "/run", "/var/run")
+        if self._home is not None and not self.shows(self._home):
+            yield from ("--dir", str(self._home))
+        self._pin()
+        self._mounted: list[Path] = []
+        for path in sorted(self._entries, key=lambda each: (len(each.parts), each)):
+            yield from self._word(path, self._entries[path])
+
+    def _word(self, path: Path, entry: _Entry) -> Iterator[str | _Mount]:
+        if entry.descriptor is not None:
+            yield from ("--file", str(entry.descriptor), str(path))
+        elif entry.source is not None:
+            around = self._around(path)
+            if around is not None and not entry.write and not self._entries[around].write:
+                return  # what is around it is read-only, and shows it
+            shown = self._entries[around].source if around is not None else None
+            if around is not None and shown is not None and shown / path.relative_to(around) != entry.source:
+                return  # the link is there already, and leads to its target
+            self._mounted.append(path)
+            yield _Mount(entry.source, path, entry.write)
+        elif (self._around(path) is not None or _of_system(path)) and path.exists():
+            self._mounted.append(path)
+            yield from ("--tmpfs", str(path)) if path.is_dir() else ("--ro-bind", os.devnull, str(path))
+
+    def _pin(self) -> None:
+        """What is read-only or hidden within what may be written could be moved away with the directory around it: each
+        directory between the two is mounted by itself, and what is a mount cannot be renamed."""
+        for path, entry in list(self._entries.items()):
+            around = self._around(path)
+            if entry.write or around is None or not self._entries[around].write or not path.exists():
+                continue
+            for between in path.parents:
+                if between == around:
+                    break
+                self._entries.setdefault(between, _Entry(between, write=True))
+
+    def _around(self, path: Path, *, itself: bool = False) -> Path | None:
+        """The entry that says what is there, if it shows anything of this machine."""
+        for each in (*([path] if itself else []), *path.parents):
+            if each in self._entries:
+                return each if self._entries[each].source is not None else None
+        return None
+
+
+def _written(place: Place, more: Sequence[Path]) -> list[Path]:
+    """The directories in which agents write."""
+    found = _repository(place.project)
+    git = [found.common, *([found.own] if found.own else [])] if found is not None else []
+    own = [each for each in (place.worktree, place.workspace) if each is not None]
+    return [Path(os.path.abspath(each)) for each in (place.project, *own, *git, *place.needs.writes, *more)]  # noqa: PTH100
+
+
+def _opened(path: Path) -> int:
+    """A descriptor of exactly this path: no component of it may be a symbolic link. Raises BadConfig."""
+    flags = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+    at = os.open("/", flags)
+    try:
+        for name in path.parts[1:]:
+            inner = os.open(name, flags, dir_fd=at)
+            os.close(at)
+            at = inner
+        if stat.S_ISLNK(os.fstat(at).st_mode):
+            raise OSError(errno.ELOOP, "it became a symbolic link")
+    except OSError as problem:
+        os.close(at)
+        raise BadConfig(
+            f"{path} was changed while the sandbox was made ({problem.strerror}): the program is not started. If it"
+            " happens again, look for a process that replaces it."
+        ) from problem
+    return at
+
+
+@contextlib.contextmanager
+def _descriptor(path: Path) -> Iterator[int]:
+    found = _opened(path)
+    try:
+        yield found
+    finally:
+        os.close(found)
+
+
+def _system_words() -> Iterator[str]:
+    for name in _SYSTEM:
+        path = Path(name)
+        if path.is_symlink():
+            yield from ("--symlink", str(path.readlink()), name)
+        elif path.is_dir():
+            yield from ("--ro-bind", name, name)
+
+
+def _of_system(path: Path) -> bool:
+    return any(path.is_relative_to(each) for each in _SYSTEM)
+
+
+def _inside(env: Mapping[str, str], place: Place) -> dict[str, str]:
+    """Temporary files go to the sandbox's own directory, unless the launch's is named; the home by its real name."""
+    own = env.get("TMPDIR")
+    keep = own and place.workspace is not None and Path(own).is_relative_to(place.workspace)
+    home = {"HOME": str(Path(env["HOME"]).expanduser().resolve())} if env.get("HOME") else {}
+    return {"TMPDIR": str(own) if keep else _OF_ITS_OWN[0], **home}
+
+
+def _on_path(env: Mapping[str, str], kept: Sequence[Path]) -> Iterator[Path]:
+    """The directories of the PATH, with the packages that npm has installed beside them; none that would show what is
+    kept."""
+    for name in dict.fromkeys((env.get("PATH") or "").split(os.pathsep)):
+        path = Path(name)
+        if not path.is_absolute() or _of_system(path) or not path.is_dir():
+            continue
+        if any(each.is_relative_to(path.resolve()) for each in kept):
+            continue
+        yield path
+        if (path.parent / "lib" / "node_modules").is_dir():
+            yield path.parent / "lib" / "node_modules"
+
+
+def _node(env: Mapping[str, str]) -> tuple[Path, ...]:
+    found = shutil.which("node", path=env.get("PATH", os.defpath))
+    return (Path(found),) if found else ()
+
+
+def _show_tools(view: View, env: Mapping[str, str], home: Path | None, protected: Sequence[Path]) -> None:
+    for path in _on_path(env, [*protected, *([home] if home else [])]):
+        if not view.written(path.resolve()):
+            view.read(path)
+    if home is not None:
+        for name in (*_GIT_SETTINGS, *_TOOLS):
+            view.read(home / name)
+
+
+def _show_needs(view: View, needs: Needs) -> None:
+    for path in needs.writes:
+        _made(path)
+        view.bind(path, write=True)
+    for path in needs.reads:
+        view.read(path)
+    for path, text in needs.made.items():
+        _made(path, text)
+    for path in needs.fixed:
+        _made(path, _nothing(path))
+    for path in (*needs.fixed, *needs.made):
+        view.fix(path)
+        if not path.exists() and path.parent.is_dir() and os.access(path.parent, os.W_OK):
+            raise BadConfig(f"{path} is missing and cannot be made, so a program in the sandbox could. Make it.")
+
+
+def _nothing(path: Path) -> str | None:
+    """What stands in a settings file that says nothing; None for a directory of settings."""
+    return "{}\n" if path.suffix == ".json" else "" if "." in path.name else None
+
+
+def _show_launch(view: View, place: Place) -> None:
+    """What of the data directory is the launch's own."""
+    if place.worktree is not None:
+        _show_worktree(view, place.project, place.worktree, write=not place.read_only)
+    if place.workspace is not None:
+        view.bind(place.workspace, write=True)
+    if place.server_url.startswith("unix:"):
+        view.bind(Path(place.server_url.removeprefix("unix://")), write=True)
+
+
+@cache
+def _own_python() -> tuple[Path, ...]:
+    """What our own runners are made of: read-only also where it lies in a project."""
+    package = Path(toryo.__file__).resolve().parent
+    every = dict.fromkeys(Path(each) for each in (sys.base_prefix, sys.prefix, package))
+    return tuple(each for each in every if not _of_system(each))
+
+
+@cache
+def _unreadable(folder: Path) -> tuple[Path, ...]:
+    """What not everybody on this machine may read: it is not for agents either, whoever starts them."""
+    found = []
+    for at, folders, names in os.walk(folder):
+        for name in (*folders, *names):
+            path = Path(at, name)
+            with contextlib.suppress(OSError):
+                needed = 0o005 if name in folders else 0o004
+                if not path.is_symlink() and path.stat().st_mode & needed != needed:
+                    found.append(path)
+        folders[:] = [each for each in folders if Path(at, each) not in found]
+    return tuple(found)
+
+
+def _made(path: Path, text: str | None = None) -> None:
+    """A directory, or a file beside others of its program: made where there is none."""
+    with contextlib.suppress(OSError):
+        if text is None:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        elif path.parent.is_dir():
+            with os.fdopen(files.made(path, os.O_WRONLY | os.O_EXCL), "w", encoding="utf-8") as file:
+                file.write(text)
+
+
+# --- git --------------------------------------------------------------------------------------------------------------
+
+_DIRECTORIES = ("hooks", "modules", "worktrees")
+"""Of a repository: what git runs, and what belongs to others. Read-only for agents, and made where there is none."""
+_FILES = {"config": "", "commondir": ".\n", "objects/info/alternates": ""}
+"""What leads git to programs or to other repositories, and what stands in there where there is none. `.` is the
+directory itself, as without a `commondir`."""
+_OF_WORKTREE = ("gitdir", "commondir")
+_OWN_WORKTREE = re.compile(r"^\s*worktree\s*=", re.IGNORECASE | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Repository:
+    top: Path
+    common: Path
+    own: Path | None = None
+    """Of a checkout that `git worktree add` has made: what is its own there."""
+
+
+def _show_git(view: View, place: Place, home: Path | None) -> None:
+    found = _repository(place.project)
+    if found is None or (home is not None and found.top != place.project and home.is_relative_to(found.top)):
+        return  # a repository of the whole home would show all of it
+    if found.top != place.project:
+        view.read(found.top)
+        view.bind(place.project, write=place.writes_project)
+    view.bind(found.common, write=not place.read_only)
+    _fix_repository(view, found.common)
+    if found.own is not None:
+        _show_checkout(view, found.top, found.own, write=not place.read_only)
+
+
+def _show_worktree(view: View, project: Path, worktree: Path, *, write: bool) -> None:
+    view.bind(worktree, write=write)
+    found = _repository(project)
+    if found is None:
+        return
+    for each in _children(found.common / "worktrees"):
+        if _leads_to(each, worktree):
+            _show_checkout(view, worktree, each, write=write)
+
+
+def _show_checkout(view: View, top: Path, own: Path, *, write: bool) -> None:
+    view.fix(top / ".git")
+    view.bind(own, write=write)
+    for name in (*_OF_WORKTREE, *_worktree_config(view, own, own.parent.parent)):
+        view.fix(_plain(own / name))
+
+
+def _fix_repository(view: View, common: Path) -> None:
+    """All of it is made before the first program starts: what is mounted can be replaced by nobody in there."""
+    for name in _DIRECTORIES:
+        _make(view, common, name, None)
+    for name, text in _FILES.items():
+        if name != "commondir" or not (common / name).exists():
+            _make(view, common, name, text)
+    for name in (*_DIRECTORIES, *_FILES, *_worktree_config(view, common, common)):
+        view.fix(_plain(common / name))
+    _refuse_elsewhere(common)
+
+
+def _refuse_elsewhere(common: Path) -> None:
+    with contextlib.suppress(OSError):
+        if files.text(common / "commondir", errors="replace").strip() != ".":
+            raise BadConfig(
+                f"{common / 'commondir'} leads git to another directory, which an agent may have written."
+                " Remove it and check what it names before you use git there."
+            )
+        if _OWN_WORKTREE.search(files.text(common / "config", errors="replace")):
+            raise BadConfig(
+                f"{common / 'config'} sets core.worktree, which a sandbox does not support. Remove the setting, or"
+                " name another working directory for the project."
+            )
+
+
+def _worktree_config(view: View, folder: Path, common: Path) -> tuple[str, ...]:
+    with contextlib.suppress(OSError):
+        if (
+            "worktreeconfig" in files.text(common / "config", errors="replace").lower()
+            or (folder / "config.worktree").is_file()
+        ):
+            _make(view, folder, "config.worktree", "")
+            return ("config.worktree",)
+    return ()
+
+
+def _make(view: View, folder: Path, name: str, text: str | None) -> None:
+    """A directory, or a file with its text, where nothing has that name. No symbolic link is followed."""
+    within = view.real(_plain(folder / name).parent)
+    try:
+        with contextlib.suppress(FileExistsError), _descriptor(within or folder / "missing") as parent:
+            last = Path(name).name
+            if text is None:
+                os.mkdir(last, 0o755, dir_fd=parent)
+            else:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+                with os.fdopen(os.open(last, flags, 0o644, dir_fd=parent), "w", encoding="utf-8") as file:
+                    file.write(text)
+    except OSError as problem:
+        raise BadConfig(
+            f"{folder / name} cannot be made ({problem.strerror}), and agents must not be the first to make it."
+            " Make the repository writable, or run git gc and git fsck there."
+        ) from problem
+
+
+def _plain(path: Path) -> Path:
+    """Raises BadConfig for a symbolic link: it cannot be protected, and may be an agent's."""
+    for each in (path, path.parent, path.parent.parent):
+        if each.is_symlink():
+            raise BadConfig(
+                f"{each} is a symbolic link, which a sandbox cannot protect, and which an agent may have put there."
+                " Replace it by what it leads to, or remove it."
+            )
+    return path
+
+
+def _repository(directory: Path) -> _Repository | None:
+    """By what is there, without asking git. An agent may have written a `.git`: it counts only as a directory of the
+    project's own, or as a file that leads to a repository which knows this very checkout."""
+    for top in (directory, *directory.parents):
+        dot = top / ".git"
+        if dot.is_symlink():
+            return None
+        if dot.is_dir():
+            return _Repository(top, dot) if (dot / "HEAD").is_file() else None
+        if dot.is_file():
+            return _linked(top, dot)
+    return None
+
+
+def _linked(top: Path, dot: Path) -> _Repository | None:
+    with contextlib.suppress(OSError):
+        own = (top / files.text(dot, errors="replace").strip().removeprefix("gitdir:").strip()).resolve()
+        common = own.parent.parent
+        whole = all((common / each).exists() for each in ("HEAD", "objects", "refs", "config"))
+        if own.parent.name == "worktrees" and whole and _leads_to(own, top):
+            return _Repository(top, common, own)
+    return None
+
+
+def _leads_to(own: Path, top: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return Path(files.text(own / "gitdir").strip()).resolve() == (top / ".git").resolve()
+    return False
+
+
+def _children(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def program_words(words: Sequence[str]) -> tuple[Path, ...]:
+    """The files among the words of a Coordinator's file: a program's script, a configuration."""
+    return tuple(path for path in map(Path, words) if path.is_absolute() and path.is_file())

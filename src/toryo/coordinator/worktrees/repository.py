@@ -1,0 +1,309 @@
+"""A person's repository as Toryo's git sees it: its objects, branches and checkouts, and nothing of its configuration.
+
+Agents write in worktrees, and some of them in the repository's `.git`, too. Git runs programs that the configuration
+of a repository names (filters, merge drivers, hooks, fsmonitor …), so ours never reads it. It works with a directory of
+its own in place of the repository's common directory (GIT_COMMON_DIR): links to what is data (objects, branches,
+worktrees), a configuration with the format alone, and no hooks. Settings that are data (`SETTINGS`) are copied from the
+repository. Programs come only from the configuration of the user and of the machine.
+
+Which git directory belongs to a checkout is what the repository says (`worktrees/*/gitdir`), never what the `.git` of
+a worktree says: that is a file of its agent.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import stat
+import tempfile
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from toryo.coordinator import files
+from toryo.coordinator.worktrees.git import Git, Trouble, explained, require
+
+SETTINGS = frozenset(
+    {
+        "core.attributesfile",
+        "core.autocrlf",
+        "core.bigfilethreshold",
+        "core.checkroundtripencoding",
+        "core.checkstat",
+        "core.compression",
+        "core.eol",
+        "core.excludesfile",
+        "core.filemode",
+        "core.ignorecase",
+        "core.logallrefupdates",
+        "core.precomposeunicode",
+        "core.sharedrepository",
+        "core.sparsecheckout",
+        "core.sparsecheckoutcone",
+        "core.symlinks",
+        "core.trustctime",
+        "lfs.storage",
+        "merge.directoryrenames",
+        "merge.renamelimit",
+        "merge.renames",
+        "merge.renormalize",
+    }
+)
+"""What is copied from the repository's configuration. No value of these is ever run."""
+FORMAT = frozenset({"extensions.objectformat", "extensions.compatobjectformat", "extensions.refstorage"})
+IRRELEVANT = frozenset(
+    f"extensions.{each}"
+    for each in ("noop", "noop-v1", "preciousobjects", "partialclone", "worktreeconfig", "relativeworktrees")
+)
+"""Extensions of the format that do not change how what is linked here is to be read."""
+LINKS = ("HEAD", "objects", "packed-refs", "refs", "reftable", "logs", "worktrees", "shallow")
+MADE_LATER = ("packed-refs", "worktrees")
+INFO = ("attributes", "exclude")
+ASKED = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-prefix")
+FILTERS = ("clean", "smudge", "process")
+LARGEST = 1024 * 1024
+"""Bytes of a configuration, or of another file of git's that is read here."""
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """The repository as the project sees it. `git` works in `top`."""
+
+    git: Git
+    top: Path
+    subdirectory: str
+    directory: Path
+    """The git directory of this checkout."""
+    common: Path
+    """The one that all checkouts of the repository share."""
+    config: Mapping[str, str]
+    """What the repository's own configuration says. Data: nothing of it is run."""
+
+    @property
+    def main(self) -> Path:
+        """Where the repository's main checkout is, as far as there is one."""
+        if self.directory == self.common:
+            return self.top
+        return self.common.parent if self.common.name == ".git" else self.common
+
+    def at(self, path: Path) -> Git | None:
+        """Git in another checkout of the repository; None where the repository knows of none there."""
+        directory = self.directory_of(path)
+        if directory is None:
+            return None
+        return Git(path, {**self.git.variables, "GIT_DIR": str(directory), "GIT_WORK_TREE": str(path)}, self.git.needs)
+
+    def directory_of(self, path: Path) -> Path | None:
+        """The git directory of a checkout, as the repository has noted it. Raises Trouble where two claim it."""
+        if path == self.main:
+            return self.common
+        found = [each for each in _within(self.common / "worktrees") if _checkout_of(each) == path]
+        if len(found) > 1:
+            raise Trouble(f"{self.common} has two worktrees at {path}: remove the wrong one of {_named(found)}.")
+        return found[0] if found else None
+
+    def filters(self) -> list[str]:
+        """The filters that only the repository's own configuration defines, and that do not run therefore."""
+        wanted = {key.split(".", 1)[1].rpartition(".")[0] for key, value in self.config.items() if _defines(key, value)}
+        return sorted(each for each in wanted if not self._defined_by_user(each))
+
+    def _defined_by_user(self, name: str) -> bool:
+        return any(self.git.holds("config", "--get", f"filter.{name}.{each}") for each in FILTERS)
+
+
+def opened(repository: Path) -> Checkout:
+    """Raises Trouble where no worktree can be made: no directory, no repository, a bare one, one without a commit."""
+    require()
+    git = Git(repository)
+    answer = git.ask("rev-parse", "--is-inside-work-tree", "--path-format=absolute", *ASKED)
+    inside, *found = answer.text.split("\n")
+    if inside == "false":
+        raise Trouble(
+            f"{repository} is a bare repository (or inside of .git), where nobody can work: name a checkout of it as"
+            " the project's working directory, or set isolation to none."
+        )
+    if answer.code != 0 or len(found) != len(ASKED):
+        words = answer.errors or "the path of the repository has more than one line"
+        raise Trouble(explained(words, ("rev-parse",), repository))
+    top, directory, common = Path(found[0]), Path(found[1]).resolve(), Path(found[2]).resolve()
+    prefix = found[3].removesuffix("/")
+    if pointed((top / ".git").resolve()) != directory:
+        raise Trouble(
+            f"{top} is not where the repository {directory} is checked out (core.worktree in its configuration):"
+            " remove that setting, or set isolation to none."
+        )
+    _refuse_redirected(directory, common)
+    _refuse_links(directory, common)
+    config = _read(common / "config")
+    if config.get("extensions.worktreeconfig", "false").lower() in ("true", "yes", "on", "1"):
+        config = {**config, **_read(directory / "config.worktree")}
+    try:
+        apart = _StandIn(common, config)
+    except OSError as problem:
+        raise Trouble(
+            f"Toryo's git needs a temporary directory, and to write in {common}: {problem.strerror}"
+            f" ({problem.filename}). Make room there, or allow it."
+        ) from problem
+    variables = {
+        "GIT_DIR": str(directory),
+        "GIT_COMMON_DIR": str(apart.path),
+        "GIT_WORK_TREE": str(top),
+        **_given({key: value for key, value in config.items() if key in SETTINGS}),
+    }
+    checkout = Checkout(Git(top, variables, apart), top, prefix, directory, common, config)
+    if not checkout.git.holds("rev-parse", "--verify", "--quiet", "HEAD^{commit}"):
+        raise Trouble(f"The repository {top} has no commit yet, so there is nothing to start from: commit once there.")
+    return checkout
+
+
+def _refuse_redirected(directory: Path, common: Path) -> None:
+    """A `commondir` leads git from a checkout to its repository, and nowhere else: agents may have written another."""
+    if directory != common and directory.parent != common / "worktrees":
+        raise Trouble(
+            f"{directory / 'commondir'} leads git to {common}, which is not the repository of that directory: an agent"
+            " may have written it. Remove it, and check what it names before you use git there."
+        )
+
+
+def _refuse_links(directory: Path, common: Path) -> None:
+    """A symbolic link among objects or branches shows another repository's as this one's. git makes none."""
+    for folder in dict.fromkeys((directory, common)):
+        for name in ("HEAD", "index", *LINKS):
+            link = _link_in(folder / name)
+            if link is not None:
+                raise Trouble(
+                    f"{link} is a symbolic link, which git does not make and which may show another repository's files"
+                    " as this one's. Replace it by what it leads to, or remove it."
+                )
+
+
+def _link_in(path: Path) -> Path | None:
+    if path.is_symlink():
+        return path
+    for at, folders, names in os.walk(path):
+        for name in (*folders, *names):
+            found = Path(at, name)
+            if found.is_symlink():
+                return found
+    return None
+
+
+def pointed(file: Path) -> Path | None:
+    """The git directory that a `.git` is, or names; None where it is neither. Nothing is opened but a short file."""
+    try:
+        if stat.S_ISDIR(file.lstat().st_mode):
+            return file.resolve()
+        words = content(file).decode()
+    except (OSError, ValueError):
+        return None
+    target = words.removeprefix("gitdir: ").rstrip("\n")
+    return None if target == words.rstrip("\n") else (file.parent / target).resolve()
+
+
+def content(file: Path) -> bytes:
+    """Of a regular file that is no link, if it is not too large: agents may put anything in its place."""
+    return files.data(file, largest=LARGEST, nofollow=True)
+
+
+def connect(path: Path, directory: Path) -> None:
+    """Writes a worktree's `.git`, in place of whatever is there (but a directory)."""
+    descriptor, draft = tempfile.mkstemp(prefix=".git-", dir=path)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(f"gitdir: {directory}\n")
+    Path(draft).replace(path / ".git")
+
+
+class _StandIn:
+    """A directory in place of the common one; removed when no `Git` uses it any more."""
+
+    def __init__(self, common: Path, config: Mapping[str, str]) -> None:
+        place = Path(tempfile.mkdtemp(prefix="toryo-git-"))
+        weakref.finalize(self, _removed, place, os.getpid())
+        self.path = place / ".git"
+        (self.path / "info").mkdir(parents=True)
+        (common / "logs").mkdir(exist_ok=True)
+        for name in LINKS:
+            if name in MADE_LATER or os.path.lexists(common / name):
+                (self.path / name).symlink_to(common / name)
+        for name in INFO:
+            if os.path.lexists(common / "info" / name):
+                (self.path / "info" / name).symlink_to(common / "info" / name)
+        (self.path / "config").write_text(_format(common, config))
+
+
+def _removed(place: Path, owner: int) -> None:
+    if os.getpid() == owner:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _format(common: Path, config: Mapping[str, str]) -> str:
+    """A configuration that says how the repository's files are to be read, and nothing else."""
+    extensions = {key: value for key, value in config.items() if key.startswith("extensions.")}
+    unknown = sorted(set(extensions) - FORMAT - IRRELEVANT)
+    if unknown:
+        raise Trouble(
+            f"The repository {common} uses {', '.join(unknown)}, which Toryo does not know: set isolation to none."
+        )
+    lines = ["[core]", "\tbare = false"]
+    wanted = {key.split(".")[1]: value for key, value in extensions.items() if key in FORMAT}
+    lines.append(f"\trepositoryformatversion = {1 if wanted else 0}")
+    if wanted:
+        lines.append("[extensions]")
+    for key, value in wanted.items():
+        if not value.isalnum():
+            raise Trouble(f"The configuration of {common} is wrong: extensions.{key} is {value!r}.")
+        lines.append(f"\t{key} = {value}")
+    return "\n".join([*lines, ""])
+
+
+def _read(file: Path) -> Mapping[str, str]:
+    """A configuration as data, without what it includes. Raises Trouble where it cannot be read."""
+    try:
+        return _parsed(content(file.resolve()))
+    except FileNotFoundError:
+        return {}
+    except OSError as problem:
+        raise Trouble(f"{file} cannot be read: {problem.strerror or problem}.") from problem
+
+
+@functools.lru_cache(maxsize=32)
+def _parsed(found: bytes) -> Mapping[str, str]:
+    """Keys as git writes them: all but what is between the dots in lower case. Of several values the last."""
+    git = Git(Path("/"), {"GIT_DIR": os.devnull, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"})
+    listed = git.must("config", "--file", "-", "--no-includes", "--null", "--list", given=os.fsdecode(found))
+    pairs = (each.partition("\n") for each in listed.names)
+    return {key: value if newline else "true" for key, newline, value in pairs}
+
+
+def _given(settings: Mapping[str, str]) -> dict[str, str]:
+    """Settings as git takes them from its environment."""
+    found = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (key, value) in enumerate(settings.items()):
+        found |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return found
+
+
+def _defines(key: str, value: str) -> bool:
+    return bool(value) and key.startswith("filter.") and key.endswith(tuple(f".{each}" for each in FILTERS))
+
+
+def _within(directory: Path) -> list[Path]:
+    try:
+        return sorted(directory.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _checkout_of(directory: Path) -> Path | None:
+    """Where the checkout of this git directory is, as git has noted it there."""
+    try:
+        words = os.fsdecode(content(directory / "gitdir")).rstrip("\n")
+    except OSError:
+        return None
+    return Path(os.path.normpath(directory / words)).parent
+
+
+def _named(paths: list[Path]) -> str:
+    return ", ".join(map(str, paths))

@@ -1,0 +1,101 @@
+"""Lock files that a process holds for as long as it lives, with its process id in them: who runs from a data directory.
+
+The kernel lets go of a lock when its process ends, however it ends. So a file that is not held says nothing.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+UP_LOCK = "up.lock"
+SERVER_LOCK = "server.lock"
+COORDINATORS = "coordinators"
+_LOOK_EVERY = 0.05
+_TRIES = 7
+"""A look at a lock takes it for an instant (`is_held`): who wants it tries again for some 0.3 s."""
+_LONGEST_PID = 32
+"""Bytes that are read of a lock file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A process that runs from a data directory. `pid` is 0 where an older Toryo has not written it."""
+
+    name: str
+    pid: int
+    lock: Path
+
+
+def hold(path: Path) -> int | None:
+    """Takes the lock until the answered descriptor is closed; None where another process has it."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    if not _taken(descriptor):
+        os.close(descriptor)
+        return None
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+    return descriptor
+
+
+def _taken(descriptor: int) -> bool:
+    for number in range(_TRIES):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if number < _TRIES - 1:
+                time.sleep(_LOOK_EVERY)
+        else:
+            return True
+    return False
+
+
+def holders(place: Path) -> Iterator[Holder]:
+    """What runs from a data directory, in the order in which it is to be ended."""
+    locks = [("toryo up", place / UP_LOCK)]
+    locks += [("Coordinator", each) for each in sorted((place / COORDINATORS).glob("*.lock"))]
+    locks.append(("server", place / SERVER_LOCK))
+    for name, path in locks:
+        if is_held(path):
+            yield Holder(name, pid_in(path), path)
+
+
+def is_held(path: Path) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def released(path: Path, within_seconds: float) -> bool:
+    """Waits for the process that holds a lock to end; whether it has."""
+    limit = time.monotonic() + within_seconds
+    while is_held(path):
+        if time.monotonic() >= limit:
+            return False
+        time.sleep(_LOOK_EVERY)
+    return True
+
+
+def pid_in(path: Path) -> int:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return 0
+    try:
+        return int(os.read(descriptor, _LONGEST_PID))
+    except (OSError, ValueError):
+        return 0
+    finally:
+        os.close(descriptor)

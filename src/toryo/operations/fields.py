@@ -1,0 +1,61 @@
+"""The kinds of texts that parameters are made of. A text is one line unless its type says otherwise.
+
+`Lines` is prose of several lines; what else steers a terminal becomes a replacement character. `Command` may have
+several lines, too, but is refused rather than changed. `Printed` is what a program printed, and secrets: as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, get_args
+
+from pydantic import AfterValidator
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
+
+from toryo.domain import texts
+
+
+def _command(text: str) -> str:
+    if texts.several_lines(text) != text:
+        raise PydanticCustomError("control_character", "It must not have control characters but newlines and tabs")
+    return text
+
+
+_LINES, _COMMAND, _PRINTED = (
+    AfterValidator(texts.several_lines),
+    AfterValidator(_command),
+    AfterValidator(texts.storable),
+)
+
+Lines = Annotated[str, _LINES]
+Command = Annotated[str, _COMMAND]
+Printed = Annotated[str, _PRINTED]
+
+
+def one_line(field: FieldInfo) -> bool:
+    """Whether the texts that a field takes are one line each. Data of any shape (`Any`) is not a text."""
+    kinds = [*field.metadata, *_parts(field.annotation)]
+    return str in kinds and not any(each in (_LINES, _COMMAND, _PRINTED) for each in kinds)
+
+
+def line(value: Any) -> Any:
+    """A text, or a list of texts, as it is stored; raises for one that holds what cannot be part of one line."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(line(each) for each in value)
+    if not isinstance(value, str):
+        return value
+    text = texts.trimmed(value) or value
+    found = texts.not_of_a_line(text)
+    if found is not None:
+        raise PydanticCustomError(
+            "one_line", "It must be one line of visible characters, and has {character}", {"character": found}
+        )
+    return text
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    """A type, and the types and marks within it."""
+    yield annotation
+    for each in get_args(annotation):
+        yield from _parts(each)

@@ -1,0 +1,429 @@
+"""Every option of an agent's program (`provider_options`): its name, its values, its default, who takes it.
+
+Declared here once. The server refuses what does not fit where it is written; a Coordinator refuses to start it, in the
+same words; widening (`wider`), the reference and the tests read the same tables. Both sides import this module, so it
+imports neither: standard library only. What an option does to a program stands with that provider, in
+`coordinator/providers/`.
+
+To add an option: one `Option` in `COMMON`, or in a group that the providers concerned name in `DECLARED`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+Value = str | bool
+
+
+class Kind(StrEnum):
+    """What a value must be; `_CHECKS` has the check of each."""
+
+    CHOICE = "choice"
+    """One of `Option.values`, of the same type and in the same case."""
+    WORD = "word"
+    TEXT = "text"
+    WORDS = "words"
+    DIRECTORY = "directory"
+    PROGRAM = "program"
+    PLAN = "plan"
+
+
+class Widens(StrEnum):
+    """Which changes of an option give an agent more rights than it had."""
+
+    NEVER = "never"
+    BY_ORDER = "by_order"
+    """A value further right in `Option.values`."""
+    BY_PROVIDER = "by_provider"
+    """A program without an option that limits the agent's own."""
+    ANY = "any"
+    """Every new value; not its removal."""
+
+
+class Permissions(StrEnum):
+    """What an agent's program may do by itself, beside Toryo's tools. From narrow to wide."""
+
+    READ = "read"
+    EDIT = "edit"
+    FULL = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """`values` (of a choice) stand from narrow to wide. `default`: what holds where nothing is said (None: nothing);
+    `default_by_role` where that depends on the agent's role."""
+
+    name: str
+    kind: Kind
+    about: str
+    possible: str
+    values: tuple[Value, ...] = ()
+    default: Value | None = None
+    default_by_role: Mapping[str, Value] = field(default_factory=dict, hash=False)
+    widens: Widens = Widens.NEVER
+
+    def default_of(self, role: str | None) -> Value | None:
+        return self.default_by_role.get(role or "", self.default)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An English sentence, as its template and its facts: the server words it in other languages, too."""
+
+    template: str
+    facts: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def __str__(self) -> str:
+        return self.template.format(**self.facts)
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """One mistake: what is wrong, and what to write instead."""
+
+    option: str
+    what: Said
+    instruction: Said
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.instruction}"
+
+
+def say(template: str, **facts: str) -> Said:
+    return Said(template, facts)
+
+
+# --- the declaration -------------------------------------------------------------------------------------------------
+
+
+SANDBOX_NETWORK = Option(
+    "sandbox_network",
+    Kind.CHOICE,
+    "off: in its sandbox it reaches the server and no other network; without a sandbox it does not start. on: as its"
+    " Coordinator says.",
+    "on or off (in JSON: true or false)",
+    values=(False, True),
+    widens=Widens.BY_ORDER,
+)
+COMMON: tuple[Option, ...] = (
+    Option("labels", Kind.WORDS, "Only Coordinators that offer all of these labels start it.", 'a list: ["gpu"]'),
+    Option("account", Kind.WORD, "Whose quota it uses: agents of one account wait together.", "the account's name"),
+    Option(
+        "fallback",
+        Kind.PROGRAM,
+        "The program that stands in while its own cannot run.",
+        "a mapping with its provider, and model and account where needed",
+        widens=Widens.BY_PROVIDER,
+    ),
+    Option(
+        "working_directory",
+        Kind.DIRECTORY,
+        "Where it works, in place of the project's directory.",
+        "an absolute path",
+        widens=Widens.ANY,
+    ),
+    Option("prompt", Kind.TEXT, "Words that are added to the first ones it is told.", "a text"),
+    Option(
+        "sandbox",
+        Kind.CHOICE,
+        "bwrap: it is started in a sandbox only. auto: as its Coordinator says.",
+        "bwrap or auto",
+        values=("bwrap", "auto"),
+        widens=Widens.BY_ORDER,
+    ),
+    SANDBOX_NETWORK,
+)
+"""Of every agent, whoever starts it."""
+
+PERMISSIONS = Option(
+    "permissions",
+    Kind.CHOICE,
+    "What its program may do by itself: read (look at files), edit (change files, too), full (run commands, too).",
+    "read, edit or full",
+    values=tuple(each.value for each in Permissions),
+    default=Permissions.READ.value,
+    default_by_role={"worker": Permissions.EDIT.value},
+    widens=Widens.BY_ORDER,
+)
+_ARGS = Option(
+    "args",
+    Kind.WORDS,
+    "Arguments of the program that Toryo need not know. They can lift every limit above.",
+    'a list of words: ["--verbose"]',
+    widens=Widens.ANY,
+)
+_MODEL_PROGRAM = (PERMISSIONS, _ARGS)
+_PLAYBOOK = Option("playbook", Kind.PLAN, "The plan it follows.", "a plan, or the path of a file in the project")
+_SCRIPT = Option("script", Kind.PLAN, "The rules it talks by.", "rules, or the path of a file in the project")
+
+DECLARED: Mapping[str, tuple[Option, ...]] = {
+    "claude": (*_MODEL_PROGRAM, *COMMON),
+    "codex": (*_MODEL_PROGRAM, *COMMON),
+    "command": COMMON,
+    "copilot": (*_MODEL_PROGRAM, *COMMON),
+    "gemini": (*_MODEL_PROGRAM, *COMMON),
+    "opencode": (*_MODEL_PROGRAM, *COMMON),
+    "playbook": (_PLAYBOOK, *COMMON),
+    "qwen": (*_MODEL_PROGRAM, *COMMON),
+    "script": (_SCRIPT, *COMMON),
+}
+"""The providers that Toryo knows how to start, and what each takes. A template of a Coordinator's file takes COMMON."""
+
+EVERY: tuple[Option, ...] = tuple({each.name: each for options in DECLARED.values() for each in options}.values())
+TEXTS = frozenset(each.name for each in EVERY if each.kind in (Kind.WORD, Kind.TEXT, Kind.DIRECTORY))
+"""Options whose values are texts."""
+_PROGRAM_KEYS = ("provider", "model", "account")
+
+
+def of(provider: str | None) -> tuple[Option, ...]:
+    """The options of a provider; of nobody's agent, every one: they wait for a provider."""
+    return EVERY if provider is None else DECLARED.get(provider, COMMON)
+
+
+def effective(provider: str | None, options: Mapping[str, Any], role: str | None) -> dict[str, Any]:
+    """What holds of every option that has a value or a default."""
+    found = {each.name: options.get(each.name, each.default_of(role)) for each in of(provider)}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+# --- what is wrong ---------------------------------------------------------------------------------------------------
+
+
+def check(provider: str | None, options: Mapping[str, Any], declared: tuple[Option, ...] | None = None) -> list[Wrong]:
+    """Every mistake in the options of an agent of this provider; `declared`: what it takes, if not what stands here."""
+    known = {each.name: each for each in (of(provider) if declared is None else declared)}
+    found: list[Wrong] = []
+    for name, value in options.items():
+        found += _wrong_values(known[name], value) if name in known else [_unknown(provider, name, list(known))]
+    return found
+
+
+def _unknown(provider: str | None, name: str, names: list[str]) -> Wrong:
+    """The mistake of a name that this provider has no option for."""
+    if provider is None:
+        what = say("There is no option {name} in provider_options.", name=shown(name))
+    else:
+        what = say("Provider {provider} has no option {name}.", provider=shown(provider), name=shown(name))
+    of_others = provider is not None and nearest(name, (each.name for each in EVERY if each.name not in names))
+    return Wrong(name, what, _of_template(provider or "", names) if of_others else _instead(name, names))
+
+
+def _of_template(provider: str, names: list[str]) -> Said:
+    """An option of providers that Toryo knows how to start, for one that is not started so."""
+    valid, near = ", ".join(names), nearest(provider, DECLARED)
+    if provider in DECLARED and names != [each.name for each in COMMON]:
+        return say("Valid are: {names}.", names=valid)
+    if provider not in DECLARED and near is not None:
+        return say(
+            "Did you mean the provider {nearest}? One that Toryo does not know is started by a template of a"
+            " Coordinator's file, which says what the program may do. Valid are: {names}.",
+            nearest=near,
+            names=valid,
+        )
+    return say(
+        "What the program may do is said where it is started: by the template of a Coordinator's file, or by its"
+        " task. Valid are: {names}.",
+        names=valid,
+    )
+
+
+def _instead(name: str, names: list[str]) -> Said:
+    near, valid = nearest(name, names), ", ".join(names)
+    if near is None:
+        return say("Valid are: {names}.", names=valid)
+    return say("Did you mean {nearest}? Valid are: {names}.", nearest=near, names=valid)
+
+
+def check_model(model: str | None) -> list[Wrong]:
+    """The model stands among a program's arguments: one that looks like an option would be one."""
+    return [] if model is None or _is_model(model) else [_impossible("model", model, "the name of a model")]
+
+
+def unknown_provider(name: str, reported: Iterable[str] = ()) -> Said | None:
+    """What to say of a provider that neither Toryo nor a Coordinator (`reported`) knows; None: it is known."""
+    known = sorted({*DECLARED, *reported})
+    if name in known:
+        return None
+    near, names = nearest(name, known), ", ".join(known)
+    if near is not None:
+        return say(
+            "No Coordinator has a provider {provider}, so it cannot start. Did you mean {nearest}? Known are: {names}.",
+            provider=shown(name),
+            nearest=near,
+            names=names,
+        )
+    return say(
+        "No Coordinator has a provider {provider}, so it cannot start. Name its program under ai_providers of a"
+        " Coordinator's file, or use one of: {names}.",
+        provider=shown(name),
+        names=names,
+    )
+
+
+def nearest(given: str, names: Iterable[str]) -> str | None:
+    """What somebody meant who wrote this."""
+    plain = {unicodedata.normalize("NFKC", each).casefold(): each for each in names}
+    found = difflib.get_close_matches(unicodedata.normalize("NFKC", given).casefold()[:100], plain, 1, 0.6)
+    return plain[found[0]] if found else None
+
+
+def shown(given: Any) -> str:
+    """A wrong value as it stands in a sentence: brief, and letters that only look like others told apart."""
+    text = given if isinstance(given, str) and given.isidentifier() and given.isascii() else ascii(given)
+    return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}…"
+
+
+_BRIEF = 80
+
+
+def _impossible(name: str, given: Any, possible: str) -> Wrong:
+    return Wrong(
+        name,
+        say("{given} is no value of {name}.", given=shown(given), name=name),
+        say("Give {possible}, or leave it out.", possible=possible),
+    )
+
+
+def _wrong_values(option: Option, given: Any) -> Iterator[Wrong]:
+    if option.kind is Kind.PROGRAM and isinstance(given, Mapping):
+        yield from _wrong_program(option, given)
+    elif not _CHECKS[option.kind](option, given):
+        yield _impossible_choice(option, given) or _impossible(option.name, given, option.possible)
+
+
+def _impossible_choice(option: Option, given: Any) -> Wrong | None:
+    words = [each for each in option.values if isinstance(each, str)]
+    near = nearest(given, words) if isinstance(given, str) else None
+    if near is None:
+        return None
+    instead = say("Did you mean {nearest}? Valid are: {names}.", nearest=near, names=", ".join(words))
+    return Wrong(option.name, say("{given} is no value of {name}.", given=shown(given), name=option.name), instead)
+
+
+def _wrong_program(option: Option, given: Mapping[str, Any]) -> Iterator[Wrong]:
+    for name in given:
+        if name not in _PROGRAM_KEYS:
+            what = say("{option} has no key {name}.", option=option.name, name=shown(name))
+            yield Wrong(f"{option.name}.{name}", what, _instead(name, list(_PROGRAM_KEYS)))
+    if not _is_word(given.get("provider")):
+        yield _impossible(f"{option.name}.provider", given.get("provider"), option.possible)
+    if "model" in given and not _is_model(given["model"]):
+        yield _impossible(f"{option.name}.model", given["model"], "the name of a model")
+    if "account" in given and not _is_word(given["account"]):
+        yield _impossible(f"{option.name}.account", given["account"], "the account's name")
+
+
+def _is_word(given: Any) -> bool:
+    return isinstance(given, str) and bool(given.strip()) and given.isprintable()
+
+
+def _is_model(given: Any) -> bool:
+    return _is_word(given) and not given.startswith("-") and " " not in given
+
+
+def _is_plan(given: Any) -> bool:
+    return isinstance(given, Mapping) or (isinstance(given, str) and bool(given.strip()))
+
+
+def _are_words(given: Any) -> bool:
+    return isinstance(given, list) and all(isinstance(each, str) and each for each in given)
+
+
+def plain(option: Option, given: Any) -> Any:
+    """The value as it is declared: `on` and `off` of a switch are words in JSON, and true and false in YAML."""
+    switch = isinstance(given, str) and True in option.values
+    return _SWITCH.get(given, given) if switch else given
+
+
+_SWITCH = {"on": True, "off": False}
+
+
+def _is_choice(option: Option, given: Any) -> bool:
+    """Of the same type, too: 1 is not true."""
+    given = plain(option, given)
+    return any(isinstance(given, bool) is isinstance(each, bool) and given == each for each in option.values)
+
+
+_CHECKS: Mapping[Kind, Callable[[Option, Any], bool]] = {
+    Kind.CHOICE: _is_choice,
+    Kind.WORD: lambda _, given: _is_word(given),
+    Kind.TEXT: lambda _, given: isinstance(given, str) and bool(given.strip()),
+    Kind.WORDS: lambda _, given: _are_words(given),
+    Kind.DIRECTORY: lambda _, given: _is_word(given) and given.startswith(("/", "~")),
+    Kind.PROGRAM: lambda *_: False,
+    Kind.PLAN: lambda _, given: _is_plan(given),
+}
+
+
+# --- what widens rights ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What decides about the rights of an agent's program. Who has no provider is not started: it has none."""
+
+    provider: str | None
+    options: Mapping[str, Any]
+    role: str
+
+
+def widened(before: Given, after: Given) -> list[str]:
+    """Every change by which an agent may do more than before, as `name: before → after`; for all readers the same."""
+    if after.provider is None:
+        return []
+    found = [_unlimited("provider", before.provider, before.provider, after.provider)]
+    for option in of(after.provider):
+        was, now = before.options.get(option.name), after.options.get(option.name)
+        if option.widens is Widens.BY_ORDER:
+            found.append(_further(option, before, after))
+        elif option.widens is Widens.ANY and now and now != was:
+            found.append(_change(option.name, was, now))
+        elif option.widens is Widens.BY_PROVIDER and now != was and isinstance(now, Mapping):
+            found.append(_unlimited(option.name, after.provider, was, now.get("provider")))
+    return [each for each in found if each is not None]
+
+
+def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Every option that is another one than before, as `name: before → after`."""
+    names = dict.fromkeys((*before, *after))
+    return [_change(each, before.get(each), after.get(each)) for each in names if before.get(each) != after.get(each)]
+
+
+def limits(provider: str | None) -> frozenset[str]:
+    """The options by which a program of this provider, and not every one, is limited."""
+    declared = [each for each in DECLARED.get(provider or "", ()) if each not in COMMON]
+    return frozenset(each.name for each in declared if each.widens is Widens.BY_ORDER)
+
+
+def _unlimited(name: str, limited: str | None, was: Any, now: Any) -> str | None:
+    lost = sorted(limits(limited) - limits(now)) if now != was else []
+    return f"{_change(name, was, now)} (has no {', '.join(lost)})" if lost else None
+
+
+def _further(option: Option, before: Given, after: Given) -> str | None:
+    """By what holds: where nothing is said, or nonsense (which does not start), that is the default."""
+    if before.provider is not None and option not in COMMON and option.name not in limits(before.provider):
+        return None  # that program was not limited at all
+    was, now = (_place(option, each) for each in (before, after))
+    return _change(option.name, option.values[was], option.values[now]) if now > was else None
+
+
+def _place(option: Option, given: Given) -> int:
+    value = plain(option, given.options.get(option.name))
+    stands = value if _is_choice(option, value) else option.default_of(given.role)
+    if stands is None:  # nothing holds: the widest
+        return len(option.values) - 1
+    return option.values.index(stands) if stands in option.values else 0
+
+
+def _change(name: str, was: Any, now: Any) -> str:
+    return f"{name}: {_told(was)} → {_told(now)}"
+
+
+def _told(value: Any) -> str:
+    return "none" if value is None else str(value) if isinstance(value, str) else repr(value)[:_BRIEF]

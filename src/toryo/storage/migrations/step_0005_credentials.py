@@ -1,0 +1,43 @@
+"""What a credential was made with and by whom, whose data directory a token stands in, and the role an owner gave.
+
+Wrong passkeys and passwords are not counted in the database any more.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from toryo.storage.database import Connection
+from toryo.storage.rows import from_json
+from toryo.storage.statements import Statement
+
+_LINKED = Statement(sa.text("SELECT agent_id FROM people WHERE subject LIKE '%#%'"))
+_GIVEN = Statement(
+    sa.text(
+        "SELECT agent_id, data FROM events WHERE kind IN ('person.added', 'person.changed', 'person.password_set') "
+        "AND by_person ORDER BY sequence"
+    )
+)
+_OWN = Statement(sa.text("UPDATE people SET own_login = :login WHERE agent_id = :agent_id"))
+_OWN_OF_OTHERS = Statement(
+    sa.text("UPDATE people SET own_login = login WHERE subject IS NULL OR subject NOT LIKE '%#%'")
+)
+
+
+def upgrade(connection: Connection) -> None:
+    for table in ("access_tokens", "sign_ins", "sign_in_links"):
+        for column in ("made_by", "made_with"):
+            connection.define(f"ALTER TABLE {table} ADD COLUMN {column} TEXT")
+    connection.define("ALTER TABLE people ADD COLUMN own_login TEXT")
+    connection.define("ALTER TABLE tokens ADD COLUMN place TEXT")
+    connection.define("DROP TABLE sign_in_failures")
+    tell_roles_apart(connection)
+
+
+def tell_roles_apart(connection: Connection) -> None:
+    """Who is not known to an identity provider has their role from an owner; of the others the events tell it."""
+    connection.run(_OWN_OF_OTHERS)
+    given = {agent_id: from_json(data).get("login") for agent_id, data in connection.all(_GIVEN)}
+    for (agent_id,) in connection.all(_LINKED):
+        if given.get(agent_id) is not None:
+            connection.run(_OWN, agent_id=agent_id, login=given[agent_id])

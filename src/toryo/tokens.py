@@ -1,0 +1,25 @@
+"""What secrets look like. The prefixes of all that Toryo makes: the server mints by them. The form of those and of
+others' tokens: the server's log and Coordinators mask by it, each with what it alone meets.
+"""
+
+COORDINATOR, PERSON, LAUNCH, SESSION, QUEUE = "tct_", "tpt_", "tlc_", "tst_", "tqk_"
+BROWSER = "tbs_"
+"""What a browser is signed in by, in a cookie that no script can read. As a bearer it is worth nothing."""
+PASSKEY = "pk_"
+
+PREFIXES = (COORDINATOR, PERSON, LAUNCH, SESSION, QUEUE, BROWSER, PASSKEY)
+
+_OWN = "|".join(each.removesuffix("_") for each in PREFIXES)
+LOOKS = (
+    rf"(?<![A-Za-z0-9])(?:{_OWN})_[\w-]{{16,}}"
+    r"|\b(?:sk|rk|pk)-[\w-]{20,}"
+    r"|\b[sr]k_(?:live|test)_\w{16,}"
+    r"|\bgh[oprsu]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bgl[a-z]{2,6}-[\w-]{16,}"
+    r"|\bxox[a-z]-[\w-]{10,}|\bxapp-[\w-]{10,}"
+    r"|\bA(?:KIA|SIA)[A-Z0-9]{16}\b"
+    r"|\bAIza[\w-]{30,}|\bya29\.[\w-]{20,}"
+    r"|\bnpm_[A-Za-z0-9]{30,}|\bpypi-[\w-]{40,}|\bhf_[A-Za-z0-9]{20,}|\bSG\.[\w-]{16,}\.[\w-]{16,}"
+    r"|(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
+    r"|(?<=[Bb]earer )[\w.~+/=-]{16,}|(?<=uthorization: [Bb]asic )[\w+/=]{8,}"
+)
+"""A regular expression, linear in the text: it is looked for in every output."""
