@@ -1,5 +1,6 @@
 """Fixtures that every test folder may use, and the order of tests."""
 
+import os
 import signal
 from collections import Counter
 
@@ -10,6 +11,8 @@ from tests.databases import database, database_url, postgres_empty, postgres_ser
 
 __all__ = ["database", "database_url", "postgres_empty", "postgres_server", "redis_url"]
 
+
+os.environ["TORYO_SANDBOX"] = "none"  # what agents' programs see is tested in test_sandbox.py files; others look on
 
 DEAR = ("tests/browser/", "tests/clis/", "tests/scenarios/")
 """Folders whose files take long though none of their tests may."""

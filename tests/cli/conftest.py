@@ -26,7 +26,7 @@ ENDS_WITHIN = 100
 def clean_environment(home: Path) -> dict[str, str]:
     """No TORYO_* variable and no home of the machine's decides what these tests see."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TORYO_", "XDG_"))}
-    return {**kept, "HOME": str(home), "COLUMNS": "100", "NO_COLOR": "1"}
+    return {**kept, "HOME": str(home), "COLUMNS": "100", "NO_COLOR": "1", "TORYO_SANDBOX": "none"}
 
 
 @dataclass(frozen=True)

@@ -84,5 +84,7 @@ class Machine:
         return Toryo(self.place, self.environment)
 
     def left(self) -> list[str]:
-        """What is in the home and among the temporary files."""
-        return [str(each) for folder in (self.home, self.temporary) for each in folder.rglob("*")]
+        """What is in the home and among the temporary files, but for the servers' data."""
+        own = self.home / ".local" / "share" / "toryo"
+        found = [each for folder in (self.home, self.temporary) for each in folder.rglob("*")]
+        return [str(each) for each in found if not (each.is_relative_to(own) or own.is_relative_to(each))]

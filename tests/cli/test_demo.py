@@ -50,13 +50,13 @@ def test_nobody_was_started_for_nothing(told: dict[str, object]) -> None:
 
 
 def test_nothing_of_it_is_left_running(told: dict[str, object]) -> None:
-    assert not (Path(str(told["directory"])) / ".toryo" / "server.json").exists()
+    assert not (_data(Path(str(told["directory"]))) / "server.json").exists()
 
 
 def test_interrupting_puts_everything_away(tmp_path: Path) -> None:
     demo = Process("demo", "--dir", "crew", environment=clean_environment(tmp_path), cwd=tmp_path)
     demo.until("in_progress")
-    pid = json.loads((tmp_path / "crew" / ".toryo" / "server.json").read_text())["pid"]
+    pid = json.loads((_data(tmp_path / "crew") / "server.json").read_text())["pid"]
     assert demo.interrupt() == 130
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
@@ -65,9 +65,35 @@ def test_interrupting_puts_everything_away(tmp_path: Path) -> None:
 def test_kept_up_it_answers_until_interrupted(tmp_path: Path) -> None:
     demo = Process("demo", "--dir", "crew", "--keep", environment=clean_environment(tmp_path), cwd=tmp_path)
     demo.until("stays up at http://")
-    toryo = Toryo(tmp_path, {**clean_environment(tmp_path), "TORYO_DATA_DIR": str(tmp_path / "crew" / ".toryo")})
+    toryo = Toryo(tmp_path / "crew", clean_environment(tmp_path))
     assert len(toryo.json("project", "list")["projects"]) == 4
+    refused = Toryo(tmp_path, clean_environment(tmp_path))("demo", "--dir", "crew")
+    assert (refused.code, "toryo down" in refused.err) == (2, True)
     assert demo.interrupt() == 130
+
+
+def _data(directory: Path) -> Path:
+    """The data directory that the pointer of a demo's directory names."""
+    return Path((directory / ".toryo" / "data-dir").read_text().strip())
+
+
+def test_a_demo_may_come_again_where_one_was_but_touches_no_directory_of_somebody_else(tmp_path: Path) -> None:
+    toryo = Toryo(tmp_path, clean_environment(tmp_path))
+    (tmp_path / "mine").mkdir()
+    assert toryo("init", "--yes", "--provider", "none", "--dir", "mine").code == 0
+    _refuses_and_touches_nothing(toryo, tmp_path / "mine")
+    (tmp_path / "old" / ".toryo").mkdir(parents=True)
+    (tmp_path / "old" / ".toryo" / "toryo.db").touch()
+    _refuses_and_touches_nothing(toryo, tmp_path / "old")
+    (tmp_path / "mine" / ".toryo" / "demo").touch()
+    _refuses_and_touches_nothing(toryo, tmp_path / "mine")  # somebody's toryo.yaml, whatever the marker says
+
+
+def _refuses_and_touches_nothing(toryo: Toryo, directory: Path) -> None:
+    before = {each: each.read_bytes() for each in directory.rglob("*") if each.is_file()}
+    ended = toryo("demo", "--dir", str(directory))
+    assert (ended.code, ended.err.count("Name a new or empty directory")) == (2, 1)
+    assert {each: each.read_bytes() for each in directory.rglob("*") if each.is_file()} == before
 
 
 def test_a_promise_that_is_not_kept_ends_with_1_and_says_which(tmp_path: Path) -> None:

@@ -285,3 +285,12 @@ def test_every_finding_is_one_line_and_so_is_what_to_do(nowhere: Toryo) -> None:
     found = json.loads(nowhere("doctor", "--json").out)["findings"]
     assert [each for each in found if "\n" in each["what"] + each["instruction"]] == []
     assert [each["name"] for each in found if not each["ok"] and not each["instruction"]] == []
+
+
+def test_it_says_whether_agents_run_in_a_sandbox_and_what_each_may_do(working: Machine) -> None:
+    _, found = diagnosed(working, provider="claude")
+    assert "it is switched off" in found["sandbox"]["what"]
+    assert "bubblewrap" in found["sandbox"]["instruction"]
+    assert (found["sandbox"]["ok"], found["sandbox"]["needed"]) == (False, False)
+    assert "ann" in found["permissions"]["what"]
+    assert "sandbox: off" in working.toryo("coordinator", "check").out

@@ -71,6 +71,10 @@ def test_a_backup_beside_a_running_server_restores_elsewhere_and_its_server_goes
     backup = tmp_path / "toryo.backup"
     assert here.json("db", "backup", str(backup))["tables"]["projects"] == 1
     assert here("db", "check").code == 0
+    assert backup.stat().st_mode & 0o777 == 0o600
+    again = here("db", "backup", str(backup))
+    assert (again.code, "--force" in again.err) == (2, True)
+    assert here("db", "backup", str(backup), "--force").code == 0
     assert here("db", "restore", str(backup)).code == 2, "a server has this one"
     environment = {**here.environment, "TORYO_DATA_DIR": str(tmp_path / "third")}
     third = Toryo(tmp_path, environment)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import toryo
 from tests.cli.conftest import Toryo
+from toryo.cli.here import PRIVATE_NETWORK, warn_of_clear_text
 
 HEAVY = {"httpx", "mcp", "orjson", "pydantic", "rich", "sqlalchemy", "starlette", "uvicorn", "yaml"}
 
@@ -88,7 +92,59 @@ def test_inside_an_agent_the_owners_token_is_not_read(server: Toryo) -> None:
 
 
 def test_the_data_directory_is_the_one_here_if_there_is_one(server: Toryo, tmp_path: Path) -> None:
-    """`.toryo/` in the working directory, unless another one is named."""
-    (tmp_path / ".toryo").symlink_to(server.environment["TORYO_DATA_DIR"])
-    ended = server("project", "list", "--json", cwd=tmp_path, TORYO_DATA_DIR="")
-    assert (ended.code, ended.json["success"]) == (0, True)
+    """`.toryo/` of an older Toryo, in the working directory or above, unless another one is named."""
+    (tmp_path / ".toryo").mkdir(mode=0o700)
+    for name in ("server.json", "owner.token"):
+        shutil.copy(Path(server.environment["TORYO_DATA_DIR"]) / name, tmp_path / ".toryo" / name)
+    below = tmp_path / "src" / "lib"
+    below.mkdir(parents=True)
+    for each in (tmp_path, below):
+        ended = server("project", "list", "--json", cwd=each, TORYO_DATA_DIR="")
+        assert (ended.code, ended.json["success"]) == (0, True)
+
+
+def test_the_version_is_told(nowhere: Toryo) -> None:
+    ended = nowhere("--version")
+    assert (ended.code, ended.out) == (0, f"toryo {toryo.__version__}\n")
+
+
+def test_what_is_not_found_is_told_with_the_server_that_was_asked(server: Toryo) -> None:
+    url = json.loads((Path(server.environment["TORYO_DATA_DIR"]) / "server.json").read_text())["url"]
+    assert f"(Asked: {url})" in server("project", "show", "nothing-of-that-name").err
+
+
+def test_a_token_may_stand_in_a_file_in_place_of_the_arguments(server: Toryo, tmp_path: Path) -> None:
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    good.write_text((Path(server.environment["TORYO_DATA_DIR"]) / "owner.token").read_text())
+    bad.write_text("two words\n")
+    assert server("project", "list", "--token-file", str(good), TORYO_TOKEN="tpt_wrong").code == 0
+    assert server("project", "list", "--token-file", "-", typed=good.read_text(), TORYO_TOKEN="tpt_wrong").code == 0
+    assert server("project", "list", "--token-file", str(bad)).code == 2
+
+
+@pytest.mark.parametrize(
+    ("url", "warns"),
+    [
+        ("http://toryo.invalid:1", True),
+        ("https://toryo.invalid:1", False),
+        ("http://127.0.0.1:1", False),
+        ("http://localhost:1", False),
+        ("unix:///nowhere/toryo.sock", False),
+    ],
+)
+def test_a_token_that_would_travel_unencrypted_is_warned_of(
+    url: str, warns: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TORYO_LAUNCH_CREDENTIAL", raising=False)
+    monkeypatch.delenv(PRIVATE_NETWORK, raising=False)
+    warn_of_clear_text(url)
+    assert ("not encrypted" in capsys.readouterr().err) is warns
+
+
+def test_the_warning_is_off_where_the_network_itself_is_encrypted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TORYO_LAUNCH_CREDENTIAL", raising=False)
+    monkeypatch.setenv(PRIVATE_NETWORK, "1")
+    warn_of_clear_text("http://toryo.invalid:1")
+    assert capsys.readouterr().err == ""

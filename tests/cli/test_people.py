@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import subprocess
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -13,6 +15,9 @@ import pytest
 
 from tests.cli.conftest import Process, Toryo, clean_environment
 from tests.cli.terminals import Terminal
+from toryo.cli import opening
+from toryo.cli.here import Here
+from toryo.server import pages as toryo_pages
 
 PASSWORD = "a few words in a row"
 _numbers = count(1)
@@ -44,7 +49,8 @@ def test_a_person_is_added_shown_changed_and_removed(server: Toryo, project: str
     added = server("person", "add", name, "--role", "viewer", "--project", project, "--email", f"{name}@example.org")
     assert added.out == f"added {name}, viewer\n"
     assert f"toryo person link {name}" in added.err
-    assert server("person", "edit", name, "--role", "member").out == f"{name} is member\n"
+    assert "role: viewer → member" in server("person", "edit", name, "--role", "member").err
+    assert server("person", "edit", name, "--role", "member", "--yes").out == f"{name} is member\n"
     (line,) = [each for each in server("person", "list").out.splitlines() if each.startswith(name)]
     assert line.split()[2:] == ["member", "provider,", "as", f"{name}@example.org"]
     assert server("person", "remove", name).out == f"removed {name}\n"
@@ -88,6 +94,18 @@ def test_a_link_for_somebody_signs_them_in_once(server: Toryo, person: str) -> N
     assert sign_in(server, code=code(link)).status_code == 401
 
 
+def test_the_servers_own_tokens_are_listed_and_replaced(server: Toryo) -> None:
+    def listed() -> dict[str, str]:
+        return {each["file"]: each["token_id"] for each in server.json("token", "server")["server_tokens"]}
+
+    before = listed()
+    assert "coordinator.token" in server("token", "rotate", "coordinator").out
+    after = listed()
+    assert after["owner.token"] == before["owner.token"]
+    assert after["coordinator.token"] != before["coordinator.token"]
+    assert "toryo token rotate" in server("token", "revoke", after["coordinator.token"]).err
+
+
 def test_a_token_of_ones_own_is_a_credential_until_it_is_revoked(server: Toryo, person: str) -> None:
     made = server.json("token", "person", "add", "nightly", "--role", "viewer", "--days", "30", "--person", person)
     mine = ("--token", made["token"])
@@ -118,20 +136,68 @@ def start(tmp_path: Path) -> Iterator[Start]:
         each.end()
 
 
-def test_up_prints_a_link_that_signs_its_reader_in(start: Start) -> None:
-    line = start("up", "--port", "0", "--no-open").until("Sign in, once, within ten minutes: http://")
-    link = line.partition("minutes: ")[2]
-    answer = httpx.post(f"{link.partition('/sign-in')[0]}/api/v1/sign-in", json={"code": code(link)})
+class Screen(io.StringIO):
+    """stderr, as it is where somebody sits at a screen."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_at_a_terminal_a_link_is_printed_that_signs_its_reader_in(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = start("server", "--port", "0").until("ready http://").removeprefix("ready ")
+    monkeypatch.setattr(toryo_pages, "built", lambda: True)
+    screen = Screen()
+    monkeypatch.setattr("sys.stderr", screen)
+    opening.invite(Here(data_dir=tmp_path / "data", server=url), tmp_path / "data", open_it=False)
+    link = screen.getvalue().partition("minutes: ")[2].strip()
+    answer = httpx.post(f"{url}/api/v1/sign-in", json={"code": code(link)})
     assert (answer.json()["person_id"], answer.json()["login"]) == ("owner", "owner")
 
 
-def test_so_does_a_demo_that_is_kept(tmp_path: Path) -> None:
-    environment = clean_environment(tmp_path)
-    demo = Process("demo", "--dir", "crew", "--keep", "--no-browser", environment=environment, cwd=tmp_path)
-    try:
-        assert "/sign-in#" in demo.until("Sign in, once, within ten minutes: http://")
-    finally:
-        demo.end()
+@pytest.mark.parametrize(("built", "says"), [(True, "open --data-dir"), (False, "make web")])
+def test_no_link_goes_into_a_log_or_leads_to_a_dashboard_that_is_not_there(
+    built: bool, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(toryo_pages, "built", lambda: built)
+    opening.invite(Here(data_dir=tmp_path), tmp_path, open_it=True)
+    said = capsys.readouterr().err
+    assert says in said
+    assert "sign-in#" not in said
+
+
+def test_the_link_is_in_no_argument_of_a_process_but_in_a_page_for_this_user_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    started: list[list[str]] = []
+    (tmp_path / "toryo-open-of-before.html").touch()
+    with monkeypatch.context() as during:
+        during.setenv("HOME", str(tmp_path))
+        during.setattr(opening, "has_screen", lambda: True)
+        during.setattr("webbrowser.open", opened.append)
+        during.setattr("subprocess.Popen", lambda words, **_: started.append(words))
+        opening.show("http://127.0.0.1:1/sign-in#c0de")
+    (page,) = tmp_path.glob(opening.PAGE)
+    assert opened == [page.as_uri()]
+    assert page.stat().st_mode & 0o777 == 0o600
+    assert 'url=http://127.0.0.1:1/sign-in#c0de"' in page.read_text()
+    assert not any("c0de" in word for words in (opened, *started) for word in words)
+    (remover,) = started
+    remover[remover.index(str(opening.REMOVED_AFTER_SECONDS))] = "0"
+    subprocess.run(remover, check=True)
+    assert list(tmp_path.glob(opening.PAGE)) == []
+
+
+def test_the_page_lies_where_browsers_in_a_snap_can_read_it_and_wsl_opens_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not opening.PAGE.startswith(".")
+    monkeypatch.setattr("sys.stderr", Screen())
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.delenv("WSL_DISTRO_NAME", raising=False)
+    assert opening.has_screen()
+    monkeypatch.setenv("WSL_DISTRO_NAME", "Ubuntu")
+    assert not opening.has_screen()
 
 
 def test_a_server_that_others_reach_does_not_start_before_somebody_can_sign_in(start: Start, tmp_path: Path) -> None:

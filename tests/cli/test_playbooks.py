@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from toryo.cli import main
+from toryo.cli import main, manifest
+from toryo.cli.failures import Misuse
 
 PLAN = r"""
 tasks:
@@ -53,6 +54,26 @@ def test_without_a_title_the_plans_are_named(plan, capsys) -> None:
     code, out, _ = typed(capsys, plan)
     assert code == 0
     assert "build, notes, mend" in out
+
+
+@pytest.mark.parametrize("content", ["tasks: []".encode("utf-16"), b"\x7fELF\x02\xff\x00", b"a: &a [*a]", b"- " * 9999])
+@pytest.mark.parametrize("name", ["plan.yaml", "toryo.yaml"])
+def test_a_file_that_is_no_text_or_costs_too_much_is_one_sentence(tmp_path, capsys, content, name) -> None:
+    file = tmp_path / name
+    file.write_bytes(content)
+    code, out, err = typed(capsys, file)
+    assert (code, out) == (2, "")
+    assert str(file) in err
+    assert len(err.splitlines()) == 1
+    with pytest.raises(Misuse, match=r"toryo\.yaml|plan\.yaml"):
+        manifest.read(file)
+
+
+def test_a_value_within_quotes_is_named_with_its_line_when_the_plan_is_checked(plan, capsys) -> None:
+    plan.write_text(PLAN.replace("{command: make}", """{command: 'make "{{version}}"'}"""))
+    code, _, err = typed(capsys, plan)
+    assert code == 2
+    assert f"{plan}:5: tasks[0].subtasks[0].context.command: {{{{version}}}} stands within double quotes" in err
 
 
 def test_mistakes_are_named_with_their_lines_and_end_with_2(plan, capsys) -> None:

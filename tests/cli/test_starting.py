@@ -156,6 +156,7 @@ def test_init_without_agent_programs_writes_a_team_that_runs_commands_and_says_h
     assert ended.code == 0
     assert "npm install -g @anthropic-ai/claude-code" in ended.out
     assert (machine.place / ".toryo" / ".gitignore").read_text() == "*\n"
+    assert str(machine.home / ".local" / "share" / "toryo" / "projects") in ended.out
     read = manifest.read(machine.place / "toryo.yaml")
     assert (read.projects[0].directory, read.projects[0].name) == (machine.place, "bakery")
     assert providers(machine) == {"runner": "command"}

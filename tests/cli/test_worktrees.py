@@ -117,13 +117,29 @@ def test_a_diff_at_a_terminal_is_coloured_and_paged(yard: Yard) -> None:
     yard("task", "discard", task, "--yes")
 
 
+def test_what_an_agent_writes_does_not_steer_the_terminal_of_who_reads_its_diff(yard: Yard) -> None:
+    task = yard.task(
+        "Steer", r"printf '\033]52;c;eA==\007more\n' >> a; echo x > \"$(printf 'b\033[2J')\"; echo 日 > 日"
+    )
+    environment = {**yard.toryo.environment, "PAGER": "cat"}
+    for words in ((), ("--stat",)):
+        terminal = Terminal("task", "diff", task, *words, environment=environment, cwd=yard.repository)
+        try:
+            assert terminal.ended() == 0
+        finally:
+            terminal.close()
+        assert "日" in terminal.text
+        assert not [each for each in ("\x1b]52", "\x1b[2J", "\x07") if each in terminal.text]
+    yard("task", "discard", task, "--yes")
+
+
 def test_a_conflict_ends_with_1_names_its_files_and_the_next_step(yard: Yard) -> None:
     first, second = (yard.task(word, f"echo {word} > fought-over") for word in ("Mine", "Yours"))
     assert yard("task", "merge", first).code == 0
     head = yard.git("rev-parse", "main")
     ended = yard("task", "merge", second)
     assert (ended.code, ended.out) == (1, "")
-    assert "changed the same places of fought-over. Nothing was merged: merge main into" in ended.err
+    assert "changed the same places of fought-over. Nothing was merged. Merge main into" in ended.err
     document = yard("task", "merge", second, "--json")
     assert document.code == 1
     assert (document.json["success"], document.json["conflict"]) == (False, ["fought-over"])

@@ -46,9 +46,9 @@ def test_inside_an_agent_its_launch_credential_is_the_only_one(place) -> None:
 
 def test_a_token_file_is_never_shown_to_a_stranger_elsewhere(place, monkeypatch) -> None:
     monkeypatch.chdir(place)
-    place.joinpath(".toryo").mkdir()
+    place.joinpath(".toryo").mkdir(mode=0o700)
     for name in ("owner.token", "server.json"):
-        (place / name).rename(place / ".toryo" / name)
+        (place / name).rename(place / ".toryo" / name).chmod(0o600)
     assert discovery.find("https://elsewhere.example", environ={}).token is None
     assert discovery.find("http://localhost:9", environ={}).token == "tpt_owner"
     assert discovery.find("http://127.0.0.1:4711/", environ={}).token == "tpt_owner"

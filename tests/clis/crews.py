@@ -53,6 +53,13 @@ class House(Site):
         self.endpoint.__enter__()
         return super().__enter__()
 
+    def hire(
+        self, agent_id: str, /, *projects: str, role: str = "worker", provider: str | None = "command", **more: Any
+    ) -> str:
+        """An agent that may run commands, unless its options say otherwise."""
+        more.setdefault("provider_options", {"permissions": "full"})
+        return super().hire(agent_id, *projects, role=role, provider=provider, **more)
+
     def __exit__(self, *problem: object) -> None:
         """In order: who leaves takes along what it has started, and nobody wanted to leave this machine."""
         try:

@@ -44,6 +44,7 @@ class Office:
         self._running.close()
 
     def hire(self, name: str, provider: str, role: str = "worker", **more: Any) -> str:
+        more.setdefault("provider_options", {"permissions": "full"})
         body = {"id": name, "role": role, "provider": provider, "projects": [PROJECT], **more}
         self.people.rest("POST", "/agents", body)
         return name

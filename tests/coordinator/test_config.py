@@ -120,3 +120,7 @@ def test_the_providers_that_need_no_program_are_always_there_and_may_be_given_li
     assert found["command"].env == {"PATH", "FOO"}
     assert found["mine"].settings == {"A": "b"}
     assert found["mine"].version == ("mine", "--version")
+
+
+def test_an_empty_sandbox_is_a_mistake_and_not_a_choice() -> None:
+    assert "say auto, bwrap or none" in mistakes("sandbox:\n")

@@ -147,7 +147,7 @@ def test_a_script_delegates_and_runs_by_the_title_of_the_task(server: FakeServer
 tasks:
   - match: Play with (?P<who>.+)
     delegate: {target_agent_id: "{{who}}", purpose: "shiritori for {{task_id}}"}
-    run: echo "{{who}} says $TORYO_DELEGATION_RESULT"
+    run: echo {{who}} "says $TORYO_DELEGATION_RESULT"
 """
     (tmp_path / "s.json").write_text(json.dumps(scripts.parse(documents.read(script, "s"))))
     run(server.url, module=SCRIPT, arguments=("--file", str(tmp_path / "s.json")))

@@ -108,6 +108,15 @@ def test_who_adopts_a_process_knows_where_in_the_repository_its_project_is(repos
     assert found.working_directory == made.working_directory == made.path / "app"
 
 
+def test_a_worktree_of_an_older_toryo_which_noted_nothing_beside_it_is_adopted_by_its_project(repository, place):
+    made = isolation.made(Place("t1"), PROJECT, repository.path, place)
+    made.path.with_name(f".{made.path.name}.json").unlink()
+    assert worktrees.opened_at(made.path) is None
+    found = worktrees.opened_at(made.path, repository.path)
+    assert found is not None
+    assert (found.path, found.branch, found.repository) == (made.path, made.branch, made.repository)
+
+
 # --- what is told ----------------------------------------------------------------------------------------------------
 
 
@@ -126,7 +135,7 @@ def test_a_worktree_that_cannot_be_kept_is_told_as_trouble_of_bounded_length(rep
         there.mkdir()
         repository.git("init", "--quiet", "--template=", at=there)
     said = isolation.kept(worktree, launch())
-    assert said["trouble"].startswith("Not kept, for they are repositories of their own: a-repository")
+    assert said["trouble"].startswith("Not kept (repositories of their own, or too large): a-repository")
     assert len(said["trouble"]) < 10_000
 
 

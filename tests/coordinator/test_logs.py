@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
+from pathlib import Path
 
 import pytest
 
+from toryo import tokens
 from toryo.client import RefusalError, Unreachable
 from toryo.coordinator import logs, secrets
 from toryo.coordinator.logs import Log
@@ -97,6 +100,86 @@ def test_secrets_are_masked_the_known_ones_and_what_looks_like_one() -> None:
     assert mask("short words, task_0123456789abcdefghij and tsk_1m807hjmv063y stay") == (
         "short words, task_0123456789abcdefghij and tsk_1m807hjmv063y stay"
     )
+
+
+FOREIGN = [
+    "AKIAIOSFODNN7EXAMPLE",
+    "xoxb-123456789012-abcdefghijkl",
+    "xapp-1-A0123456789-abcdef",
+    "ghp_0123456789abcdefghijABCDEFGHIJ",
+    "ghs_0123456789abcdefghijABCDEFGHIJ",
+    "github_pat_11ABCDEFG0123456789_abcdefghij",
+    "glpat-0123456789abcdefghij",
+    "sk-ant-api03-0123456789abcdefghij",
+    "sk_live_0123456789abcdefghij",
+    "AIzaSyA0123456789abcdefghijABCDEFGHIJ",
+    "npm_0123456789abcdefghijABCDEFGHIJKLMN",
+    "hf_0123456789abcdefghijABCDEFGHIJ",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl",
+]
+KEY = "-----BEGIN RSA PRIVATE KEY-----" + "\nMIIEpAIBAAKCAQEA0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKL" * 8
+KEY_END = "\nMIIEpAIB==\n-----END RSA PRIVATE KEY-----\n"
+
+
+@pytest.mark.parametrize("prefix", tokens.PREFIXES)
+def test_whatever_toryo_mints_is_masked(prefix) -> None:
+    token = prefix + "0123456789abcdef" * 3
+    for text in ("{}", "key={} and", '"{}"', "({})", "MY_{}", "https://host/#{}", "-{}-"):
+        assert "0123456789" not in Mask([])(text.format(token))
+
+
+def test_no_token_is_minted_with_a_prefix_of_its_own() -> None:
+    """`tokens.py` names them all: else the next one would not be masked."""
+    source = Path(logs.__file__).parents[1]
+    for file in source.rglob("*.py"):
+        for call in re.findall(r"call\.new_token\((.*?)\)", file.read_text(encoding="utf-8")):
+            assert re.fullmatch(r'(tokens\.)?[A-Z]+|""', call), f"{file.name}: new_token({call})"
+        if file.name != "tokens.py":
+            written = re.findall(r"[\"'](?:t[a-z]{2}|pk)_[\"']", file.read_text(encoding="utf-8"))
+            assert not set(written) & {f'"{each}"' for each in tokens.PREFIXES}, file.name
+
+
+@pytest.mark.parametrize("secret", FOREIGN)
+def test_what_looks_like_somebody_elses_token_is_masked(secret) -> None:
+    assert Mask([])(f"key={secret}, and so on") == f"key={MASK}, and so on"
+
+
+def test_a_key_of_several_lines_is_masked_also_where_it_comes_in_pieces(tmp_path) -> None:
+    assert Mask([])(f"a\n{KEY}{KEY_END}b") == f"a\n{MASK}\nb"
+    path, output = logs.create(tmp_path, "lch_1")
+    log, sent = Log(path, Mask([])), []
+
+    def pass_on() -> None:
+        while (piece := log.chunk()) is not None:
+            sent.append(piece)
+            log.passed_on(log.offset + len(piece))
+
+    for line in f"before\n{KEY}{KEY_END}after\n".splitlines(keepends=True):
+        os.write(output, line.encode())
+        pass_on()
+    log.finish()
+    pass_on()
+    os.close(output)
+    assert "".join(sent) == f"before\n{MASK}\nafter\n"
+    assert log.tail == f"before\n{MASK}\nafter\n"
+
+
+def test_the_end_of_an_output_does_not_begin_within_a_secret(tmp_path) -> None:
+    path, output = logs.create(tmp_path, "lch_1")
+    os.write(output, b"tpt_" + b"0123456789abcdef" * 3 + b"\n" + b"x" * (logs.TAIL - 10))
+    os.close(output)
+    log = Log(path, Mask([]))
+    log.finish()
+    assert "cdef" not in log.tail
+
+
+def test_a_text_that_only_speaks_of_keys_is_passed_on_and_stays(tmp_path) -> None:
+    words = 'if "-----BEGIN PRIVATE KEY-----" in text: # find it\n'
+    assert Mask([])(words) == words
+    path, output = logs.create(tmp_path, "lch_1")
+    os.write(output, words.encode())
+    os.close(output)
+    assert Log(path, Mask([])).chunk() == words
 
 
 def test_secrets_in_an_environment_are_known_by_their_names_and_in_addresses_not_by_their_length() -> None:

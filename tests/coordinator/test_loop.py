@@ -25,6 +25,9 @@ from toryo.coordinator.loop import STARTS_AT_A_TIME, Coordinator
 from toryo.coordinator.measuring import Measuring
 from toryo.coordinator.plan import Limits
 from toryo.coordinator.provider import Command, Provider, Setting, judge_runner
+from toryo.coordinator.providers import configured
+from toryo.coordinator.starting import Starter
+from toryo.provider_options import EVERY
 
 FAST = Limits(max_concurrent=3, max_chat=3, terminate_after=0.2, kill_after=0.2, leftovers_for=0.2)
 
@@ -34,7 +37,7 @@ def shell(setting: Setting) -> Command:
     return Command(("/bin/sh", "-c", str(setting.options["script"])))
 
 
-PROVIDERS = {"shell": Provider("shell", shell, judge_runner, env=frozenset({"TRUSTED", "TRUSTED_KEY"}))}
+PROVIDERS = {"shell": Provider("shell", shell, judge_runner, env=frozenset({"TRUSTED", "TRUSTED_KEY"}), options=EVERY)}
 
 
 class Orders:
@@ -116,7 +119,7 @@ def launch(name: str, script: str, directory: Path, **more: Any) -> dict[str, An
 async def coordinating(server: FakeServer, tmp_path: Path, config: Config | None = None, **more: Any):
     """A running Coordinator; it is told to leave at the end and must."""
     coordinator = Coordinator(
-        config or Config(polling_interval=0.2, shutdown_grace_seconds=0.2),
+        config or Config(polling_interval=0.2, shutdown_grace_seconds=0.2, sandbox="none"),
         client=AsyncClient(server.url, "tct_0123456789abcdefgh"),
         data_dir=tmp_path / "data",
         **{"providers": PROVIDERS, "environ": dict(os.environ), "limits": FAST, **more},
@@ -348,6 +351,48 @@ def test_one_impossible_start_concerns_that_agent_alone(
     assert words in orders.logs["lau_bad"]
 
 
+def test_a_start_that_reads_the_project_for_long_keeps_nobody_else(server, orders, project, tmp_path) -> None:
+    read = threading.Event()
+
+    def prepare(setting: Setting) -> Command:
+        assert read.wait(BOUND)
+        return shell(setting)
+
+    slow = Provider("slow", prepare, judge_runner, reads_project=True, options=EVERY)
+
+    def tell(_: Coordinator) -> None:
+        orders.give(launch("slow", "exit 3", project, ai_type="slow"), launch("other", "true", project))
+        assert exit_of(server, "other")["exit_code"] == 0
+        orders.give(launch("later", "true", project))
+        assert exit_of(server, "later")["exit_code"] == 0
+        read.set()
+        assert exit_of(server, "slow")["exit_code"] == 3
+
+    story(server, tmp_path, tell, providers={**PROVIDERS, "slow": slow})
+
+
+def test_a_start_that_reads_the_project_without_end_is_given_up(server, orders, project, tmp_path, monkeypatch) -> None:
+    read = threading.Event()
+    slow = Provider(
+        "slow", lambda _: Command(("false", str(read.wait(BOUND)))), judge_runner, reads_project=True, options=EVERY
+    )
+    monkeypatch.setattr(Starter, "PREPARED_WITHIN", 0.01)
+
+    def tell(_: Coordinator) -> None:
+        orders.give(launch("slow", "true", project, ai_type="slow"))
+        reported = exit_of(server, "slow")
+        assert reported["error"] == "bad_config"
+        assert "took longer than" in reported["log_tail"]
+        read.set()
+
+    story(server, tmp_path, tell, providers={"slow": slow})
+
+
+def test_the_programs_that_read_the_project_are_started_beside_the_others() -> None:
+    found = configured({})
+    assert {name for name, each in found.items() if each.reads_project} == {"playbook", "script"}
+
+
 def test_a_missing_command_is_named_as_such(server, orders, project, tmp_path) -> None:
     missing = {"shell": replace(PROVIDERS["shell"], prepare=lambda _: Command(("no-such-cli",)))}
 
@@ -355,7 +400,7 @@ def test_a_missing_command_is_named_as_such(server, orders, project, tmp_path) -
         client = AsyncClient(server.url)
         coordinator = Coordinator(Config(), client=client, data_dir=tmp_path / "data", providers=missing)
         running = asyncio.create_task(coordinator.run())
-        orders.give(launch("a", "", project))
+        orders.give(launch("a", "true", project))
         reported = await asyncio.to_thread(exit_of, server, "a")
         assert reported["error"] == "command_not_found"
         coordinator.stop()
@@ -399,7 +444,7 @@ def test_the_environment_is_an_allow_list_and_who_the_agent_is(server, orders, p
             "PROJECT_ID": "prj",
         }
 
-    story(server, tmp_path, tell, Config(coordinator_id="me"), environ=inherited)
+    story(server, tmp_path, tell, Config(sandbox="none", coordinator_id="me"), environ=inherited)
 
 
 def test_output_reaches_the_server_as_it_appears_with_secrets_masked(server, orders, project, tmp_path) -> None:
@@ -527,7 +572,7 @@ def test_told_to_leave_in_the_middle_of_many_starts_it_begins_no_more_and_gives_
         never = {name for name, each in told.items() if "never started" in (each.get("log_tail") or "")}
         assert never == {"lau_b", "lau_c"}
 
-    story(server, tmp_path, tell, providers={"shell": Provider("shell", prepare, judge_runner)})
+    story(server, tmp_path, tell, providers={"shell": Provider("shell", prepare, judge_runner, options=EVERY)})
 
 
 def test_a_server_that_is_away_is_reported_once_and_its_agents_run_on(

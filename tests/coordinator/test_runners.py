@@ -180,7 +180,7 @@ def test_what_is_blocked_is_tried_again_too(team, coordinator) -> None:
         ((), step("one", "true"), "no_available_workers"),
         (("a",), step("one", "true", capability="can-fly"), "nobody here has the capability can-fly"),
         (("a",), step("one", "true", assignee="nobody"), "could not be created"),
-        (("a",), step("one", "{{context.missing}}"), "this task has no such value"),
+        (("a",), step("one", "echo {{context.missing}}"), "this task has no such value"),
     ],
 )
 def test_what_nobody_can_do_is_reported_once_and_not_tried_for_ever(team, coordinator, workers, subtask, words) -> None:
@@ -213,7 +213,7 @@ tasks:
       - id: join
         title: Join the {{what}}
         depends_on: [cut]
-        run: [sh, -c, "test -e once || { touch once; echo slipped; exit 1; }; cp cut.txt {{what}}.txt"]
+        run: [sh, -c, 'test -e once || { touch once; echo slipped; exit 1; }; cp cut.txt "$1.txt"', sh, "{{what}}"]
 """
 
 

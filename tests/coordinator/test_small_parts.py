@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import time
 from pathlib import Path
 
 import pytest
 
+from toryo import held
 from toryo.coordinator import instance, orders
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.pacing import FIRST, REPEATING, Pace
@@ -97,3 +101,27 @@ def test_each_launch_has_a_private_directory_that_is_removed(tmp_path: Path) -> 
     workspaces.remove("lau_1")
     workspaces.remove("lau_1")
     assert not made.exists()
+
+
+def test_the_word_for_people_stands_beside_the_lock_which_keeps_the_process_id(tmp_path) -> None:
+    one = instance.hold(tmp_path, "one")
+    one.tell("sandbox: on")
+    (held_by,) = held.holders(tmp_path)
+    assert (held_by.name, held_by.pid) == ("Coordinator", os.getpid())
+    assert instance.left_word(tmp_path) == {"one": "sandbox: on"}
+    one.tell("off")
+    assert instance.left_word(tmp_path) == {"one": "off"}
+    one.release()
+
+
+def test_a_lock_that_somebody_looks_at_just_now_is_taken_all_the_same(tmp_path, monkeypatch) -> None:
+    path = tmp_path / "up.lock"
+    path.touch()
+    looking = os.open(path, os.O_RDONLY)
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    monkeypatch.setattr(time, "sleep", lambda _: fcntl.flock(looking, fcntl.LOCK_UN))
+    descriptor = held.hold(path)
+    assert descriptor is not None
+    assert held.pid_in(path) == os.getpid()
+    os.close(descriptor)
+    os.close(looking)

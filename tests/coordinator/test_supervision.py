@@ -28,6 +28,7 @@ from toryo.coordinator.config import Config
 from toryo.coordinator.loop import Coordinator
 from toryo.coordinator.provider import FINE, Command, Provider, Setting, judge_model
 from toryo.coordinator.stream import Called, Event, Said, Session, Troubled, Turned, Used
+from toryo.provider_options import EVERY
 
 PROGRAM = """
 import json, os, signal, subprocess, sys, time
@@ -65,7 +66,7 @@ def prepare(setting: Setting) -> Command:
     return Command((sys.executable, "-c", script, setting.resume or "", setting.prompt))
 
 
-FAKE = Provider("fake", prepare, judge_model, parse=speaks, resumes=True)
+FAKE = Provider("fake", prepare, judge_model, parse=speaks, resumes=True, options=EVERY)
 
 
 def providers(**more: Any) -> dict[str, Provider]:

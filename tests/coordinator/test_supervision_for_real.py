@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from typing import Any
 
 from tests.coordinator.teams import Team, coordinating
-from tests.coordinator.test_supervision import FAKE
-from toryo.coordinator.provider import Provider
+from tests.coordinator.test_supervision import FAKE, PROGRAM
+from toryo.coordinator.provider import Command, Provider, Setting
 
 SIGNS_IN = """
 from toryo.client import Client
@@ -19,13 +20,19 @@ DONE = 'server.call("get_my_task"); server.call("report_completed", result="succ
 DOES_IT = AT_WORK + DONE
 
 
+def prepare(setting: Setting) -> Command:
+    """What a program does stands in its agent's prompt: that option every agent may have."""
+    script = PROGRAM + str(setting.options["prompt"])
+    return Command((sys.executable, "-c", script, setting.resume or "", setting.prompt if setting.resume else ""))
+
+
 def named(*names: str) -> dict[str, Provider]:
-    """Programs of these names; what they do stands in their agents' options."""
-    return {name: replace(FAKE, name=name) for name in names}
+    """Programs of these names."""
+    return {name: replace(FAKE, name=name, prepare=prepare) for name in names}
 
 
 def hired(team: Team, agent: str, provider: str, script: str, **options: Any) -> str:
-    return team.hire(agent, provider, provider_options={"script": script, **options})
+    return team.hire(agent, provider, provider_options={"prompt": script, **options})
 
 
 def why(team: Team, agent: str) -> dict[str, Any]:
@@ -83,7 +90,7 @@ def test_what_a_guard_stopped_is_named_where_people_ask_why_and_another_stands_i
     either += indented(DOES_IT.format(summary="stood in"))
     quota = hired(quiet, "quota", "beta", either, fallback={"provider": "gamma"})
     stopped, helped = quiet.file("Endless", turns), quiet.file("Short", quota)
-    programs = {**named("beta", "gamma"), "alpha": replace(FAKE, name="alpha", max_turns=5)}
+    programs = {**named("beta", "gamma"), "alpha": replace(FAKE, name="alpha", prepare=prepare, max_turns=5)}
     with coordinating(tmp_path / "data", programs):
         assert quiet.closed(helped)["status"] == "completed"
         said = quiet.until(lambda: why(quiet, turns), lambda found: found["reason"] == "cooling_down")

@@ -203,12 +203,12 @@ answers:
 
 
 def test_a_task_is_asked_for_with_the_message_of_the_person_who_wants_it(server, tmp_path) -> None:
-    chat = Chat(server, person("@@ please sweep"))
+    chat = Chat(server, person("@@\nplease sweep"))
     server.on("request_task", {"task_id": "tsk_1", "approval": "pending_approval"})
     run_script(server, tmp_path, REQUEST)
     (_, asked), (_, answered) = chat.said()
-    assert asked["message_id"] == "msg_@@ please sweep"
-    assert (asked["title"], asked["assignee_id"], asked["description"]) == ("sweep", "me", "@@ please sweep")
+    assert asked["message_id"] == "msg_@@\nplease sweep"
+    assert (asked["title"], asked["assignee_id"], asked["description"]) == ("sweep", "me", "@@\nplease sweep")
     assert answered["content"] == "tsk_1 is pending approval"
 
 

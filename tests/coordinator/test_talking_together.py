@@ -135,7 +135,7 @@ def test_a_persons_answer_is_the_result_of_a_task(team, coordinator) -> None:
 def test_a_task_is_requested_by_writing_to_an_agent(team, coordinator) -> None:
     request = {"title": "{{what}}", "answer": "{{task_id}} is {{approval}}."}
     mia = talker(team, "mia", {"answers": [{"when": "please (?P<what>.+)", "request": request}]})
-    team.write(mia, "@@ please sweep")
+    team.write(mia, "@@\nplease sweep")
     [said] = team.said_by(mia)
     assert said.endswith(" is approved.")
     task = team.task(said.split()[0])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 import select
 import shutil
 import subprocess
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -377,14 +379,14 @@ def test_a_branch_called_toryo_is_named_as_what_stands_in_the_way(repository, pl
 def test_nothing_is_left_where_git_fails_half_way(repository, place):
     """A filter that fails stands for a full disk: files cannot be written."""
     repository.commit(__gitattributes="a filter=broken\n")
-    repository.git("config", "filter.broken.clean", "cat")
-    repository.git("config", "filter.broken.smudge", "false")
-    repository.git("config", "filter.broken.required", "true")
+    repository.git("config", "--global", "filter.broken.clean", "cat")
+    repository.git("config", "--global", "filter.broken.smudge", "false")
+    repository.git("config", "--global", "filter.broken.required", "true")
     before = repository.state()
-    refused("git worktree failed", make, repository, place)
+    refused("git reset failed", make, repository, place)
     assert repository.state() == before
     assert list(place.iterdir()) == []
-    repository.git("config", "filter.broken.smudge", "cat")
+    repository.git("config", "--global", "filter.broken.smudge", "cat")
     assert (make(repository, place).path / "a").read_text() == "one\n"
 
 
@@ -621,7 +623,7 @@ def test_repositories_inside_of_the_worktree_are_left_out_and_named(repository, 
     assert result.left_out == ("cloned/", "sub dir/empty/")
     assert (result.committed, result.files_changed) == (True, 2)
     merged(worktree)
-    refused("Other repositories inside", worktrees.remove, worktree)
+    refused("cannot be kept is nowhere else", worktrees.remove, worktree)
     worktrees.remove(worktree, force=True)
     assert not worktree.path.exists()
 
@@ -639,7 +641,7 @@ def test_what_is_not_committed_inside_of_a_submodule_is_named_and_its_new_commit
     result = kept(worktree)
     assert (result.committed, result.trouble, result.left_out) == (True, "", ("sub",))
     merged(worktree)
-    refused("Other repositories inside", worktrees.remove, worktree)
+    refused("cannot be kept is nowhere else", worktrees.remove, worktree)
     repository.git("rm", "--quiet", "--cached", "sub", at=worktree.path)
     refused("uncommitted changes", worktrees.merge, worktree, "m")
 
@@ -1083,3 +1085,15 @@ def test_worktrees_that_nobody_knows_are_found_and_can_be_ended_without_knowing_
     assert worktrees.discard(found[0].worktree).commit is not None
     assert [each.path.name for each in worktrees.leftovers(place, ["known task"])] == ["own", "plain"]
     assert worktrees.leftovers(place / "missing", []) == ()
+
+
+def failing(*_: object, **__: object) -> str:
+    raise OSError(errno.ENOSPC, "No space left on device", "there")
+
+
+@pytest.mark.parametrize("name", ["mkdtemp", "TemporaryFile"])
+def test_a_machine_without_room_for_temporary_files_is_told_as_trouble(repository, monkeypatch, name):
+    monkeypatch.setattr(tempfile, name, failing)
+    with pytest.raises(Trouble, match="temporary directory"):
+        worktrees.make(repository.path, repository.path.parent / "places", "t1")
+    assert not worktrees.possible(repository.path)

@@ -80,7 +80,7 @@ def test_every_yaml_example_is_valid(page: Path, tmp_path: Path) -> None:
     for number, block in enumerate(pages.blocks(page.read_text(encoding="utf-8"))):
         if block.language != "yaml":
             continue
-        if "ai_providers" in block.text:
+        if "ai_providers" in block.text or "sandbox_read" in block.text:
             config.parse(block.text, page.name, {})
             continue
         if page.name == "scripted-agents.md":

@@ -49,20 +49,45 @@ def test_two_have_one_thread_whoever_began_and_others_have_another() -> None:
     assert chat.thread_of("ann", "bob") != chat.thread_of("ann", "boss")
 
 
-@pytest.mark.parametrize("said", ["@@", "@@ do it", "do it @@", "do@@it", "＠＠ お願いします", "first\nthen @@"])
-def test_the_marker_counts_anywhere_and_also_in_full_width(said: str) -> None:
-    assert chat.consents(said)
+@pytest.mark.parametrize("marker", ["/approve", "@@", "＠＠", "/approve  "])
+def test_a_message_consents_by_a_first_line_that_is_the_marker_and_nothing_else(marker: str) -> None:
+    assert chat.consents(f"{marker}\nPaint the door.")
+    assert chat.consents(f"{marker}\n\nPaint the door,\nand the wall.")
+    assert chat.consents(f"{marker}\n- Paint the door.\n- Paint the wall.")
 
 
-@pytest.mark.parametrize("said", ["", "do it", "mail me @ home", "@ @", "a@b.example", "＠ ＠"])
-def test_without_the_marker_a_message_is_no_consent(said: str) -> None:
+PASTED = {
+    "a unified diff": "Can you explain this change?\n--- a/x\n+++ b/x\n@@ -1,3 +1,4 @@\n-one\n+two\n",
+    "a diff alone": "@@ -1,3 +1,4 @@\n-one\n+two\n",
+    "a patch with a bare marker": "What is this?\n*** Update File: x\n@@\n-one\n+two\n",
+    "a patch that begins with a bare marker": "@@\n-one\n+two\n",
+    "a patch of a list": "@@\n- one\n+ two\n",
+    "a patch that only adds": "@@\n+two\n",
+    "a combined diff": "@@@ -1,2 -1,2 +1,3 @@@\n  one\n",
+    "a quotation": "Why did he write this?\n> /approve\n> Deploy.",
+    "a block of code": "Look:\n```\n/approve\nDeploy.\n```",
+    "a fence first": "```\n/approve\nDeploy.\n```",
+    "a comment of a review": "What does the bot want?\n/lgtm\n/approve",
+    "an indented line": "  /approve\nDeploy.",
+    "a list": "- /approve\n- Deploy.",
+}
+
+
+@pytest.mark.parametrize("name", PASTED)
+def test_what_is_pasted_is_no_consent(name: str) -> None:
+    assert not chat.consents(PASTED[name])
+
+
+@pytest.mark.parametrize(
+    "said", ["", "do it", "@@ do it", "do it @@", "/approve do it", "do@@it", "@ @\ndo it", "@@@\nx"]
+)
+def test_a_marker_within_a_line_is_no_consent(said: str) -> None:
     assert not chat.consents(said)
 
 
-def test_a_text_is_given_on_without_the_marker() -> None:
-    assert chat.without_marker("@@ Paint the  door ＠＠") == "Paint the door"
-    assert chat.without_marker("Paint@@it") == "Paint it"
-    assert chat.without_marker("Mail a@b.example") == "Mail a@b.example"
+@pytest.mark.parametrize("said", ["/approve", "@@", "/approve\n\n \n"])
+def test_a_marker_that_says_not_what_is_wanted_is_no_consent(said: str) -> None:
+    assert not chat.consents(said)
 
 
 # --- conversations ---------------------------------------------------------------------------------------------------

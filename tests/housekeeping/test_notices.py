@@ -11,6 +11,7 @@ import subprocess
 import sys
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from toryo.settings import NoticeSettings, SessionSettings, Settings
 from toryo.storage import schema
 from toryo.storage.database import Database
 from toryo.storage.notices import Notices
+from toryo.storage.transaction import Transaction
 
 SECRET = "a secret that nobody says aloud"
 
@@ -456,12 +458,20 @@ def test_who_has_an_address_gets_an_e_mail_and_nobody_else(fresh: Database, mail
 
 def test_a_title_with_line_breaks_makes_no_further_headers(fresh: Database, mails: Mails):
     world = told_by(fresh, by_mail(mails))
-    world.task("ann", title="One\r\nBcc: everybody@example.org\r\n\r\nTwo")
+    task = world.task("ann")
+
+    def of_before_such_titles_were_refused(connection):
+        tasks = Transaction(connection).tasks
+        filed = tasks.find(task)
+        assert filed is not None
+        tasks.save(filed, replace(filed, title="One\r\nBcc: everybody@example.org\r\n\r\nTwo\x1b[2J"))
+
+    world.database.write(of_before_such_titles_were_refused)
     go(world)
     ((_, to, message),) = mails.got
     assert to == ["ann@example.org"]
     assert message["Bcc"] is None
-    assert message["Subject"] == "[Toryo] Yours to do: One Bcc: everybody@example.org Two"
+    assert message["Subject"] == "[Toryo] Yours to do: One Bcc: everybody@example.org Two\ufffd[2J"
 
 
 def test_a_refused_recipient_is_tried_again(fresh: Database, mails: Mails):

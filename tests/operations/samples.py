@@ -110,31 +110,32 @@ def cast(world: World) -> Cast:
     return Cast(world, callers, ids)
 
 
-def keyed(world: World) -> tuple[Caller, str]:
+def keyed(world: World, agent_id: str = "q1") -> tuple[Caller, str]:
     """An orchestrator that runs already and holds a claim of its own queue, by its API key; and that key's id."""
     asked = {"project_id": world.project_id, "types": ["build"], "orchestrator": True}
     made = world.owner.call("make_api_key", **asked)
     caller = Caller(world, made["token"])
-    caller.call("register_agent", agent_id="q1", agent_type="build")
+    caller.call("register_agent", agent_id=agent_id, agent_type="build")
     caller.call("create_task", agent_type="build", task_description="Build it")
-    assert caller.call("poll_tasks", agent_id="q1")["result"]
+    assert caller.call("poll_tasks", agent_id=agent_id)["result"]
     key_id: str = made["key"]["key_id"]
     return caller, key_id
 
 
-def talk(world: World, worker: Process) -> tuple[Process, Answer]:
-    """The chat of `w1` with `w2`, in which it is its turn; answers it, and the ids of what there is to talk about."""
+def talk(world: World, worker: Process, partner: str = "w2") -> tuple[Process, Answer]:
+    """The chat of a worker with another one, in which it is its turn; answers it, and the ids of what there is."""
     task_id = worker.call("get_my_task")["task"]["task_id"]
-    viewer = world.open_chat("w1")["viewer_id"]
-    message = world.say("w1", "How far are you? @@", related_task_id=task_id)
-    asked = {"target_agent_id": "w2", "purpose": "Agree on colours.", "await_result": False}
+    me = worker.agent_id
+    viewer = world.open_chat(me)["viewer_id"]
+    message = world.say(me, "/approve\nHow far are you?", related_task_id=task_id)
+    asked = {"target_agent_id": partner, "purpose": "Agree on colours.", "await_result": False}
     delegation = worker.call("delegate_to_chat_session", **asked)["delegation_id"]
-    chat = world.start_chat("w1")
+    chat = world.start_chat(me)
     chat.fetch()
     conversation = chat.call(
-        "start_conversation", target_agent_id="w2", initial_message="Which colour?", delegation_id=delegation
+        "start_conversation", target_agent_id=partner, initial_message="Which colour?", delegation_id=delegation
     )["conversation_id"]
-    other = world.start_chat("w2")
+    other = world.start_chat(partner)
     other.fetch()
     other.turn(conversation, "Blue.")
     chat.fetch()
@@ -246,4 +247,5 @@ def mistakes(operation: Operation, cast: Cast) -> Iterator[Mistake]:
 
 
 def all_operations() -> list[Operation]:
-    return list(catalogue().values())
+    """Those that somebody can call: the server's own have no caller (tests/doors)."""
+    return [each for each in catalogue().values() if each.grant is not Grant.INTERNAL]

@@ -53,6 +53,17 @@ def test_success_waits_for_the_checks_and_then_completes(crew: World):
     assert crew.status(task) == "completed"
 
 
+def test_a_check_tells_which_sandbox_its_agent_has(crew: World):
+    options = {"sandbox": "bwrap", "sandbox_network": False}
+    crew.owner.call("edit_agent", agent_id="w1", provider_options=options)
+    crew.task("w1", acceptance=FILE)
+    worker = crew.start("w1")
+    reporting(worker)
+    (check,) = checks(crew)
+    assert options.items() <= check["provider_options"].items()
+    assert check["ai_type"]
+
+
 def test_one_who_may_not_wait_longer_is_told_to_come_again(crew: World):
     crew.task("w1", acceptance=FILE)
     worker = crew.start("w1")

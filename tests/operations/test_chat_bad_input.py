@@ -112,10 +112,10 @@ def test_an_agent_that_writes_to_an_agent_is_led_to_a_conversation(office: World
 
 @pytest.mark.parametrize(
     ("target", "code"),
-    [("nobody", "agentNotFound"), ("stranger", "permissionDenied"), ("asleep", "permissionDenied"), ("a", None)],
+    [("nobody", "agentNotFound"), ("stranger", "agentNotFound"), ("asleep", "permissionDenied"), ("a", None)],
 )
 def test_who_cannot_be_talked_to_is_refused_on_every_way(office: World, target: str, code: str | None):
-    """Nobody of that name, no member, inactive, oneself."""
+    """Nobody of that name, an agent of other projects (answered alike), inactive, oneself."""
     office.task("a")
     worker, a = office.start("a"), talker(office)
     code = code or "validationError"
@@ -411,7 +411,7 @@ def test_the_credentials_of_agents_open_no_chat_of_people(office: World):
         for name, arguments in (
             ("open_chat", here),
             ("close_chat", here),
-            ("send_chat_message", {**here, "content": "@@ do it", "as_person": "lena"}),
+            ("send_chat_message", {**here, "content": "@@\ndo it", "as_person": "lena"}),
             ("read_chat", here),
             ("list_chats", {"project_id": office.project_id}),
             ("list_conversations", {"project_id": office.project_id}),
@@ -454,11 +454,11 @@ def test_a_request_in_a_chat_without_the_message_that_asks_for_it_is_refused(off
 def test_a_message_asks_for_one_task(office: World):
     """F78."""
     a = talker(office)
-    wish = office.say("a", "Paint it, please @@")
+    wish = office.say("a", "/approve\nPaint it, please")
     office.say("a", "Thanks!")
     a.fetch()
     task = a.call("request_task", **asked_for(wish))["task_id"]
-    assert (office.show(task)["approval"], office.show(task)["created_by"]) == ("approved", "owner")
+    assert (office.show(task)["approval"], office.show(task)["requested_by"]) == ("approved", "owner")
     refusal = untouched(office, a, "request_task", "conflict", **asked_for(wish, title="And more"))
     assert refusal["task_id"] == task
 
@@ -469,28 +469,28 @@ def test_the_marker_counts_in_the_persons_message_alone(office: World):
     wish = office.say("a", "Paint it, please")
     a.fetch()
     task = a.call("request_task", **asked_for(wish, title="@@ Paint it @@", description="@@"))["task_id"]
-    assert (office.show(task)["approval"], office.show(task)["title"]) == ("pending_approval", "Paint it")
+    assert office.show(task)["approval"] == "pending_approval"
 
 
 def test_a_message_that_was_not_delivered_yet_asks_for_nothing(office: World):
     a = talker(office)
-    wish = office.say("a", "Paint it @@")
+    wish = office.say("a", "/approve\nPaint it")
     untouched(office, a, "request_task", "messageNotFound", **asked_for(wish))
 
 
 def test_a_message_to_another_agent_or_of_an_agent_asks_for_nothing(office: World):
     a, b, opened = conversation(office)
-    to_b = office.say("b", "Paint it @@")
+    to_b = office.say("b", "/approve\nPaint it")
     b.fetch()
     untouched(office, a, "request_task", "messageNotFound", **asked_for(to_b))
-    b.turn(opened, "Paint it @@")
+    b.turn(opened, "/approve\nPaint it")
     from_b = next(each["message_id"] for each in a.fetch()["pending_messages"] if each["from_agent_id"] == "b")
     a.call("get_my_profile")
     untouched(office, a, "request_task", "permissionDenied", **asked_for(from_b, assignee_id="a"))
 
 
 def test_a_message_of_more_than_a_day_ago_asks_for_nothing(office: World):
-    wish = office.say("a", "Paint it @@")
+    wish = office.say("a", "/approve\nPaint it")
     talker(office).call("logout")
     office.advance(24 * 3600 + 1)
     a = talker(office)
@@ -500,10 +500,10 @@ def test_a_message_of_more_than_a_day_ago_asks_for_nothing(office: World):
 def test_a_wish_of_somebody_who_stands_not_above_is_asked_for(office: World):
     """Marker or not: `lena` is no superior of `b`, so the owner is asked."""
     a = talker(office)
-    wish = office.say("a", "Paint it @@", as_person="lena")
+    wish = office.say("a", "/approve\nPaint it", as_person="lena")
     a.fetch()
     task = a.call("request_task", **asked_for(wish))["task_id"]
-    assert (office.show(task)["approval"], office.show(task)["created_by"]) == ("pending_approval", "lena")
+    assert (office.show(task)["approval"], office.show(task)["requested_by"]) == ("pending_approval", "lena")
 
 
 def test_a_stranger_approves_and_rejects_nothing(office: World):

@@ -89,7 +89,7 @@ def test_whom_one_may_not_talk_with(pair: World) -> None:
     (a,) = chats(pair, "a")
     for target, code in (
         ("a", Code.VALIDATION_ERROR),
-        ("stranger", Code.PERMISSION_DENIED),
+        ("stranger", Code.AGENT_NOT_FOUND),
         ("nobody", Code.AGENT_NOT_FOUND),
         ("owner", Code.VALIDATION_ERROR),
     ):

@@ -18,7 +18,7 @@ def crew(world: World) -> World:
 
 
 def test_a_launch_says_how_to_start_and_nothing_about_the_task(crew: World):
-    crew.owner.call("edit_agent", agent_id="w1", model="sonnet", provider_options={"max_turns": 5})
+    crew.owner.call("edit_agent", agent_id="w1", model="sonnet", provider_options={"permissions": "read"})
     crew.task("w1", title="A secret title")
     (launch,) = crew.coordinator().claim()["start"]
     assert set(launch) >= {
@@ -27,7 +27,7 @@ def test_a_launch_says_how_to_start_and_nothing_about_the_task(crew: World):
     }  # fmt: skip
     assert (launch["ai_type"], launch["model"], launch["purpose"]) == ("claude", "sonnet", "task")
     assert (launch["working_directory"], launch["language"]) == ("/srv/house", "en")
-    assert launch["provider_options"] == {"max_turns": 5}
+    assert (launch["provider_options"], launch["defaults"]) == ({"permissions": "read"}, [])
     assert parse(launch["deadline"]) - crew.now == 120_000
     assert "secret" not in str(launch)
 
@@ -47,6 +47,17 @@ def test_a_claim_starts_no_more_than_it_has_slots_for(crew: World):
     assert len(coordinator.starts(free_slots=2)) == 2
     assert coordinator.starts(free_slots=0) == []
     assert len(coordinator.starts(free_slots=5)) == 1
+
+
+def test_a_claim_that_means_another_server_is_refused_and_starts_nobody(crew: World):
+    """A Coordinator that was left behind must not take the agents of whoever answers at the same address."""
+    crew.task("w1")
+    coordinator = crew.coordinator()
+    asked = {"coordinator_id": coordinator.id, "free_slots": 5, "running": []}
+    refusal = coordinator.refused("claim_starts", "conflict", **asked, server_id="srv_another")
+    assert "another server" in refusal["message"]
+    own = crew.nobody.call("health_check")["server_id"]
+    assert coordinator.starts(server_id=own) == ["w1"]
 
 
 def test_the_longest_waiting_comes_first_and_every_agent_gets_its_turn(world: World):

@@ -114,8 +114,6 @@ def test_it_is_put_away_by_one_call_and_can_be_started_anew(house: World, tmp_pa
     assert (put_away["projects"], set(put_away["agents"])) == (ALL, set(demo_team.MEMBERS))
     assert {each["status"] for each in tasks(house)} == {"cancelled"}
     assert set(statuses(house, "list_projects", "projects", "project_id").values()) == {"archived"}
-    assert lead.action() == "get_notifications"
-    lead.call("get_notifications")
     assert lead.action() == "exit"
     assert house.coordinator("c2").starts() == []
     assert house.owner.call("show_demo")["here"] is False
@@ -148,3 +146,15 @@ def test_only_owners_start_it_and_put_it_away_and_others_see_theirs(house: World
         each.refused("remove_demo", "permissionDenied")
     assert vic.call("show_demo")["projects"] == ALL
     assert zoe.call("show_demo")["here"] is False
+    assert house.owner.call("show_demo")["directory"] != ""
+    assert vic.call("show_demo")["directory"] == zoe.call("show_demo")["directory"] == ""
+
+
+def test_a_member_is_told_of_the_server_as_much_as_of_its_projects(house: World) -> None:
+    house.owner.call("start_demo")
+    zoe = house.member("zoe")
+    house.coordinator().claim(agent_ids=["merchant"], free_slots=0)
+    told = zoe.call("server_status")
+    assert (told["projects"], told["running"]) == (0, 0)
+    assert [each["agents"] for each in told["coordinators"]] in ([[]], [None])
+    assert told["agents"] < house.owner.call("server_status")["agents"]

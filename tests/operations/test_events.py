@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.stories import World
+from tests.stories import Caller, World
 from toryo.domain.errors import Code
 from toryo.domain.times import iso
 
@@ -68,3 +68,36 @@ def test_what_somebody_did_is_found_by_its_actor(world: World) -> None:
 
 def test_a_kind_that_is_none_is_refused(world: World) -> None:
     world.owner.refused("read_events", Code.VALIDATION_ERROR, kind="everything")
+
+
+def test_a_member_reads_what_happens_in_their_projects_and_nothing_else_of_the_server(world: World) -> None:
+    here, other = world.project(), world.project(name="Elsewhere")
+    world.worker("w1", projects=[here])
+    world.worker("far", projects=[other])
+    for each in ("ann", "bob"):
+        world.owner.call("add_person", person_id=each, login="member", projects=[here])
+    world.owner.call("make_access_token", name="secret plan", person_id="bob")
+    ann = Caller(world, world.owner.call("make_access_token", name="x", person_id="ann")["token"])
+    found = ann.call("read_events", limit=1000)["events"]
+    assert {each["agent_id"] for each in found} == {"w1", "ann", "bob", None}
+    of_bob = [each for each in found if each["agent_id"] == "bob"]
+    assert {each["kind"] for each in of_bob} == {"project.member_added"}
+    assert {each["project_id"] for each in found} == {here, None}
+    assert ann.call("show_agent", agent_id="w1")["projects"] == [here]
+
+
+def test_nobody_but_owners_reads_how_other_people_sign_in(world: World) -> None:
+    for each in ("ann", "vic"):
+        world.owner.call("add_person", person_id=each, login="viewer")
+    vic = Caller(world, world.owner.call("make_access_token", name="x", person_id="vic")["token"])
+    kinds = {(each["kind"], each["agent_id"]) for each in vic.call("read_events", limit=1000)["events"]}
+    assert not any(kind.startswith("person.") and agent_id == "ann" for kind, agent_id in kinds)
+    assert ("person.token_made", "vic") in kinds
+
+
+def test_show_agent_names_no_project_that_its_reader_does_not_see(world: World) -> None:
+    here, other = world.project(), world.project(name="Elsewhere")
+    world.worker("w1", projects=[here, other])
+    world.owner.call("add_person", person_id="ann", login="member", projects=[here])
+    ann = Caller(world, world.owner.call("make_access_token", name="x", person_id="ann")["token"])
+    assert ann.call("show_agent", agent_id="w1")["projects"] == [here]

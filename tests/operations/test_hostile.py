@@ -146,7 +146,7 @@ class Chaos:
     def _somebody_talks(self) -> None:
         dice, owner = self.dice, self.world.owner
         here = {"project_id": self.world.project_id, "agent_id": dice.choice([*AGENTS, "lena"])}
-        content = dice.choice(["Hello.", "Build it @@", "Thanks."])
+        content = dice.choice(["Hello.", "/approve\nBuild it", "Thanks."])
         acts: list[tuple[str, Answer]] = [
             ("send_chat_message", {**here, "content": content}),
             ("send_chat_message", {**here, "content": content, "as_person": "lena"}),

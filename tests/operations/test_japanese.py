@@ -133,10 +133,26 @@ def test_the_japanese_names_no_fact_that_the_english_does_not() -> None:
     assert not {each: said for each, said in sentences.items() if not _fields(said) <= _fields(each)}
 
 
+def _own_mistakes() -> dict[str, set[str]]:
+    """The kinds of mistakes in values that Toryo adds to pydantic's, and their facts."""
+    errors = [
+        each
+        for path in SOURCE.rglob("*.py")
+        for each in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "PydanticCustomError"
+    ]
+    texts = [[arg.value for arg in each.args if isinstance(arg, ast.Constant)] for each in errors]
+    return {str(kind): _fields(str(said)) for kind, said in texts}
+
+
+def test_mistakes_in_values_of_our_own_are_told_in_japanese() -> None:
+    assert not [kind for kind in _own_mistakes() if f"pydantic {kind}" not in japanese.TEXTS]
+
+
 def test_mistakes_in_values_are_told_with_what_pydantic_says_of_them() -> None:
     known: dict[str, set[str]] = {
         str(each["type"]): set(each.get("example_context") or ()) for each in list_all_errors()
-    }
+    } | _own_mistakes()
     said = {
         each.removeprefix("pydantic "): text for each, text in japanese.TEXTS.items() if each.startswith("pydantic ")
     }

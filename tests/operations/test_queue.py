@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -13,7 +14,10 @@ from tests.invariants import hold
 from tests.stories import Answer, Caller, World
 from toryo.domain.errors import Code
 from toryo.domain.times import HOUR, SECOND
+from toryo.operations.permissions import Credentials, Door
+from toryo.settings import AuthSettings, Settings
 from toryo.storage import schema
+from toryo.storage.database import Database
 
 
 def key(world: World, agent_id: str | None = None, **more: Any) -> Caller:
@@ -39,6 +43,66 @@ def claimed(agent: Caller, agent_id: str, **more: Any) -> list[Answer]:
     """What one poll hands out."""
     got: list[Answer] = agent.call("poll_tasks", agent_id=agent_id, **more)["result"]
     return got
+
+
+def test_a_key_that_is_nobodys_yet_takes_no_agent_that_is_there(world: World) -> None:
+    """Not one of another project, nor one that signs in with a passkey: joining a project is an owner's to decide."""
+    other = world.project(name="Beta")
+    world.agent("mb", "manager", provider=None, projects=[other], system_prompt="not to be told")
+    home = world.project(name="Alpha")
+    world.agent("here", "worker", provider=None, projects=[home])
+    world.project_id = home
+    for taken in ("mb", "here"):
+        unbound = key(world)
+        unbound.refused("register_agent", Code.PERMISSION_DENIED, agent_id=taken, agent_type="x")
+        unbound.refused("heartbeat", Code.NOT_NOW, agent_id=taken)
+        unbound.call("register_agent", agent_id=f"new-{taken}", agent_type="x")
+    assert world.owner.call("show_agent", agent_id="mb")["projects"] == [other]
+    named = key(world, "mb")
+    assert named.call("register_agent", agent_id="mb", agent_type="x")["success"], "the owner has named it"
+
+
+def test_a_key_that_calls_too_often_is_refused_for_a_moment_and_others_are_not(fresh: Database) -> None:
+    world = World(fresh, Settings(auth=AuthSettings(key_calls_per_minute=10)))
+    world.project()
+    busy, calm = poller(world), poller(world, "planner-2")
+    for _ in range(9):
+        busy.call("heartbeat", agent_id="planner-1")
+    assert busy.refused("heartbeat", Code.RATE_LIMITED, agent_id="planner-1")["retry_after"] == 6
+    calm.call("heartbeat", agent_id="planner-2")
+    world.advance(6)
+    busy.call("heartbeat", agent_id="planner-1")
+
+
+def test_a_call_that_waits_is_counted_once_however_often_it_looks(fresh: Database) -> None:
+    world = World(fresh, Settings(auth=AuthSettings(key_calls_per_minute=10)))
+    world.project()
+    waiting = poller(world)
+    asked = {"agent_id": "planner-1"}
+
+    async def looks() -> None:
+        for _ in range(20):
+            outcome = await world.office.perform_async(
+                "heartbeat", asked, waiting.credentials, door=Door.OWN, again=True
+            )
+            assert not outcome.refused
+
+    asyncio.run(looks())
+    waiting.call("heartbeat", **asked)
+
+
+@pytest.mark.parametrize(
+    ("remote", "proxies", "registered"),
+    [(None, (), True), ("127.0.0.1", (), True), ("::ffff:127.0.0.1", (), True), ("192.0.2.1", (), False),
+     ("127.0.0.1", ("127.0.0.1",), False)],
+)  # fmt: skip
+def test_agents_register_themselves_without_a_key_from_this_machine_only(
+    fresh: Database, remote: str | None, proxies: tuple[str, ...], registered: bool
+) -> None:
+    world = World(fresh, Settings(auth=AuthSettings(mode="local"), trusted_proxies=proxies))
+    world.project()
+    asked = {"agent_id": "q1", "agent_type": "x"}
+    assert world.perform("register_agent", asked, Credentials(remote=remote)).refused is not registered
 
 
 def test_a_task_goes_through_a_queue(world: World) -> None:

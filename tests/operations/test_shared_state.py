@@ -12,7 +12,7 @@ from tests.postgres_proxy import redis_proxy
 from tests.stories import World
 from toryo.domain.errors import Code
 from toryo.operations.perform import Outcome
-from toryo.operations.permissions import Credentials
+from toryo.operations.permissions import Credentials, Door
 from toryo.storage.redis_shared import RedisState
 
 
@@ -87,7 +87,7 @@ def test_a_work_that_runs_again_has_set_a_value_in_redis_once(world: World, redi
     world.project()
     token = world.owner.call("make_api_key", project_id=world.project_id, agent_id="w1")["token"]
     asked = world.office._asked(
-        "set_shared_state", {"key": "k", "value": 1, "expected_version": 0}, Credentials(bearer=token), False
+        "set_shared_state", {"key": "k", "value": 1, "expected_version": 0}, Credentials(bearer=token), Door.OWN, False
     )
     assert not isinstance(asked, Outcome)
     for _ in range(2):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 
+from tests.pitfalls.kit import log_lines
 from tests.stories import Answer, Caller, World
+from toryo.operations.permissions import Credentials
 
 
 def by_hand(world: World, agent_id: str = "w1", **more: str) -> Answer:
@@ -180,6 +184,43 @@ def test_failures_for_an_id_that_does_not_exist_are_answered_alike(crew: World):
         for _ in range(6)
     ]
     assert [each["error"] for each in answers[:6]] == [each["error"] for each in answers[6:]]
+
+
+def try_passkey(world: World, agent_id: str, passkey: str, remote: str | None) -> Answer:
+    asked = {"agent_id": agent_id, "passkey": passkey}
+    return world.perform("authenticate", asked, Credentials(remote=remote)).result or {}
+
+
+def test_wrong_passkeys_from_one_address_lock_nobody_out_elsewhere(crew: World):
+    crew.task("w1")
+    for _ in range(6):
+        last = try_passkey(crew, "w1", "pk_wrong", "192.0.2.1")
+    assert last["code"] == "locked"
+    assert try_passkey(crew, "w1", crew.passkeys["w1"], "192.0.2.2")["success"]
+
+
+def test_an_address_that_tries_many_ids_is_locked_out_whatever_it_tries(crew: World):
+    crew.task("w1")
+    for number in range(50):
+        try_passkey(crew, f"guess-{number}", "pk_wrong", "2001:db8::1")
+    assert try_passkey(crew, "w1", crew.passkeys["w1"], "2001:db8::2")["code"] == "locked", "its whole network"
+    assert try_passkey(crew, "w1", crew.passkeys["w1"], "192.0.2.2")["success"]
+
+
+def test_tries_with_ids_that_nobody_has_leave_nothing_behind(crew: World):
+    before = crew.rows()
+    for number in range(60):
+        try_passkey(crew, f"guess-{number}", "pk_wrong", "192.0.2.1")
+    assert crew.rows() == before
+
+
+def test_tries_that_are_refused_because_there_are_too_many_write_no_log_line(
+    crew: World, monkeypatch: pytest.MonkeyPatch
+):
+    lines = log_lines(monkeypatch, logging.INFO)
+    for _ in range(20):
+        try_passkey(crew, "w1", "pk_wrong", "192.0.2.1")
+    assert len(lines) == 5
 
 
 def test_a_process_whose_order_somebody_else_took_by_passkey_harms_nobody_when_it_ends(crew: World):

@@ -217,7 +217,7 @@ def test_other_projects_go_on(crew: World):
 # --- members and agents ----------------------------------------------------------------------------------------------
 
 
-def test_an_agent_that_was_deactivated_is_told_to_leave_and_stopped_after_the_grace_time(crew: World):
+def test_an_agent_that_was_deactivated_is_stopped_at_once(crew: World):
     coordinator = crew.coordinator()
     crew.task("w1")
     launch = coordinator.claim()["start"][0]
@@ -226,17 +226,15 @@ def test_an_agent_that_was_deactivated_is_told_to_leave_and_stopped_after_the_gr
     worker.sign_in()
     worker.call("report_model", provider="claude", model_id="m")
     crew.owner.call("deactivate_agent", agent_id="w1")
-    crew.advance(50)
-    assert coordinator.claim()["stop"] == []
-    crew.advance(11)
-    assert [each["reason"] for each in coordinator.claim()["stop"]] == ["agent_inactive"]
+    assert crew.sessions() == []
+    assert [each["reason"] for each in coordinator.claim()["stop"]] == ["dismissed"]
 
 
 def test_one_that_asks_after_it_was_deactivated_hears_exit(crew: World):
     _, worker = working(crew)
     crew.owner.call("deactivate_agent", agent_id="w1")
     said = worker.next()
-    assert (said["action"], said["reason"]) == ("exit", "agent_inactive")
+    assert (said["action"], said["reason"]) == ("exit", "session_over")
 
 
 def test_a_member_that_was_removed_is_not_started_and_its_session_leaves(crew: World):

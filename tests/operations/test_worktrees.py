@@ -237,6 +237,14 @@ def test_parts_on_another_machine_are_not_merged_with_the_rest(yard: Yard):
     assert "--only" in refused["instruction"]
 
 
+def test_an_errand_names_who_has_asked_so_that_a_merge_can_bear_their_name(yard: Yard):
+    task = yard.worked("w1")
+    yard.world.owner.call("change_person", person_id="owner", name="Ann Ao", email="ann@example.org")
+    yard.ask("diff", task)
+    (errand,) = yard.errands()
+    assert (errand["name"], errand["email"]) == ("Ann Ao", "ann@example.org")
+
+
 # --- handing errands out ---------------------------------------------------------------------------------------------
 
 

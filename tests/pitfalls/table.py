@@ -843,7 +843,7 @@ TABLE: tuple[Row, ...] = (
         [
             of(
                 "operations/test_approvals",
-                "the_marker_in_what_an_agent_writes_counts_for_nothing_and_stays_out_of_the_title",
+                "the_marker_in_what_an_agent_writes_counts_for_nothing",
                 "a_later_thanks_takes_nothing_back_and_a_message_is_used_once",
                 "only_a_delivered_message_of_a_person_to_this_agent_in_the_last_day_asks_for_anything",
                 "a_request_of_a_person_above_with_the_marker_is_approved_at_once",

@@ -66,6 +66,7 @@ SESSIONS = {"worker", "worker chatting", "manager", "manager chatting"}
 PEOPLE = {"viewer", "member", "owner"}
 MAY: dict[Grant, set[str]] = {
     Grant.OPEN: set(CALLERS),
+    Grant.INTERNAL: set(),
     Grant.COORDINATOR: {"coordinator"},
     Grant.ANY_SESSION: SESSIONS,
     Grant.TASK_SESSION: {"worker", "manager"},
@@ -229,7 +230,7 @@ VALUES: dict[str, Any] = {
     "task_id": "tsk_1", "tasks": [{"local_id": "a", "title": "a", "description": "x"}], "text": "x", "title": "x",
     "working_directory": "/work", "progress": "x", "passkey": "pk_x", "content": "x", "conversation_id": "cnv_1",
     "delegation_id": "dlg_1", "key_id": "key_1", "correlation_id": "req-1", "initial_message": "x",
-    "message": "x", "purpose": "x",
+    "message": "x", "purpose": "x", "which": "owner",
     "target_agent_id": "boss", "person_id": "vera", "login": "member", "password": "in words, long enough",
     "sign_in_id": "sgn_1", "token_id": "pat_1", "path": "src/x.py", "directory": "/srv/x",
     "errand_id": "ern_1", "branch": "b", "logs_bytes": 1, "worktrees_bytes": 1, "base_commit": "c0ffee", "done": True,

@@ -59,14 +59,14 @@ def test_f39_two_agents_that_delegate_to_each_other_both_get_their_partner_with_
 def test_f91_what_a_chat_asked_for_starts_under_all_the_rules(world: World) -> None:
     """Done, waiting for another task, at the limit, and of another project: each is refused."""
     two(world)
-    world.say("a", "@@ paint the wall")
+    world.say("a", "@@\npaint the wall")
     process = world.start_chat("a")
     (message,) = process.fetch()["pending_messages"]
     asked = {"title": "Paint", "assignee_id": "a", "message_id": message["message_id"]}
     process.refused("request_task", Code.VALIDATION_ERROR, **asked, requester_id="somebody")
     elsewhere = world.project(name="Elsewhere")
     world.owner.call("create_agent", id="foreigner", role="worker", provider="claude", projects=[elsewhere])
-    process.refused("request_task", Code.PERMISSION_DENIED, **{**asked, "assignee_id": "foreigner"})
+    process.refused("request_task", Code.AGENT_NOT_FOUND, **{**asked, "assignee_id": "foreigner"})
     task = process.call("request_task", **asked)["task_id"]
     process.refused("update_task_status", Code.TASK_SESSION_REQUIRED, task_id=task, status="in_progress")
     before = world.task("b", status="todo", title="Before it")

@@ -534,7 +534,7 @@ def test_f91_who_asks_for_a_task_is_the_session_that_asks_and_nobody_it_names(cr
     assert (asked["created_by"], asked["approval"], asked["status"]) == ("w1", "pending_approval", "backlog")
     crew.project(name="Elsewhere", project_id="elsewhere")
     crew.agent("foreigner", "worker", projects=["elsewhere"])
-    worker.refused("request_task", "permissionDenied", title="x", assignee_id="foreigner")
+    worker.refused("request_task", "agentNotFound", title="x", assignee_id="foreigner")
 
 
 MOVES = {"todo": 4, "in_progress": 8, "completed": 3, "failed": 2, "blocked": 4, "cancelled": 1}

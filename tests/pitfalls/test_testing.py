@@ -206,7 +206,17 @@ def _bounded(place: Place) -> bool:
     return False
 
 
-AT_WORK = ("until_printed", "_at_work", ".rung(", "site.until(", "until_status", "agents()", "working(", "process_of(")
+AT_WORK = (
+    "until_printed",
+    "_at_work",
+    ".rung(",
+    "site.until(",
+    "until_status",
+    "agents()",
+    "working(",
+    "process_of(",
+    "bakery.launch(",
+)
 """Ways of these kits to know that somebody works."""
 INTERVENES = ("/pause", ".kill()", ".freeze()", "'blocked'", "'cancelled'", ".leave(")
 """What is done to the server is not meant: a site begins with one that answers."""

@@ -96,17 +96,25 @@ class Bell:
 class Site:
     """`with Site(directory) as site:` has a server that answers; Coordinators come with `site.coordinator()`.
 
+    Agents' programs have no sandbox unless `sandbox` says so: they ring bells and pass gates of the test's directory.
     With `real`, /proc shows their own environments and words: they are not forked from a `prepared` process.
     """
 
     def __init__(
-        self, directory: Path, *, database: str | None = None, name: str = "", real: bool = False, **settings: str
+        self,
+        directory: Path,
+        *,
+        database: str | None = None,
+        name: str = "",
+        real: bool = False,
+        sandbox: str = "none",
+        **settings: str,
     ) -> None:
         self.directory = directory
         self.name = name
         self._real = real
         self.data = directory / f"data{name}"
-        self.environment = {**clean_environment(directory), "TORYO_DATA_DIR": str(self.data)}
+        self.environment = {**clean_environment(directory), "TORYO_DATA_DIR": str(self.data), "TORYO_SANDBOX": sandbox}
         serving = ["server", "--port", str(free_port()), *(["--database", database] if database else [])]
         self.server = Program(f"server{name}", serving, {**self.environment, **QUICK, **settings}, directory, real=real)
         self.url = f"http://127.0.0.1:{serving[2]}"

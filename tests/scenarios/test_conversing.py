@@ -150,7 +150,7 @@ def test_a_partner_that_never_comes_holds_nobody_up_and_may_be_asked_again(build
     site.project("games")
     chats.talker(site, "ann", "games")
     chats.talker(site, "bob", "games")
-    site.people.rest("PATCH", "/agents/bob", {"provider": "ghost"})
+    site.people.rest("PATCH", "/agents/bob", {"provider": "ghost", "provider_options": {}, "replace_options": True})
     site.coordinator(ai_providers={"ghost": {"cli_command": "no-such-program"}})
     task = site.file("games", "Play shiritori with bob, 6 rounds", assignee_id="ann", status="in_progress")
     conversation = chats.until_conversation(site, "games", "expired")
@@ -162,7 +162,7 @@ def test_a_partner_that_never_comes_holds_nobody_up_and_may_be_asked_again(build
     assert {each["exit_error"] for each in tried} == {"command_not_found"}
     assert len(tried) <= 6, "it is tried again after a while, and no more once nobody needs it"
 
-    site.people.rest("PATCH", "/agents/bob", {"provider": "script"})
+    site.people.rest("PATCH", "/agents/bob", {"provider": "script", "provider_options": {"script": chats.PLAYER}})
     chat = Chat(site, "games", "ann")
     chat.say("Please play shiritori with bob for 6 rounds")
     assert chat.answers(2)[-1] == "bob said origami last."

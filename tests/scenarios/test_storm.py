@@ -116,7 +116,7 @@ def _plan() -> dict[str, object]:
             "id": name,
             "title": f"Part {name} of {{{{title}}}}",
             "depends_on": depends_on,
-            "context": {"command": f"sleep 0.4; echo '{{{{title}}}}' >> {name}", "outputs": [name]},
+            "context": {"command": f"sleep 0.4; echo {{{{title}}}} >> {name}", "outputs": [name]},
         }
         for name, depends_on in PARTS.items()
     ]

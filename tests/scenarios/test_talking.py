@@ -166,19 +166,19 @@ def test_what_a_person_asks_for_waits_for_whoever_stands_above_the_agent(site: S
     guest, boss = Chat(site, "house", "mia", "guest"), Chat(site, "house", "mia", "boss")
     assert site.tasks("house") == {}
 
-    guest.say("@@ please sweep")
+    guest.say("@@\nplease sweep")
     guest.say("please dance")
     guest.answers(2)
     wanted = site.tasks("house")
     swept, danced = wanted["sweep"], wanted["dance"]
     for each in (swept, danced):
         assert (each["approval"], each["status"], each["assignee_id"]) == ("pending_approval", "backlog", "mia")
-        assert (each["created_by"], each["approved_by"]) == ("guest", None)
+        assert (each["created_by"], each["requested_by"], each["approved_by"]) == ("mia", "guest", None)
     assert len(boss.told()) == 2
     with pytest.raises(RefusalError, match="approv"):
         site.move(swept["task_id"], "in_progress")
 
-    assert toryo("task", "approve", swept["task_id"]).code == 0
+    assert toryo("task", "approve", swept["task_id"], "--yes").code == 0
     assert toryo("task", "reject", danced["task_id"], "--reason", "no music").code == 0
     approvals = {title: each["approval"] for title, each in site.tasks("house").items()}
     assert approvals == {"sweep": "approved", "dance": "rejected"}
@@ -200,7 +200,7 @@ def test_what_a_superior_asks_for_with_the_marker_is_approved_at_once(site: Site
     site.coordinator()
     boss = Chat(site, "house", "mia", "boss")
 
-    boss.say("please sweep @@")
+    boss.say("/approve\nplease sweep")
     boss.say("please dance")
     boss.answers(2)
     tasks = site.tasks("house")
@@ -208,8 +208,9 @@ def test_what_a_superior_asks_for_with_the_marker_is_approved_at_once(site: Site
         "sweep": "approved",
         "dance": "pending_approval",
     }
-    assert (tasks["sweep"]["created_by"], tasks["sweep"]["approved_by"]) == ("boss", "boss")
-    (asked,) = boss.told()
+    assert (tasks["sweep"]["created_by"], tasks["sweep"]["approved_by"]) == ("mia", "boss")
+    consented, asked = boss.told()
+    assert "sweep" in consented and "approved by your message" in consented
     assert "dance" in asked
     site.move(tasks["sweep"]["task_id"], "in_progress")
     site.until_status(tasks["sweep"]["task_id"], "completed")
@@ -223,7 +224,7 @@ def test_an_agent_talks_while_it_works_and_afterwards(site: Site) -> None:
     site.coordinator()
     chat = Chat(site, "house", "mia")
     chat.open()
-    chat.say("please sweep @@")
+    chat.say("/approve\nplease sweep")
     chat.answers(1)
     task = site.tasks("house")["sweep"]
     assert (task["approval"], task["status"]) == ("approved", "backlog")

@@ -184,7 +184,7 @@ def test_a_conflict_is_told_changes_nothing_and_is_merged_once_it_is_resolved_as
     errand = repository.answer(repository.ask(ben, "merge"))
     assert errand["done"] is False
     assert (errand["answer"]["conflict"], errand["answer"]["merged"]) == (["a"], [])
-    assert "merge main into" in errand["answer"]["trouble"]
+    assert "Merge main into" in errand["answer"]["trouble"]
     assert repository.git("rev-parse", "main", f"toryo/{ben}") == before
     assert repository.files() == {"a": "ann\n"}
     assert repository.git("status", "--porcelain") == ""
@@ -281,8 +281,10 @@ def test_a_merge_whose_coordinator_is_killed_in_the_middle_is_done_after_its_res
     repository = Repository(site, "house")
     gate, bell, slow = site.gate(), site.bell(), site.directory / "slow"
     words = f"if [ -e '{slow}' ]; then echo merging > {bell}; {gate}; fi; cat"
-    repository.git("config", "filter.slow.smudge", words)
-    repository.git("config", "filter.slow.clean", "cat")
+    for name, run in (("smudge", words), ("clean", "cat")):
+        repository.git(
+            "config", "--file", str(Path(site.environment["HOME"]) / ".gitconfig"), f"filter.slow.{name}", run
+        )
     (repository.path / ".gitattributes").write_text("*.txt filter=slow\n")
     repository.commit()
     site.hire("ann", "house")

@@ -18,7 +18,7 @@ from toryo.bus.in_process import InProcessBus
 from toryo.domain.errors import Code, Refusal
 from toryo.operations.catalogue import Later, NoParameters, Operation, Parameters, Route
 from toryo.operations.perform import Outcome
-from toryo.operations.permissions import Credentials, Grant
+from toryo.operations.permissions import Credentials, Door, Grant
 
 Answer = dict[str, Any]
 
@@ -92,14 +92,24 @@ class FakeOffice:
         self.looked = asyncio.Event()
         self.looks_made = threading.Semaphore(0)
         self.finished = 0
+        self.counted = 0
+        """Looks that are calls of their own."""
         self.at: int | None = None
         self.operations: dict[str, Operation] = {}
         self._handlers: dict[str, Callable[[Any, Credentials, bool], Answer | Later]] = {}
         self._declare()
 
     async def perform_async(
-        self, name: str, arguments: dict[str, Any], credentials: Credentials, *, may_wait: bool = False
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        credentials: Credentials,
+        *,
+        door: Door,
+        may_wait: bool = False,
+        again: bool = False,
     ) -> Outcome:
+        self.counted += not again
         outcome = self._perform(name, arguments, credentials, may_wait)
         self.looks.append((name, may_wait))
         self.looked.set()

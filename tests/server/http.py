@@ -15,6 +15,7 @@ import orjson
 from tests.server.fakes import FakeOffice
 from toryo.bus.in_process import InProcessBus
 from toryo.server import listening
+from toryo.server.connections import Connections
 from toryo.server.edge import Edge
 from toryo.server.hosts import Hosts
 from toryo.server.listening import Listener
@@ -146,7 +147,7 @@ class Served:
 
 
 @contextlib.contextmanager
-def served(socket_path: Path | None = None, **how: Any) -> Iterator[Served]:
+def served(socket_path: Path | None = None, connections: Connections | None = None, **how: Any) -> Iterator[Served]:
     started: list[Served] = []
     ready = threading.Event()
 
@@ -156,7 +157,7 @@ def served(socket_path: Path | None = None, **how: Any) -> Iterator[Served]:
         if socket_path is not None:
             sockets.append(listening.unix(socket_path))
         async with edge(office, **how) as app:
-            listener = Listener(app, ready.set, app.stop_waiting)
+            listener = Listener(app, ready.set, app.stop_waiting, connections)
             port = sockets[0].getsockname()[1]
             started.append(Served(f"http://127.0.0.1:{port}", port, office, listener))
             await listener.serve(sockets)

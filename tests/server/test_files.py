@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
 
+from toryo.server import app
 from toryo.server.errors import ConfigurationError
 from toryo.server.files import COORDINATOR_TOKEN, OWNER_TOKEN, SERVER_FILE, DataDirectory
+from toryo.settings import AuthSettings, Settings
 
 
 def mode(path: Path) -> int:
@@ -81,3 +84,24 @@ def test_a_directory_that_cannot_be_used_is_named_with_what_to_do(tmp_path: Path
             DataDirectory.hold(path)
         assert str(path) in caught.value.message
         assert "--data-dir" in caught.value.instruction
+
+
+def test_a_new_token_takes_the_place_of_the_old_one_in_its_file(tmp_path: Path) -> None:
+    held = DataDirectory.hold(tmp_path)
+    before, place = held.token(OWNER_TOKEN), held.place
+    new = held.renew(OWNER_TOKEN)
+    assert new != before
+    assert new.startswith("tpt_")
+    assert held.token(OWNER_TOKEN) == new
+    assert (tmp_path / OWNER_TOKEN).stat().st_mode & 0o777 == 0o600
+    assert held.place == place
+    held.release()
+
+
+@pytest.mark.parametrize("more", [{"host": "0.0.0.0"}, {"trusted_proxies": ("127.0.0.1",)}])
+def test_a_server_that_others_reach_does_not_start_where_agents_register_without_a_key(
+    tmp_path: Path, more: dict[str, Any]
+) -> None:
+    auth = AuthSettings(mode="local", people="tokens")
+    with pytest.raises(ConfigurationError, match="lets every caller register"):
+        app.build(Settings(port=0, data_dir=tmp_path, auth=auth, **more))

@@ -24,6 +24,9 @@ class Pipe:
     def close(self) -> None:
         self.closed = True
 
+    def get_write_buffer_size(self) -> int:
+        return 0
+
     def get_extra_info(self, name: str) -> Any:
         return name
 

@@ -59,5 +59,10 @@ def test_a_public_server_may_be_addressed_by_any_ip_address_and_called_by_its_ow
     assert verdict(public, "evil.example") == 421
 
 
-def test_a_star_switches_the_check_off() -> None:
-    assert verdict(Hosts("127.0.0.1", ("*",)), "anything.example", "http://evil.example") is None
+def test_a_star_lets_any_name_address_it_and_still_keeps_other_pages_out() -> None:
+    anything = Hosts("127.0.0.1", ("*", "proxied.example"))
+    assert verdict(anything, "anything.example") is None
+    assert verdict(anything, "anything.example", "https://anything.example") is None
+    assert verdict(anything, "inside:8765", "https://proxied.example") is None
+    assert verdict(anything, "anything.example", "http://evil.example") == 403
+    assert verdict(anything, "anything.example", "null") == 403

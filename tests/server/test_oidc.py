@@ -89,13 +89,13 @@ def test_whom_the_provider_vouches_for_comes_in_as_a_person_of_this_server(serve
 def test_somebody_new_does_not_come_in_where_owners_add_people_first(serve: Serve, idp: Provider) -> None:
     server = serve()
     _, answer = come_in(server, idp)
-    refused(answer, "may not sign in here yet", "toryo person add")
+    refused(answer, "may not sign in here", "toryo person add")
     add(server, person_id="anna", login="viewer", email="Ann@Example.org")
     browser, _ = come_in(server, idp)
     assert (me(browser)["person_id"], me(browser)["login"]) == ("anna", "viewer")
     idp.claims = {"sub": "u-2", "email": "ann@example.org"}
     _, answer = come_in(server, idp)
-    refused(answer, "may not sign in here yet")
+    refused(answer, "may not sign in here")
 
 
 def test_an_address_that_is_not_verified_makes_nobody_somebody_else(serve: Serve, idp: Provider) -> None:
@@ -212,6 +212,20 @@ def test_a_new_key_of_the_provider_is_found(serve: Serve, idp: Provider, monkeyp
     server = serve(oidc_default_role="member")
     come_in(server, idp)
     idp.published, idp.kid = key(), "two"
+    assert come_in(server, idp)[1].status_code == 303
+
+
+def test_a_key_that_the_provider_has_withdrawn_is_believed_no_longer(
+    serve: Serve, idp: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the new one has the same name."""
+    server = serve(oidc_default_role="member")
+    assert come_in(server, idp)[1].status_code == 303
+    monkeypatch.setattr(provider, "KEYS_LIVE", 0.0)
+    old, idp.published = idp.published, key()
+    idp.sign = lambda claims: jwt.encode(claims, old, "RS256", {"kid": idp.kid})
+    assert come_in(server, idp)[1].status_code == 401
+    idp.sign = None
     assert come_in(server, idp)[1].status_code == 303
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
+from toryo.operations.pacing import BURST, EVERY_SECONDS, Pace
 from toryo.operations.permissions import Credentials
 from toryo.server import app
 from toryo.server.app import Running
-from toryo.server.pacing import BURST, EVERY_SECONDS, Pace
 from toryo.server.proxies import Proxies
 from toryo.settings import Settings
 

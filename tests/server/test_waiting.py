@@ -10,7 +10,8 @@ import pytest
 
 from tests.server.fakes import FakeOffice, ObservedBus
 from tests.server.http import LIMIT, Exchange, call, edge, exchange
-from toryo.operations.permissions import Credentials
+from toryo.operations.call import RIGHTS
+from toryo.operations.permissions import Credentials, Door
 from toryo.server import clock, waiting
 from toryo.server.waiting import Waiting, patience
 
@@ -38,7 +39,7 @@ def ring(office: FakeOffice, bus: ObservedBus, name: str = "bell") -> None:
 def test_a_call_that_waits_answers_when_it_is_hinted() -> None:
     async def story() -> None:
         office, bus, edges = make()
-        held = asyncio.create_task(edges.answer("await_bell", {"timeout_seconds": 40}, NOBODY))
+        held = asyncio.create_task(edges.answer("await_bell", {"timeout_seconds": 40}, NOBODY, Door.OWN))
         await until_looked(office, 2)
         assert not held.done()
         ring(office, bus)
@@ -48,15 +49,28 @@ def test_a_call_that_waits_answers_when_it_is_hinted() -> None:
     asyncio.run(story())
 
 
+def test_a_call_that_waits_looks_again_when_somebody_has_lost_a_right() -> None:
+    async def story() -> None:
+        office, bus, edges = make()
+        held = asyncio.create_task(edges.answer("await_bell", {"timeout_seconds": 40}, NOBODY, Door.OWN))
+        await until_looked(office, 2)
+        bus.publish((RIGHTS,))
+        await until_looked(office, 3)
+        ring(office, bus)
+        await asyncio.wait_for(held, LIMIT)
+
+    asyncio.run(story())
+
+
 def test_what_happens_between_the_first_look_and_the_subscription_is_not_missed() -> None:
     async def story() -> None:
         office, _, edges = make()
-        held = asyncio.create_task(edges.answer("await_bell", {"timeout_seconds": 40}, NOBODY))
+        held = asyncio.create_task(edges.answer("await_bell", {"timeout_seconds": 40}, NOBODY, Door.OWN))
         await until_looked(office, 1)
         office.rung.add("bell")  # and nobody listens to a hint yet
         outcome = await asyncio.wait_for(held, LIMIT)
         assert outcome.result == {"success": True, "rung": True}
-        assert len(office.looks) == 2
+        assert (len(office.looks), office.counted) == (2, 1), "a call is one call, however often it looks"
 
     asyncio.run(story())
 
@@ -64,7 +78,7 @@ def test_what_happens_between_the_first_look_and_the_subscription_is_not_missed(
 def test_when_patience_ends_the_call_is_asked_a_last_time_and_answers() -> None:
     async def story() -> None:
         office, bus, edges = make()
-        outcome = await edges.answer("await_bell", {"timeout_seconds": 0.05}, NOBODY)
+        outcome = await edges.answer("await_bell", {"timeout_seconds": 0.05}, NOBODY, Door.OWN)
         assert outcome.result == {"success": True, "rung": False}
         assert office.looks[-1] == ("await_bell", False)
         assert bus.topics() == set()
@@ -76,8 +90,8 @@ def test_a_call_that_does_not_wait_looks_once_and_subscribes_to_nothing() -> Non
     async def story() -> None:
         office, _, edges = make()
         for arguments in ({"timeout_seconds": 0}, {"timeout_seconds": -1}, {"timeout_seconds": "soon"}):
-            await edges.answer("await_bell", dict(arguments), NOBODY)
-        await edges.answer("echo", {"text": "x"}, NOBODY)
+            await edges.answer("await_bell", dict(arguments), NOBODY, Door.OWN)
+        await edges.answer("echo", {"text": "x"}, NOBODY, Door.OWN)
         assert [may_wait for _, may_wait in office.looks] == [False] * 4
 
     asyncio.run(story())
@@ -87,7 +101,7 @@ def test_the_instant_that_the_handler_names_is_a_look_without_a_hint() -> None:
     async def story() -> None:
         office, _, edges = make()
         office.at = clock.now() + 100
-        held = asyncio.create_task(edges.answer("await_bell", {"timeout_seconds": 40}, NOBODY))
+        held = asyncio.create_task(edges.answer("await_bell", {"timeout_seconds": 40}, NOBODY, Door.OWN))
         await until_looked(office, 2)
         office.rung.add("bell")
         outcome = await asyncio.wait_for(held, LIMIT)
@@ -100,7 +114,7 @@ def test_an_instant_that_has_passed_does_not_make_the_call_spin() -> None:
     async def story() -> None:
         office, _, edges = make()
         office.at = 1
-        await edges.answer("await_bell", {"timeout_seconds": 0.3}, NOBODY)
+        await edges.answer("await_bell", {"timeout_seconds": 0.3}, NOBODY, Door.OWN)
         assert len(office.looks) <= 2 + 0.3 / waiting.SHORTEST + 1
 
     asyncio.run(story())
@@ -109,13 +123,13 @@ def test_an_instant_that_has_passed_does_not_make_the_call_spin() -> None:
 def test_a_stop_makes_everyone_answer_at_once_and_lets_nobody_wait_again() -> None:
     async def story() -> None:
         office, _, edges = make()
-        held = [asyncio.create_task(edges.answer("await_bell", {}, NOBODY)) for _ in range(100)]
+        held = [asyncio.create_task(edges.answer("await_bell", {}, NOBODY, Door.OWN)) for _ in range(100)]
         await until_looked(office, 200)
         began = time.monotonic()
         edges.stop()
         outcomes = await asyncio.wait_for(asyncio.gather(*held), LIMIT)
         assert {outcome.result["rung"] for outcome in outcomes if outcome.result} == {False}
-        await edges.answer("await_bell", {}, NOBODY)
+        await edges.answer("await_bell", {}, NOBODY, Door.OWN)
         assert time.monotonic() - began < 20, "they would have waited for 45 s"
 
     asyncio.run(story())
@@ -124,7 +138,7 @@ def test_a_stop_makes_everyone_answer_at_once_and_lets_nobody_wait_again() -> No
 def test_a_crash_is_the_callers_refusal_and_tells_no_secret() -> None:
     async def story() -> None:
         _, _, edges = make()
-        outcome = await edges.answer("crash", {}, NOBODY)
+        outcome = await edges.answer("crash", {}, NOBODY, Door.OWN)
         assert outcome.refused
         assert outcome.result is not None
         assert outcome.result["error"] == "unavailable"
@@ -136,7 +150,9 @@ def test_a_crash_is_the_callers_refusal_and_tells_no_secret() -> None:
 def test_a_handler_that_never_answers_is_a_fault_and_not_an_endless_loop() -> None:
     async def story() -> None:
         _, _, edges = make()
-        outcome = await asyncio.wait_for(edges.answer("never_answers", {"timeout_seconds": 0.05}, NOBODY), LIMIT)
+        outcome = await asyncio.wait_for(
+            edges.answer("never_answers", {"timeout_seconds": 0.05}, NOBODY, Door.OWN), LIMIT
+        )
         assert outcome.refused
 
     asyncio.run(story())

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from tests.storage import releases
-from tests.stories import World
+from tests.stories import Caller, World
 from toryo.storage import archive, checking, migrations, schema
 from toryo.storage.database import Connection, Database
 from toryo.storage.statements import Statement
@@ -34,6 +34,45 @@ def elsewhere(tmp_path: Path):
         yield other
 
 
+def secrets_of(table: sa.Table) -> list[str]:
+    return [str(each.name) for each in table.columns if str(each.name).rpartition("_")[2] == "hash"]
+
+
+def test_a_restore_says_of_every_secret_whether_it_comes_along() -> None:
+    """A new table or column of credentials is left out, made worthless, or kept with a reason."""
+    found = {str(table.name): secrets_of(table) for table in schema.metadata.sorted_tables if secrets_of(table)}
+    assert set(found) == archive.LEFT_OUT | archive.BLANKED.keys() | archive.KEPT.keys()
+    for table, column in {**archive.BLANKED, **archive.KEPT}.items():
+        assert found[table] == [column]
+
+
+def test_what_was_good_at_the_time_of_a_backup_opens_nothing_after_a_restore(
+    world: World, elsewhere: Database, tmp_path: Path
+) -> None:
+    world.task("worker-a")
+    process = world.start("worker-a")
+    session = Caller(world, process.signed_in["session_token"])
+    person = Caller(world, world.owner.call("make_access_token", name="x")["token"])
+    code = world.owner.call("make_sign_in_link")["code"]
+    key = Caller(world, world.owner.call("make_api_key", project_id=world.project_id)["token"])
+    callers: list[tuple[Caller, str, dict[str, Any]]] = [
+        (process, "get_my_task", {}),
+        (session, "get_my_task", {}),
+        (person, "who_am_i", {}),
+        (key, "register_agent", {"agent_id": "q1", "agent_type": "build"}),
+    ]
+    archive.backup(world.database, tmp_path / "toryo.backup")
+    archive.restore(elsewhere, tmp_path / "toryo.backup")
+    assert elsewhere.read(checking.check) == []
+    there = World(elsewhere, now=world.now)
+    for caller, name, arguments in callers:
+        assert caller.call(name, **arguments)["success"], "it goes on where it was"
+        Caller(there, caller.bearer).refused(name, None, **arguments)
+    there.nobody.refused("sign_in", "invalidCredentials", code=code)
+    asked = {"agent_id": "worker-a", "passkey": world.passkeys["worker-a"]}
+    assert there.nobody.ask("authenticate", **asked).result["error"] != "Invalid agent_id or passkey"  # type: ignore[index]
+
+
 def file_task(world: World, title: str) -> str:
     answer = world.owner.call("file_task", project_id=world.project_id, title=title, assignee_id="worker-a")
     return str(answer["task_id"])
@@ -44,7 +83,7 @@ def test_a_backup_restores_every_row_and_work_goes_on_there(world: World, elsewh
     world.owner.call("move_task", task_id=first, status="in_progress")
     kept = archive.backup(world.database, tmp_path / "toryo.backup")
     assert elsewhere.read(lambda c: c.all(Statement(schema.tasks.select()))) == []
-    restored = archive.restore(elsewhere, tmp_path / "toryo.backup")
+    restored = archive.restore(elsewhere, tmp_path / "toryo.backup", credentials=True)
     assert restored == {name: many for name, many in kept.items() if many}
     assert elsewhere.read(checking.check) == []
     there = World(elsewhere)
@@ -126,6 +165,7 @@ def test_an_interrupted_backup_leaves_the_older_one(world: World, tmp_path: Path
 
 def first_backup(rows: dict[str, list[tuple[Any, ...]]], file: Path) -> None:
     """The file that the first release wrote of these rows."""
+    rows = {**rows, "sign_in_failures": [("old", 1, 1, None)]}  # which no release has any more
     lines: list[Any] = [{"toryo": "0.1.0", "format": 1, "schema": 1}]
     for table in releases.tables():
         columns = [str(each.name) for each in table.columns]
@@ -142,7 +182,7 @@ def test_a_backup_of_the_first_release_restores_every_row_and_work_goes_on(
         old.write(lambda c: migrations.upgrade(c, migrations.STEPS[:1]))
         kept = old.write(releases.sample)
     first_backup(kept, tmp_path / "old.backup")
-    archive.restore(elsewhere, tmp_path / "old.backup")
+    archive.restore(elsewhere, tmp_path / "old.backup", credentials=True)
     assert elsewhere.read(releases.first_rows) == kept
     assert elsewhere.read(checking.check) == []
     launches = elsewhere.read(lambda c: c.all(Statement(sa.select(schema.launches.c.takes_slot))))

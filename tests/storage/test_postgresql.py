@@ -218,7 +218,7 @@ def test_a_server_that_is_away_is_named_without_the_password(postgres_empty: str
 def test_a_url_that_nobody_can_read_is_answered_with_one_that_can_be_read() -> None:
     with pytest.raises(DatabaseUnavailable) as refused:
         Database.open("postgresql://localhost/x?nonsense=1")
-    assert "postgresql://user@host:5432/name" in refused.value.instruction
+    assert "postgresql://USER:PASSWORD@HOST:5432/NAME" in refused.value.instruction
 
 
 def test_connections_that_broke_while_idle_are_replaced_unnoticed(postgres: Database, postgres_empty: str) -> None:

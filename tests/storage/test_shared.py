@@ -18,7 +18,7 @@ from toryo.domain.queue import Entry
 from toryo.domain.times import HOUR, SECOND
 from toryo.storage.database import Database
 from toryo.storage.redis_shared import RedisState
-from toryo.storage.shared import InDatabase
+from toryo.storage.shared import QUOTA, InDatabase, Quota
 from toryo.storage.transaction import Transaction
 
 HOURS = 2 * HOUR
@@ -49,8 +49,11 @@ class Place:
         now: int = NOW,
         ttl: int = HOURS,
         expected: int | None = None,
+        quota: Quota = QUOTA,
     ) -> Entry:
-        entry: Entry = self._ask(project_id, lambda shared: shared.put(project_id, key, value, by, now, ttl, expected))
+        entry: Entry = self._ask(
+            project_id, lambda shared: shared.put(project_id, key, value, by, now, ttl, expected, quota=quota)
+        )
         return entry
 
     def refused(self, value: Any, **more: Any) -> Refusal:
@@ -204,10 +207,52 @@ def test_redis_forgets_by_itself_a_day_after_the_end(redis_url: str) -> None:
     state = RedisState(redis_url)
     state.put("prj_1", "k", "x", "w1", NOW, HOURS, None)
     with Redis.from_url(redis_url) as redis:
-        (name,) = redis.keys("*")
-        assert name == b"toryo:state:prj_1:k"
+        name = b"toryo:state:prj_1:k"
+        assert set(redis.keys("*")) == {name, b"toryo:state-sizes:prj_1"}
         assert HOURS + 23 * HOUR < redis.pttl(name) <= HOURS + 24 * HOUR
     state.close()
+
+
+def test_what_a_project_keeps_is_bounded_in_bytes_and_in_number(place: Place) -> None:
+    small = Quota(bytes=20, entries=2)
+
+    def full(value: str, key: str, **more: Any) -> bool:
+        try:
+            place.put(value, key, quota=small, **more)
+        except Refusal as refusal:
+            return refusal.code is Code.LIMIT_REACHED
+        return False
+
+    assert full("x" * 30, "a"), "one value that is too long"
+    assert not full("1234567", "a")
+    assert not full("1234567", "b")
+    assert full("1", "c"), "one too many"
+    assert full("12345678901234567", "b"), "too long together"
+    assert place.get("b").value == "1234567", "and what was there is there"  # type: ignore[union-attr]
+    assert not full("123456789", "b"), "what it takes the place of does not count"
+    assert not full("1", "c", project_id="prj_10"), "each project has its own"
+    assert not full("1", "c", now=NOW + HOURS + SECOND), "what has expired does not count"
+
+
+def test_a_project_beyond_its_quota_can_be_made_smaller(place: Place) -> None:
+    """One from before there was a quota: what nobody needs is set with ttl 1, or to something shorter."""
+    place.put("x" * 30, "a")
+    place.put("y" * 30, "b")
+    small = Quota(bytes=20, entries=1)
+    with pytest.raises(Refusal):
+        place.put("y" * 31, "b", quota=small)
+    with pytest.raises(Refusal):
+        place.put("z", "c", quota=small)
+    place.put("x" * 30, "a", ttl=SECOND, quota=small)
+    place.put("y", "b", quota=small)
+    place.put("z", "b", quota=Quota(bytes=3, entries=1), now=NOW + SECOND)
+
+
+def test_what_others_take_is_counted_in_bytes(place: Place) -> None:
+    place.put("計画" * 3, "a")
+    with pytest.raises(Refusal):
+        place.put("x" * 8, "b", quota=Quota(bytes=29, entries=2))
+    place.put("x" * 8, "b", quota=Quota(bytes=30, entries=2))
 
 
 # --- Redis away ------------------------------------------------------------------------------------------------------

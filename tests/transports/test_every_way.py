@@ -180,7 +180,8 @@ def test_a_server_that_was_started_again_serves_the_same_client(connect_to_own: 
 
 def test_sessions_are_for_streams_alone_and_one_that_was_ended_is_refused(site: Site) -> None:
     shake_hands = request(0, "initialize", CLIENT)
-    with httpx.Client(base_url=site.url, headers=HEADERS, timeout=LIMIT) as http:
+    known = {**HEADERS, "Authorization": f"Bearer {site.token('owner')}"}  # streams are for those whom the server knows
+    with httpx.Client(base_url=site.url, headers=known, timeout=LIMIT) as http:
         session = {"Mcp-Session-Id": http.post("/mcp", content=shake_hands).headers["Mcp-Session-Id"]}
         assert http.get("/mcp").status_code == 405
         assert http.get("/mcp", headers={"Mcp-Session-Id": "of a server before this one"}).status_code == 404

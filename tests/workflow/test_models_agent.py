@@ -31,6 +31,7 @@ AGENTS: dict[str, Agent | None] = {
     "unknown": None,
     "managed": BOSS,
     "not managed": replace(BOSS, provider=None),
+    "mistaken": replace(BOSS, provider_options={"permissons": "read"}),
     "just deactivated": replace(agent("boss", Role.MANAGER, active=False), deactivated_at=JUST_NOW),
     "long inactive": replace(agent("boss", Role.MANAGER, active=False), deactivated_at=LONG_AGO),
 }
@@ -134,8 +135,8 @@ def _ask_whether_it_may_work(seen: Seen, words: str, found: Snapshot, decision: 
 
 def _ask_by_hand(seen: Seen, words: str, decision: Decision, by_hand: Decision) -> None:
     same = (decision.action, decision.reason, decision.task_id) == (by_hand.action, by_hand.reason, by_hand.task_id)
-    excused = decision.reason in ("not_managed", "cooling_down")
-    seen.expect("a start by hand is refused for the same reasons but two", same or excused, words, by_hand.reason)
+    excused = decision.reason in launch.NOT_FOR_PEOPLE
+    seen.expect("a start by hand is refused for the same reasons but a few", same or excused, words, by_hand.reason)
 
 
 TOLD = {"agent_not_assigned": "agent_inactive"}
@@ -182,7 +183,7 @@ def _ask_what_the_session_is_told(seen: Seen, words: str, found: Snapshot, live:
         "whoever is started reports its model first",
         "whoever is started is not told to leave",
         "whoever is started and signed in is left running",
-        "a start by hand is refused for the same reasons but two",
+        "a start by hand is refused for the same reasons but a few",
         "who is signed in is not started again",
         "who is to be stopped is told to leave",
         "who runs rightly is not told to leave",

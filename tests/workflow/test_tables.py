@@ -22,6 +22,7 @@ AGENT = """
 2   stop agent_inactive               inactive: stop if a task session is live (stop_grace after the cause)
 2   hold agent_inactive               inactive: else hold
 2   hold not_managed                  not managed (a live session started by hand goes on)
+2   hold bad_options                  its options have a mistake (a live session goes on)
 3   stop task_withdrawn               live session whose main task is not its own any more, stop_grace after the cause
 4   stop runaway                      tripped the runaway guard
 4   stop time_limit                   its time limit
@@ -57,6 +58,7 @@ chat hold agent_inactive      inactive
 +    stop runaway             live session that tripped the runaway guard
 +    stop silent              live session that is silent
 chat hold not_managed         not managed
++   hold bad_options         its options have a mistake
 chat hold already_running     a chat launch or session is live
 +    hold project_paused      the project is archived
 chat hold cooling_down        chat is in cooldown after failures

@@ -67,6 +67,15 @@ class TestClaude(Contract):
         assert allowed == ["mcp__toryo", *tools]
         assert argv[argv.index("--permission-mode") + 1] == "dontAsk"
 
+    @pytest.mark.parametrize("permissions", ["read", "edit", "full"])
+    def test_settings_of_the_project_count_only_for_who_may_run_commands_anyway(
+        self, bench: Bench, permissions: str
+    ) -> None:
+        seen = bench.run(provider_options={"permissions": permissions})
+        limited = "--setting-sources" in seen.argv and seen.argv[seen.argv.index("--setting-sources") + 1] == "user"
+        assert limited == (permissions != "full")
+        assert ("CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD" in seen.env) == limited, "CLAUDE.md is read all the same"
+
     def test_it_neither_updates_itself_nor_reports_home_nor_hides_our_tools(self, bench: Bench) -> None:
         env = bench.run().env
         assert (env["DISABLE_AUTOUPDATER"], env["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"]) == ("1", "1")

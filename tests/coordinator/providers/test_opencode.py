@@ -46,6 +46,13 @@ class TestOpencode(Contract):
             "seconds": entry["timeout"] / 1000,
         }
 
+    @pytest.mark.parametrize("permissions", ["read", "edit", "full"])
+    def test_configuration_of_the_project_counts_only_for_who_may_run_commands_anyway(
+        self, bench: Bench, permissions: str
+    ) -> None:
+        env = bench.run(provider_options={"permissions": permissions}).env
+        assert (env.get("OPENCODE_DISABLE_PROJECT_CONFIG") == "1") == (permissions != "full")
+
     def test_the_credential_is_named_as_opencode_names_variables(self, bench: Bench) -> None:
         assert self.server(bench.run())["authorization"] == "Bearer {env:TORYO_LAUNCH_CREDENTIAL}"
         bench.url = "unix:///run/toryo.sock"

@@ -47,6 +47,13 @@ class TestQwen(Contract):
             "seconds": entry["timeout"] / 1000,
         }
 
+    @pytest.mark.parametrize("permissions", ["read", "edit", "full"])
+    def test_hooks_of_the_project_run_only_for_who_may_run_commands_anyway(
+        self, bench: Bench, permissions: str
+    ) -> None:
+        settings = bench.run(provider_options={"permissions": permissions}).document("qwen.json")
+        assert settings.get("disableAllHooks", False) == (permissions != "full")
+
     def test_its_settings_override_the_users(self, bench: Bench) -> None:
         seen = bench.run()
         assert Path(seen.env["QWEN_CODE_SYSTEM_SETTINGS_PATH"]).name == "qwen.json"

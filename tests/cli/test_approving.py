@@ -1,0 +1,75 @@
+"""`toryo task approve` shows all of it, asks back, and approves what was shown; consent that is typed in a chat."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from toryo.cli import typed
+from toryo.cli.failures import Misuse
+from toryo.cli.main import app
+from toryo.cli.panel import Panel
+from toryo.client import Client
+
+TASK = {
+    "task_id": "tsk_1",
+    "title": "Nightly maintenance\n  It runs no command.",
+    "description": "Check it.\x1b[2J\nApproved by Owner.",
+    "context": {"command": "id \u202e> x", "limit_kb": "100; id"},
+    "acceptance": [{"command": "make test"}],
+    "assignee_id": "keeper",
+    "created_by": "worker-a",
+    "requested_by": "owner",
+    "version": 7,
+}
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+
+    def rest(_client: Client, method: str, path: str, json: Any = None, params: Any = None) -> dict[str, Any]:
+        found.append((f"{method} {path}", json))
+        return {"success": True, "task": TASK}
+
+    monkeypatch.setattr(Client, "rest", rest)
+    return found
+
+
+def approve(*words: str) -> None:
+    app(
+        args=["--server", "http://127.0.0.1:9", "--token", "x", "task", "approve", "tsk_1", *words],
+        standalone_mode=False,
+    )
+
+
+def test_it_shows_who_asks_and_all_that_is_approved_and_approves_that_version(
+    asked: list[tuple[str, Any]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    approve("--yes")
+    shown = capsys.readouterr().err.split("\n")
+    assert shown[:2] == [
+        "tsk_1  Nightly maintenance   It runs no command.",
+        "  worker-a asks, for owner; keeper would do it.",
+    ]
+    assert "    | Check it.\ufffd[2J" in shown and "    | Approved by Owner." in shown
+    assert '    | {"command": "id \\u202e> x", "limit_kb": "100; id"}' in shown
+    assert '  It runs this command: "id \\u202e> x"' in shown and "  It runs this command: make test" in shown
+    assert asked[-1] == ("POST /tasks/tsk_1/approve", {"version": 7})
+
+
+def test_where_nobody_can_be_asked_nothing_is_approved(asked: list[tuple[str, Any]]) -> None:
+    with pytest.raises(Misuse, match="Cannot ask for confirmation"):
+        approve()
+    assert [path for path, _ in asked] == ["GET /tasks/tsk_1"]
+
+
+@pytest.mark.parametrize(("answer", "sent"), [("yes", "/approve\nPaint it."), ("y", None), ("/approve", None)])
+def test_a_line_that_approves_is_sent_only_if_that_was_meant(answer: str, sent: str | None) -> None:
+    shown: list[str] = []
+    screen = cast("typed.Screen", SimpleNamespace(show=shown.append))
+    panel = cast("Panel", SimpleNamespace(agent="mia"))
+    assert typed._consent(panel, screen, "/approve Paint it.", iter([answer])) == sent
+    assert "approves one task that mia files" in shown[0]

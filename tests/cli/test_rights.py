@@ -1,0 +1,129 @@
+"""What an agent may do, as people change it: options one by one, confirmed where they grant more, mistakes refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Toryo
+from toryo.cli import manifest
+from toryo.cli.failures import Misuse
+
+
+@pytest.fixture
+def reader(server: Toryo, project: str) -> Iterator[str]:
+    """An agent of a model that may only look; put away afterwards: doctor asks what agents need."""
+    name = f"{project}.reader"
+    asked = ("agent", "add", name, "--role", "worker", "--provider", "codex", "--option", "permissions=read")
+    server.json(*asked, "--project", project)
+    yield name
+    server.json("agent", "deactivate", name)
+
+
+def options(server: Toryo, agent: str) -> dict[str, Any]:
+    found: dict[str, Any] = server.json("agent", "show", agent)["agent"]["provider_options"]
+    return found
+
+
+def test_changing_one_option_keeps_the_others_and_says_what_was_changed(server: Toryo, reader: str) -> None:
+    changed = server("agent", "edit", reader, "--options", "{account: second}")
+    assert changed.out == f"changed {reader}; account: none → second\n"
+    server("agent", "edit", reader, "--option", "labels=[gpu]", "--option", "account=")
+    assert options(server, reader) == {"permissions": "read", "labels": ["gpu"]}
+
+
+def test_an_option_that_is_a_text_is_taken_as_it_was_typed(server: Toryo, reader: str) -> None:
+    given = ("--option", "account=007", "--option", "prompt=note: look first", "--option", "labels=[gpu]")
+    assert server("agent", "edit", reader, *given).code == 0
+    wanted = {"account": "007", "prompt": "note: look first", "labels": ["gpu"]}
+    assert options(server, reader) == {"permissions": "read", **wanted}
+
+
+def test_what_widens_rights_is_not_done_unasked(server: Toryo, reader: str, project: str) -> None:
+    for asked in (
+        ("agent", "edit", reader, "--option", "permissions=full"),
+        ("agent", "edit", reader, "--option", "permissions="),
+        ("agent", "edit", reader, "--options", "{account: second}", "--replace-options"),
+        ("agent", "edit", reader, "--provider", "command", "--option", "permissions="),
+        ("agent", "edit", reader, "--role", "owner"),
+        ("project", "edit", project, "--set", "commands_from=managers"),
+    ):
+        ended = server(*asked)
+        assert (ended.code, ended.out) == (2, ""), asked
+        assert "grants more rights" in ended.err
+        assert "--yes" in ended.err
+    assert options(server, reader) == {"permissions": "read"}
+    assert server("agent", "edit", reader, "--option", "permissions=full", "--yes").code == 0
+    assert "WIDENED: permissions: read → full" in server("events").out
+
+
+def test_a_typing_error_is_refused_with_what_was_meant(server: Toryo, reader: str) -> None:
+    typo = server("agent", "edit", reader, "--options", "{permissons: read}")
+    assert typo.code == 4
+    assert "Did you mean permissions?" in typo.err
+    assert "Did you mean read?" in server("agent", "edit", reader, "--option", "permissions=raed").err
+    assert options(server, reader) == {"permissions": "read"}
+
+
+def test_an_unknown_provider_is_said_at_once(server: Toryo, reader: str) -> None:
+    ended = server("agent", "edit", reader, "--provider", "cdoex", "--option", "permissions=", "--yes")
+    assert "warning: No Coordinator has a provider cdoex" in ended.err
+    assert "Did you mean codex?" in server("agent", "show", reader).err
+
+
+def test_what_holds_by_default_is_shown_as_such(server: Toryo, reader: str) -> None:
+    server.json("agent", "edit", reader, "--option", "permissions=", "--yes")
+    shown = server("agent", "show", reader).out
+    assert "edit (default)" in shown
+
+
+# --- toryo apply -----------------------------------------------------------------------------------------------------
+
+
+def team(folder: Path, agent: str, said: str) -> Path:
+    file = folder / "rights.yaml"
+    file.write_text(f"agents:\n  - id: {agent}\n    role: worker\n    provider: codex\n    {said}\n")
+    return file
+
+
+def test_a_mistake_in_the_options_of_a_file_is_named_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(Misuse) as caught:
+        manifest.read(team(tmp_path, "x", "provider_options: {labels: [gpu],\n      permissons: read}"))
+    assert (
+        "rights.yaml:6: agent x: Provider codex has no option permissons. Did you mean permissions?"
+        in caught.value.what
+    )
+    with pytest.raises(Misuse, match="Did you mean edit"):
+        manifest.read(team(tmp_path, "x", "provider_options: {permissions: Edit}"))
+
+
+def test_the_options_of_a_file_are_all_that_an_agent_has_and_what_they_widen_is_asked(
+    server: Toryo, reader: str, tmp_path: Path
+) -> None:
+    file = team(tmp_path, reader, "provider_options: {account: second}")
+    refused = server("apply", str(file))
+    assert refused.code == 2
+    assert f"This file grants more rights: {reader}: permissions: read → edit" in refused.err
+    assert options(server, reader) == {"permissions": "read"}
+    [change] = server.json("apply", str(file), "--yes")["changes"]
+    assert change["detail"] == "provider_options; permissions: read → none; account: none → second"
+    assert options(server, reader) == {"account": "second"}
+    assert server.json("apply", str(file))["changes"] == []
+
+
+def test_a_file_that_says_nothing_of_options_leaves_them_alone(server: Toryo, reader: str, tmp_path: Path) -> None:
+    assert server.json("apply", str(team(tmp_path, reader, "name: Reader")))["changes"]
+    assert options(server, reader) == {"permissions": "read"}
+
+
+def test_a_wrong_key_of_an_acceptance_check_is_named_with_the_right_one(tmp_path: Path) -> None:
+    file = tmp_path / "toryo.yaml"
+    file.write_text("tasks:\n  - project: p\n    title: t\n    acceptance:\n      - comand: make\n")
+    with pytest.raises(Misuse) as caught:
+        manifest.read(file)
+    assert (
+        "toryo.yaml:5: tasks[0].acceptance[0].comand: there is no such key; did you mean command?" in caught.value.what
+    )

@@ -1,0 +1,590 @@
+"""The sandbox of agents' programs: what a program sees, writes and leaves behind in it. Real ones, by bubblewrap."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.sandboxes import sandboxed
+from tests.scenarios.programs import gone
+from toryo.coordinator import processes, sandbox
+from toryo.coordinator.config import Config
+from toryo.coordinator.orders import CheckOrder, Launch
+from toryo.coordinator.plan import Stage
+from toryo.coordinator.provider import BadConfig, Needs
+from toryo.coordinator.providers import BUILT_IN
+from toryo.coordinator.sandbox import Found, Mode, Place, Sandbox
+from toryo.coordinator.starting import Starter
+from toryo.coordinator.workspaces import Workspaces
+
+BOUND = 100.0
+__all__ = ["sandboxed"]
+
+
+class Yard:
+    """A machine's places: a home with secrets, a server's data directory, a project in git, one launch."""
+
+    def __init__(self, folder: Path, **more: Any) -> None:
+        self.home, self.data, self.project = (folder / each for each in ("home", "data", "project"))
+        self.workspace = self.data / "workspaces" / "lau_1"
+        secrets = (
+            self.data / "owner.token",
+            self.data / "toryo.db",
+            self.data / "workspaces" / "lau_2" / "mcp.json",
+            self.data / "logs" / "lau_2.log",
+            self.home / ".ssh" / "id_ed25519",
+            self.home / ".aws" / "credentials",
+            self.home / ".config" / "gh" / "hosts.yml",
+            folder / "other" / "notes.txt",
+        )
+        for each in secrets:
+            each.parent.mkdir(parents=True, exist_ok=True)
+            each.write_text("hush")
+        self.secrets = secrets
+        self.workspace.mkdir(parents=True)
+        self.project.mkdir()
+        git(self.project, "init", "--quiet")
+        git(self.project, "commit", "--quiet", "--allow-empty", "--message", "first")
+        self.environ = {"PATH": os.environ["PATH"], "HOME": str(self.home)}
+        self.sandbox = Sandbox(Mode.BWRAP, hidden=[self.data], inherited=os.environ, **more)
+
+    def run(self, script: str, *, environ: Mapping[str, str] | None = None, **place: Any) -> str:
+        """What a shell script prints in there."""
+        where = Place(**{"project": self.project, "workspace": self.workspace, "server_url": "http://x", **place})
+        walled = self.sandbox.around(["/bin/sh", "-c", script], {**self.environ, **(environ or {})}, where)
+        try:
+            done = subprocess.run(
+                walled.argv,
+                env=dict(walled.env),
+                pass_fds=walled.keep,
+                capture_output=True,
+                text=True,
+                timeout=BOUND,
+                check=False,
+            )
+        finally:
+            walled.close()
+        return done.stdout + done.stderr
+
+
+@pytest.fixture
+def yard(tmp_path: Path, sandboxed: None) -> Yard:
+    return Yard(tmp_path)
+
+
+def git(where: Path, *words: str) -> str:
+    named = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+    done = subprocess.run(["git", "-C", str(where), *named, *words], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+# --- what is seen and written -----------------------------------------------------------------------------------------
+
+
+def test_nothing_secret_of_the_machine_can_be_read(yard: Yard) -> None:
+    said = yard.run("; ".join(f"cat '{each}'" for each in yard.secrets))
+    assert "hush" not in said
+    assert said.count("No such file") == len(yard.secrets)
+
+
+def test_it_writes_its_project_its_own_directory_and_nothing_else(yard: Yard) -> None:
+    yard.run(
+        f"echo a > made.txt; echo b > {yard.workspace}/made.txt; echo c > {yard.home}/made.txt; echo d > /usr/made.txt"
+    )
+    assert (yard.project / "made.txt").read_text() == "a\n"
+    assert (yard.workspace / "made.txt").read_text() == "b\n"
+    assert not (yard.home / "made.txt").exists()
+    assert not Path("/usr/made.txt").exists()
+
+
+def test_a_data_directory_within_the_project_is_hidden_and_cannot_be_moved_away(
+    tmp_path: Path, sandboxed: None
+) -> None:
+    yard = Yard(tmp_path)
+    data = yard.project / "deep" / "down" / ".toryo"
+    data.mkdir(parents=True)
+    (data / "owner.token").write_text("hush")
+    yard.sandbox = Sandbox(Mode.BWRAP, hidden=[data], inherited=os.environ)
+    said = yard.run(f"cat {data}/owner.token; mv deep moved; mv deep/down moved; ls -A {data}")
+    assert "hush" not in said
+    assert (data / "owner.token").read_text() == "hush"
+    assert [each for each in yard.project.rglob("owner.token") if data not in each.parents] == []
+
+
+def test_a_project_that_is_the_whole_home_shows_no_keys(tmp_path: Path, sandboxed: None) -> None:
+    yard = Yard(tmp_path)
+    said = yard.run("cat .ssh/id_ed25519 .aws/credentials .config/gh/hosts.yml; echo ok > here", project=yard.home)
+    assert "hush" not in said
+    assert (yard.home / "here").exists()
+
+
+def test_who_may_only_look_changes_nothing_in_the_project(yard: Yard) -> None:
+    assert "Read-only" in yard.run("echo a > made.txt", read_only=True)
+    assert not (yard.project / "made.txt").exists()
+
+
+def test_more_may_be_shown_and_written_where_the_coordinators_file_says_so(tmp_path: Path, sandboxed: None) -> None:
+    yard = Yard(tmp_path, reads=[tmp_path / "other"], writes=[tmp_path / "cache"])
+    (tmp_path / "cache").mkdir()
+    said = yard.run(f"cat {tmp_path}/other/notes.txt; echo a > {tmp_path}/other/x; echo b > {tmp_path}/cache/x")
+    assert "hush" in said
+    assert not (tmp_path / "other" / "x").exists()
+    assert (tmp_path / "cache" / "x").exists()
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "qwen", "opencode", "copilot"])
+def test_a_program_keeps_its_login_and_cannot_change_what_runs_when_a_person_starts_it(yard: Yard, name: str) -> None:
+    needs = BUILT_IN[name].needs
+    assert needs is not None
+    found = needs(yard.environ)
+    for each in found.writes:
+        each.mkdir(parents=True, exist_ok=True)
+    for each in found.fixed:
+        each.write_text("a person's")
+    attempts = [f"echo evil > '{each}'; mv '{each}' '{each}.old'" for each in (*found.fixed, *found.made)]
+    yard.run("; ".join([*attempts, *(f"echo kept > '{each}/session'" for each in found.writes)]), needs=found)
+    assert {each.read_text() for each in found.fixed} == {"a person's"}
+    assert {path: path.read_text() for path in found.made} == dict(found.made)
+    assert {(each / "session").read_text() for each in found.writes} == {"kept\n"}
+
+
+def test_a_copy_may_be_changed_and_the_original_stays(yard: Yard) -> None:
+    own = yard.home / ".claude.json"
+    own.write_text("{}")
+    said = yard.run("cat ~/.claude.json; echo evil > ~/new; mv ~/new ~/.claude.json", needs=Needs(copies={own: own}))
+    assert said == "{}"
+    assert own.read_text() == "{}"
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "qwen", "opencode", "copilot"])
+def test_settings_that_are_missing_cannot_be_made_by_an_agent(yard: Yard, name: str) -> None:
+    needs = BUILT_IN[name].needs
+    assert needs is not None
+    found = needs(yard.environ)
+    attempts = [
+        f"echo evil > '{each}'; mkdir -p '{each}'; echo evil > '{each}/evil'; mv '{each}' '{each}.old'"
+        for each in (*found.fixed, *found.made)
+    ]
+    yard.run("; ".join(attempts), needs=found)
+    assert [each for place in found.writes for each in place.rglob("*") if "evil" in each.name] == []
+    texts = {each.read_text() for each in (*found.fixed, *found.made) if each.is_file()}
+    assert not any("evil" in each for each in texts)
+    assert [each for each in found.fixed if not each.exists()] == []
+
+
+def test_a_link_among_a_programs_settings_that_could_be_replaced_is_refused(yard: Yard) -> None:
+    place = yard.home / ".claude"
+    place.mkdir()
+    (yard.home / "dotfiles.json").write_text("{}")
+    (place / "settings.json").symlink_to(yard.home / "dotfiles.json")
+    found = BUILT_IN["claude"].needs
+    assert found is not None
+    with pytest.raises(BadConfig, match="symbolic link"):
+        yard.run("true", needs=found(yard.environ))
+
+
+def test_an_agents_link_among_a_programs_settings_leads_nowhere(yard: Yard) -> None:
+    place = yard.home / ".claude"
+    place.mkdir()
+    (place / "agents").symlink_to(yard.home / ".ssh")
+    found = BUILT_IN["claude"].needs
+    assert found is not None
+    with pytest.raises(BadConfig, match="symbolic link"):
+        yard.run(f"cat ~/.claude/agents/* {yard.home}/.ssh/*", needs=found(yard.environ))
+
+
+def test_settings_in_a_directory_that_is_a_link_are_read_only_by_both_names(yard: Yard) -> None:
+    real = yard.home / "dotfiles"
+    real.mkdir()
+    (yard.home / ".claude").symlink_to(real)
+    found = BUILT_IN["claude"].needs
+    assert found is not None
+    yard.run(f"echo evil > {real}/settings.json; echo evil > ~/.claude/settings.json", needs=found(yard.environ))
+    assert (real / "settings.json").read_text() == "{}\n"
+
+
+def test_settings_behind_a_persons_link_stay_read_only_by_both_names(yard: Yard) -> None:
+    real = yard.home / "dotfiles"
+    real.mkdir()
+    (real / "settings.json").write_text("{}")
+    (yard.home / ".claude").symlink_to(real)
+    needs = Needs(writes=(yard.home / ".claude",), fixed=(yard.home / ".claude" / "settings.json",))
+    yard.run(f"echo evil > {real}/settings.json; echo evil > ~/.claude/settings.json", needs=needs)
+    assert (real / "settings.json").read_text() == "{}"
+
+
+# --- what agents leave for the next sandbox ---------------------------------------------------------------------------
+
+
+def _executed(walled: sandbox.Walled) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            walled.argv,
+            env=dict(walled.env),
+            pass_fds=walled.keep,
+            capture_output=True,
+            text=True,
+            timeout=BOUND,
+            check=False,
+        )
+    finally:
+        walled.close()
+
+
+def _prepared(yard: Yard, *command: str) -> sandbox.Walled:
+    return yard.sandbox.around(command, yard.environ, Place(yard.project, workspace=yard.workspace))
+
+
+@pytest.mark.parametrize(
+    "name", [".git/modules", ".git/worktrees", ".git/hooks", ".git/objects/info", ".git", ".toryo"]
+)
+@pytest.mark.parametrize("target", ["data", "project/elsewhere"])
+def test_what_is_replaced_by_a_link_after_it_was_looked_at_is_not_mounted(yard: Yard, name: str, target: str) -> None:
+    (yard.project / "elsewhere").mkdir()
+    (yard.project / ".toryo").mkdir()
+    walled = _prepared(yard, "/bin/sh", "-c", f"echo started; cat {name}/owner.token")
+    place = yard.project / name
+    place.rename(yard.project / "before")
+    place.symlink_to(os.path.relpath(yard.home.parent / target, place.parent))
+    done = _executed(walled)
+    assert done.returncode != 0
+    assert "hush" not in done.stdout
+    assert "started" not in done.stdout
+
+
+@pytest.mark.parametrize("name", ["modules", "worktrees", "hooks", "config", "commondir", "objects/info/alternates"])
+def test_a_link_in_place_of_what_is_to_be_protected_stops_the_start(yard: Yard, name: str) -> None:
+    place = yard.project / ".git" / name
+    if place.exists():
+        place.rename(yard.project / "before")
+    place.symlink_to(yard.data)
+    with pytest.raises(BadConfig, match="symbolic link"):
+        _prepared(yard, "true")
+
+
+def test_what_git_obeys_is_there_from_the_first_start_and_cannot_be_replaced(yard: Yard) -> None:
+    names = ("config", "commondir", "hooks", "modules", "worktrees", "objects/info/alternates")
+    took = "; ".join(f"mv .git/{each} taken && echo took; rm -rf .git/{each}; echo x > .git/{each}" for each in names)
+    said = yard.run(f"{took}; mv .git/objects/info taken && echo took; mv .git/objects taken && echo took")
+    assert "took" not in said
+    assert (yard.project / ".git" / "commondir").read_text() == ".\n"
+    assert (yard.project / ".git" / "objects" / "info" / "alternates").read_text() == ""
+    assert not any(any((yard.project / ".git" / each).iterdir()) for each in ("modules", "worktrees"))
+
+
+def test_what_the_first_start_makes_disturbs_no_git(yard: Yard) -> None:
+    yard.run("true")
+    git(yard.project, "worktree", "add", "--quiet", str(yard.home / "more"))
+    git(yard.project, "gc", "--quiet")
+    git(yard.project, "fsck", "--strict")
+    git(yard.home / "more", "commit", "--quiet", "--allow-empty", "--message", "second")
+    assert git(yard.project, "rev-parse", "--is-bare-repository") == "false"
+    assert git(yard.project, "status", "--porcelain") == ""
+
+
+def test_a_repository_that_leads_git_elsewhere_is_not_put_into_a_sandbox(yard: Yard) -> None:
+    (yard.project / ".git" / "commondir").write_text("../evil\n")
+    with pytest.raises(BadConfig, match="commondir"):
+        _prepared(yard, "true")
+
+
+def test_nothing_is_made_behind_a_link_of_an_agent(yard: Yard) -> None:
+    (yard.project / ".git" / "objects").rename(yard.project / "objects")
+    (yard.project / ".git" / "objects").symlink_to(yard.home)
+    (yard.home / "info").mkdir()
+    with pytest.raises(BadConfig, match="symbolic link"):
+        _prepared(yard, "true")
+    assert list((yard.home / "info").iterdir()) == []
+
+
+@pytest.mark.parametrize("by_path", [True, False])
+def test_a_program_that_agents_can_write_adds_nothing_to_what_is_seen(yard: Yard, by_path: bool) -> None:
+    letter = yard.home / "private" / "letter.txt"
+    letter.parent.mkdir()
+    letter.write_text("hush")
+    place = yard.project / ".v"
+    (place / "bin").mkdir(parents=True)
+    (place / "pyvenv.cfg").touch()
+    (place / "bin" / "python").symlink_to(yard.home / "x" / "y")
+    for name in ("look", "node"):
+        (place / "bin" / name).write_text(f"#!/bin/sh\ncat {letter} {yard.home}/.ssh/*\n")
+        (place / "bin" / name).chmod(0o755)
+    yard.environ["PATH"] = f"{place / 'bin'}:{yard.environ['PATH']}"
+    assert "hush" not in _executed(_prepared(yard, ".v/bin/look" if by_path else "look")).stdout
+
+
+@pytest.mark.parametrize("kind", ["program", "PATH"])
+def test_a_link_of_an_agent_is_followed_nowhere(yard: Yard, kind: str) -> None:
+    (yard.project / "bin").symlink_to(yard.home / ".ssh")
+    if kind == "PATH":
+        yard.environ["PATH"] = f"{yard.project / 'bin'}:{yard.environ['PATH']}"
+    programs = (yard.project / "bin" / "id_ed25519",) if kind == "program" else ()
+    assert "hush" not in yard.run(f"cat bin/* {yard.home}/.ssh/*", programs=programs)
+
+
+def test_other_servers_data_is_hidden_wherever_it_is_shown(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(yard.home / "share"))
+    other = yard.home / "share" / "toryo" / "projects" / "other" / "data" / "owner.token"
+    other.parent.mkdir(parents=True)
+    other.write_text("hush")
+    assert "hush" not in yard.run(f"cat {other}", project=yard.home)
+
+
+@pytest.mark.parametrize("target", ["/usr", "../data", "../../../../../../../../usr", "nowhere"])
+def test_a_link_in_place_of_the_projects_own_mark_stops_no_start(yard: Yard, target: str) -> None:
+    (yard.project / ".toryo").symlink_to(target)
+    said = yard.run("echo started; cat .toryo/owner.token; ls /usr")
+    assert said.startswith("started")
+    assert "hush" not in said
+    assert "\nbin\n" in said
+
+
+def test_the_program_that_makes_sandboxes_is_not_taken_from_a_project(
+    tmp_path: Path, sandboxed: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bwrap").write_text("#!/bin/sh\n")
+    (tmp_path / "bwrap").chmod(0o755)
+    found = sandbox.looked_for({"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert found.program is not None
+    assert Path(found.program).parent != tmp_path
+
+
+# --- git --------------------------------------------------------------------------------------------------------------
+
+
+def test_work_is_committed_and_what_git_would_run_for_others_stays_theirs(yard: Yard) -> None:
+    before = (yard.project / ".git" / "config").read_text()
+    said = yard.run(
+        "echo a > a; git add a; git -c user.name=a -c user.email=a@example.org commit -qm work; "
+        "git config core.fsmonitor evil; echo evil > .git/hooks/post-checkout; mv .git other; rm -rf .git/hooks"
+    )
+    assert git(yard.project, "log", "--format=%s") == "work\nfirst", said
+    assert (yard.project / ".git" / "config").read_text() == before
+    assert not (yard.project / ".git" / "hooks" / "post-checkout").exists()
+
+
+def test_a_worktree_is_written_and_the_checkout_it_came_from_only_read(yard: Yard) -> None:
+    worktree = yard.data / "worktrees" / "house" / "tsk_1"
+    git(yard.project, "worktree", "add", "--quiet", "-b", "toryo/tsk_1", str(worktree))
+    said = yard.run(
+        "echo a > a; git add a; git -c user.name=a -c user.email=a@example.org commit -qm work; echo evil > .git;"
+        f"cd {yard.project}; echo x > x; echo evil > .git/worktrees/tsk_1/commondir; cat {yard.data}/owner.token",
+        worktree=worktree,
+        directory=worktree,
+    )
+    assert git(worktree, "log", "--format=%s", "-1") == "work", said
+    assert not (yard.project / "x").exists()
+    assert "hush" not in said
+
+
+def test_a_forged_git_file_shows_nothing_that_was_hidden(yard: Yard) -> None:
+    other = yard.home.parent / "plain"
+    other.mkdir()
+    (other / ".git").write_text(f"gitdir: {yard.home / '.ssh'}\n")
+    assert "hush" not in yard.run(f"cat {yard.home}/.ssh/*", project=other)
+    (other / ".git").unlink()
+    (other / ".git").symlink_to(yard.home / ".ssh")
+    assert "hush" not in yard.run(f"cat {yard.home}/.ssh/* .git/*", project=other)
+
+
+# --- processes --------------------------------------------------------------------------------------------------------
+
+
+def test_it_has_no_capability_no_way_to_get_one_and_sees_no_process_but_its_own(yard: Yard) -> None:
+    said = yard.run("grep -E 'CapEff|NoNewPrivs' /proc/self/status; ls -d /proc/[0-9]* | wc -l; ls -l /proc/1/fd")
+    assert "CapEff:\t0000000000000000" in said
+    assert "NoNewPrivs:\t1" in said
+    assert int(said.splitlines()[2]) < 10
+    assert str(yard.data) not in said
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _started(yard: Yard, script: str, output: Path) -> processes.Process:
+    place = Place(yard.project, workspace=yard.workspace, server_url="http://x")
+    walled = yard.sandbox.around(["/bin/sh", "-c", script], yard.environ, place)
+    with output.open("wb") as file:
+        return processes.start(walled.argv, cwd=yard.project, env=walled.env, output=file.fileno(), keep=walled.keep)
+
+
+def _until_ended(process: processes.Process, then: Any = None) -> None:
+    async def over() -> None:
+        ended = asyncio.Event()
+        process.watch(asyncio.get_running_loop(), ended.set)
+        if then is not None:
+            await asyncio.to_thread(then)
+        await asyncio.wait_for(ended.wait(), BOUND)
+
+    asyncio.run(over())
+
+
+def test_who_is_interrupted_may_tidy_up_in_there_and_says_how_it_ended(yard: Yard) -> None:
+    ready = yard.project / "ready"
+    os.mkfifo(ready)
+    script = "trap 'echo tidy > tidied; exit 7' INT; echo > ready; while :; do sleep 0.05; done"
+    process = _started(yard, script, yard.project / "out")
+
+    def interrupt() -> None:
+        ready.read_text()
+        process.signal_group(Stage.INTERRUPT)
+
+    _until_ended(process, interrupt)
+    assert (process.exit_code, process.signal) == (7, None)
+    assert (yard.project / "tidied").exists()
+
+
+def test_an_end_by_a_signal_is_told_as_one(yard: Yard) -> None:
+    process = _started(yard, "kill -KILL $$", yard.project / "out")
+    _until_ended(process)
+    assert (process.exit_code, process.signal) == (None, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("code", [129, 130, 143])
+def test_an_exit_code_of_the_programs_own_is_no_signal(yard: Yard, code: int) -> None:
+    process = _started(yard, f"exit {code}", yard.project / "out")
+    _until_ended(process)
+    assert (process.exit_code, process.signal) == (code, None)
+
+
+@pytest.mark.parametrize("how", ["ends", "is killed"])
+def test_nothing_of_it_is_left_whatever_session_and_environment_that_has(yard: Yard, how: str) -> None:
+    ready, go = yard.project / "ready", yard.project / "go"
+    os.mkfifo(ready)
+    os.mkfifo(go)
+    left = f"env -i setsid /bin/sh -c 'echo > {ready}; exec sleep 3001'"
+    process = _started(yard, f"{left} & read _ < go", yard.project / "out")
+    ready.read_text()
+    inside = [int(each.parent.name) for each in Path("/proc").glob("[0-9]*/cmdline") if b"3001" in _read(each)]
+
+    def end() -> None:
+        go.write_text("go\n") if how == "ends" else process.signal_group(Stage.KILL)
+
+    _until_ended(process, end)
+    assert len(inside) > 1
+    assert all(gone(pid, 20) for pid in inside)
+
+
+def test_without_network_nothing_is_reached_and_the_server_must_have_a_socket(tmp_path: Path, sandboxed: None) -> None:
+    yard = Yard(tmp_path, network=False)
+    with pytest.raises(BadConfig, match="Unix socket"):
+        yard.run("true")
+    said = yard.run("cat /proc/net/dev", server_url=f"unix://{yard.data}/toryo.sock")
+    assert [line.split(":")[0].strip() for line in said.splitlines()[2:]] == ["lo"]
+
+
+# --- whether there is one ---------------------------------------------------------------------------------------------
+
+
+def _launch(**options: Any) -> Launch:
+    return Launch("lau_1", "ann", provider_options=options)
+
+
+def _without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "looked_for", lambda _: Found(None, "bubblewrap (bwrap) is not installed"))
+
+
+def test_where_there_is_none_auto_goes_without_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    _without(monkeypatch)
+    asked = Sandbox(Mode.AUTO, inherited={})
+    assert not asked.wanted(_launch())
+    assert "sandbox: off (bubblewrap (bwrap) is not installed)" in asked.told
+
+
+@pytest.mark.parametrize(
+    ("mode", "options"), [(Mode.BWRAP, {}), (Mode.AUTO, {"sandbox": "bwrap"}), (Mode.NONE, {"sandbox": "bwrap"})]
+)
+def test_who_requires_one_is_not_started_without(
+    mode: Mode, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _without(monkeypatch)
+    with pytest.raises(BadConfig, match="bubblewrap"):
+        Sandbox(mode, inherited={}).wanted(_launch(**options))
+
+
+@pytest.mark.parametrize("mode", [Mode.AUTO, Mode.NONE])
+def test_without_network_nothing_is_started_where_there_is_no_sandbox(
+    mode: Mode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _without(monkeypatch)
+    with pytest.raises(BadConfig, match="sandbox_network: off"):
+        Sandbox(mode, network=False, inherited={}).wanted(_launch())
+    with pytest.raises(BadConfig, match="sandbox_network: off"):
+        Sandbox(mode, network=False, inherited={}).needed()
+    for asked in (False, "off"):
+        with pytest.raises(BadConfig, match="sandbox_network: off"):
+            Sandbox(mode, inherited={}).wanted(_launch(sandbox_network=asked))
+
+
+def test_an_agent_may_ask_for_more_than_its_coordinator_and_never_for_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "looked_for", lambda _: Found("/usr/bin/bwrap"))
+    off, on = Sandbox(Mode.NONE, inherited={}), Sandbox(Mode.AUTO, network=False, inherited={})
+    assert off.wanted(_launch(sandbox="bwrap"))
+    assert not off.wanted(_launch())
+    assert on.wanted(_launch(sandbox="auto"))
+    assert on.wanted(_launch(sandbox="none"))
+    assert not on.networked(_launch(sandbox_network=True))
+    assert not Sandbox(Mode.AUTO, inherited={}).networked(_launch(sandbox_network="off"))
+    assert not Sandbox(Mode.AUTO, inherited={}).networked(_launch(sandbox_network="perhaps"))
+
+
+def test_the_mode_of_the_file_counts_before_that_of_the_environment() -> None:
+    assert sandbox.default_mode("none", {"TORYO_SANDBOX": "bwrap"}) is Mode.NONE
+    assert sandbox.default_mode(None, {"TORYO_SANDBOX": "bwrap"}) is Mode.BWRAP
+    assert sandbox.default_mode(None, {}) is Mode.AUTO
+    with pytest.raises(BadConfig, match="TORYO_SANDBOX"):
+        sandbox.default_mode(None, {"TORYO_SANDBOX": "yes"})
+
+
+def test_our_own_runners_start_in_there(yard: Yard) -> None:
+    said = yard.run(f"{sys.executable} -P -c 'import toryo.coordinator.runners.playbook; print(\"there\")'")
+    assert said == "there\n"
+
+
+# --- acceptance checks ------------------------------------------------------------------------------------------------
+
+
+def _starter(yard: Yard, asked: Sandbox) -> Starter:
+    folder = yard.data / "worktrees"
+    return Starter(
+        Config(), BUILT_IN, "http://x", "m", yard.data, Workspaces(yard.data), folder, yard.environ, sandbox=asked
+    )
+
+
+def _check(yard: Yard, **options: Any) -> CheckOrder:
+    return CheckOrder("chk_1", str(yard.project), (), "ann", ai_type="claude", provider_options=options)
+
+
+def test_a_check_runs_in_the_sandbox_of_its_agent(yard: Yard) -> None:
+    letter = yard.home / "letter.txt"
+    letter.write_text("hush")
+    words = ("/bin/sh", "-c", f"cat {letter}; grep -c : /proc/net/dev; touch made")
+    starter = _starter(yard, Sandbox(Mode.NONE, inherited=os.environ))
+    order = _check(yard, sandbox="bwrap", sandbox_network=False, permissions="read")
+    done = _executed(starter.check_walled(order, yard.project)(words))
+    assert done.stdout == "1\n", done
+    assert not (yard.project / "made").exists()
+    assert _executed(starter.check_walled(_check(yard, permissions="full"), yard.project)(words)).stdout[:4] == "hush"
+
+
+def test_a_check_is_not_run_outside_where_its_agent_is_never_without_a_sandbox(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _without(monkeypatch)
+    starter = _starter(yard, Sandbox(Mode.AUTO, inherited={}))
+    with pytest.raises(BadConfig, match="bubblewrap"):
+        starter.check_walled(_check(yard, sandbox="bwrap"), yard.project)(["true"])
+    with pytest.raises(BadConfig):
+        starter.check_walled(_check(yard, sandbox="none"), yard.project)(["true"])

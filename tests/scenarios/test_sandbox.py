@@ -1,0 +1,124 @@
+"""Hostile agents on a machine as it is set up by default: they look for the owner's token, the database and what
+belongs to other agents, and find nothing. Real processes; skipped, loudly, where there can be no sandbox.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.sandboxes import sandboxed
+from tests.scenarios.sites import Site
+from toryo.coordinator.config import KNOWN
+
+__all__ = ["sandboxed"]
+
+MODEL_PROGRAMS = sorted(KNOWN - {"command", "playbook", "script"})
+
+
+@pytest.fixture
+def site(tmp_path: Path, sandboxed: None) -> Iterator[Site]:
+    with Site(tmp_path, sandbox="auto") as made:
+        yield made
+
+
+def thief(site: Site) -> str:
+    """A shell command: prints what it could read of the data directory, wherever that is, and of the processes."""
+    data = site.data
+    return (
+        f"cat {data}/owner.token {data}/coordinator.token {data}/toryo.db {data}/server.json {data}/workspaces/*/*"
+        f" {data}/logs/* {site.directory}/*.yaml; grep -asz TORYO_TOKEN /proc/[0-9]*/environ; ls -A {data}; true"
+    )
+
+
+def stolen(site: Site, text: str) -> list[str]:
+    known = [site.token("owner"), site.token("coordinator"), "SQLite format", "polling_interval"]
+    return [each for each in known if each in text]
+
+
+def run_as(site: Site, name: str, provider: str, context: dict[str, Any] | None = None, **agent: Any) -> str:
+    """What an agent's program printed at a task of its own."""
+    site.hire(name, "house", provider=provider, **agent)
+    site.file("house", "Steal", assignee_id=name, status="in_progress", **({"context": context} if context else {}))
+    look = lambda: site.people.rest("GET", "/launches", params={"agent_id": name})["launches"]  # noqa: E731
+    launch_id = site.until(f"{name} is started", look)[0]["launch_id"]
+    path, read = f"/launches/{launch_id}/log", ""
+
+    def rest() -> bool:
+        nonlocal read
+        answer = site.people.rest("GET", path, params={"offset": len(read), "wait_seconds": 1})
+        read += answer["text"]
+        return bool(answer["ended"])
+
+    site.until(f"the log of {launch_id} has ended", rest)
+    return read
+
+
+def test_a_command_agent_finds_no_token_no_database_and_no_other_agent(site: Site) -> None:
+    site.project("house")
+    program = site.coordinator()
+    assert any("sandbox: on (bwrap)" in each for each in program.lines)
+    said = run_as(site, "thief", "command", {"command": f"{thief(site)}; echo looked"})
+    assert "looked" in said
+    assert "No such file" in said
+    assert stolen(site, said) == []
+
+
+def test_a_playbook_finds_no_token_no_database_and_no_other_agent(site: Site) -> None:
+    site.project("house")
+    site.coordinator()
+    plan = {"playbook": {"tasks": [{"subtasks": [{"id": "a", "title": "Look", "run": f"{thief(site)}; echo looked"}]}]}}
+    said = run_as(site, "thief", "playbook", provider_options=plan)
+    assert "looked" in said
+    assert stolen(site, said) == []
+
+
+def test_a_script_finds_no_token_no_database_and_no_other_agent(site: Site) -> None:
+    site.project("house")
+    site.coordinator()
+    rules = {"script": {"tasks": [{"run": f"{thief(site)}; echo looked"}]}}
+    said = run_as(site, "thief", "script", provider_options=rules)
+    assert "looked" in said
+    assert stolen(site, said) == []
+
+
+@pytest.mark.parametrize("name", [*MODEL_PROGRAMS, "anything"])
+def test_a_stand_in_for_each_model_program_finds_nothing_either(site: Site, name: str) -> None:
+    site.project("house")
+    evil = site.directory / "evil.py"
+    evil.write_text(f"import subprocess\nsubprocess.run({json.dumps(f'{thief(site)}; echo looked')}, shell=True)\n")
+    section = {"cli_command": sys.executable, "cli_args": ["-P", str(evil), "{prompt}"]}
+    site.coordinator(ai_providers={name: section})
+    said = run_as(site, "thief", name)
+    assert "looked" in said
+    assert stolen(site, said) == []
+
+
+def test_the_same_thief_succeeds_where_the_sandbox_is_switched_off(site: Site) -> None:
+    """What the other tests have looked for is really there."""
+    site.project("house")
+    site.coordinator(sandbox="none")
+    said = run_as(site, "thief", "command", {"command": f"cat {site.data}/toryo.db | head -c 20; ls {site.data}"})
+    assert "SQLite format" in said
+
+
+def test_an_acceptance_check_runs_what_an_agent_wrote_and_finds_nothing(site: Site) -> None:
+    home = site.project("house")
+    site.coordinator()
+    site.hire("thief", "house")
+    check = {"command": f"cat {site.data}/owner.token > stolen; cat {site.data}/toryo.db >> stolen; true"}
+    task = site.file(
+        "house",
+        "Steal",
+        assignee_id="thief",
+        status="in_progress",
+        context={"command": "true"},
+        acceptance=[check],
+    )
+    site.until_status(task, "completed")
+    assert (home / "stolen").read_text(errors="replace") == ""
