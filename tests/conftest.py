@@ -28,8 +28,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda each: (not each.nodeid.startswith(DEAR), -slow[each.path]))
 
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a run in the background: what the tests start would not hear ^C
+# In the background or under nohup: what the tests start would hear neither ^C nor a terminal that is closed.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 for phase in ("connect", "read", "write", "pool"):  # five seconds are a short time on a busy machine
     setattr(DEFAULT_TIMEOUT_CONFIG, phase, 100.0)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Toryo, clean_environment
+from tests.cli.conftest import Toryo
+from tests.environments import clean_environment
 from toryo.client import Unreachable, discovery
 from toryo.directories import data_dir
 from toryo.trust import DATA, Untrusted, trusted

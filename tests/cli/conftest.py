@@ -18,15 +18,10 @@ from typing import Any
 import pytest
 
 from tests import prepared
+from tests.environments import clean_environment
 
 READY_WITHIN = 100
 ENDS_WITHIN = 100
-
-
-def clean_environment(home: Path) -> dict[str, str]:
-    """No TORYO_* variable and no home of the machine's decides what these tests see."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("TORYO_", "XDG_"))}
-    return {**kept, "HOME": str(home), "COLUMNS": "100", "NO_COLOR": "1", "TORYO_SANDBOX": "none"}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.cli.conftest import Toryo, clean_environment
+from tests.cli.conftest import Toryo
+from tests.environments import clean_environment
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ("sh", "env", "git", "ls")

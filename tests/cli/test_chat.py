@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Process, Toryo, clean_environment
+from tests.cli.conftest import Process, Toryo
 from tests.cli.terminals import TORYO, Terminal
+from tests.environments import clean_environment
 from toryo.cli.here import Here
 from toryo.cli.panel import Heard, Panel
 from toryo.client import Client, Unreachable, discovery

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Process, Toryo, clean_environment
+from tests.cli.conftest import Process, Toryo
+from tests.environments import clean_environment
 
 ASKS = """
 script:

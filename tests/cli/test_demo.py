@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Process, Toryo, clean_environment
+from tests.cli.conftest import Process, Toryo
+from tests.environments import clean_environment
 from toryo.cli.demo import showing, verdict, watching
 from toryo.cli.demo.stories import STORIES, Happened
 from toryo.cli.failures import Failure

@@ -13,8 +13,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.cli.conftest import Process, Toryo, clean_environment
+from tests.cli.conftest import Process, Toryo
 from tests.cli.terminals import Terminal
+from tests.environments import clean_environment
 from toryo.cli import opening
 from toryo.cli.here import Here
 from toryo.server import pages as toryo_pages

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests import prepared
-from tests.cli.conftest import ENDS_WITHIN, Toryo, clean_environment, started
+from tests.cli.conftest import ENDS_WITHIN, Toryo, started
+from tests.environments import clean_environment
 from tests.scenarios.programs import Program
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Process, Toryo, clean_environment
+from tests.cli.conftest import Process, Toryo
+from tests.environments import clean_environment
 
 Start = Callable[..., Process]
 

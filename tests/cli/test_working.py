@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Process, Toryo, clean_environment
+from tests.cli.conftest import Process, Toryo
+from tests.environments import clean_environment
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Ended, Process, Toryo, clean_environment
+from tests.cli.conftest import Ended, Process, Toryo
 from tests.cli.terminals import Terminal
+from tests.environments import clean_environment
 from toryo.client import Client
 
 

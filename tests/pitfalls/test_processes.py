@@ -18,8 +18,9 @@ from typing import Any
 
 import pytest
 
+from tests.environments import clean_environment
 from tests.scenarios.programs import Agent, Program
-from tests.scenarios.sites import Gate, Site, clean_environment, free_port
+from tests.scenarios.sites import Gate, Site, free_port
 from toryo.client import Client, RefusalError, wire
 from toryo.coordinator import environment, processes
 from toryo.server import app, waiting

@@ -19,9 +19,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
+from tests.environments import clean_environment
 from tests.scenarios import pollers
 from tests.scenarios.programs import Program
-from tests.scenarios.sites import Site, clean_environment
+from tests.scenarios.sites import Site
 from toryo.client import Client, RefusalError, Unreachable
 
 TYPE = "milling"

@@ -20,6 +20,7 @@ from typing import Any, Self, TypeVar
 import pytest
 import yaml
 
+from tests.environments import clean_environment
 from tests.scenarios import programs
 from tests.scenarios.histories import History
 from tests.scenarios.programs import Agent, Program
@@ -300,12 +301,6 @@ class Site:
         except Exception as problem:  # noqa: BLE001 - what was read before is worth telling in any case
             return [*self.history.told(), f"(and no more could be read: {problem})"]
         return self.history.told()
-
-
-def clean_environment(home: Path) -> dict[str, str]:
-    """No TORYO_* variable and no home of the machine's decides what scenarios see."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("TORYO_", "XDG_", "PYTEST"))}
-    return {**kept, "HOME": str(home), "COLUMNS": "200", "NO_COLOR": "1"}
 
 
 def free_port() -> int:

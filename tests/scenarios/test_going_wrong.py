@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Ended, Toryo
+from tests.environments import clean_environment
 from tests.scenarios.conftest import ON_POSTGRESQL
-from tests.scenarios.sites import Site, clean_environment
+from tests.scenarios.sites import Site
 
 pytestmark = pytest.mark.timeout(600, method="signal")
 

@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
+from tests.environments import clean_environment
 from tests.scenarios import programs
 from tests.scenarios.histories import History
 from tests.scenarios.programs import Program
-from tests.scenarios.sites import Site, clean_environment
+from tests.scenarios.sites import Site
 from toryo.client import Client
 
 pytestmark = pytest.mark.timeout(600, method="signal")
@@ -36,8 +37,7 @@ class Bakery:
     def __init__(self, directory: Path) -> None:
         self.place = directory / "bakery"
         self.place.mkdir()
-        # What an agent finds without a sandbox; with one, tests/scenarios/test_sandbox.py looks.
-        self.environment = {**clean_environment(directory), "TORYO_SANDBOX": "none"}
+        self.environment = clean_environment(directory)
         self._run("init", "--yes", "--provider", "none")
         config = directory / "coordinator.yaml"
         config.write_text("shutdown_grace_seconds: 1\npolling_interval: 0.5\n")

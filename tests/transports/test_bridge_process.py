@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
+from tests.environments import clean_environment
 from tests.transports.conftest import Site
 from tests.transports.wires import (
     CLIENT,
@@ -20,7 +21,6 @@ from tests.transports.wires import (
     Bridged,
     bridged,
     call,
-    clean_environment,
     content,
     request,
 )

@@ -6,14 +6,16 @@ import asyncio
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.environments import clean_environment
 from tests.transports.conftest import Site
-from tests.transports.wires import ENDS_WITHIN, LIMIT, clean_environment
+from tests.transports.wires import ENDS_WITHIN, LIMIT
 from toryo.client import AsyncClient, Client, RefusalError
 
 AGENT = """\
@@ -108,7 +110,8 @@ def test_a_coordinator_and_its_agents_work_over_it(
 def finished(site: Site, task: str) -> dict[str, Any]:
     """The task, once it is closed; waits for events, not for time."""
     after = 0
-    for _ in range(100):
+    until = time.monotonic() + LIMIT
+    while time.monotonic() < until:
         found = shown(site, task)
         if found["status"] in ("completed", "failed", "cancelled", "blocked"):
             return found

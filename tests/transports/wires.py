@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import os
 import sys
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -16,6 +15,8 @@ from typing import Any, Protocol
 
 import httpx
 import orjson
+
+from tests.environments import clean_environment
 
 LIMIT = 100.0
 """Seconds after which a test that waits for a signal gives up."""
@@ -152,8 +153,3 @@ async def bridged(environment: Mapping[str, str], *words: str) -> AsyncIterator[
         with contextlib.suppress(ProcessLookupError):
             process.kill()
         await process.wait()
-
-
-def clean_environment() -> dict[str, str]:
-    """No TORYO_* variable of the machine's decides what these tests see."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("TORYO_", "XDG_"))}
