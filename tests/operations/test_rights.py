@@ -516,6 +516,24 @@ def test_who_loses_a_role_at_the_provider_has_what_an_owner_gave_them(provided: 
     assert vouch(provided, **person)["login"] == "member"
 
 
+def test_the_address_of_a_person_is_kept_and_is_the_providers_newest(provided: World):
+    def address(person_id: str) -> str | None:
+        shown = provided.owner.call("list_people")["people"]
+        found: str | None = next(each["email"] for each in shown if each["person_id"] == person_id)
+        return found
+
+    provided.owner.call("add_person", person_id="ann", login="viewer", email="Ann@example.org")
+    person = {"issuer": ISSUER, "subject": "8", "login": "member"}
+    vouch(provided, **person, email="ann@example.org")
+    assert address("ann") == "ann@example.org"
+    vouch(provided, **person, email="ann.ao@example.org")
+    assert address("ann") == "ann.ao@example.org"
+    vouch(provided, **person)
+    assert address("ann") == "ann.ao@example.org", "one that is not verified takes none away"
+    vouch(provided, issuer=ISSUER, subject="9", login="member", email="bob@example.org")
+    assert address("bob") == "bob@example.org"
+
+
 def test_without_a_claim_for_roles_the_provider_takes_none_away(fresh: Database):
     world = World(
         fresh, Settings(auth=AuthSettings(oidc_issuer=ISSUER, oidc_client_id="t", oidc_default_role="member"))

@@ -65,9 +65,9 @@ def list_people(here: Here) -> None:
 
 def _ways(person: dict[str, Any]) -> str:
     """`link` is always one, and not worth saying."""
-    ways = [each for each in ("password", "provider") if person.get(each)]
-    if person.get("email"):
-        ways.append(f"provider, as {person['email']}")
+    ways = ["password"] if person.get("password") else []
+    if person.get("provider") or person.get("email"):
+        ways.append(f"provider, as {person['email']}" if person.get("email") else "provider")
     counted = [(name, person.get(name) or 0) for name in ("browsers", "tokens")]
     ways += [f"{count} {name if count > 1 else name[:-1]}" for name, count in counted if count]
     return ", ".join(ways)

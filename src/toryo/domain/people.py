@@ -73,12 +73,9 @@ class Account:
     """The role that an owner gave; without one, whatever the person may do is the identity provider's to say."""
     password_hash: str | None = None
     subject: str | None = None
+    email: str | None = None
+    """The address that an owner or, verified, the identity provider has given. Merges bear it."""
     changed_at: Millis = 0
-
-    @property
-    def email(self) -> str | None:
-        """As long as no provider knows the person."""
-        return self.subject.removeprefix("mailto:") if self.subject and self.subject.startswith("mailto:") else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,8 @@ def _put(call: Call, account: Account, email: str | None) -> None:
             "Give another one, or change theirs first: toryo person edit ID --email ADDRESS.",
             existing_id=other.agent_id,
         )
-    call.tx.people.put(replace(account, subject=subject, changed_at=call.now))
+    address = roles.address(email) if email is not None else account.email
+    call.tx.people.put(replace(account, subject=subject, email=address, changed_at=call.now))
 
 
 class ChangePerson(Parameters):

@@ -403,11 +403,13 @@ def _known_to_provider(call: Call, wanted: Vouched) -> Account | None:
     subject = f"{wanted.issuer}#{wanted.subject}"
     account = call.tx.people.by_subject(subject)
     if account is None and wanted.email:
-        expected = call.tx.people.by_subject(roles.mailto(wanted.email))
-        if expected is not None:
-            account = replace(expected, subject=subject, changed_at=call.now)
-            call.tx.people.put(account)
-    return account
+        account = call.tx.people.by_subject(roles.mailto(wanted.email))
+    if account is None:
+        return None
+    current = replace(account, subject=subject, email=wanted.email or account.email)
+    if current != account:
+        call.tx.people.put(replace(current, changed_at=call.now))
+    return current
 
 
 def _newcomer(call: Call, wanted: Vouched) -> Account:
@@ -417,7 +419,7 @@ def _newcomer(call: Call, wanted: Vouched) -> Account:
     if login is None:
         raise _not_yet(wanted)
     person = roles.make_person(call, _free_id(call, wanted), wanted.name, login)
-    account = Account(person.id, login, subject=f"{wanted.issuer}#{wanted.subject}", changed_at=call.now)
+    account = Account(person.id, login, subject=f"{wanted.issuer}#{wanted.subject}", email=wanted.email, changed_at=call.now)
     call.tx.people.put(account)
     return account
 

@@ -55,7 +55,12 @@ def refuse_more(person: Agent, at_most: str, own: str) -> None:
 
 def mailto(email: str) -> str:
     """How an account is found at the first sign-in with an identity provider."""
-    return f"mailto:{email.strip().lower()}"
+    return f"mailto:{address(email)}"
+
+
+def address(email: str) -> str:
+    """As it is stored and compared."""
+    return email.strip().lower()
 
 
 def renewed(call: Call, person: Agent, **changes: Any) -> Agent:

@@ -861,6 +861,7 @@ people = Table(
     Column("agent_id", Text, ForeignKey("agents.id"), primary_key=True),
     _text("login"),
     _text("own_login", null=True),
+    _text("email", null=True),
     _text("password_hash", null=True),
     _text("subject", null=True),
     _number("changed_at"),

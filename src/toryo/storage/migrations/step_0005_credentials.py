@@ -1,4 +1,5 @@
-"""What a credential was made with and by whom, whose data directory a token stands in, and the role an owner gave.
+"""What a credential was made with and by whom, whose data directory a token stands in, the role an owner gave,
+and a person's address, which is kept when an identity provider knows them.
 
 Wrong passkeys and passwords are not counted in the database any more.
 """
@@ -22,13 +23,16 @@ _OWN = Statement(sa.text("UPDATE people SET own_login = :login WHERE agent_id = 
 _OWN_OF_OTHERS = Statement(
     sa.text("UPDATE people SET own_login = login WHERE subject IS NULL OR subject NOT LIKE '%#%'")
 )
+_ADDRESSES = Statement(sa.text("UPDATE people SET email = substr(subject, 8) WHERE subject LIKE 'mailto:%'"))
 
 
 def upgrade(connection: Connection) -> None:
     for table in ("access_tokens", "sign_ins", "sign_in_links"):
         for column in ("made_by", "made_with"):
             connection.define(f"ALTER TABLE {table} ADD COLUMN {column} TEXT")
-    connection.define("ALTER TABLE people ADD COLUMN own_login TEXT")
+    for column in ("own_login", "email"):
+        connection.define(f"ALTER TABLE people ADD COLUMN {column} TEXT")
+    connection.run(_ADDRESSES)
     connection.define("ALTER TABLE tokens ADD COLUMN place TEXT")
     connection.define("DROP TABLE sign_in_failures")
     tell_roles_apart(connection)
