@@ -419,7 +419,9 @@ def _newcomer(call: Call, wanted: Vouched) -> Account:
     if login is None:
         raise _not_yet(wanted)
     person = roles.make_person(call, _free_id(call, wanted), wanted.name, login)
-    account = Account(person.id, login, subject=f"{wanted.issuer}#{wanted.subject}", email=wanted.email, changed_at=call.now)
+    account = Account(
+        person.id, login, subject=f"{wanted.issuer}#{wanted.subject}", email=wanted.email, changed_at=call.now
+    )
     call.tx.people.put(account)
     return account
 
