@@ -30,7 +30,7 @@ from toryo.housekeeping.sending import Sending
 from toryo.operations import accounts
 from toryo.operations.catalogue import catalogue
 from toryo.operations.perform import Office
-from toryo.server import clock, listening, logs
+from toryo.server import clock, listening, logs, memory
 from toryo.server.connections import Bounds, Connections
 from toryo.server.edge import Edge
 from toryo.server.errors import ConfigurationError
@@ -258,6 +258,7 @@ def run(settings: Settings) -> None:
 
     Raises ConfigurationError if it cannot start, KeyboardInterrupt after a graceful end by SIGINT.
     """
+    memory.give_large_back()
     app = build(settings)
 
     def ready() -> None:

@@ -27,7 +27,7 @@ class Bounds:
     head_bytes: int = 65_536
     """Request line and headers; and what comes beside the body of one in pieces."""
     headers: int = 100
-    unfinished_bytes: int = 16_000_000
+    unfinished_bytes: int = 8_000_000
     """Of all requests together that have begun and are not complete."""
     thrown_away_bytes: int = 16_000_000
     """Of a body that is read on after its answer, so that the answer arrives."""
