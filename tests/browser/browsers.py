@@ -156,13 +156,16 @@ def _toryo() -> list[str]:
 
 
 def settled(page: Page) -> None:
-    """Waits until the view is there: what it reads has come, and nothing says that it is loading."""
+    """Waits until the view is there: what it reads has come, nothing says that it loads, nothing moves or fades."""
     page.get_by_role("main").wait_for()
     page.wait_for_function(
         """() => {
             const main = document.querySelector("main");
             const loads = document.querySelector("[aria-label=Loading], [aria-label=読み込み中]");
-            return main !== null && main.innerText.trim() !== "" && loads === null;
+            const moves = document.getAnimations().some(
+                (each) => each.playState === "running" && each.effect.getComputedTiming().endTime !== Infinity,
+            );
+            return main !== null && main.innerText.trim() !== "" && loads === null && !moves;
         }"""
     )
 

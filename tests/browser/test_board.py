@@ -133,6 +133,8 @@ def test_a_card_is_carried_by_the_mouse_and_columns_that_refuse_it_say_so_meanwh
     works.file("plane", "Hang the door", assignee_id="planer", status="backlog")
     page = board(window, "plane")
 
+    expect(card(page, "Hang the door", "Backlog")).to_be_visible()
+    browsers.settled(page)
     here, there = card(page, "Plane the door", "Backlog").bounding_box(), column(page, "To do").bounding_box()
     assert here is not None
     assert there is not None
