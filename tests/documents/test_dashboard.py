@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
 import pytest
 
 from tests.documents import pages
+from toryo.domain.sessions import End
 
 WEB = pages.ROOT / "web" / "src"
 PAGE = (pages.ROOT / "docs" / "how-to" / "dashboard.md").read_text(encoding="utf-8")
@@ -67,3 +69,30 @@ def test_every_view_that_hears_keys_is_named() -> None:
     names = _names()
     hearing = {names[each.name] for each in (WEB / "views").iterdir() if each.name in names and _heard(each)}
     assert set(_rows("By keyboard")) == {"Everywhere", *hearing}
+
+
+# --- the audit view ---------------------------------------------------------------------------------------------------
+
+AUDIT = WEB / "views" / "audit" / "words.ts"
+
+
+def _written() -> set[str]:
+    """The kinds of events that the code writes by name."""
+    found = set()
+    for file in (pages.ROOT / "src" / "toryo").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Call(func=ast.Attribute(attr="event"), args=[ast.Constant(value=str(kind)), *_]):
+                    found.add(kind)
+    return found
+
+
+def test_the_audit_view_has_words_for_every_event_that_is_written() -> None:
+    written = _written()
+    assert len(written) > 60
+    said = {name for name, _ in re.findall(r'^    (\w+): "([^"]+)"', AUDIT.read_text(encoding="utf-8"), re.MULTILINE)}
+    assert {each.replace(".", "_") for each in written} - said == set()
+
+
+def test_the_audit_view_has_words_for_every_end_of_a_session() -> None:
+    assert {each.value for each in End} - _words(AUDIT, "said").keys() == set()

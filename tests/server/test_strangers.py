@@ -92,6 +92,21 @@ def test_no_stream_is_held_open_for_somebody_who_may_read_nothing(http: httpx.Cl
         assert http.get("/mcp", headers=named).status_code == 405
 
 
+def test_an_open_stream_ends_when_the_token_that_opened_it_is_revoked(server: Running, http: httpx.Client) -> None:
+    owner = {"authorization": f"Bearer {(server.app.directory.path / 'owner.token').read_text().strip()}"}
+    made = http.post("/api/v1/access-tokens", json={"name": "t"}, headers=owner).json()
+    person = {"authorization": f"Bearer {made['token']}"}
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    begun = http.post("/mcp", content=request("initialize", hello), headers={**JSON_RPC, **person})
+    named = {"mcp-session-id": begun.headers["mcp-session-id"], "accept": "text/event-stream", **person}
+    with http.stream("GET", "/mcp", headers=named, timeout=100) as stream:
+        pieces = stream.iter_bytes()
+        assert next(pieces) == b": ping\n\n"
+        with httpx.Client(base_url=server.url, headers=owner) as other:
+            assert other.delete(f"/api/v1/access-tokens/{made['access_token']['token_id']}").is_success
+        assert list(pieces) == [], "it ends at once, and in order"
+
+
 def test_what_is_remembered_of_a_session_has_one_size() -> None:
     assert len(streams._digest("x" * 60_000) or b"") == 32
 

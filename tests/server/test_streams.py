@@ -90,6 +90,7 @@ class Desk:
         self.stopping = asyncio.Event()
         self.streams = Streams(self.stopping)
         self.name = b""
+        self.welcome = True
 
     async def begin(self, credentials: Credentials = ANN) -> Session:
         started: list[dict[str, Any]] = []
@@ -107,11 +108,15 @@ class Desk:
     def open(self, credentials: Credentials = ANN) -> tuple[Get, asyncio.Task[None]]:
         get = Get()
         headers = {SESSION: self.name}
-        return get, asyncio.create_task(self.streams.open(headers, credentials, get.receive, get.send))
+        opened = self.streams.open(headers, credentials, get.receive, get.send, self._may_listen)
+        return get, asyncio.create_task(opened)
+
+    async def _may_listen(self) -> bool:
+        return self.welcome
 
     def stop(self) -> None:
         self.stopping.set()
-        self.streams.stop()
+        self.streams.look_again()
 
 
 def at_a_desk(story: Callable[[Desk], Awaitable[None]]) -> None:
@@ -180,6 +185,20 @@ def test_nobody_opens_ends_or_uses_the_session_of_another() -> None:
         assert desk.streams.session({SESSION: desk.name}, BOB) is None
         assert desk.streams.session({SESSION: desk.name}, ANN) is not None
         assert desk.streams.session({SESSION: b"guessed"}, ANN) is None
+
+    at_a_desk(story)
+
+
+def test_a_stream_that_nothing_is_told_on_ends_when_its_client_may_not_listen_any_more() -> None:
+    async def story(desk: Desk) -> None:
+        session = await desk.begin()
+        get, listening = desk.open()
+        assert await get.status() == 200
+        desk.welcome = False
+        desk.streams.look_again()
+        assert await get.hear() == b"", "the stream has ended in order"
+        await listening
+        assert session.stream is None
 
     at_a_desk(story)
 

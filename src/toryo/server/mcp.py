@@ -47,6 +47,7 @@ class McpEndpoint:
         self._about_server = b"{}"
         self._sdk: asyncio.Future[Sdk] | None = None
         self._keeper: asyncio.Task[None] | None = None
+        self._watcher: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
         self.stopping = asyncio.Event()
         self.streams = Streams(self.stopping)
@@ -55,6 +56,7 @@ class McpEndpoint:
         """Begins to load the SDK in the background; plain calls do not wait for it."""
         self._sdk = asyncio.get_running_loop().create_future()
         self._keeper = asyncio.create_task(self._keep_sdk(self._sdk))
+        self._watcher = asyncio.create_task(self._watch_rights())
 
     async def complete(self) -> None:
         """Returns when the SDK is there; whoever needs it waits for that anyway."""
@@ -63,11 +65,13 @@ class McpEndpoint:
     def stop(self) -> None:
         """Streams end, so that connections can be closed."""
         self.stopping.set()
-        self.streams.stop()
+        self.streams.look_again()
 
     async def close(self) -> None:
         self.stop()
         self._closing.set()
+        if self._watcher is not None:
+            self._watcher.cancel()
         if self._keeper is not None:
             await self._keeper
 
@@ -104,7 +108,7 @@ class McpEndpoint:
         if streams.SESSION in headers and scope["method"] == "DELETE":
             await self.streams.end(headers, credentials, send)
         elif streams.SESSION in headers and scope["method"] == "GET" and await self.may_listen(credentials):
-            await self.streams.open(headers, credentials, receive, send)
+            await self.streams.open(headers, credentials, receive, send, lambda: self.may_listen(credentials))
         else:
             await _only_post(send)
 
@@ -142,6 +146,13 @@ class McpEndpoint:
         sdk = await self._loaded()
         async with Leaving(receive):
             await sdk.handle(scope, bodies.replay(body), send)
+
+    async def _watch_rights(self) -> None:
+        """A right that was taken away ends the streams it opened at once, also those that nothing is told on."""
+        async with self._waiting.rights() as hints:
+            while True:
+                await hints.wait(streams.PING)
+                self.streams.look_again()
 
     async def _loaded(self) -> Sdk:
         if self._sdk is None:

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import hashlib
 import secrets
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,8 +65,8 @@ class Streams:
         self._sessions: dict[str, Session] = {}
         self._ended: dict[bytes, None] = {}
 
-    def stop(self) -> None:
-        """Every stream ends; `stopping` has been set."""
+    def look_again(self) -> None:
+        """Every stream looks whether it is still wanted: rights have changed, or `stopping` has been set."""
         for each in self._sessions.values():
             each.changed()
 
@@ -110,16 +110,22 @@ class Streams:
     # --- GET and DELETE -----------------------------------------------------------------------------------------------
 
     async def open(
-        self, headers: Mapping[bytes, bytes], credentials: Credentials, receive: Receive, send: Send
+        self,
+        headers: Mapping[bytes, bytes],
+        credentials: Credentials,
+        receive: Receive,
+        send: Send,
+        may_listen: Callable[[], Awaitable[bool]],
     ) -> None:
-        """Answers a GET: the session's stream, until its client leaves, another one is opened, or the server stops."""
+        """Answers a GET: the session's stream, until its client leaves or may not listen any more, another one is
+        opened, or the server stops."""
         session = self.session(headers, credentials)
         if session is None:
             await refuse(send)
             return
         await events.begin(send)
         async with Leaving(receive):
-            await self._tell(session, _Outlet(send))
+            await self._tell(session, _Outlet(send), may_listen)
             await events.end(send)
 
     async def end(self, headers: Mapping[bytes, bytes], credentials: Credentials, send: Send) -> None:
@@ -133,13 +139,15 @@ class Streams:
         session.turn_to(None)
         await bodies.send_json(send, 200, b"")
 
-    async def _tell(self, session: Session, outlet: _Outlet) -> None:
+    async def _tell(self, session: Session, outlet: _Outlet, may_listen: Callable[[], Awaitable[bool]]) -> None:
         session.turn_to(outlet)
         followers: dict[str, tuple[Subscribed, asyncio.Task[None]]] = {}
         try:
             await outlet.ping()
             while session.stream is outlet and not self._stopping.is_set():
                 outlet.news.clear()
+                if not await may_listen():
+                    break
                 self._follow(session, followers, outlet)
                 await _pause(outlet)
         finally:

@@ -106,6 +106,10 @@ class Waiting:
         self._stopped = True
         self._bus.publish((self._stop_topic,))
 
+    def rights(self) -> Subscription:
+        """Hints whenever a right was taken away, here or at another server."""
+        return self._bus.subscribe({RIGHTS})
+
     async def _wait(
         self,
         name: str,
