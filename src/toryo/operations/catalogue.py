@@ -6,7 +6,7 @@ table and the reference are derived from it. Handlers stand in the group files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -103,6 +103,42 @@ class Route:
 
 
 @dataclass(frozen=True)
+class Form:
+    """How an operation is shown to one kind of caller: without the parameters that mean nothing to it.
+
+    What is not shown is taken all the same. `words` are descriptions in place of those that are for others.
+    """
+
+    without: frozenset[str]
+    required: tuple[str, ...] = ()
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, schema: dict[str, Any]) -> dict[str, Any]:
+        shown: dict[str, Any] = self._lessened(schema)
+        if self.required:
+            shown = {**shown, "required": list(self.required)}
+        used = str({key: value for key, value in shown.items() if key != "$defs"})
+        kept = {name: each for name, each in shown.get("$defs", {}).items() if f"/{name}'" in used}
+        shown = {key: value for key, value in shown.items() if key != "$defs"}
+        return {**shown, "$defs": kept} if kept else shown
+
+    def _lessened(self, schema: Any, *, at: str = "") -> Any:
+        if isinstance(schema, list):
+            return [self._lessened(each) for each in schema]
+        if not isinstance(schema, dict):
+            return schema
+        kept = {
+            name: self._lessened(each, at=name)
+            for name, each in schema.items()
+            if not (at == "properties" and name in self.without)
+        }
+        if at == "properties":
+            told = {name: {**kept[name], "description": text} for name, text in self.words.items() if name in kept}
+            kept |= told
+        return kept
+
+
+@dataclass(frozen=True)
 class Operation:
     name: str
     summary: str
@@ -128,6 +164,8 @@ class Operation:
     """Whether it stands behind an MCP resource or prompt."""
     asks_for: str | None = None
     """What `listed_schema` shows connections that carry no credential: `session_token` or `api_key`."""
+    form: Form | None = None
+    """As one kind of caller is shown it, if not whole."""
 
     @cached_property
     def doors(self) -> frozenset[Door]:
@@ -146,6 +184,7 @@ class Operation:
         Left out: the longest lengths (a refusal names them), and that an optional parameter may be null.
         """
         brief: dict[str, Any] = _brief(self.input_schema)
+        brief = self.form.of(brief) if self.form is not None else brief
         if self.asks_for:
             told = "From authenticate." if self.asks_for == "session_token" else "Your API key."
             token = {"type": "string", "description": told}
@@ -246,7 +285,15 @@ def _brief(schema: Any, *, at: str = "") -> Any:
     if len(others) == 1 and schema.get("default", ...) is None:
         schema = {**{key: value for key, value in schema.items() if key != "anyOf"}, **others[0]}
     kept = {key: value for key, value in schema.items() if key not in _COSTLY or not _worthless(key, value)}
-    return {key: _brief(value, at=key) for key, value in kept.items()}
+    return {key: _choices(value) if key == "enum" else _brief(value, at=key) for key, value in kept.items()}
+
+
+_ALSO_TAKEN = {"pending": "todo", "done": "completed", "urgent": "critical"}
+"""Other names of the same choice: taken, and not worth a token."""
+
+
+def _choices(values: list[Any]) -> list[Any]:
+    return [each for each in values if _ALSO_TAKEN.get(each) not in values]
 
 
 def _worthless(key: str, value: Any) -> bool:

@@ -67,6 +67,8 @@ class _HandOut:
         self.project_id = call.session.project_id
         self.box = call.tx.chat.mailbox(self.project_id, self.agent.id)
         self.redelivered_to = self.box.redelivered_to
+        self.again: set[str] = set()
+        """Delegations that this agent has had in hand before."""
         self.messages = call.tx.chat.undelivered(self.box, chat.HANDED_OUT_AT_ONCE)
         self.conversations = call.tx.chat.unsettled(self.project_id, self.agent.id)
         self.delegations = call.tx.chat.open_delegations(self.project_id, self.agent.id)
@@ -78,6 +80,7 @@ class _HandOut:
         open_ = [each for each in self.conversations if each.open]
         over = [each for each in self.conversations if not each.open and not each.told(self.agent.id)]
         waiting = [each for each in self.delegations if each.status is DelegationStatus.PENDING]
+        self.again = {each.id for each in waiting if each.processed_at is not None}
         taken = [conversing.take(self.call, each) for each in waiting]
         self._deliver(over, changed=bool(self.messages or invited or over or taken))
         turns = [each for each in open_ if each.awaits(self.agent.id)]
@@ -189,6 +192,10 @@ class _HandOut:
         target = self.call.tx.agents.find(delegation.target_agent_id)
         key = "chat.delegation_to_person" if target is not None and target.human else "chat.delegation_to_agent"
         key = "chat.delegation_in_hand" if conversation is not None else key
+        if delegation.id in self.again and any(
+            each.from_agent_id == delegation.target_agent_id for each in self.messages
+        ):
+            key = "chat.delegation_answered"
         return words(key, language, delegation_id=delegation.id, target=delegation.target_agent_id)
 
 
@@ -529,7 +536,7 @@ def report_delegation_completed(call: Call, report: ReportDelegation) -> dict[st
 
 class NotifyTaskSession(Parameters):
     message: Content = Field(description="What your task session should know.")
-    task_id: Id | None = Field(None, description="For whoever of you works on this task.")
+    task_id: Id | None = Field(None, description="Only for your session that works on this task.")
 
 
 class Notified(Result):

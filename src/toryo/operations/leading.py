@@ -83,7 +83,7 @@ def answer(call: Call, snapshot: Snapshot, step: Step) -> dict[str, Any]:
     """The step as an answer: action, state, instruction, tools, reason, state_version, and what belongs to it."""
     session = call.session
     case = next_action.case_of(snapshot, session)
-    how = _variants(session, case, step)
+    how = _variants(call, case, step)
     key = key_of(step, call.agent.role, **how)
     said: dict[str, Any] = {
         "action": step.action,
@@ -108,7 +108,8 @@ def _language(snapshot: Snapshot) -> Language:
     return snapshot.project.settings.language if snapshot.project is not None else Language.ENGLISH
 
 
-def _variants(session: Session, case: Case | None, step: Step) -> dict[str, bool]:
+def _variants(call: Call, case: Case | None, step: Step) -> dict[str, bool]:
+    session = call.session
     if case is None:
         return {"chat": session.purpose is Purpose.CHAT}
     if step.action in ("create_subtasks", "start"):
@@ -116,12 +117,18 @@ def _variants(session: Session, case: Case | None, step: Step) -> dict[str, bool
         alone = case.agent.role is Role.MANAGER and not _active_workers(case)
         return {"alone": alone, "optional": optional and case.agent.role is not Role.MANAGER}
     if step.action == "execute_task":
-        return {"fixing": facts.check_failed(case)}
+        fixing = facts.check_failed(case)
+        return {"fixing": fixing, "answered": not fixing and _answered(call, case)}
     if step.action == "start_subtask":
         return {"window_open": case.main.worked_attempt < case.main.attempt and _made_before(case, session)}
     if step.action == "wait_for_delegation":
         return {"leave": _leaves(session, step)}
     return {}
+
+
+def _answered(call: Call, case: Case) -> bool:
+    """Whether what it has delegated has ended: the result is told with the task."""
+    return any(each.await_result and not each.open for each in call.tx.chat.delegations_of_task(case.main.id))
 
 
 def _active_workers(case: Case) -> bool:

@@ -1,0 +1,34 @@
+"""Who is there, for an agent that wants to write to somebody or ask for something: told where an id was wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toryo.domain.agents import Agent
+
+if TYPE_CHECKING:
+    from toryo.operations.call import Call
+
+_NAMED = 20
+
+
+def others(call: Call, project_id: str) -> list[Agent]:
+    """Whom the caller may write to in a project: its other active members, and the people who own the server."""
+    ids = call.tx.agents.members(project_id)
+    everybody = call.tx.agents.find_all(ids)
+    owners = [each for each in call.tx.agents.owners() if each.id not in set(ids)]
+    here = sorted(everybody, key=lambda each: ids.index(each.id)) + owners
+    return [each for each in here if each.active and each.id != call.caller.actor_id]
+
+
+def told(call: Call) -> str:
+    """Their ids, for whoever has named somebody who is not there."""
+    here = others(call, call.caller.project_id or "")
+    names = ", ".join(f"{each.id} ({rank(each)})" for each in here[:_NAMED])
+    more = f", and {len(here) - _NAMED} more (list_team)" if len(here) > _NAMED else ""
+    return f"Here are: {names}{more}." if names else "Nobody else is here."
+
+
+def rank(agent: Agent) -> str:
+    """What somebody is, in a word."""
+    return "person" if agent.human else agent.role.value
