@@ -556,7 +556,7 @@ def _project_not_active(ground: Ground, _: Task) -> _Words:
     return (
         Code.NOT_NOW,
         say("Project {project_id} is {status}.", project_id=ground.project.id, status=ground.project.status),
-        "A person resumes it first (toryo project resume).",
+        "A person resumes it first (toryo project resume PRJ).",
         {"reason": f"project_{ground.project.status.value}"},
     )
 
@@ -628,7 +628,7 @@ def _parallel_limit(ground: Ground, task: Task) -> _Words:
     return (
         Code.LIMIT_REACHED,
         say(
-            "{assignee_id} has {count} main tasks in progress here, which is its limit.",
+            "{assignee_id} may have no more main tasks in progress here: it has {count}.",
             assignee_id=task.assignee_id,
             count=len(running),
         ),

@@ -25,6 +25,16 @@ def refuse_outside(ground: Ground, main: Task, task: Task) -> None:
         )
 
 
+def itself(task_id: str) -> Refusal:
+    """What whoever wants to change its own main task is told."""
+    return Refusal(
+        Code.PERMISSION_DENIED,
+        f"Task {task_id} is your main task itself: those above it change it.",
+        "If it cannot be done as it is, say so in your report: report_completed (blocked or failed).",
+        task_id=task_id,
+    )
+
+
 def acted(call: Call, choice: Choice) -> None:
     """What a manager chose is used up by acting on it."""
     if call.session.choice is choice:

@@ -57,6 +57,11 @@ class Parameters(BaseModel):
 
     _few = model_validator(mode="before")(staticmethod(_few))
 
+    @classmethod
+    def names_for(cls, _given: Mapping[str, Any]) -> list[str]:
+        """The parameters that whoever has given these may mean."""
+        return list(cls.model_fields)
+
     @field_validator("*")
     @classmethod
     def _one_line(cls, value: Any, about: ValidationInfo) -> Any:
@@ -117,9 +122,11 @@ class Form:
         shown: dict[str, Any] = self._lessened(schema)
         if self.required:
             shown = {**shown, "required": list(self.required)}
-        used = str({key: value for key, value in shown.items() if key != "$defs"})
-        kept = {name: each for name, each in shown.get("$defs", {}).items() if f"/{name}'" in used}
+        defined = shown.get("$defs", {})
         shown = {key: value for key, value in shown.items() if key != "$defs"}
+        kept: dict[str, Any] = {}
+        while new := {name: defined[name] for name in _named({**shown, "$defs": kept}) if name not in kept}:
+            kept |= new
         return {**shown, "$defs": kept} if kept else shown
 
     def _lessened(self, schema: Any, *, at: str = "") -> Any:
@@ -294,6 +301,16 @@ _ALSO_TAKEN = {"pending": "todo", "done": "completed", "urgent": "critical"}
 
 def _choices(values: list[Any]) -> list[Any]:
     return [each for each in values if _ALSO_TAKEN.get(each) not in values]
+
+
+def _named(schema: Any) -> Iterable[str]:
+    """The definitions that a schema refers to."""
+    if isinstance(schema, list):
+        return [name for each in schema for name in _named(each)]
+    if not isinstance(schema, dict):
+        return []
+    own = [schema["$ref"].rpartition("/")[2]] if isinstance(schema.get("$ref"), str) else []
+    return [*own, *(name for each in schema.values() for name in _named(each))]
 
 
 def _worthless(key: str, value: Any) -> bool:

@@ -18,7 +18,7 @@ from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, Parameters, operation
 from toryo.operations.fields import Lines
 from toryo.operations.permissions import Grant
-from toryo.operations.results import Result, Said
+from toryo.operations.results import Said
 from toryo.workflow import next_action
 from toryo.workflow.instructions import words
 
@@ -312,7 +312,8 @@ def _write(call: Call, target: Agent, content: str, related_task_id: str | None)
     if not wrote_before:
         talking.refuse_partner(call, project, call.agent, target)
     message = talking.store(call, project.id, call.agent.id, target, content, related_task_id=related_task_id)
-    return {"success": True, "message_id": message.id, "to_agent_id": target.id, "conversation_id": None}
+    sent = {"success": True, "message_id": message.id, "to_agent_id": target.id, "conversation_id": None}
+    return {**sent, "instruction": words("get_next_action", call.language)}
 
 
 class SendMessage(Parameters):
@@ -539,7 +540,7 @@ class NotifyTaskSession(Parameters):
     task_id: Id | None = Field(None, description="Only for your session that works on this task.")
 
 
-class Notified(Result):
+class Notified(Said):
     notification_id: str
     delivered_to: str
 
@@ -582,4 +583,5 @@ def notify_task_session(call: Call, wanted: NotifyTaskSession) -> dict[str, Any]
     call.tx.handovers.notify(notification)
     call.event("notification.left", task=task, agent_id=call.agent.id, data={"notification_id": notification.id})
     to = "the running task session" if reached else "the next task session"
-    return {"success": True, "notification_id": notification.id, "delivered_to": to}
+    told = words("get_next_action", call.language)
+    return {"success": True, "notification_id": notification.id, "delivered_to": to, "instruction": told}

@@ -14,7 +14,7 @@ _WORDS = {
     "agent_not_assigned": "The agent is not a member of the project.",
     "agent_inactive": "The agent is inactive. Activate it: toryo agent activate ID.",
     "not_managed": "Nobody starts this agent: it has no provider.",
-    "bad_options": "Its options have a mistake, so it is not started. toryo agent show names it; correct it with"
+    "bad_options": "Its options have a mistake, so it is not started. toryo agent show ID names it; correct it with"
     " toryo agent edit AGENT --option NAME=VALUE.",
     "task_withdrawn": "Its main task was taken out of its hands; its process is being stopped.",
     "runaway": "A guard stopped it: it called without getting anywhere.",

@@ -195,7 +195,8 @@ def _failed_checks(call: Call, main: Task) -> list[str]:
 def _belongings(call: Call, case: Case, step: Step) -> dict[str, Any]:
     """Task, subtask, progress, blocks, what happened since: what the action needs at hand."""
     details = call.tx.tasks.details(case.main.id)
-    found: dict[str, Any] = {"task": showing.main_task(case.main, details.description)}
+    known = call.session.fetched_at is not None
+    found: dict[str, Any] = {"task": showing.main_task(case.main, _reminder(details.description, known=known))}
     if delegations := call.tx.chat.delegations_of_task(case.main.id):
         found["delegations"] = [showing.delegation(each) for each in delegations[-_MANY:]]
     if step.action in ("execute_subtask", "start_subtask"):
@@ -214,6 +215,14 @@ def _belongings(call: Call, case: Case, step: Step) -> dict[str, Any]:
         if facts.check_failed(case):
             found["failed_checks"] = list(details.check_failures)
     return found
+
+
+_REMINDS = 300
+
+
+def _reminder(description: str, *, known: bool) -> str:
+    """Who has read its task is reminded of it with every answer, not told all of it again."""
+    return description if not known or len(description) <= _REMINDS else description[:_REMINDS] + "… (get_my_task)"
 
 
 def _subtask(call: Call, task: Task) -> dict[str, Any]:

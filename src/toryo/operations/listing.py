@@ -84,8 +84,14 @@ _SUBTASK = Form(
     ),
     required=("title", "description"),
 )
-_OF_MANAGERS = Form(frozenset({"assignee_id", "intent"}))
+_OF_MANAGERS = Form(frozenset({"assignee_id", "intent", "acceptance"}))
 """What only managers decide."""
+_BY_CHAT = Form(
+    frozenset(),
+    required=("title", "assignee_id", "message_id"),
+    words={"message_id": "The person's message that asks for it, from get_pending_messages."},
+)
+_BY_ITSELF = Form(frozenset({"message_id"}))
 _NO_CHOICE = Form(frozenset({"mark_as_read"}))
 """A parameter of the protocol that changes nothing."""
 _FILES = "File a task for a queue."
@@ -100,6 +106,8 @@ def _shown(operation: Operation, caller: Caller) -> Operation:
         for_queue = caller.orchestrates
         form = _FOR_A_QUEUE if for_queue else _SUBTASK
         return replace(operation, form=form, summary=_FILES if for_queue else _DIVIDES)
+    if operation.name == "request_task" and caller.launch is not None:
+        return replace(operation, form=_BY_CHAT if caller.launch.purpose is Purpose.CHAT else _BY_ITSELF)
     works = caller.agent is not None and caller.agent.role is not Role.MANAGER
     if operation.name == "create_tasks_batch" and works:
         return replace(operation, form=_OF_MANAGERS)

@@ -343,6 +343,8 @@ def _below(call: Call, ground: Ground, main: Task, task_id: str, *, itself: bool
     task = ground.tree.tasks.get(task_id)
     if task is not None and ((itself and task.id == main.id) or ground.tree.is_below(task, main)):
         return task
+    if task_id == main.id:
+        raise below.itself(task_id)
     raise Refusal(
         Code.PERMISSION_DENIED,
         f"Task {task_id} is not below your main task.",

@@ -32,7 +32,7 @@ from toryo.domain.times import SECOND, Millis
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations import credentials, gate, leading, listing, masking, passwords, repeating, talking
 from toryo.operations.call import Call, Context, TokenFiles
-from toryo.operations.catalogue import MOST_NAMES, Later, NoParameters, Operation, catalogue
+from toryo.operations.catalogue import MOST_NAMES, Later, NoParameters, Operation, Parameters, catalogue
 from toryo.operations.identity import identify
 from toryo.operations.observing import Observed, Observer
 from toryo.operations.pacing import Pace
@@ -474,7 +474,7 @@ def _parameters(operation: Operation, arguments: dict[str, Any]) -> BaseModel | 
     except Refusal as refusal:
         return refusal
     except ValidationError as invalid:
-        return _invalid(operation, invalid)
+        return _invalid(operation, invalid, arguments)
 
 
 def _refuse_unstorable(operation: Operation, arguments: dict[str, Any]) -> None:
@@ -507,7 +507,7 @@ def _has_nul(dumped: bytes) -> bool:
     return b"\\u0000" in dumped.replace(b"\\\\", b"")
 
 
-def _invalid(operation: Operation, invalid: ValidationError) -> Refusal:
+def _invalid(operation: Operation, invalid: ValidationError, arguments: Mapping[str, Any]) -> Refusal:
     """How many mistakes there can be is bounded by the declarations: of names, of items of a list (`Parameters`)."""
     errors = invalid.errors(include_url=False, include_input=False)
     too_long = all(each["type"] in ("string_too_long", "too_long") for each in errors)
@@ -515,6 +515,7 @@ def _invalid(operation: Operation, invalid: ValidationError) -> Refusal:
         {"parameter": ".".join(_short(part) for part in each["loc"]), "problem": _problem(each)} for each in errors[:20]
     ]
     known = list(operation.parameters.model_fields)
+    meant = operation.parameters.names_for(arguments) if issubclass(operation.parameters, Parameters) else known
     unknown = (_short(each["loc"][0]) for each in errors if each["type"] == "extra_forbidden" and each["loc"])
     hints = [_nearest(name, known) for name in itertools.islice(unknown, 5)]
     listed = (
@@ -528,7 +529,7 @@ def _invalid(operation: Operation, invalid: ValidationError) -> Refusal:
     return Refusal(
         Code.TOO_LARGE if too_long else Code.VALIDATION_ERROR,
         say("{operation_name}: {told}.", operation_name=operation.name, told=told),
-        say("{instruction} Its parameters: {names}.", instruction=instruction, names=", ".join(known) or "none"),
+        say("{instruction} Its parameters: {names}.", instruction=instruction, names=", ".join(meant) or "none"),
         errors=mistakes,
     )
 

@@ -27,6 +27,7 @@ from toryo.operations.catalogue import Parameters, operation
 from toryo.operations.fields import Lines
 from toryo.operations.permissions import Grant
 from toryo.operations.results import TaskResult
+from toryo.workflow.instructions import words
 
 Text = Annotated[Lines, Field(max_length=100_000)]
 Id = Annotated[str, Field(min_length=1, max_length=64)]
@@ -75,7 +76,9 @@ def request_task(call: Call, wanted: RequestTask) -> dict[str, Any]:
         asking.ask_superiors(call, task)
     elif message is not None:
         asking.tell_consented(call, task, requester)
-    return {"success": True, "task_id": task.id, "task": showing.task(task, call.tx.tasks.details(task.id), ())}
+    told = words("requested.approved" if approved else "requested.pending", project.settings.language)
+    shown = showing.task(task, call.tx.tasks.details(task.id), ())
+    return {"success": True, "task_id": task.id, "task": shown, "message": told}
 
 
 def _approves(call: Call, message: chat.Message, wanted: RequestTask) -> bool:

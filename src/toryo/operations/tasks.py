@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -120,6 +121,11 @@ class CreateTask(Parameters):
     timeout_seconds: int | None = Field(None, ge=1, le=86_400, description="How long a claim of it lasts (1800).")
     max_attempts: int | None = Field(None, ge=1, le=100, description="How often it may be tried (3).")
     idempotency_key: str | None = Field(None, min_length=1, max_length=200, description="The same key files once.")
+
+    @classmethod
+    def names_for(cls, _given: Mapping[str, Any]) -> list[str]:
+        other = _OWN_FORM if _QUEUE_FORM & set(_given) else _QUEUE_FORM
+        return [each for each in cls.model_fields if each not in other]
 
     @model_validator(mode="after")
     def _one_form(self) -> CreateTask:

@@ -67,7 +67,7 @@ def get_my_task(call: Call, _: NoParameters) -> dict[str, Any]:
         "success": True,
         "has_task": True,
         "task": _my_task(call, task),
-        "instruction": words("my_task", call.language),
+        "instruction": words("my_task" if session.purpose is Purpose.TASK else "my_task.chat", call.language),
     }
 
 

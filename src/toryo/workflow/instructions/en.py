@@ -95,11 +95,15 @@ TEXTS: dict[str, str] = {
     "chat.ended": "Conversation {conversation_id} with {partner} is over ({reason}).",
     "chat.nothing": "Nothing is waiting.",
     "chat.then": "Then call get_next_action.",
-    "delegated": "Noted: your chat session will take care of it. Go on with your task: call get_next_action.",
+    "delegated": "Noted: your chat session will take care of it, and its result comes with your task (`delegations`). Go "
+    "on with your task: call get_next_action.",
     "get_next_action": "Call get_next_action.",
     "signed_in": "You are signed in. Call get_next_action and do what it says; call it again after every step, until it "
     "says exit.",
     "my_task": "Call get_next_action: it says what to do with this task. When it is done, report_completed ends it.",
+    "my_task.chat": "This is what your task session works on; here you only talk about it. Call get_next_action.",
+    "requested.pending": "Filed: it waits in the backlog until a person has approved it and it is started.",
+    "requested.approved": "Filed and approved: it waits in the backlog until somebody starts it.",
     "no_task": "There is no task for you now. Call get_next_action.",
     "reported": "Reported. Your session is over: end your process now.",
     "late.over": "Nothing was changed: your session had ended before.",

@@ -90,11 +90,14 @@ TEXTS: dict[str, str] = {
     "chat.ended": "{partner} との会話 {conversation_id} は終わりました({reason})。",
     "chat.nothing": "待っているものはありません。",
     "chat.then": "その後 get_next_action を呼んでください。",
-    "delegated": "依頼をチャットセッションに登録しました。次回チャットセッション起動時に処理されます。"
+    "delegated": "依頼をチャットセッションに登録しました。次回チャットセッション起動時に処理されます。結果はタスクの delegations に入ります。"
     "get_next_action を呼び、タスクを続けてください。",
     "get_next_action": "get_next_action を呼び出してください。",
     "signed_in": "認証されました。get_next_action を呼び出して指示に従ってください。各ステップの後に再度呼び出し、exit と言われたら終了してください。",
     "my_task": "get_next_action を呼び出すと、このタスクの進め方が示されます。タスクを完了したら report_completed を呼び出してください。",
+    "my_task.chat": "これは、あなたのタスクセッションが取り組んでいるタスクです。ここでは話すだけです。get_next_action を呼び出してください。",
+    "requested.pending": "登録しました。人が承認し、誰かが開始するまでバックログで待ちます。",
+    "requested.approved": "登録し、承認済みです。誰かが開始するまでバックログで待ちます。",
     "no_task": "現在割り当てられたタスクはありません。get_next_action を呼び出してください。",
     "reported": "報告を受け付けました。セッションは終了しました。プロセスを終了してください。",
     "late.over": "セッションはすでに終了していたため、何も変更されていません。",
