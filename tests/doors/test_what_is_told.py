@@ -95,7 +95,10 @@ def test_what_is_named_in_place_of_what_one_may_not_do_may_be_done(world: World,
         for name, answer in answers(world, caller):
             if answer["error"] == "validationError":
                 continue  # it got in: the words are about its arguments
+            shown = {each.name for each in world.office.list_tools(credentials_of(caller))}
             for tool in named_tools(str(answer.get("instruction"))) - {name}:
+                if answer["error"] == "toolNotFound" and tool in shown:
+                    continue  # a name that it has read, and written wrong
                 assert may_call(world, caller, tool), (caller.name, name, told(answer))
 
 

@@ -89,7 +89,8 @@ def test_a_name_that_does_not_exist_is_answered_with_the_nearest_one(there: Cast
 def test_a_tool_that_does_not_exist_is_answered_with_the_nearest_ones(there: Cast):
     worker = there.callers[Grant.TASK_SESSION]
     assert "create_task" in worker.refused("create_subtask", "toolNotFound")["instruction"]
-    assert "help" in there.world.nobody.refused("create_subtask", "toolNotFound")["instruction"]
+    assert "create_task" in there.world.nobody.refused("create_subtask", "toolNotFound")["instruction"]
+    assert "poll_tasks" not in worker.refused("poll_task", "toolNotFound")["instruction"]
     assert "help" in there.world.nobody.refused("\0\ud800", "toolNotFound")["instruction"]
 
 

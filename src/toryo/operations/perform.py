@@ -32,7 +32,7 @@ from toryo.domain.times import SECOND, Millis
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations import credentials, gate, leading, listing, masking, passwords, repeating, talking
 from toryo.operations.call import Call, Context, TokenFiles
-from toryo.operations.catalogue import MOST_NAMES, Later, NoParameters, Operation, Parameters, catalogue
+from toryo.operations.catalogue import MOST_NAMES, Later, NoParameters, Operation, Parameters, catalogue, tools
 from toryo.operations.identity import identify
 from toryo.operations.observing import Observed, Observer
 from toryo.operations.pacing import Pace
@@ -570,14 +570,15 @@ def _nothing_of_that_name(name: str, door: Door) -> Operation:
 
 
 def _unknown(name: str, door: Door, caller: Caller) -> Refusal:
-    """Near names are those of tools that this caller may call; what only people do is said to be theirs."""
+    """Near names are those of tools that this caller is shown or may call; what only people do is said to be theirs."""
     known = catalogue().get(name)
     if door is Door.MCP and known is not None and known.grant in _OF_PEOPLE and not caller.is_person:
         try:
             refuse(known, caller)
         except Refusal as refusal:
             return refusal
-    names = [each.name for each in catalogue().values() if each.tool and allowed(each, caller)]
+    shown = {each.name for each in listing.tools_for(caller)}
+    names = [each.name for each in tools() if each.name in shown or allowed(each, caller)]
     close = difflib.get_close_matches(_short(name), names, 3)
     instruction = (
         say("Did you mean {names}?", names=" or ".join(close)) if close else "Call help for the tools there are."
