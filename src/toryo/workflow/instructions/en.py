@@ -2,7 +2,7 @@
 
 TEXTS: dict[str, str] = {
     "report_model": 'Call report_model with your provider and model id, for example report_model(provider="{provider}", '
-    'model_id="{model}").',
+    'model_id="{model}"). If you do not know the id, say unknown.',
     "get_notifications": "Something about your task has changed. Call get_notifications and follow it before you go on.",
     "get_task": "Call get_my_task to read your task, then get_next_action.",
     "create_subtasks.worker": "Break your task into 2 to 5 subtasks (one if it is simple) with ONE call of "

@@ -2,7 +2,7 @@
 
 TEXTS: dict[str, str] = {
     "report_model": "report_model にプロバイダーとモデルIDを渡して呼び出してください。"
-    '例: report_model(provider="{provider}", model_id="{model}")',
+    '例: report_model(provider="{provider}", model_id="{model}")。IDが分からない場合は unknown としてください。',
     "get_notifications": "タスクの状況が変わりました。作業を続ける前に get_notifications を呼び出し、その内容に従ってください。",
     "get_task": "get_my_task を呼び出してタスク詳細を取得し、その後 get_next_action を呼び出してください。",
     "create_subtasks.worker": "タスクを2〜5個（単純なら1個）のサブタスクに分解し、create_tasks_batch を1回だけ呼び出して作成してください。"
