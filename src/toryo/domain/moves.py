@@ -628,7 +628,7 @@ def _parallel_limit(ground: Ground, task: Task) -> _Words:
     return (
         Code.LIMIT_REACHED,
         say(
-            "{assignee_id} may have no more main tasks in progress here: it has {count}.",
+            "{assignee_id} has {count} main tasks in progress here, which is its limit.",
             assignee_id=task.assignee_id,
             count=len(running),
         ),

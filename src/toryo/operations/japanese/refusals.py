@@ -83,7 +83,7 @@ TEXTS: dict[str, str] = {
     "Assign it to somebody first.": "先に担当を決めてください。",
     "{assignee_id}, its assignee, is not an active member of project {project_id}.": "担当の {assignee_id} は、プロジェクト {project_id} の有効なメンバーではありません。",
     "Assign somebody else, or let a person activate the agent or add it to the project.": "別の担当に割り当てるか、エージェントを有効にするかプロジェクトに加えてください。",
-    "{assignee_id} may have no more main tasks in progress here: it has {count}.": "{assignee_id} はここで進行中のメインタスクを {count} 件抱えており、上限に達しています。",
+    "{assignee_id} has {count} main tasks in progress here, which is its limit.": "{assignee_id} はここで進行中のメインタスクを {count} 件抱えており、上限に達しています。",
     "Assign another agent, or wait until one of them is finished.": "別のエージェントに割り当てるか、どれかが終わるまでお待ちください。",
     # domain/people, projects, tasks
     "A password has {shortest} to {longest:,} characters.": "パスワードは {shortest}〜{longest:,} 文字です。",
