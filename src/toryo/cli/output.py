@@ -129,10 +129,10 @@ def fields(values: Mapping[str, Any]) -> None:
     console().print(shown)
 
 
-def status(name: str) -> Text:
+def status(name: str, more: str = "") -> Text:
     from rich.text import Text
 
-    return Text(f"{MARKS.get(name, ' ')} {name}", style=COLOURS.get(name, ""))
+    return Text(f"{MARKS.get(name, ' ')} {name}{more}", style=COLOURS.get(name, ""))
 
 
 def program() -> str:

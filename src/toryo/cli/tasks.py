@@ -292,13 +292,16 @@ def _print_tasks(tasks: list[dict[str, Any]]) -> None:
 def _rows(task: dict[str, Any], tasks: list[dict[str, Any]], depth: int) -> list[tuple[Any, ...]]:
     own = (
         task["task_id"],
-        output.status(task["status"]),
+        output.status(task["status"], _NOT_APPROVED.get(task.get("approval", ""), "")),
         task["priority"],
         task.get("assignee_id"),
         "  " * depth + task["title"],
     )
     parts = [each for each in tasks if each.get("parent_task_id") == task["task_id"]]
     return [own, *(row for part in parts for row in _rows(part, tasks, depth + 1))]
+
+
+_NOT_APPROVED = {"pending_approval": ", to be approved", "rejected": ", rejected"}
 
 
 def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:

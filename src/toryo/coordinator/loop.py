@@ -553,6 +553,7 @@ class Coordinator:
                 checking=sorted(self._checking),
                 errands=sorted(self._errands),
                 capabilities=self.config.capabilities,
+                directories=self.config.directories,
             )
         except (Unreachable, ProtocolError, RefusalError) as away:
             self._contact.failed(away)

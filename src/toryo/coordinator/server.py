@@ -54,6 +54,7 @@ class Server:
         checking: Sequence[str],
         errands: Sequence[str] = (),
         capabilities: Sequence[str] | None = None,
+        directories: Sequence[dict[str, str]] = (),
     ) -> Orders:
         """Waits until there is something to start, stop or check; renews the leases of `running`."""
         answer = await self._client.call(
@@ -63,6 +64,7 @@ class Server:
                 agent_ids=agent_ids,
                 labels=labels or None,
                 capabilities=capabilities,
+                directories=directories or None,
                 server_id=self._id,
             ),
             providers=providers,

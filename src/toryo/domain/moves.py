@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.ground import Ground, Hindrance, Tree
 from toryo.domain.tasks import MOVES, Checks, Status, Task, verb
 from toryo.domain.times import Millis
-from toryo.domain.wording import say, together
+from toryo.domain.wording import Worded, constant, say, together
 
 NEEDS_REASON = frozenset({Status.BLOCKED, Status.FAILED, Status.CANCELLED})
 _SHOWN = 10
@@ -447,7 +447,7 @@ def _complete(moving: _Moving) -> None:
         raise Refusal(
             Code.SUBTASKS_OPEN,
             say("{count} subtasks are open.", count=len(still_open)),
-            "Finish or cancel them first; get_next_action says which comes next.",
+            "Finish or cancel them first.",
             task_id=task.id,
             open_subtasks=[
                 {"task_id": each.id, "title": each.title, "status": each.status.value} for each in still_open[:_SHOWN]
@@ -556,7 +556,7 @@ def _project_not_active(ground: Ground, _: Task) -> _Words:
     return (
         Code.NOT_NOW,
         say("Project {project_id} is {status}.", project_id=ground.project.id, status=ground.project.status),
-        "A person resumes it first (toryo project resume).",
+        "A person resumes it first (toryo project resume PRJ).",
         {"reason": f"project_{ground.project.status.value}"},
     )
 
@@ -565,7 +565,7 @@ def _not_approved(_: Ground, task: Task) -> _Words:
     return (
         Code.NOT_APPROVED,
         say("Task {task_id} is {approval}.", task_id=task.id, approval=task.approval),
-        "A person above its assignee approves it first.",
+        "A person above its assignee approves it first. Until then, go on with something else.",
         {"approval": task.approval.value},
     )
 
@@ -578,16 +578,33 @@ def _dependency(ground: Ground, task: Task) -> _Words:
     return (
         Code.DEPENDENCY_NOT_MET,
         say("Task {task_id} depends on tasks that are not completed: {names}.", task_id=task.id, names=names),
-        "Start those first, or change the dependencies; get_next_action names what can be started now.",
+        _before(waiting),
         {"waiting_for": [each.id for each in waiting[:_SHOWN]]},
     )
+
+
+def _before(waiting: Sequence[Task]) -> Worded:
+    """What must be done about the tasks that one waits for."""
+    never = [each.id for each in waiting if each.status is Status.CANCELLED]
+    failed = [each.id for each in waiting if each.status is Status.FAILED]
+    if never:
+        return say(
+            "Cancelled tasks are never completed: take {names} out of what this task waits for, or cancel this task.",
+            names=", ".join(never[:_SHOWN]),
+        )
+    if failed:
+        return say(
+            "Try what has failed again ({names}), take it out of what this task waits for, or cancel this task.",
+            names=", ".join(failed[:_SHOWN]),
+        )
+    return constant("Complete those first, or change what this task waits for.")
 
 
 def _unassigned(_: Ground, task: Task) -> _Words:
     return (
         Code.INVALID_TRANSITION,
         say("Task {task_id} has no assignee.", task_id=task.id),
-        "Assign it first (assign_task; people: toryo task edit ID --assignee AGENT).",
+        "Assign it to somebody first.",
         {},
     )
 

@@ -8,7 +8,7 @@ from toryo.domain.agents import Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.ground import Ground
 from toryo.domain.sessions import Choice
-from toryo.domain.tasks import Status, Task
+from toryo.domain.tasks import Approval, Status, Task
 from toryo.operations import accepting, changing, showing
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later
@@ -25,6 +25,16 @@ def refuse_outside(ground: Ground, main: Task, task: Task) -> None:
         )
 
 
+def itself(task_id: str) -> Refusal:
+    """What whoever wants to change its own main task is told."""
+    return Refusal(
+        Code.PERMISSION_DENIED,
+        f"Task {task_id} is your main task itself: those above it change it.",
+        "If it cannot be done as it is, say so in your report: report_completed (blocked or failed).",
+        task_id=task_id,
+    )
+
+
 def acted(call: Call, choice: Choice) -> None:
     """What a manager chose is used up by acting on it."""
     if call.session.choice is choice:
@@ -38,10 +48,45 @@ def show_all(call: Call, tasks: list[Task]) -> list[dict[str, Any]]:
     return [
         {
             **showing.task(each, details[each.id], edges.get(each.id, [])),
+            **why_rejected(call, each),
             "dependency_failed": each.open and not ended.isdisjoint(edges.get(each.id, [])),
         }
         for each in tasks
     ]
+
+
+_LONG = 300
+"""Characters of a text in a list; `get_task` has all of it."""
+_ALWAYS = ("task_id", "title", "status", "priority", "assignee_id", "dependencies", "approval")
+_IF_ANY = (
+    *("description", "agent_type", "parent_task_id", "dependency_failed", "blocked_reason", "blocked_by"),
+    *("rejected_by", "rejection_reason", "summary", "error", "attempt", "completed_at"),
+)
+
+
+def show_briefly(call: Call, tasks: list[Task]) -> list[dict[str, Any]]:
+    """For agents, who pay for every word: what there is to say of each, under the same keys."""
+    return [_briefly(each) for each in show_all(call, tasks)]
+
+
+def _briefly(shown: dict[str, Any]) -> dict[str, Any]:
+    more = {key: shown.get(key) for key in _IF_ANY if shown.get(key) and (key, shown[key]) != ("attempt", 1)}
+    kept = {**{key: shown[key] for key in _ALWAYS}, **more}
+    return {key: _cut(value) if isinstance(value, str) else value for key, value in kept.items()}
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONG else text[:_LONG] + "…"
+
+
+def why_rejected(call: Call, task: Task) -> dict[str, Any]:
+    """Of a task that a person has rejected: by whom, and their reason."""
+    if task.approval is not Approval.REJECTED:
+        return {}
+    event = call.tx.events.newest_of(task.id, ("task.rejected",))
+    if event is None:
+        return {}
+    return {"rejected_by": event.actor_id, "rejection_reason": event.data.get("reason")}
 
 
 def _ended_badly(call: Call, task_ids: set[str]) -> set[str]:
@@ -51,7 +96,12 @@ def _ended_badly(call: Call, task_ids: set[str]) -> set[str]:
 
 
 def show(call: Call, task: Task) -> dict[str, Any]:
-    return showing.full_task(task, call.tx.tasks.details(task.id), call.tx.tasks.tree(task.root_id))
+    tree, handoffs = call.tx.tasks.tree(task.root_id), call.tx.handovers.handoffs(task.id)
+    return {
+        **showing.full_task(task, call.tx.tasks.details(task.id), tree),
+        **why_rejected(call, task),
+        "handoffs": [showing.handoff(each) for each in handoffs],
+    }
 
 
 def move(call: Call, task_id: str, to: Status, reason: str | None) -> dict[str, Any] | Later:

@@ -157,6 +157,12 @@ def _acted_on(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpo
 # --- asking for all at once ------------------------------------------------------------------------------------------
 
 
+class Directory(Parameters):
+    agent_id: Id | None = Field(None, description="Of this agent.")
+    project_id: Id | None = Field(None, description="Or of this project.")
+    directory: str = Field(min_length=1, max_length=4_000, description="Its path there.")
+
+
 class ClaimStarts(Parameters):
     coordinator_id: Id = Field(description="A name of the Coordinator that stays the same over restarts.")
     free_slots: int = Field(ge=0, le=10_000, description="How many more task processes it can run.")
@@ -188,6 +194,9 @@ class ClaimStarts(Parameters):
     )
     capabilities: list[str] | None = Field(
         None, max_length=100, description="Only agents with one of these capabilities."
+    )
+    directories: list[Directory] | None = Field(
+        None, max_length=20_000, fail_fast=True, description="Where agents work on its machine, if elsewhere."
     )
     server_id: str | None = Field(
         None, max_length=64, description="The server that it works with (health_check): any other one refuses."
@@ -238,8 +247,17 @@ def _refuse_for_another_server(call: Call, asked: ClaimStarts) -> None:
 
 
 def _seen(asked: ClaimStarts) -> Seen:
+    given = asked.directories or []
+    directories = {f"project:{each.project_id}": each.directory for each in given if each.project_id}
+    directories |= {f"agent:{each.agent_id}": each.directory for each in given if each.agent_id}
     return Seen(
-        asked.coordinator_id, len(asked.running), asked.providers, asked.labels, asked.capabilities, asked.agent_ids
+        asked.coordinator_id,
+        len(asked.running),
+        asked.providers,
+        asked.labels,
+        asked.capabilities,
+        asked.agent_ids,
+        directories=directories,
     )
 
 

@@ -10,18 +10,18 @@ from toryo.operations.starters import Obstacle
 from toryo.workflow.launch import Action, Decision
 
 _WORDS = {
-    "project_paused": "The project is paused; nothing starts in it. Resume it: toryo project resume.",
+    "project_paused": "The project is paused; nothing starts in it. Resume it: toryo project resume PRJ.",
     "agent_not_assigned": "The agent is not a member of the project.",
-    "agent_inactive": "The agent is inactive. Activate it: toryo agent activate.",
+    "agent_inactive": "The agent is inactive. Activate it: toryo agent activate ID.",
     "not_managed": "Nobody starts this agent: it has no provider.",
-    "bad_options": "Its options have a mistake, so it is not started. toryo agent show names it; correct it with"
+    "bad_options": "Its options have a mistake, so it is not started. toryo agent show ID names it; correct it with"
     " toryo agent edit AGENT --option NAME=VALUE.",
     "task_withdrawn": "Its main task was taken out of its hands; its process is being stopped.",
     "runaway": "A guard stopped it: it called without getting anywhere.",
     "time_limit": "It has run longer than one launch may.",
     "silent": "Its process is alive but has neither called nor printed for too long.",
     "budget_exhausted": "Today's budget is used up. It goes on at midnight (UTC), or as soon as the budget is raised: "
-    "toryo project edit --set budget_per_day=N.",
+    "toryo project edit PRJ --set budget_per_day=N.",
     "blocked_without_in_progress": "All its tasks are blocked. Unblock one, or give it another.",
     "already_running": "It is running, or was started and is about to sign in.",
     "start_pending": "Its start was ordered; its process has not signed in yet.",
@@ -90,6 +90,11 @@ _STEPS = {
 def said(reason: str) -> Worded:
     """The sentence for a reason of the launch tables."""
     return constant(_WORDS.get(reason, reason))
+
+
+def in_short(reason: str) -> str:
+    """The same without what people do about it: for the agent itself."""
+    return _WORDS.get(reason, reason).partition(".")[0] + "."
 
 
 def step(action: str | None) -> Worded | None:

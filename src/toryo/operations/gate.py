@@ -20,6 +20,7 @@ READS_AND_NOTES = frozenset(
         "list_tasks",
         "get_task",
         "get_recent_completions",
+        "list_team",
         "list_subordinates",
         "get_subordinate_profile",
         "get_notifications",
@@ -60,7 +61,9 @@ def refuse(call: Call, operation: Operation) -> None:
         raise Refusal(
             Code.RUNAWAY,
             f"A guard stopped this session ({session.runaway}).",
-            f"Call {'report_completed (blocked or failed) or logout' if works else 'logout'}, and end this process.",
+            'Say what stood in your way: report_completed(result="blocked", summary="why"). Then end this process.'
+            if works
+            else "Call logout, and end this process.",
             action="exit",
             reason="runaway",
         )

@@ -10,6 +10,7 @@ GROUPS = (
     "work",
     "tasks",
     "managing",
+    "team",
     "requesting",
     "delegating",
     "chat",

@@ -83,7 +83,7 @@ def answer(call: Call, snapshot: Snapshot, step: Step) -> dict[str, Any]:
     """The step as an answer: action, state, instruction, tools, reason, state_version, and what belongs to it."""
     session = call.session
     case = next_action.case_of(snapshot, session)
-    how = _variants(session, case, step)
+    how = _variants(call, case, step)
     key = key_of(step, call.agent.role, **how)
     said: dict[str, Any] = {
         "action": step.action,
@@ -108,7 +108,8 @@ def _language(snapshot: Snapshot) -> Language:
     return snapshot.project.settings.language if snapshot.project is not None else Language.ENGLISH
 
 
-def _variants(session: Session, case: Case | None, step: Step) -> dict[str, bool]:
+def _variants(call: Call, case: Case | None, step: Step) -> dict[str, bool]:
+    session = call.session
     if case is None:
         return {"chat": session.purpose is Purpose.CHAT}
     if step.action in ("create_subtasks", "start"):
@@ -116,12 +117,18 @@ def _variants(session: Session, case: Case | None, step: Step) -> dict[str, bool
         alone = case.agent.role is Role.MANAGER and not _active_workers(case)
         return {"alone": alone, "optional": optional and case.agent.role is not Role.MANAGER}
     if step.action == "execute_task":
-        return {"fixing": facts.check_failed(case)}
+        fixing = facts.check_failed(case)
+        return {"fixing": fixing, "answered": not fixing and _answered(call, case)}
     if step.action == "start_subtask":
         return {"window_open": case.main.worked_attempt < case.main.attempt and _made_before(case, session)}
     if step.action == "wait_for_delegation":
         return {"leave": _leaves(session, step)}
     return {}
+
+
+def _answered(call: Call, case: Case) -> bool:
+    """Whether what it has delegated has ended: the result is told with the task."""
+    return any(each.await_result and not each.open for each in call.tx.chat.delegations_of_task(case.main.id))
 
 
 def _active_workers(case: Case) -> bool:
@@ -188,7 +195,8 @@ def _failed_checks(call: Call, main: Task) -> list[str]:
 def _belongings(call: Call, case: Case, step: Step) -> dict[str, Any]:
     """Task, subtask, progress, blocks, what happened since: what the action needs at hand."""
     details = call.tx.tasks.details(case.main.id)
-    found: dict[str, Any] = {"task": showing.main_task(case.main, details.description)}
+    known = call.session.fetched_at is not None
+    found: dict[str, Any] = {"task": showing.main_task(case.main, _reminder(details.description, known=known))}
     if delegations := call.tx.chat.delegations_of_task(case.main.id):
         found["delegations"] = [showing.delegation(each) for each in delegations[-_MANY:]]
     if step.action in ("execute_subtask", "start_subtask"):
@@ -207,6 +215,14 @@ def _belongings(call: Call, case: Case, step: Step) -> dict[str, Any]:
         if facts.check_failed(case):
             found["failed_checks"] = list(details.check_failures)
     return found
+
+
+_REMINDS = 300
+
+
+def _reminder(description: str, *, known: bool) -> str:
+    """Who has read its task is reminded of it with every answer, not told all of it again."""
+    return description if not known or len(description) <= _REMINDS else description[:_REMINDS] + "… (get_my_task)"
 
 
 def _subtask(call: Call, task: Task) -> dict[str, Any]:

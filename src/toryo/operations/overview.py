@@ -160,8 +160,16 @@ def _event(each: Event) -> dict[str, Any]:
         "session_id": each.session_id,
         "launch_id": each.launch_id,
         "correlation_id": each.correlation_id,
-        "data": _worded(each.data),
+        "data": _timed(_worded(each.data)),
     }
+
+
+_MOMENTS = ("started_at", "until")
+
+
+def _timed(data: dict[str, Any]) -> dict[str, Any]:
+    """Moments are kept as numbers with an event, and told as everywhere."""
+    return {**data, **{name: iso(data[name]) for name in _MOMENTS if isinstance(data.get(name), int)}}
 
 
 def _worded(data: dict[str, Any]) -> dict[str, Any]:

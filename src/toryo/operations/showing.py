@@ -8,7 +8,7 @@ from toryo.domain import agents
 from toryo.domain.agents import Agent
 from toryo.domain.chat import Delegation
 from toryo.domain.ground import Tree
-from toryo.domain.handover import INTERRUPT, Notification
+from toryo.domain.handover import INTERRUPT, Handoff, Notification
 from toryo.domain.launches import Launch
 from toryo.domain.projects import Project
 from toryo.domain.sessions import Session
@@ -75,6 +75,20 @@ def full_task(each: Task, details: Details, tree: Tree) -> dict[str, Any]:
         "dependency_failed": tree.dependency_failed(each),
         "blocked_cause": each.blocked_cause,
         "subtasks": [brief_task(child) for child in tree.children(each)],
+    }
+
+
+def handoff(each: Handoff) -> dict[str, Any]:
+    return {
+        "handoff_id": each.id,
+        "task_id": each.task_id,
+        "from_agent_id": each.from_agent_id,
+        "to_agent_id": each.to_agent_id,
+        "summary": each.summary,
+        "context": each.context,
+        "recommendations": each.recommendations,
+        "created_at": iso(each.created_at),
+        "accepted_at": iso_or_none(each.accepted_at),
     }
 
 

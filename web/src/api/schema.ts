@@ -1485,6 +1485,10 @@ export interface components {
             version: number;
             /** Dependency Failed */
             dependency_failed?: boolean;
+            /** Rejected By */
+            rejected_by?: string;
+            /** Rejection Reason */
+            rejection_reason?: string | null;
             /** Context */
             context: unknown;
             /** Acceptance */
@@ -1508,6 +1512,32 @@ export interface components {
             blocked_cause: string | null;
             /** Subtasks */
             subtasks: components["schemas"]["BriefTask"][];
+            /** Handoffs */
+            handoffs: components["schemas"]["Handoff"][];
+        };
+        /**
+         * Handoff
+         * @description What one agent knows about a task, for another (or for whoever works on it next).
+         */
+        Handoff: {
+            /** Handoff Id */
+            handoff_id: string;
+            /** Task Id */
+            task_id: string;
+            /** From Agent Id */
+            from_agent_id: string;
+            /** To Agent Id */
+            to_agent_id: string | null;
+            /** Summary */
+            summary: string;
+            /** Context */
+            context: unknown;
+            /** Recommendations */
+            recommendations: string | null;
+            /** Created At */
+            created_at: string;
+            /** Accepted At */
+            accepted_at: string | null;
         };
         /** Task */
         Task: {
@@ -1574,6 +1604,10 @@ export interface components {
             version: number;
             /** Dependency Failed */
             dependency_failed?: boolean;
+            /** Rejected By */
+            rejected_by?: string;
+            /** Rejection Reason */
+            rejection_reason?: string | null;
         };
         /** ChatStatus */
         ChatStatus: {

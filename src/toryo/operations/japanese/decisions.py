@@ -5,13 +5,13 @@ from __future__ import annotations
 
 TEXTS: dict[str, str] = {
     # explaining: the reasons of the launch tables
-    "The project is paused; nothing starts in it. Resume it: toryo project resume.": "プロジェクトは一時停止中のため、何も起動しません。"
-    "再開してください: toryo project resume",
+    "The project is paused; nothing starts in it. Resume it: toryo project resume PRJ.": "プロジェクトは一時停止中のため、何も起動しません。"
+    "再開してください: toryo project resume PRJ",
     "The agent is not a member of the project.": "このエージェントはプロジェクトのメンバーではありません。",
-    "The agent is inactive. Activate it: toryo agent activate.": "このエージェントは無効です。"
-    "有効にしてください: toryo agent activate",
+    "The agent is inactive. Activate it: toryo agent activate ID.": "このエージェントは無効です。"
+    "有効にしてください: toryo agent activate ID",
     "Nobody starts this agent: it has no provider.": "プログラムが設定されていないため、このエージェントは自動では起動されません。",
-    "Its options have a mistake, so it is not started. toryo agent show names it; correct it with"
+    "Its options have a mistake, so it is not started. toryo agent show ID names it; correct it with"
     " toryo agent edit AGENT --option NAME=VALUE.": "オプションに誤りがあるため、起動しません。内容は toryo agent show で確認できます。"
     "次のコマンドで直してください: toryo agent edit AGENT --option NAME=VALUE",
     "Its main task was taken out of its hands; its process is being stopped.": "メインタスクが担当から外れたため、"
@@ -21,8 +21,8 @@ TEXTS: dict[str, str] = {
     "Its process is alive but has neither called nor printed for too long.": "プロセスは生きていますが、"
     "呼び出しも出力もない状態が長く続いています。",
     "Today's budget is used up. It goes on at midnight (UTC), or as soon as the budget is raised: "
-    "toryo project edit --set budget_per_day=N.": "今日の予算を使い切りました。UTC の午前 0 時、または予算を上げるとすぐに再開します: "
-    "toryo project edit --set budget_per_day=N",
+    "toryo project edit PRJ --set budget_per_day=N.": "今日の予算を使い切りました。UTC の午前 0 時、または予算を上げるとすぐに再開します: "
+    "toryo project edit PRJ --set budget_per_day=N",
     "All its tasks are blocked. Unblock one, or give it another.": "担当タスクがすべてブロックされています。"
     "どれかのブロックを解除するか、別のタスクを割り当ててください。",
     "It is running, or was started and is about to sign in.": "実行中、または起動されてサインインするところです。",
@@ -127,11 +127,11 @@ TEXTS: dict[str, str] = {
     "An agent for {queue}: one that polls, or that a Coordinator starts.": "{queue} を担当するエージェント"
     "（自ら取りに来るもの、またはコーディネーターが起動するもの）。",
     "Nobody works on it.": "誰も取り組んでいません。",
-    "A person, as said: toryo why names the row.": "上記のとおり、人による対応（toryo why で規則の行を確認できます）。",
+    "A person, as said: toryo why ID names the row.": "上記のとおり、人による対応（toryo why で規則の行を確認できます）。",
     "Resuming the project.": "プロジェクトの再開。",
     "Activating the agent, or giving the task to another.": "エージェントを有効にするか、別の担当への割り当て。",
     "Adding the agent to the project, or giving the task to another.": "エージェントをプロジェクトに加えるか、別の担当への割り当て。",
-    "Correcting the options of its agent (toryo agent show names the mistakes).": "エージェントのオプションの修正（誤りは toryo agent show で確認できます）。",
+    "Correcting the options of its agent (toryo agent show ID names the mistakes).": "エージェントのオプションの修正（誤りは toryo agent show で確認できます）。",
     "Starting its process by hand, or giving the agent a provider.": "プロセスを手で起動するか、エージェントへのプログラムの設定。",
     "Whoever unblocks what is blocked below it.": "下位のブロックの解除。",
     "The end of the other agent's session.": "別のエージェントのセッションの終了。",
