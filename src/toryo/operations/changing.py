@@ -340,7 +340,7 @@ def _refuse_cycles(call: Call, parent: Task | None, wanted: Sequence[Sequence[st
     for depends_on in wanted:
         existing = [each.id for each in call.tx.tasks.find_all(depends_on)]
         if existing:
-            graph.refuse_cycle(parent.id, existing, call.tx.tasks.waits_for)
+            graph.refuse_cycle_below(parent.id, existing, call.tx.tasks.linked)
 
 
 def _approval(call: Call, project: Project) -> Approval:
@@ -519,7 +519,7 @@ def depend(call: Call, task: Task, add: Sequence[str], remove: Sequence[str]) ->
     added = [each for each in dict.fromkeys(add) if each not in present or each in removed]
     for each in added:
         existing_dependency(call, task.project_id, each)
-    graph.refuse_cycle(task.id, added, call.tx.tasks.waits_for)
+    graph.refuse_cycle(task.id, added, call.tx.tasks.linked)
     call.tx.tasks.disconnect(task, removed)
     call.tx.tasks.connect(task, added)
     if added or removed:
