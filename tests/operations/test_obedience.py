@@ -101,8 +101,8 @@ def subtask(world: World, main: str, own: str, other: str, state: str, before: s
         world.owner.call("edit_task", task_id=task, add_dependencies=[before])
     elif state == "waits for one that failed":
         failed = world.task(other, status="backlog", title=f"failed {world.now}")
-        world.move(failed, "cancelled", "no")
         world.owner.call("edit_task", task_id=task, add_dependencies=[failed])
+        world.move(failed, "cancelled", "no")
     else:
         _move(world, task, state)
     return task

@@ -7,6 +7,7 @@ import pytest
 from tests.documents.test_pages import wrong as mistake_in
 from tests.operations.test_queue import filed, key
 from tests.stories import Answer, World
+from toryo.domain.errors import Code
 
 
 @pytest.fixture
@@ -136,3 +137,42 @@ def test_it_is_told_in_the_overview_and_as_a_notice_too(crew: World) -> None:
     crew.task("w1")
     crew.owner.call("deactivate_agent", agent_id="w1")
     assert [each["kind"] for each in crew.owner.call("show_overview")["needs"]] == ["stuck"]
+
+
+@pytest.mark.parametrize("end", ["cancelled", "failed"])
+def test_nothing_new_depends_on_what_was_cancelled_or_has_failed(crew: World, end: str) -> None:
+    over, task = crew.task("w1", title="Over"), crew.task("w2", status="todo")
+    crew.move(over, end, "not needed")
+    chief = key(crew, "chief", orchestrator=True)
+    asked = {"project_id": crew.project_id, "title": "New", "dependencies": [over]}
+    for caller, name, arguments in (
+        (crew.owner, "file_task", asked),
+        (crew.owner, "edit_task", {"task_id": task, "add_dependencies": [over]}),
+        (chief, "create_task", {"agent_type": "planning", "task_description": "New", "dependencies": [over]}),
+    ):
+        refusal = caller.refused(name, Code.DEPENDENCY_NOT_MET, **arguments)
+        assert (refusal["task_id"], end in refusal["message"]) == (over, True)
+
+
+def test_what_could_not_go_on_when_its_block_ended_and_was_not_started_since(crew: World) -> None:
+    """Its agent had begun with something else meanwhile."""
+    main = crew.task("boss", title="First")
+    boss = crew.start("boss")
+    (part,) = boss.assigned({"Part": "w1"})
+    boss.begin(part)
+    crew.start("w1").report("blocked", "no key")
+    boss.report("blocked", "no key")
+    second = crew.task("boss", title="Second")
+    crew.move(part, "in_progress")
+    assert (crew.status(main), crew.status(second)) == ("todo", "in_progress")
+    (item,) = stuck(crew).values()
+    assert (item["task_id"], acts(item)[0]) == (main, "unblock")
+    crew.move(main, "backlog")
+    assert stuck(crew) == {}
+
+
+def test_what_somebody_has_unblocked_by_name_and_left_to_be_done_is_left_on_purpose(crew: World) -> None:
+    task = crew.task("w1")
+    crew.start("w1").report("blocked", "no key")
+    crew.move(task, "todo")
+    assert stuck(crew) == {}

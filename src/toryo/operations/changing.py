@@ -322,12 +322,24 @@ def _resolved(
 
 
 def existing_dependency(call: Call, project_id: str, task_id: str) -> Task:
+    """A task of the project that can still be completed, or was. Raises Refusal."""
     task = call.tx.tasks.find(task_id)
     if task is None or task.project_id != project_id:
         raise Refusal(
             Code.TASK_NOT_FOUND,
             say("The dependency {task_id} is no task of this project and no local_id of this call.", task_id=task_id),
             "Use ids from list_tasks, or local ids of the same batch.",
+            task_id=task_id,
+        )
+    if task.status in (Status.FAILED, Status.CANCELLED):
+        raise Refusal(
+            Code.DEPENDENCY_NOT_MET,
+            say(
+                "The dependency {task_id} is {status} and would be waited for for ever.",
+                task_id=task_id,
+                status=task.status,
+            ),
+            "Leave it out, or depend on a task that replaces it. A failed one may be tried again first.",
             task_id=task_id,
         )
     return task

@@ -357,6 +357,33 @@ def _stalls(view: _View) -> Iterator[Need]:
             )
 
 
+def _freed(view: _View) -> Iterator[Need]:
+    """What was unblocked together with something else, could not go on at that moment, and was not started since.
+
+    What somebody has unblocked by name, and left to be done, they know of.
+    """
+    freed = view.here(view.call.tx.needs.freed())
+    above = _ancestors(view, freed)
+    for task in freed:
+        event = view.call.tx.events.newest_of(task.id, ["task.unblocked"])
+        if event is None or "caused_by" not in event.data or _left_to_agent(view, task, above):
+            continue
+        yield from _of_task(
+            view.responsible(task.assignee_id, task.project_id),
+            Kind.STUCK,
+            task,
+            (
+                say("Stuck: {title}", title=task.title),
+                constant(
+                    "What had blocked it is resolved, but it could not go on then, and nobody has started it since."
+                ),
+            ),
+            Action("unblock", f"toryo task move {task.id} in_progress"),
+            Action("cancel", f"toryo task cancel {task.id} --reason …"),
+            since=task.moved_at,
+        )
+
+
 def _stuck(view: _View, picture: Picture, told: Collection[str]) -> Iterator[Need]:
     """What cannot move by itself, where nothing else above says so."""
     for each in stuck.found(picture, told):
@@ -615,5 +642,6 @@ SOURCES: tuple[Callable[[_View], Iterator[Need]], ...] = (
     _runaways,
     _locked,
     _reviews,
+    _freed,
     _own_tasks,
 )

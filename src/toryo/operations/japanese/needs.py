@@ -32,6 +32,8 @@ TEXTS: dict[str, str] = {
     "It was set to failed, and what is left below it waits until it is tried again or cancelled.": "失敗に設定されました。"
     "その下に残っているものは、再試行されるか取り消されるまで待ちます。",
     "and {more} more": "ほか {more} 件",
+    "What had blocked it is resolved, but it could not go on then, and nobody has started it since.": "ブロックの原因は"
+    "解消されましたが、その時点では再開できず、その後も誰も開始していません。",
     "Yours to do: {title}": "あなたの担当: {title}",
     "It is in progress, and you are its assignee. Filed by {creator}.": "進行中で、あなたが担当です。登録者: {creator}。",
     "{who} has written to you": "{who} からメッセージが届いています",
