@@ -176,3 +176,17 @@ def test_what_somebody_has_unblocked_by_name_and_left_to_be_done_is_left_on_purp
     crew.start("w1").report("blocked", "no key")
     crew.move(task, "todo")
     assert stuck(crew) == {}
+
+
+def test_a_queue_task_that_an_inactive_agent_has_kept_goes_back_to_the_queue(crew: World) -> None:
+    crew.worker("w3", agent_type="planning")
+    task = filed(key(crew, "chief", orchestrator=True))
+    process = crew.start("w3")
+    crew.task("w1", parent_task_id=task, title="Part")
+    assert process.action() == "wait_for_others"
+    crew.owner.call("deactivate_agent", agent_id="w3")
+    item = stuck(crew)[task]
+    assert item["actions"][1]["command"] == f"toryo task move {task} todo"
+    crew.move(task, "todo")
+    crew.owner.call("activate_agent", agent_id="w3")
+    assert crew.why("w3") == "start has_ready_queue_task"

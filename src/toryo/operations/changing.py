@@ -335,7 +335,7 @@ def existing_dependency(call: Call, project_id: str, task_id: str) -> Task:
         raise Refusal(
             Code.DEPENDENCY_NOT_MET,
             say(
-                "The dependency {task_id} is {status} and would be waited for for ever.",
+                "The dependency {task_id} is {status}: it will not be completed.",
                 task_id=task_id,
                 status=task.status,
             ),

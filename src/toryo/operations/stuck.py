@@ -135,8 +135,7 @@ class _Look:
             return
         idle = self._idle(place, top)
         if idle is not None:
-            others = Action("assign", f"toryo task edit {top.id} --assignee AGENT")
-            yield Stuck(top, idle[0], top.moved_at, (idle[1], others))
+            yield Stuck(top, idle[0], top.moved_at, (idle[1], _given_away(top)))
         elif top.id in self.waits:
             yield self._waiting(top)
 
@@ -208,6 +207,13 @@ class _Look:
         said = constant("It was set to failed, and what is left below it waits until it is tried again or cancelled.")
         retry = Action("retry", f"toryo task retry {cause.id}")
         yield Stuck(cause, said, cause.moved_at, (retry, Action("cancel", f"toryo task cancel {cause.id} --reason …")))
+
+
+def _given_away(task: Task) -> Action:
+    """To somebody else: one of a queue to whoever serves it."""
+    if task.for_queue:
+        return Action("put_back", f"toryo task move {task.id} todo")
+    return Action("assign", f"toryo task edit {task.id} --assignee AGENT")
 
 
 def _names(tasks: Iterable[Task]) -> Worded:
