@@ -29,7 +29,7 @@ from toryo.workflow.instructions import TOOLS, en, ja, key_of, words
 from toryo.workflow.step import Step
 
 TEXTS = {Language.ENGLISH: en.TEXTS, Language.JAPANESE: ja.TEXTS}
-HOW = ("alone", "optional", "fixing", "answered", "window_open", "leave")
+HOW = ("alone", "optional", "fixing", "answered", "hopeless", "window_open", "leave")
 CHAT_EXITS = ("session_over", "runaway", "agent_inactive")
 EXITS = ("session_over", "runaway", "time_limit", "budget_exhausted", "agent_inactive", "project_paused")
 WITHDRAWN = ("task_withdrawn", "task_closed")

@@ -368,7 +368,8 @@ class _Moving:
                 if rest:
                     self.record(task, replace(task, blocked_on=rest), "")
                     continue
-                self.change(task, self.restored(task), moved_session=None)
+                cause = next(each for each in task.blocked_on if each in lifted)
+                self.change(task, self.restored(task), cause, moved_session=None)
                 self.restore_below(self.current(task))
                 freed.add(task.id)
             lifted = freed

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from toryo.domain import moves
 from toryo.domain.agents import Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.ground import Ground
+from toryo.domain.moves import Order
 from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Approval, Status, Task
 from toryo.operations import accepting, changing, showing
@@ -118,13 +120,7 @@ def move(call: Call, task_id: str, to: Status, reason: str | None) -> dict[str, 
         )
     ground = call.ground(main)
     refuse_outside(ground, main, task)
-    if call.agent.role is not Role.MANAGER and task.assignee_id != call.agent.id:
-        raise Refusal(
-            Code.PERMISSION_DENIED,
-            f"Task {task.id} is {task.assignee_id}'s.",
-            "A worker moves its own subtasks only; call get_next_action.",
-            task_id=task.id,
-        )
+    _refuse_others(call, task)
     if task.status is to and task.moved_session == session.id and task.moved_from is not None:
         return _moved(task, task.moved_from, to, reason)
     changing.refuse_restless(call, task)
@@ -138,6 +134,32 @@ def move(call: Call, task_id: str, to: Status, reason: str | None) -> dict[str, 
         call.tx.tasks.save_details(task.id, **({"error": reason} if to is Status.FAILED else {"summary": reason}))
     acted(call, Choice.START if to is Status.IN_PROGRESS else Choice.ADJUST)
     return _moved(task, task.status, to, reason)
+
+
+def _refuse_others(call: Call, task: Task) -> None:
+    if call.agent.role is not Role.MANAGER and task.assignee_id != call.agent.id:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"Task {task.id} is {task.assignee_id}'s." if task.assignee_id else f"Task {task.id} is nobody's.",
+            "A worker moves its own subtasks only; call get_next_action.",
+            task_id=task.id,
+        )
+
+
+def may_move(call: Call, ground: Ground, task: Task, to: Status) -> bool:
+    """Whether `move` would be accepted for a task below the caller's main task: asked of the rules that judge it."""
+    try:
+        _refuse_others(call, task)
+        changing.refuse_restless(call, task)
+        moves.plan(ground, Order(task, to, call.actor, call.now, "asked"))
+    except Refusal:
+        return False
+    return True
+
+
+def may_change(call: Call, task: Task) -> bool:
+    """Whether a task below the caller's main task is its own to change: a manager's all are, a worker's self-made."""
+    return call.agent.role is Role.MANAGER or (task.assignee_id == call.agent.id and not task.delegated)
 
 
 def _moved(task: Task, before: Status, to: Status, reason: str | None) -> dict[str, Any]:

@@ -334,12 +334,24 @@ def _resolved(
 
 
 def existing_dependency(call: Call, project_id: str, task_id: str) -> Task:
+    """A task of the project that can still be completed, or was. Raises Refusal."""
     task = call.tx.tasks.find(task_id)
     if task is None or task.project_id != project_id:
         raise Refusal(
             Code.TASK_NOT_FOUND,
             say("The dependency {task_id} is no task of this project and no local_id of this call.", task_id=task_id),
             "Use ids of tasks of this project, or local ids of the same call.",
+            task_id=task_id,
+        )
+    if task.status in (Status.FAILED, Status.CANCELLED):
+        raise Refusal(
+            Code.DEPENDENCY_NOT_MET,
+            say(
+                "The dependency {task_id} is {status}: it will not be completed.",
+                task_id=task_id,
+                status=task.status,
+            ),
+            "Leave it out, or depend on a task that replaces it. A failed one may be tried again first.",
             task_id=task_id,
         )
     return task
@@ -352,7 +364,7 @@ def _refuse_cycles(call: Call, parent: Task | None, wanted: Sequence[Sequence[st
     for depends_on in wanted:
         existing = [each.id for each in call.tx.tasks.find_all(depends_on)]
         if existing:
-            graph.refuse_cycle(parent.id, existing, call.tx.tasks.waits_for)
+            graph.refuse_cycle_below(parent.id, existing, call.tx.tasks.linked)
 
 
 def _approval(call: Call, project: Project) -> Approval:
@@ -531,7 +543,7 @@ def depend(call: Call, task: Task, add: Sequence[str], remove: Sequence[str]) ->
     added = [each for each in dict.fromkeys(add) if each not in present or each in removed]
     for each in added:
         existing_dependency(call, task.project_id, each)
-    graph.refuse_cycle(task.id, added, call.tx.tasks.waits_for)
+    graph.refuse_cycle(task.id, added, call.tx.tasks.linked)
     call.tx.tasks.disconnect(task, removed)
     call.tx.tasks.connect(task, added)
     if added or removed:

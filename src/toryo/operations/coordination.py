@@ -21,7 +21,7 @@ from toryo.domain.launches import LIVE, Launch, Purpose, State
 from toryo.domain.sessions import End, Session
 from toryo.domain.times import SECOND, Millis, iso
 from toryo.domain.worktrees import Errand
-from toryo.operations import changing, ending, hands, launching, server_id
+from toryo.operations import changing, ending, hands, launching, server_id, stopping
 from toryo.operations.call import WORK, Call
 from toryo.operations.catalogue import FewNames, Later, NoParameters, Parameters, operation
 from toryo.operations.fields import Printed
@@ -35,6 +35,13 @@ from toryo.workflow.launch import Action, Decision, withdrawn
 from toryo.workflow.snapshot import Snapshot
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
+
+Labels = list[str]
+_OFFERED: Any = Field(
+    default_factory=list,
+    max_length=100,
+    description="What it offers; agents that ask for more go elsewhere.",
+)
 
 ADOPTABLE_AFTER: Millis = 90 * SECOND
 """A launch belongs to the Coordinator that got it until its owner has not called for so long."""
@@ -66,6 +73,7 @@ def list_managed_agents(call: Call, _: NoParameters) -> dict[str, Any]:
 
 class AgentId(Parameters):
     agent_id: Id = Field(description="The agent.")
+    labels: Labels = _OFFERED
 
 
 class ShouldStart(Result):
@@ -76,6 +84,8 @@ class ShouldStart(Result):
 @operation("should_start", grant=Grant.COORDINATOR, parameters=AgentId, result=ShouldStart, reads=True)
 def should_start(call: Call, wanted: AgentId) -> dict[str, Any]:
     """Whether the agent should be started now, and with which program. Creates nothing."""
+    if not _fits_here(call.tx.agents.find(wanted.agent_id), wanted.labels):
+        return {"success": True, "should_start": False}
     for purpose in Purpose:
         for project_id in call.tx.agents.projects_of(wanted.agent_id):
             snapshot, decision = launching.decide(call, wanted.agent_id, project_id, purpose, changes=False)
@@ -88,6 +98,7 @@ class AgentAction(Parameters):
     agent_id: Id = Field(description="The agent.")
     project_id: Id | None = Field(None, description="Only in this project.")
     purpose: Literal["task", "chat"] | None = Field(None, description="Only for this purpose.")
+    labels: Labels = _OFFERED
 
 
 class ActionResult(Result):
@@ -115,14 +126,22 @@ def get_agent_action(call: Call, wanted: AgentAction) -> dict[str, Any]:
         for each in purposes
         for project_id in projects
     ]
+    elsewhere = not _fits_here(agent, wanted.labels)
     for action in (Action.STOP, Action.START):
         for purpose, project_id, snapshot, decision in asked:
+            if decision.action is action and elsewhere and action is Action.START:
+                return _held(agent.id, project_id, purpose, "no_labels", "it asks for labels that are not offered here")
             if decision.action is action:
                 return _acted_on(call, snapshot, decision, purpose, project_id)
     if not asked:
         return _held(agent.id, None, Purpose.TASK, "agent_not_assigned", "a member of no project")
     purpose, project_id, _, decision = asked[0]
     return _held(agent.id, project_id, purpose, decision.reason, decision.words)
+
+
+def _fits_here(agent: Agent | None, labels: list[str]) -> bool:
+    """Whether all that the agent asks for is offered."""
+    return agent is None or agent.labels <= set(labels)
 
 
 def _held(agent_id: str, project_id: str | None, purpose: Purpose, reason: str, rule: str) -> dict[str, Any]:
@@ -151,6 +170,8 @@ def _acted_on(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpo
     else:
         launch = snapshot.launches.get(purpose)
         said["launch_id"] = launch.id if launch else None
+        if launch is not None:
+            stopping.stop(call, launch, decision)
     return said
 
 
@@ -187,11 +208,7 @@ class ClaimStarts(Parameters):
     )
     agent_ids: list[Id] | None = Field(None, max_length=20_000, fail_fast=True, description="Only these agents.")
     providers: list[str] | None = Field(None, max_length=100, description="Only agents of these providers.")
-    labels: list[str] = Field(
-        default_factory=list,
-        max_length=100,
-        description="What it offers; agents that ask for more go elsewhere.",
-    )
+    labels: Labels = _OFFERED
     capabilities: list[str] | None = Field(
         None, max_length=100, description="Only agents with one of these capabilities."
     )
@@ -333,21 +350,7 @@ def _stop_live(call: Call, launch: Launch) -> list[dict[str, Any]]:
     _, decision = launching.decide(call, launch.agent_id, launch.project_id, launch.purpose)
     if decision.action is not Action.STOP:
         return []
-    session = call.tx.sessions.of_launch(launch.id)
-    if session is not None and not session.over:
-        ending.end_session(call, session, End.TOLD_TO_EXIT)
-        call.event(
-            "session.stopped",
-            project_id=launch.project_id,
-            agent_id=launch.agent_id,
-            session_id=session.id,
-            launch_id=launch.id,
-            data={"reason": decision.reason, "row": decision.row},
-        )
-    if decision.reason in ("silent", "time_limit"):  # a runaway's session cools down however it ends
-        ending.cool(call, launch.agent_id, launch.purpose, decision.reason, None)
-    ended = _launch(call, launch.id)
-    call.tx.launches.save(ended, replace(ended, stop_since=call.now, stop_reason=decision.reason))
+    stopping.stop(call, launch, decision)
     return [_stop(launch.id, decision.reason, 0)]
 
 
@@ -497,7 +500,7 @@ def _may_start(agent: Agent | None, asked: ClaimStarts) -> bool:
     if agent is None or (asked.agent_ids is not None and agent.id not in asked.agent_ids):
         return False
     fits = asked.capabilities is None or not set(asked.capabilities).isdisjoint(agent.capabilities)
-    return fits and agent.labels <= set(asked.labels) and any(_runs(each, asked) for each in agent.programs)
+    return fits and _fits_here(agent, asked.labels) and any(_runs(each, asked) for each in agent.programs)
 
 
 def _runs(program: Program | None, asked: ClaimStarts) -> bool:

@@ -11,12 +11,15 @@ from toryo.domain.sessions import End, Session
 from toryo.domain.tasks import Status, Task, Wait
 from toryo.operations import changing, claiming, conversing
 from toryo.operations.call import WORK, Call
+from toryo.operations.claiming import Fate
+from toryo.workflow import launch as rows
 
 GUARD = Actor(SYSTEM, everything=True, guard=True)
 
 _BY_ORDER = frozenset({End.REPORTED, End.LEFT_TO_WAIT, End.TOLD_TO_EXIT})
 _WELL = frozenset({End.REPORTED, End.LEFT_TO_WAIT})
 _NOT_ITS_FAULT = frozenset({End.LEASE_EXPIRED, End.ENDED_BY_PERSON, End.DISMISSED})
+_DECIDED_BY_OTHERS = frozenset({End.REPORTED, End.ENDED_BY_PERSON, End.DISMISSED, End.SUPERSEDED})
 _FROM_OUTSIDE = frozenset({"coordinator_stopped", "could_not_connect", "quota", "rate_limited"})
 """Classes of exits that say nothing about the agent: a launch that ended so is not one without progress."""
 
@@ -35,7 +38,7 @@ def end_session(call: Call, session: Session, why: End, *, counts: bool = False)
     launch = call.tx.launches.find(session.launch_id)
     if launch is not None and launch.live:
         state = State.LOST if why is End.LEASE_EXPIRED else State.EXITED
-        end_launch(call, launch, state, why.value, told=why in _BY_ORDER)
+        end_launch(call, launch, state, why.value, told=why in _BY_ORDER, claim=_fate(call, session, why))
     call.tx.hint(f"session:{session.id}")
     call.event(
         "session.ended",
@@ -56,6 +59,27 @@ def end_session(call: Call, session: Session, why: End, *, counts: bool = False)
     return ended
 
 
+def _fate(call: Call, session: Session, why: End) -> Fate:
+    """What becomes of a queue task that it has claimed: who leaves because it was told to loses nothing by it."""
+    if _obeyed(call, session, why):
+        return Fate.KEPT if _goes_on_later(call, session) else Fate.RETURNED
+    if why in _DECIDED_BY_OTHERS or (why is not End.LEASE_EXPIRED and _ended_from_outside(call, session)):
+        return Fate.RETURNED
+    return Fate.LOST
+
+
+def _obeyed(call: Call, session: Session, why: End) -> bool:
+    """It was told to leave, for what is not its own doing."""
+    told = why in (End.LEFT_TO_WAIT, End.TOLD_TO_EXIT)
+    return told and not rows.failed_by_itself(session, call.context.limits, call.now)
+
+
+def _goes_on_later(call: Call, session: Session) -> bool:
+    agent = call.tx.agents.find(session.agent_id)
+    member = bool(call.tx.agents.members_among(session.project_id, [session.agent_id]))
+    return member and agent is not None and agent.active and agent.managed
+
+
 def _warm(call: Call, agent_id: str, purpose: Purpose, launch: Launch | None) -> None:
     """A success clears failures; that of a stand-in does not prove that the own program can be used again."""
     row = call.tx.agents.cooldowns(agent_id).get(purpose.value)
@@ -71,13 +95,15 @@ def program_of(launch: Launch | None) -> str | None:
     return None if launch is None or launch.provider is None else program_name(launch.provider, launch.model)
 
 
-def end_launch(call: Call, launch: Launch, state: State, reason: str, *, told: bool = False) -> Launch:
-    """The launch is over: the next may start at once."""
+def end_launch(
+    call: Call, launch: Launch, state: State, reason: str, *, told: bool = False, claim: Fate = Fate.RETURNED
+) -> Launch:
+    """The launch is over: the next may start at once. One that nobody signed in for has not used what it claimed."""
     ended = replace(
         launch, state=state, ended_at=call.now, end_reason=reason, told_to_leave=launch.told_to_leave or told
     )
     call.tx.launches.save(launch, ended)
-    claiming.release_launch(call, launch.id, launch.task_id, counted=launch.signed_in_at is not None)
+    claiming.release_launch(call, launch.id, launch.task_id, claim)
     call.event(
         f"launch.{state.value}",
         project_id=launch.project_id,
@@ -107,7 +133,7 @@ def _leave_task(call: Call, session: Session, why: End, *, counts: bool) -> None
     if task.in_progress and task.assignee_id == session.agent_id:
         if counts or why in _BY_ORDER:  # an end that was told breaks the row
             changes["unreported_ends"] = task.unreported_ends + 1 if counts else 0
-        if why in _NOT_ITS_FAULT or _ended_from_outside(call, session):
+        if why in _NOT_ITS_FAULT or _obeyed(call, session, why) or _ended_from_outside(call, session):
             changes["idle_launches"] = max(0, task.idle_launches - 1)
     after = call.tx.tasks.save(task, replace(task, **changes))  # type: ignore[arg-type]
     if counts and after.unreported_ends >= call.context.limits.unreported_ends:

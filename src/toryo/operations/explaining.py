@@ -108,6 +108,8 @@ def explained(decision: Decision, agent_id: str = "AGENT", obstacle: Obstacle | 
         return say("It should be started, and no Coordinator can: {obstacle}", obstacle=obstacle.words)
     if decision.reason == "cooling_down":
         return _cooling_down(decision.facts, agent_id)
+    if decision.reason == "handing_over" and "held_by" in decision.facts:
+        return _handing_over(decision.facts)
     told = constant(_WORDS.get(decision.reason, decision.words))
     if "stands_in" in decision.facts and decision.action is Action.START:
         why = _failure(decision.facts)
@@ -121,6 +123,15 @@ def _cooling_down(facts: Mapping[str, Any], agent_id: str) -> Worded:
         " Sooner, once that is mended: toryo agent resume {agent_id}",
         why=_failure(facts),
         agent_id=agent_id,
+    )
+
+
+def _handing_over(facts: Mapping[str, Any]) -> Worded:
+    return say(
+        "A session of {agent} still lives on its task. It ends when {agent} leaves, or after the grace time."
+        " At once: toryo sessions --end {session}",
+        agent=facts["held_by"],
+        session=facts.get("held_by_session", "SESSION"),
     )
 
 

@@ -15,7 +15,7 @@ from toryo.domain.projects import Decomposition, Language
 from toryo.domain.sessions import End, Session
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import iso_or_none
-from toryo.operations import conversing, ending, showing, talking
+from toryo.operations import below, conversing, ending, showing, talking
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later
 from toryo.workflow import facts, launch, manager, next_action
@@ -123,12 +123,34 @@ def _variants(call: Call, case: Case | None, step: Step) -> dict[str, bool]:
         return {"window_open": case.main.worked_attempt < case.main.attempt and _made_before(case, session)}
     if step.action == "wait_for_delegation":
         return {"leave": _leaves(session, step)}
+    if step.action in ("review_and_resolve_blocks", "resolve_dependency_deadlock"):
+        return {"hopeless": not _may_do_something(call, case)}
     return {}
 
 
 def _answered(call: Call, case: Case) -> bool:
     """Whether what it has delegated has ended: the result is told with the task."""
     return any(each.await_result and not each.open for each in call.tx.chat.delegations_of_task(case.main.id))
+
+
+def _may_do_something(call: Call, case: Case) -> bool:
+    """Whether any of the tools that the words name would be accepted for any of the tasks that they are about."""
+    if case.agent.role is Role.MANAGER:
+        return True
+    return any(_may_resolve(call, case, each) or _may_cancel(call, case, each) for each in case.front if _rests(each))
+
+
+def _rests(task: Task) -> bool:
+    """Neither at work nor ended well."""
+    return task.status not in (Status.IN_PROGRESS, Status.COMPLETED, Status.CANCELLED)
+
+
+def _may_resolve(call: Call, case: Case, task: Task) -> bool:
+    return below.may_move(call, case.ground, task, Status.TODO)
+
+
+def _may_cancel(call: Call, case: Case, task: Task) -> bool:
+    return below.may_change(call, task) and below.may_move(call, case.ground, task, Status.CANCELLED)
 
 
 def _active_workers(case: Case) -> bool:
@@ -163,7 +185,7 @@ def _detail(snapshot: Snapshot, session: Session, step: Step) -> str:
 def _words_of_case(call: Call, case: Case, step: Step) -> dict[str, Any]:
     done = sum(1 for each in case.children if each.status is Status.COMPLETED)
     current = facts.current_subtask(case) if step.action == "execute_subtask" else facts.next_subtask(case)
-    stuck = [each for each in case.children if each.status in (Status.BLOCKED, Status.FAILED)]
+    stuck = [each for each in _own_front(case) if _is_stuck(each)]
     return {
         "cap": case.ground.project.settings.worker_subtasks,
         "task_id": current.id if current else "",
@@ -177,9 +199,14 @@ def _words_of_case(call: Call, case: Case, step: Step) -> dict[str, Any]:
     }
 
 
+def _own_front(case: Case) -> list[Task]:
+    """What an answer about subtasks is about: a worker sees below its own subtasks in progress."""
+    return case.children if case.agent.role is Role.MANAGER else case.front
+
+
 def _who_waits(case: Case) -> list[str]:
     found = []
-    for each in case.children:
+    for each in _own_front(case):
         if not each.open or each.in_progress:
             continue
         waits = [f"{other.id} ({other.status.value})" for other in case.tree.open_dependencies(each)]
@@ -205,9 +232,11 @@ def _belongings(call: Call, case: Case, step: Step) -> dict[str, Any]:
         found["subtask"] = _subtask(call, subtask)
         found["progress"] = _progress(case)
     if step.action == "review_and_resolve_blocks":
-        found["blocked_subtasks"] = [_stuck(call, case, each) for each in case.children if _is_stuck(each)]
+        found["blocked_subtasks"] = [_stuck(call, case, each) for each in _own_front(case) if _is_stuck(each)]
     if step.action == "resolve_dependency_deadlock":
         found["waiting"] = _who_waits(case)
+    if step.action == "wait_for_others":
+        found["waits_for"] = [showing.brief_task(each) for each in facts.at_work_for(case)[:_MANY]]
     if step.state == "fixing_checks":
         found["failed_checks"] = list(details.check_failures)
     if call.agent.role is Role.MANAGER and step.action in (*manager.LOOKS, "report_completion"):
@@ -240,15 +269,13 @@ def _is_stuck(task: Task) -> bool:
 
 
 def _stuck(call: Call, case: Case, task: Task) -> dict[str, Any]:
-    """A blocked or failed subtask: who blocked it, why, and whether this caller may resolve it."""
-    mine = task.blocked_by == case.agent.id
-    by_person = task.blocked_by_person or task.blocked_by_guard
-    may = mine or (not by_person and task.blocked_cause is None)
+    """A blocked or failed subtask: who blocked it, why, and whether this caller may set it to todo, or cancel it."""
     return {
         **showing.brief_task(task),
         "blocked_by": task.blocked_by,
         "blocked_reason": task.blocked_reason or call.tx.tasks.details(task.id).error,
-        "you_may_resolve": may if task.status is Status.BLOCKED else case.tree.parent(task) is not None,
+        "you_may_resolve": _may_resolve(call, case, task),
+        "you_may_cancel": _may_cancel(call, case, task),
     }
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 
 from toryo.domain import creating
-from toryo.domain.agents import Agent, Role
+from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.ground import Ground
 from toryo.domain.sessions import Choice
@@ -357,7 +357,7 @@ def _own(call: Call, task_id: str) -> tuple[Ground, Task]:
     """A manager's descendant, or a worker's own self-made subtask. Raises Refusal."""
     ground, main = _main(call)
     task = _below(call, ground, main, task_id)
-    if call.agent.role is not Role.MANAGER and not (task.assignee_id == call.agent.id and not task.delegated):
+    if not below.may_change(call, task):
         raise Refusal(
             Code.MANAGER_REQUIRED,
             f"Task {task_id} is not one of your own subtasks.",

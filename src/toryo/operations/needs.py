@@ -1,6 +1,7 @@
 """What needs people, derived from facts whenever it is asked: nothing of it is stored, so nothing of it is ever stale.
 
-`SOURCES` has one function for each thing a person may be needed for. Whom it concerns: a request, everybody who may
+`SOURCES` has one function for each thing a person may be needed for; what is stuck (`operations/stuck.py`) comes last,
+where none of them has a word for it. Whom it concerns: a request, everybody who may
 judge it; anything else, the person next above the agent; where nobody stands above, the owners.
 """
 
@@ -20,8 +21,9 @@ from toryo.domain.tasks import Details, Status, Task
 from toryo.domain.times import DAY, Millis, iso
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.domain.worktrees import Worktree
-from toryo.operations import rights, tries
+from toryo.operations import rights, stuck, tries
 from toryo.operations.call import Call
+from toryo.operations.picture import Picture
 from toryo.storage.needs import Unseen
 
 BRIEF = 500
@@ -53,9 +55,9 @@ _GUARDS = {
 }
 
 
-def of(call: Call, person: Agent) -> list[Need]:
-    """What needs this person, the most urgent first."""
-    return [each for each in _found(_View(call, [person])) if each.person_id == person.id]
+def of(call: Call, person: Agent, picture: Picture | None = None) -> list[Need]:
+    """What needs this person, the most urgent first. Of a `picture` that was taken already: in its projects."""
+    return [each for each in _found(_View(call, [person]), picture) if each.person_id == person.id]
 
 
 def of_everybody(call: Call) -> list[Need]:
@@ -129,8 +131,10 @@ class _View:
         return [each for each in tasks if each.project_id in self.projects]
 
 
-def _found(view: _View) -> list[Need]:
+def _found(view: _View, picture: Picture | None = None) -> list[Need]:
     found = [need for source in SOURCES for need in source(view)]
+    told = {each.task_id for each in found if each.task_id is not None}
+    found += _stuck(view, picture or Picture(view.call), told)
     return sorted((each for each in found if each.person_id in view.people), key=lambda each: each.order)
 
 
@@ -353,6 +357,46 @@ def _stalls(view: _View) -> Iterator[Need]:
             )
 
 
+def _freed(view: _View) -> Iterator[Need]:
+    """What was unblocked together with something else, could not go on at that moment, and was not started since.
+
+    What somebody has unblocked by name, and left to be done, they know of.
+    """
+    freed = view.here(view.call.tx.needs.freed())
+    above = _ancestors(view, freed)
+    for task in freed:
+        event = view.call.tx.events.newest_of(task.id, ["task.unblocked"])
+        if event is None or "caused_by" not in event.data or _left_to_agent(view, task, above):
+            continue
+        yield from _of_task(
+            view.responsible(task.assignee_id, task.project_id),
+            Kind.STUCK,
+            task,
+            (
+                say("Stuck: {title}", title=task.title),
+                constant(
+                    "What had blocked it is resolved, but it could not go on then, and nobody has started it since."
+                ),
+            ),
+            Action("unblock", f"toryo task move {task.id} in_progress"),
+            Action("cancel", f"toryo task cancel {task.id} --reason …"),
+            since=task.moved_at,
+        )
+
+
+def _stuck(view: _View, picture: Picture, told: Collection[str]) -> Iterator[Need]:
+    """What cannot move by itself, where nothing else above says so."""
+    for each in stuck.found(picture, told):
+        yield from _of_task(
+            view.responsible(each.task.assignee_id, each.task.project_id),
+            Kind.STUCK,
+            each.task,
+            (say("Stuck: {title}", title=each.task.title), each.why),
+            *each.actions,
+            since=each.since,
+        )
+
+
 def _own_tasks(view: _View) -> Iterator[Need]:
     """What a person has to do themselves."""
     for task in view.here(view.call.tx.needs.in_progress_of(view.people)):
@@ -506,20 +550,25 @@ _CORRECTED_BY = {"bad_options": "--option NAME=VALUE", "no_provider": "--provide
 
 
 def _runaways(view: _View) -> Iterator[Need]:
-    """Agents that a guard has stopped, as long as they cool down because of it."""
-    for agent, reason in _ended_for(view, _RAN_AWAY, cooling=True):
+    """Agents that a guard has stopped, as long as they cool down because of it or have work, and have not been well
+    since."""
+    at_work = {agent_id for agent_id, _ in view.call.tx.tasks.at_work()}
+    for agent, reason in _ended_for(view, _RAN_AWAY, unless_rested=at_work):
         title = say("{agent} was stopped: {reason}", agent=agent.name, reason=reason)
         yield from _failing(view, agent, Kind.RUNAWAY, title, reason)
 
 
-def _ended_for(view: _View, reasons: Collection[str], *, cooling: bool = False) -> Iterator[tuple[Agent, str]]:
-    """Active agents whose newest start has ended for one of these reasons; `cooling`: and that wait because of it."""
+def _ended_for(
+    view: _View, reasons: Collection[str], *, unless_rested: Collection[str] | None = None
+) -> Iterator[tuple[Agent, str]]:
+    """Active agents whose newest start has ended for one of these reasons. Where `unless_rested` names agents: of the
+    others only those that still wait because of it."""
     told: set[str] = set()
     for agent_id, purpose, until, reason in view.call.tx.needs.cooling(reasons):
         agent = view.agents.get(agent_id)
         if agent is None or not agent.active or agent_id in told or _signed_in(view, agent_id, purpose):
             continue
-        if not cooling or until > view.now:
+        if unless_rested is None or agent_id in unless_rested or until > view.now:
             told.add(agent_id)
             yield agent, reason
 
@@ -536,13 +585,21 @@ def _failing(view: _View, agent: Agent, kind: Kind, title: Worded, reason: str) 
             about=f"{agent.id} {reason}",
             title=title,
             text=together((why, said[: BRIEF - len(why)])),
-            since=seen.exit_reported_at or seen.ordered_at if seen is not None else view.now,
+            since=_failed_at(view, agent.id, reason),
             actions=(
                 Action("resume", f"toryo agent resume {agent.id}"),
                 Action("log", f"toryo logs {agent.id}"),
             ),
             agent_id=agent.id,
         )
+
+
+def _failed_at(view: _View, agent_id: str, reason: str) -> Millis:
+    """When its cooldown for this reason began."""
+    for event in view.call.tx.events.newest(20, agent_id=agent_id, kind="agent.cooling_down"):
+        if event.data.get("reason") == reason:
+            return event.at
+    return view.agents[agent_id].updated_at
 
 
 def _signed_in(view: _View, agent_id: str, purpose: str) -> bool:
@@ -585,5 +642,6 @@ SOURCES: tuple[Callable[[_View], Iterator[Need]], ...] = (
     _runaways,
     _locked,
     _reviews,
+    _freed,
     _own_tasks,
 )

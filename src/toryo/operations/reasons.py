@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from toryo.domain.launches import Purpose
@@ -15,6 +16,8 @@ from toryo.workflow.launch import Action, Decision
 def told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> dict[str, Any]:
     """The decision from facts now, in words and with what hinders it; changes nothing."""
     snapshot, decision = launching.decide(call, agent_id, project_id, purpose, changes=False)
+    if "held_by" in decision.facts:
+        decision = _naming_session(call, decision, project_id)
     obstacle = starters.nobody_can(call, snapshot, decision, purpose)
     starts = decision.action is Action.START and purpose is Purpose.TASK
     held = hands.hindrance(call, decision.task_id) if starts else None
@@ -38,6 +41,13 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> dict[s
         "until": iso_or_none(decision.until),
         "seconds_left": max(0, (decision.until - call.now) // 1000) if decision.until is not None else None,
     }
+
+
+def _naming_session(call: Call, decision: Decision, project_id: str) -> Decision:
+    """With the session that still lives on its main task."""
+    held_by = call.tx.sessions.live_of(project_id, decision.facts["held_by"]).get(Purpose.TASK)
+    more = {"held_by_session": held_by.id} if held_by is not None else {}
+    return replace(decision, facts={**decision.facts, **more})
 
 
 def _what_was_wrong(call: Call, agent_id: str, project_id: str, decision: Decision) -> str:

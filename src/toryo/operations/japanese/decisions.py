@@ -27,6 +27,9 @@ TEXTS: dict[str, str] = {
     "どれかのブロックを解除するか、別のタスクを割り当ててください。",
     "It is running, or was started and is about to sign in.": "実行中、または起動されてサインインするところです。",
     "Its start was ordered; its process has not signed in yet.": "起動を指示しましたが、プロセスはまだサインインしていません。",
+    "A session of {agent} still lives on its task. It ends when {agent} leaves, or after the grace time."
+    " At once: toryo sessions --end {session}": "このタスクでは {agent} のセッションがまだ続いています。"
+    "{agent} が離れるか、猶予時間が過ぎると終わります。すぐに終わらせるには: toryo sessions --end {session}",
     "Another agent's session still lives on its task.": "このタスクでは、別のエージェントのセッションがまだ続いています。",
     "It waits, and something below it is blocked or has failed: it is started to decide.": "待機中ですが、"
     "下位のタスクがブロックされたか失敗したため、判断のために起動します。",
@@ -165,7 +168,8 @@ TEXTS: dict[str, str] = {
     "its time limit": "制限時間に達した",
     "or the budget": "予算に達した",
     "or is silent": "応答がない",
-    "blocked tasks and none in progress": "ブロックされたタスクがあり、進行中のタスクがない",
+    "blocked tasks and none in progress, and no queue task is ready for it": "ブロックされたタスクがあり、進行中のタスクも、"
+    "開始できるキューのタスクもない",
     "a live task session": "タスクのセッションが続いている",
     "a launch not yet signed in": "起動したがまだサインインしていない",
     "cooling down after failures or a quota message": "失敗または割り当て切れの後の休止中",
@@ -184,7 +188,8 @@ TEXTS: dict[str, str] = {
     "まだ終わらない委任を待つために退出した、または待つほかない",
     "a worker's: all it could be told is wait_for_others": "ワーカーのもの: ほかを待つほかない（wait_for_others）",
     "a main task": "メインタスクがある",
-    "it serves a queue and a task there is ready": "キューを担当し、開始できるタスクがある",
+    "it serves a queue and a task there is ready, on which it would not only be told to wait (as in row 12a)": "キューを担当し、"
+    "開始できるタスクがあり、そこで待つように指示されるだけではない (行 12a と同じ条件)",
     "always": "いつでも",
     "not a member, and a chat session is live": "メンバーではなく、チャットのセッションが続いている",
     "not a member": "メンバーではない",

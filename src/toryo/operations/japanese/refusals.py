@@ -37,6 +37,10 @@ TEXTS: dict[str, str] = {
     "Use that one, or give this one a title that says what is different.": "それを使うか、違いが分かるタイトルを付けてください。",
     # domain/dependencies
     "These dependencies would wait for each other for ever: {cycle}.": "これらの依存関係は互いを待ち続けることになります: {cycle}。",
+    "The dependency {task_id} is {status}: it will not be completed.": "依存先の {task_id} は {status} のため、"
+    "完了することはありません。",
+    "Leave it out, or depend on a task that replaces it. A failed one may be tried again first.": "依存から外すか、"
+    "代わりのタスクを指定してください。失敗したタスクは、先に再試行できます。",
     "Leave one of them out.": "どれか一つを外してください。",
     # domain/ids
     "{identifier!r} cannot be an id.": "{identifier!r} は ID として使えません。",

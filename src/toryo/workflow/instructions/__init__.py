@@ -36,6 +36,8 @@ TOOLS: dict[str, tuple[str, ...]] = {
     "wait_for_others": ("logout",),
     "review_and_resolve_blocks.worker": (*_BLOCKS, "cancel_task"),
     "review_and_resolve_blocks.manager": (*_BLOCKS, "cancel_task", "create_tasks_batch"),
+    "review_and_resolve_blocks.hopeless": ("list_tasks", "get_task", "report_completed"),
+    "resolve_dependency_deadlock.hopeless": ("list_tasks", "report_completed"),
     "resolve_dependency_deadlock": (
         "list_tasks",
         "update_task_dependencies",
@@ -87,7 +89,8 @@ def words(key: str, language: Language, **facts: Any) -> str:
 def key_of(step: Step, role: Role, **how: bool) -> str:
     """Which words a step takes; `how` names what differs.
 
-    `alone`, `window_open`, `optional`, `leave`, `fixing`, `answered`, and `chat` for a chat session.
+    `alone`, `window_open`, `optional`, `leave`, `fixing`, `answered`,
+    `hopeless`, and `chat` for a chat session.
     """
     manager = role is Role.MANAGER
     if step.action == "exit":
@@ -100,7 +103,7 @@ def key_of(step: Step, role: Role, **how: bool) -> str:
         return "create_subtasks.optional" if how.get("optional") else "create_subtasks.worker"
     if step.action == "start" and how.get("alone"):
         return "start.alone"
-    if step.action == "review_and_resolve_blocks":
+    if step.action == "review_and_resolve_blocks" and not how.get("hopeless"):
         return f"review_and_resolve_blocks.{'manager' if manager else 'worker'}"
     if step.action == "report_completion" and manager:
         return "report_completion.manager"
@@ -112,4 +115,6 @@ _VARIANTS: dict[tuple[str, ...], str] = {
     ("execute_task", "fixing"): "execute_task.fixing",
     ("start_subtask", "window_open"): "start_subtask.open",
     ("wait_for_delegation", "leave"): "wait_for_delegation.leave",
+    ("review_and_resolve_blocks", "hopeless"): "review_and_resolve_blocks.hopeless",
+    ("resolve_dependency_deadlock", "hopeless"): "resolve_dependency_deadlock.hopeless",
 }

@@ -44,6 +44,10 @@ TEXTS: dict[str, str] = {
     "review_and_resolve_blocks.manager": "Only blocked or failed subtasks are left: {blocked}. Look at them (list_tasks, "
     "get_task). Retry or unblock with update_task_status (todo), cancel_task, or add another way "
     '(create_tasks_batch, intent "new"). If it cannot be resolved, call report_completed(result="blocked").',
+    "review_and_resolve_blocks.hopeless": "Only blocked or failed subtasks are left, and none of them is yours to change: "
+    '{blocked}. Call report_completed(result="blocked", summary="why"), and say who has to do what.',
+    "resolve_dependency_deadlock.hopeless": "No subtask can be started, and none of them is yours to change: {waiting}. "
+    'Call report_completed(result="blocked", summary="why"), and say who has to do what.',
     "resolve_dependency_deadlock": "No subtask can be started: {waiting}. Change the dependencies "
     "(update_task_dependencies), cancel what is not needed (cancel_task), or call "
     'report_completed(result="blocked", summary="why").',

@@ -39,6 +39,10 @@ TEXTS: dict[str, str] = {
     "■ 確認\n  - list_tasks でブロック中のタスクを確認\n  - get_task で詳細とブロック理由を確認\n\n"
     "■ 対処\n  - 解除・再試行: update_task_status で todo に変更\n  - 不要: cancel_task\n"
     '  - 別の方法: create_tasks_batch（intent "new"）\n  - 対処不可: report_completed で blocked として報告',
+    "review_and_resolve_blocks.hopeless": "ブロックまたは失敗したサブタスクだけが残っており、あなたが変更できるものはありません: "
+    '{blocked}。report_completed(result="blocked", summary="理由") で、誰が何をする必要があるかを報告してください。',
+    "resolve_dependency_deadlock.hopeless": "開始できるサブタスクがなく、あなたが変更できるものもありません: {waiting}。"
+    'report_completed(result="blocked", summary="理由") で、誰が何をする必要があるかを報告してください。',
     "resolve_dependency_deadlock": "開始できるサブタスクがありません: {waiting}。update_task_dependencies で依存関係を変更するか、"
     'cancel_task で不要なものを取り消すか、report_completed(result="blocked", summary="理由") で報告してください。',
     "situational_awareness": "現在の状況を確認し、次のアクションを選択してください。\n\n■ 状況確認ツール\n"
