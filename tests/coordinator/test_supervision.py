@@ -23,7 +23,7 @@ import pytest
 
 from tests.client.fake_server import BOUND, Call, FakeServer
 from tests.coordinator.test_loop import FAST, Orders, exit_of, launch, story, until
-from toryo.coordinator import instance, processes
+from toryo.coordinator import instance, plan, processes
 from toryo.coordinator.config import Config
 from toryo.coordinator.loop import Coordinator
 from toryo.coordinator.provider import FINE, Command, Provider, Setting, judge_model
@@ -223,6 +223,61 @@ def test_one_good_sign_makes_patience_begin_anew(server, orders, project, tmp_pa
         assert "error" not in exit_of(server, "a")
 
     story(server, tmp_path, tell, providers=providers(patience=1.2))
+
+
+def test_what_time_does_not_mend_is_waited_for_a_moment_only(server, orders, project, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(plan, "IN_VAIN_FOR", 0.5)
+    no = "tell(troubled=dict(words='authentication_failed', status=401, retry_seconds=35.0))"
+
+    def tell(_: Coordinator) -> None:
+        orders.give(fake("a", f"{no}\nrest()", project))
+        reported = exit_of(server, "a")
+        assert reported["error"] == "not_logged_in: authentication_failed"
+        assert "quota_reset_seconds" not in reported
+
+    story(server, tmp_path, tell, providers=providers(patience=600))
+
+
+GIVES_UP = """
+def give_up(*_):
+    tell(troubled=dict(words='error_during_execution', final=True))
+    sys.exit(1)
+signal.signal(signal.SIGINT, give_up)
+"""
+
+
+def test_what_a_program_says_when_it_is_interrupted_does_not_hide_why_it_was(server, orders, project, tmp_path) -> None:
+    def tell(_: Coordinator) -> None:
+        orders.give(fake("a", f"{GIVES_UP}{NO}\nrest()", project))
+        reported = exit_of(server, "a")
+        assert reported["error"].startswith("rate_limited")
+        assert reported["quota_reset_seconds"] == 77
+
+    story(server, tmp_path, tell, providers=providers(patience=0.6))
+
+
+@pytest.mark.parametrize(
+    ("script", "failure"),
+    [
+        ("tell(session='s1')\ntell(troubled=dict(words='no', status=401))", "not_logged_in: no"),
+        ("tell(session='s1')\ntell(troubled=dict(words='no', status=429))", "rate_limited: no"),
+        ("tell(session='s1')\ntell(troubled=dict(words='no', status=500))", "service_failed: no"),
+        ("tell(session='s1')\ntell(troubled=dict(words='fetch failed'))", "service_failed: fetch failed"),
+        ("tell(session='s1')", "service_failed: Its model's service did not answer."),
+        ("tell(session='s1')\ntell(said='Hello.')", "could_not_connect"),
+        ("print('words of its own', flush=True)", "could_not_connect"),
+    ],
+)
+def test_who_did_not_sign_in_in_time_ends_with_the_cause_that_its_output_tells(
+    server, orders, project, tmp_path, script, failure
+) -> None:
+    def tell(_: Coordinator) -> None:
+        orders.give(fake("a", f"{GIVES_UP}{script}\nready()\nrest()", project))
+        until((project / "ready").exists)
+        orders.give(stop=[{"launch_id": "lau_a", "reason": "not_signed_in", "grace_seconds": 0}])
+        assert exit_of(server, "a")["error"] == failure
+
+    story(server, tmp_path, tell, providers=providers())
 
 
 def test_what_runs_longer_than_it_may_is_stopped_and_named(server, orders, project, tmp_path) -> None:

@@ -44,6 +44,8 @@ from toryo.coordinator.provider import (
     StartFailure,
     Verdict,
     judge_trouble,
+    judge_unsigned,
+    time_will_not_mend,
 )
 from toryo.coordinator.providers import configured
 from toryo.coordinator.sandbox import Sandbox, default_mode
@@ -204,7 +206,7 @@ class Coordinator:
         """
         news = not plan.does_nothing
         for launch_id, stop in plan.stop:
-            self._table[launch_id].stop = stop
+            self._table[launch_id].tell_to_leave(stop)
             log.debug("%s is to end within %.0f s: %s", launch_id, stop.grace, stop.reason)
         for launch_id, stage in plan.signal:
             self._signal(launch_id, stage)
@@ -356,7 +358,7 @@ class Coordinator:
             return False
         reading = self._read_to_the_end(entry)
         end = _exit(entry.process, reading, entry.log)
-        verdict = _judged(entry, end)
+        verdict = _judged(entry, end, reading)
         log.info("%s has ended: exit code %s, signal %s, %s", launch_id, end.exit_code, end.signal, verdict.failure)
         told = {
             "exit_code": _told_as(end, verdict),
@@ -425,11 +427,13 @@ class Coordinator:
             return
         entry.heed(output.reading, _now())
         provider, turns = entry.provider, output.reading.turns if output.reading else 0
-        printed = planning.Output(output.size, turns, entry.troubled_since)
+        trouble = output.reading.trouble if output.reading else None
+        in_vain = trouble is not None and time_will_not_mend(trouble)
+        printed = planning.Output(output.size, turns, entry.troubled_since, in_vain)
         bounds = planning.Bounds(provider.max_output, provider.patience, provider.max_turns)
         reason = planning.overstepped(printed, bounds, _now())
         if reason is not None:
-            entry.stop = Stop(_now(), 0.0, reason, FLOOD_STEP if reason == "output_flood" else None)
+            entry.tell_to_leave(Stop(_now(), 0.0, reason, FLOOD_STEP if reason == "output_flood" else None))
             self._news.set()
 
     def _drop(self, launch_id: str) -> None:
@@ -637,11 +641,13 @@ def _client(config: Config, data_dir: Path | None) -> AsyncClient:
     return AsyncClient(found.url, found.token)
 
 
-def _judged(entry: Entry, end: Exit) -> Verdict:
+def _judged(entry: Entry, end: Exit, reading: Reading) -> Verdict:
     """What this Coordinator ended itself did not fail, whatever it printed; unless it overstepped its bounds."""
     if entry.stop is not None and entry.stage is not Stage.NONE:
-        if entry.stop.reason == "out_of_patience" and end.trouble is not None:
-            return judge_trouble(end.trouble, end.now)
+        if entry.stop.reason == NOT_SIGNED_IN:
+            return judge_unsigned(replace(end, trouble=entry.trouble), silent=reading.unanswered)
+        if entry.stop.reason == "out_of_patience" and entry.trouble is not None:
+            return judge_trouble(entry.trouble, end.now)
         return Verdict(_ORDERED.get(entry.stop.reason, Ended.STOPPED))
     if entry.provider is None or (end.exit_code is None and end.signal is None):
         # one that was adopted: nobody learns how it ended, unless its output tells
@@ -686,6 +692,8 @@ def _session(reading: Reading) -> dict[str, Any] | None:
     return None if reading.session_id is None else {"id": reading.session_id, "totals": reading.totals}
 
 
+NOT_SIGNED_IN = "not_signed_in"
+"""Why the server has a process ended whose launch nobody signed in for in time."""
 _ORDERED: Mapping[str, Failure | Ended] = {
     "time_limit": Failure.TIMED_OUT,
     "turn_limit": Failure.TURN_LIMIT,

@@ -15,7 +15,7 @@ from toryo.coordinator.plan import Seconds, Seen, Stage, State, Stop
 from toryo.coordinator.processes import Process
 from toryo.coordinator.provider import Provider
 from toryo.coordinator.secrets import Mask
-from toryo.coordinator.stream import Event, Reading
+from toryo.coordinator.stream import Event, Reading, Troubled
 from toryo.coordinator.worktrees import Worktree
 
 REMEMBERED = 10_000
@@ -31,6 +31,8 @@ class Entry:
     log: Log | None = None
     mask: Mask | None = None
     stop: Stop | None = None
+    trouble: Troubled | None = None
+    """What the model's service had said when it was told to leave: what follows may come of that."""
     stage: Stage = Stage.NONE
     signalled_at: Seconds = 0.0
     leaderless_since: Seconds | None = None
@@ -53,6 +55,12 @@ class Entry:
         state = self._state(now)
         since = self.since if self.leaderless_since is None else self.leaderless_since
         return Seen(self.launch, state, since, self.stop, self.stage, self.signalled_at)
+
+    def tell_to_leave(self, stop: Stop) -> None:
+        self.stop = stop
+        if self.log is not None and self.log.reading is not None:
+            self.log.read()  # what it has said so far, and nothing that it says because of this
+            self.trouble = self.log.reading.trouble
 
     def heed(self, reading: Reading | None, now: Seconds) -> None:
         """Notes since when its model's service says no."""

@@ -127,7 +127,7 @@ class TestQwen(Contract):
             ("[API Error: 429 rate limit exceeded]", Failure.RATE_LIMITED, 300),
             ("[API Error: 429 Free allocated quota exceeded.]", Failure.QUOTA, 1800),
             ("Qwen OAuth quota exceeded: Your free daily quota has been reached.", Failure.QUOTA, 1800),
-            ("[API Error: 500 internal server error]", Failure.CRASHED, None),
+            ("[API Error: 500 internal server error]", Failure.SERVICE_FAILED, None),
         ],
     )
     def test_its_last_words_are_understood(

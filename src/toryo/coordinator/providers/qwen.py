@@ -110,7 +110,7 @@ def _ended(line: dict[str, Any]) -> Iterable[Event]:
         error = line.get("error") or {}
         words = str(error.get("message") or line.get("result") or line.get("subtype") or "")
         status = re.match(re.escape(_API_ERROR) + r" (\d{3})\b", words)
-        yield Troubled(words, int(status[1]) if status else None, final=True)
+        yield Troubled(words, int(status[1]) if status else None, final=True, own=words.startswith(_REPEATED))
 
 
 _API_ERROR = "[API Error:"
