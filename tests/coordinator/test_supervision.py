@@ -26,7 +26,7 @@ from tests.coordinator.test_loop import FAST, Orders, exit_of, launch, story, un
 from toryo.coordinator import instance, plan, processes
 from toryo.coordinator.config import Config
 from toryo.coordinator.loop import Coordinator
-from toryo.coordinator.provider import FINE, Command, Provider, Setting, judge_model
+from toryo.coordinator.provider import FINE, Beside, Command, Provider, Setting, judge_model
 from toryo.coordinator.stream import Called, Event, Said, Session, Troubled, Turned, Used
 from toryo.provider_options import EVERY
 
@@ -63,7 +63,8 @@ def speaks(event: dict[str, Any]) -> Iterable[Event]:
 
 def prepare(setting: Setting) -> Command:
     script = PROGRAM + str(setting.options["script"])
-    return Command((sys.executable, "-c", script, setting.resume or "", setting.prompt))
+    words = (setting.resume or "", setting.prompt, str(setting.workspace))
+    return Command((sys.executable, "-c", script, *words), files={"beside": ""})
 
 
 FAKE = Provider("fake", prepare, judge_model, parse=speaks, resumes=True, options=EVERY)
@@ -236,6 +237,26 @@ def test_what_time_does_not_mend_is_waited_for_a_moment_only(server, orders, pro
         assert "quota_reset_seconds" not in reported
 
     story(server, tmp_path, tell, providers=providers(patience=600))
+
+
+def test_what_a_program_tells_in_another_file_counts_and_is_read_by_people(server, orders, project, tmp_path) -> None:
+    """Qwen Code asks again in silence, and tells of it in its telemetry alone."""
+    script = f"""
+def tell_beside(**event):
+    with open(sys.argv[3] + "/beside", "a") as file:
+        file.write(json.dumps(event) + "\\n")
+tell(said='Hello.')
+{NO.replace("tell(", "tell_beside(")}
+rest()
+"""
+
+    def tell(_: Coordinator) -> None:
+        orders.give(fake("a", script, project))
+        assert exit_of(server, "a")["error"].startswith("rate_limited")
+        until(lambda: "! the model's service said no (429)" in orders.logs.get("lau_a", ""))
+
+    beside = Beside("beside", lambda text: text.splitlines())
+    story(server, tmp_path, tell, providers=providers(patience=0.6, beside=beside))
 
 
 GIVES_UP = """

@@ -349,6 +349,7 @@ class Coordinator:
         log.info("%s: %s (%s)", launch_id, stage.name.lower(), entry.stop.reason if entry.stop else "left behind")
         entry.stage, entry.signalled_at = stage, _now()
         if entry.process is not None:
+            entry.made_to_leave = entry.made_to_leave or not entry.process.over
             entry.process.signal_group(stage)
 
     def _reap(self, launch_id: str) -> bool:
@@ -425,6 +426,7 @@ class Coordinator:
         entry = self._table.find(launch_id)
         if entry is None or entry.provider is None or entry.log is not output or entry.stage is not Stage.NONE:
             return
+        self._hear_beside(entry, output)
         entry.heed(output.reading, _now())
         provider, turns = entry.provider, output.reading.turns if output.reading else 0
         trouble = output.reading.trouble if output.reading else None
@@ -436,6 +438,17 @@ class Coordinator:
             entry.tell_to_leave(Stop(_now(), 0.0, reason, FLOOD_STEP if reason == "output_flood" else None))
             self._news.set()
 
+    def _hear_beside(self, entry: Entry, output: Log) -> None:
+        """What it tells in another file becomes part of its output: it is read with that at the next look."""
+        beside = entry.provider.beside if entry.provider is not None else None
+        if beside is None:
+            return
+        with contextlib.suppress(OSError, ValueError):
+            text, entry.beside_at = self._starter.told_beside(entry.launch.launch_id, beside.file, entry.beside_at)
+            lines = list(beside.lines(text))
+            if lines:
+                logs.add(output.path, lines)
+
     def _drop(self, launch_id: str) -> None:
         """Never started: the server may order it, or another, when it sees fit."""
         self._table.remove(launch_id)
@@ -446,6 +459,7 @@ class Coordinator:
         orphans.end_checks(self._instance.mark)
         for orphan in orphans.find(self._server.url, self._instance.mark):
             entry = self._table.add(Entry(orphan.launch, _now()))
+            entry.beside_at = None
             entry.adopted, entry.since = True, _now() - (processes.age(orphan.pid) or 0.0)
             entry.provider = self._starter.providers.get(orphan.launch.ai_type)
             entry.stop = _time_limit(entry.provider, entry.since) if entry.provider is not None else None
@@ -643,7 +657,7 @@ def _client(config: Config, data_dir: Path | None) -> AsyncClient:
 
 def _judged(entry: Entry, end: Exit, reading: Reading) -> Verdict:
     """What this Coordinator ended itself did not fail, whatever it printed; unless it overstepped its bounds."""
-    if entry.stop is not None and entry.stage is not Stage.NONE:
+    if entry.stop is not None and entry.made_to_leave:
         if entry.stop.reason == NOT_SIGNED_IN:
             return judge_unsigned(replace(end, trouble=entry.trouble), silent=reading.unanswered)
         if entry.stop.reason == "out_of_patience" and entry.trouble is not None:

@@ -179,6 +179,15 @@ class Needs:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """A file of the launch's directory in which a program tells, while it runs, what its output does not."""
+
+    file: str
+    lines: Callable[[str], Iterable[str]]
+    """What was written there since the last look, as lines of its output that `parse` understands."""
+
+
+@dataclass(frozen=True, slots=True)
 class Provider:
     name: str
     prepare: Callable[[Setting], Command]
@@ -200,6 +209,7 @@ class Provider:
     """How to read its output, one JSON object per line; None: its output is its own words."""
     also: Callable[[Path], Iterable[Event]] | None = None
     """What it told elsewhere than in its output: reads the launch's directory after the end."""
+    beside: Beside | None = None
     reads_project: bool = False
     """Whether `prepare` reads files of the project: agents write there, so it is done beside everything else."""
     options: tuple[Option, ...] | None = None

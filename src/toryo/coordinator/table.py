@@ -35,6 +35,8 @@ class Entry:
     """What the model's service had said when it was told to leave: what follows may come of that."""
     stage: Stage = Stage.NONE
     signalled_at: Seconds = 0.0
+    made_to_leave: bool = False
+    """Its process itself was signalled, not only what it has left behind."""
     leaderless_since: Seconds | None = None
     troubled_since: Seconds | None = None
     """Since when the model's service says no and nothing good has followed."""
@@ -48,6 +50,8 @@ class Entry:
     """Started by a predecessor: its order is known in part, and how it ends is not told."""
     elsewhere: list[Event] = field(default_factory=list)
     """What the program told elsewhere than in its output, in the run before it was reminded too."""
+    beside_at: int | None = 0
+    """How far what it tells in another file was read; None: what is there by now was."""
     reminded: bool = False
     """It had left without a report and was resumed: that happens once."""
 
