@@ -515,6 +515,24 @@ def test_an_end_is_told_when_everything_of_the_group_has_ended(server, orders, p
     story(server, tmp_path, tell)
 
 
+def test_who_leaves_by_itself_in_its_grace_time_was_not_stopped_whatever_it_left_behind(
+    server, orders, project, tmp_path
+) -> None:
+    def tell(_: Coordinator) -> None:
+        for name in ("ready", "go"):
+            os.mkfifo(project / name)
+        script = "(trap '' TERM INT; echo > ready; exec sleep 300) & read line < go; exit 7"
+        orders.give(launch("a", script, project))
+        (project / "ready").read_text()
+        orders.give(stop=[{"launch_id": "lau_a", "reason": "launch_over", "grace_seconds": 300}])
+        server.waiting_for("claim_starts", 3)
+        (project / "go").write_text("go\n")
+        reported = exit_of(server, "a")
+        assert (reported["exit_code"], reported["error"]) == (7, "crashed")
+
+    story(server, tmp_path, tell)
+
+
 def test_told_to_leave_it_interrupts_its_agents_reports_them_and_starts_nobody(
     server, orders, project, tmp_path
 ) -> None:

@@ -110,7 +110,7 @@ def show_agent(here: Here, agent: Id) -> None:
 def resume_agent(here: Here, agent: Id) -> None:
     """Start it at once though it, or the account of its program, cools down; so may all on that account."""
     answer = here.send("POST", f"/agents/{agent}/resume")
-    here.answer(answer, lambda: _print_ended(agent, answer["ended"]))
+    here.answer(answer, lambda: _print_ended(here, agent, answer["ended"]))
 
 
 @command(group, "edit")
@@ -264,14 +264,16 @@ def _turn(here: Here, agent: str, verb: str) -> None:
     here.answer(answer, lambda: output.done(f"{agent} is {answer['agent']['status']}"))
 
 
-def _print_ended(agent: str, ended: list[str]) -> None:
+def _print_ended(here: Here, agent: str, ended: list[str]) -> None:
+    """What was ended, and what follows: something else may hold it still."""
     if not ended:
-        output.say(f"{agent} does not cool down. Why it does not run: toryo why {agent}")
-        return
+        output.say(f"{agent} does not cool down.")
     for each in ended:
         held = f"the wait for the {each}" if each.startswith("account") else f"the cooldown for its {each} work"
         output.done(f"ended {held}")
-    output.say(f"{agent} starts as soon as a Coordinator has a free slot: toryo why {agent}")
+    for each in here.get(f"/agents/{agent}/why")["decisions"]:
+        output.say(f"{agent} in {each['project_id']} ({each['purpose']}): {each['explanation']}")
+    output.say(f"More: toryo why {agent}")
 
 
 def _print_passkey(answer: dict[str, Any], what: str) -> None:

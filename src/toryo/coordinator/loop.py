@@ -44,6 +44,8 @@ from toryo.coordinator.provider import (
     StartFailure,
     Verdict,
     judge_trouble,
+    judge_unsigned,
+    time_will_not_mend,
 )
 from toryo.coordinator.providers import configured
 from toryo.coordinator.sandbox import Sandbox, default_mode
@@ -204,7 +206,7 @@ class Coordinator:
         """
         news = not plan.does_nothing
         for launch_id, stop in plan.stop:
-            self._table[launch_id].stop = stop
+            self._table[launch_id].tell_to_leave(stop)
             log.debug("%s is to end within %.0f s: %s", launch_id, stop.grace, stop.reason)
         for launch_id, stage in plan.signal:
             self._signal(launch_id, stage)
@@ -347,6 +349,7 @@ class Coordinator:
         log.info("%s: %s (%s)", launch_id, stage.name.lower(), entry.stop.reason if entry.stop else "left behind")
         entry.stage, entry.signalled_at = stage, _now()
         if entry.process is not None:
+            entry.made_to_leave = entry.made_to_leave or not entry.process.over
             entry.process.signal_group(stage)
 
     def _reap(self, launch_id: str) -> bool:
@@ -356,7 +359,7 @@ class Coordinator:
             return False
         reading = self._read_to_the_end(entry)
         end = _exit(entry.process, reading, entry.log)
-        verdict = _judged(entry, end)
+        verdict = _judged(entry, end, reading)
         log.info("%s has ended: exit code %s, signal %s, %s", launch_id, end.exit_code, end.signal, verdict.failure)
         told = {
             "exit_code": _told_as(end, verdict),
@@ -423,14 +426,28 @@ class Coordinator:
         entry = self._table.find(launch_id)
         if entry is None or entry.provider is None or entry.log is not output or entry.stage is not Stage.NONE:
             return
+        self._hear_beside(entry, output)
         entry.heed(output.reading, _now())
         provider, turns = entry.provider, output.reading.turns if output.reading else 0
-        printed = planning.Output(output.size, turns, entry.troubled_since)
+        trouble = output.reading.trouble if output.reading else None
+        in_vain = trouble is not None and time_will_not_mend(trouble)
+        printed = planning.Output(output.size, turns, entry.troubled_since, in_vain)
         bounds = planning.Bounds(provider.max_output, provider.patience, provider.max_turns)
         reason = planning.overstepped(printed, bounds, _now())
         if reason is not None:
-            entry.stop = Stop(_now(), 0.0, reason, FLOOD_STEP if reason == "output_flood" else None)
+            entry.tell_to_leave(Stop(_now(), 0.0, reason, FLOOD_STEP if reason == "output_flood" else None))
             self._news.set()
+
+    def _hear_beside(self, entry: Entry, output: Log) -> None:
+        """What it tells in another file becomes part of its output: it is read with that at the next look."""
+        beside = entry.provider.beside if entry.provider is not None else None
+        if beside is None:
+            return
+        with contextlib.suppress(OSError, ValueError):
+            text, entry.beside_at = self._starter.told_beside(entry.launch.launch_id, beside.file, entry.beside_at)
+            lines = list(beside.lines(text))
+            if lines:
+                logs.add(output.path, lines)
 
     def _drop(self, launch_id: str) -> None:
         """Never started: the server may order it, or another, when it sees fit."""
@@ -442,6 +459,7 @@ class Coordinator:
         orphans.end_checks(self._instance.mark)
         for orphan in orphans.find(self._server.url, self._instance.mark):
             entry = self._table.add(Entry(orphan.launch, _now()))
+            entry.beside_at = None
             entry.adopted, entry.since = True, _now() - (processes.age(orphan.pid) or 0.0)
             entry.provider = self._starter.providers.get(orphan.launch.ai_type)
             entry.stop = _time_limit(entry.provider, entry.since) if entry.provider is not None else None
@@ -638,11 +656,13 @@ def _client(config: Config, data_dir: Path | None) -> AsyncClient:
     return AsyncClient(found.url, found.token)
 
 
-def _judged(entry: Entry, end: Exit) -> Verdict:
+def _judged(entry: Entry, end: Exit, reading: Reading) -> Verdict:
     """What this Coordinator ended itself did not fail, whatever it printed; unless it overstepped its bounds."""
-    if entry.stop is not None and entry.stage is not Stage.NONE:
-        if entry.stop.reason == "out_of_patience" and end.trouble is not None:
-            return judge_trouble(end.trouble, end.now)
+    if entry.stop is not None and entry.made_to_leave:
+        if entry.stop.reason == NOT_SIGNED_IN:
+            return judge_unsigned(replace(end, trouble=entry.trouble), silent=reading.unanswered)
+        if entry.stop.reason == "out_of_patience" and entry.trouble is not None:
+            return judge_trouble(entry.trouble, end.now)
         return Verdict(_ORDERED.get(entry.stop.reason, Ended.STOPPED))
     if entry.provider is None or (end.exit_code is None and end.signal is None):
         # one that was adopted: nobody learns how it ended, unless its output tells
@@ -687,6 +707,8 @@ def _session(reading: Reading) -> dict[str, Any] | None:
     return None if reading.session_id is None else {"id": reading.session_id, "totals": reading.totals}
 
 
+NOT_SIGNED_IN = "not_signed_in"
+"""Why the server has a process ended whose launch nobody signed in for in time."""
 _ORDERED: Mapping[str, Failure | Ended] = {
     "time_limit": Failure.TIMED_OUT,
     "turn_limit": Failure.TURN_LIMIT,

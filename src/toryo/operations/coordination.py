@@ -46,7 +46,9 @@ _OFFERED: Any = Field(
 ADOPTABLE_AFTER: Millis = 90 * SECOND
 """A launch belongs to the Coordinator that got it until its owner has not called for so long."""
 
-NEVER_COUNTED = frozenset({"quota", "rate_limited", "stopped", "coordinator_stopped", "timed_out", "killed"})
+NEVER_COUNTED = frozenset(
+    {"quota", "rate_limited", "service_failed", "stopped", "coordinator_stopped", "timed_out", "killed"}
+)
 """Ends that are not the agent's own: they are never counted as leaving without a report."""
 
 NO_FAILURE = frozenset({"stopped", "coordinator_stopped"})
@@ -336,7 +338,7 @@ def _stop_over(call: Call, launch: Launch) -> list[dict[str, Any]]:
     """
     if launch.stop_since is not None and call.now - launch.stop_since < _TELL_AGAIN_AFTER:
         return []
-    reason = launch.stop_reason or "launch_over"
+    reason = launch.stop_reason or ("not_signed_in" if launch.state is State.EXPIRED else "launch_over")
     call.tx.launches.save(launch, replace(launch, stop_since=call.now, stop_reason=reason))
     over = (launch.ended_at or call.now) + call.context.limits.stop_grace if reason == "launch_over" else call.now
     left = max(0, over - call.now)
@@ -345,13 +347,36 @@ def _stop_over(call: Call, launch: Launch) -> list[dict[str, Any]]:
 
 def _stop_live(call: Call, launch: Launch) -> list[dict[str, Any]]:
     """What the launch decision says; a stopped session ends here, its process is ended by the Coordinator."""
-    if launch.state is not State.SIGNED_IN:
-        return []
+    if launch.state is State.ORDERED:
+        return _stop_unsigned(call, launch)
     _, decision = launching.decide(call, launch.agent_id, launch.project_id, launch.purpose)
     if decision.action is not Action.STOP:
         return []
     stopping.stop(call, launch, decision)
     return [_stop(launch.id, decision.reason, 0)]
+
+
+def _stop_unsigned(call: Call, launch: Launch) -> list[dict[str, Any]]:
+    """A launch that nobody has signed in for ends at once when what it was for is over: its agent knows nothing yet."""
+    _, decision = launching.decide(call, launch.agent_id, launch.project_id, launch.purpose)
+    launch = _launch(call, launch.id)
+    if not launch.live:  # it was given up just now
+        return _stop_over(call, launch)
+    reason = decision.reason if decision.reason in _NOT_WANTED else None
+    task = call.tx.tasks.find(launch.task_id) if launch.task_id is not None else None
+    mine = task is not None and task.in_progress and task.assignee_id == launch.agent_id
+    if reason is None and launch.task_id is not None and not mine:
+        reason = "task_withdrawn"
+    if reason is None:
+        return []
+    ending.end_launch(call, launch, State.EXITED, reason, told=True)
+    ended = _launch(call, launch.id)
+    call.tx.launches.save(ended, replace(ended, stop_since=call.now, stop_reason=reason))
+    return [_stop(launch.id, reason, 0)]
+
+
+_NOT_WANTED = frozenset({"project_paused", "agent_not_assigned", "agent_inactive", "not_managed"})
+"""Reasons to hold an agent for which a launch that nobody has signed in for is ended, too."""
 
 
 def _starts(call: Call, asked: ClaimStarts, lost: list[Launch], candidates: list[Standing]) -> list[dict[str, Any]]:
@@ -795,9 +820,14 @@ def _cooldown(call: Call, launch: Launch, exit_: ProcessExit) -> Millis | None:
     reason = _class_of(exit_) or ("could_not_connect" if never_signed_in else "crashed")
     if exit_.quota_reset_seconds is not None and reason not in ("rate_limited", "quota"):
         reason = "quota"
+    explained = None
+    if launch.state is State.EXPIRED:  # its agent cools down for it already
+        explained = ending.explain_missing(call, launch, reason, exit_.quota_reset_seconds)
     account = _account(call, launch)
     if reason == "quota" and account is not None:
         return ending.cool_account(call, account, reason, exit_.quota_reset_seconds, launch.agent_id)
+    if launch.state is State.EXPIRED:
+        return explained
     program = ending.program_of(launch)
     return ending.cool(call, launch.agent_id, launch.purpose, reason, exit_.quota_reset_seconds, program)
 

@@ -20,7 +20,7 @@ _BY_ORDER = frozenset({End.REPORTED, End.LEFT_TO_WAIT, End.TOLD_TO_EXIT})
 _WELL = frozenset({End.REPORTED, End.LEFT_TO_WAIT})
 _NOT_ITS_FAULT = frozenset({End.LEASE_EXPIRED, End.ENDED_BY_PERSON, End.DISMISSED})
 _DECIDED_BY_OTHERS = frozenset({End.REPORTED, End.ENDED_BY_PERSON, End.DISMISSED, End.SUPERSEDED})
-_FROM_OUTSIDE = frozenset({"coordinator_stopped", "could_not_connect", "quota", "rate_limited"})
+_FROM_OUTSIDE = frozenset({"coordinator_stopped", "could_not_connect", "quota", "rate_limited", "service_failed"})
 """Classes of exits that say nothing about the agent: a launch that ended so is not one without progress."""
 
 
@@ -173,6 +173,22 @@ def lapse(call: Call, launch: Launch | None, session: Session | None) -> bool:
             cool(call, launch.agent_id, launch.purpose, "could_not_connect", None)
         return True
     return False
+
+
+def explain_missing(call: Call, launch: Launch, reason: str, seconds: int | None) -> int | None:
+    """Why nobody has signed in for a launch that has expired: known when its process has ended, and no new failure."""
+    row = call.tx.agents.cooldowns(launch.agent_id).get(launch.purpose.value)
+    if row is None or row[0] <= call.now or row[1] != "could_not_connect":
+        return None
+    until = call.now + seconds * _with_margin(call) if seconds is not None else row[0]
+    call.tx.agents.cool(launch.agent_id, launch.purpose.value, until, reason, row[2], program_of(launch))
+    call.event(
+        "agent.cooling_down",
+        agent_id=launch.agent_id,
+        data={"purpose": launch.purpose.value, "reason": reason, "until": until, "failures": row[2]},
+    )
+    call.tx.hint(WORK)
+    return until
 
 
 def cool_account(call: Call, account: str, reason: str, seconds: int | None, agent_id: str) -> int:

@@ -45,6 +45,7 @@ _WORDS = {
 _FAILURES = {
     "quota": "the quota of its account is used up",
     "rate_limited": "its model's service said: too many requests",
+    "service_failed": "its model's service failed or did not answer",
     "not_logged_in": "its program is not logged in on that machine",
     "model_not_available": "its model is not available",
     "command_not_found": "its program was not found",

@@ -51,9 +51,15 @@ def _naming_session(call: Call, decision: Decision, project_id: str) -> Decision
 
 
 def _what_was_wrong(call: Call, agent_id: str, project_id: str, decision: Decision) -> str:
-    """What the Coordinator said of a start that was impossible: only a person can mend that."""
-    if decision.reason != "cooling_down" or decision.facts.get("cooldown") != "bad_config":
+    """What was found out about the start for which it cools down: the program's or its service's own words."""
+    cause = str(decision.facts.get("cooldown", ""))
+    if decision.reason != "cooling_down" or not cause:
         return ""
-    last = call.tx.launches.listed(1, agent_id=agent_id, project_id=project_id)
-    said = call.tx.launches.exit_record(last[0].id)[0] if last else None
-    return say("The last start: {said}", said=said.strip()[:1000]) if said else ""
+    launches = call.tx.launches.listed(5, agent_id=agent_id, project_id=project_id)
+    last = next((each for each in launches if (each.exit_error or "").partition(":")[0] == cause), None)
+    if last is None:
+        return ""
+    said = (last.exit_error or "").partition(":")[2].strip()
+    if not said and cause == "bad_config":  # told by no words of its own: what it printed last
+        said = (call.tx.launches.exit_record(last.id)[0] or "").strip()
+    return say("The last start: {said}", said=said[:1000]) if said else ""

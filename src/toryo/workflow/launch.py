@@ -418,6 +418,8 @@ def _facts(s: Snapshot) -> dict[str, Any]:
         found["project_status"] = s.project.status.value
     if (session := _session(s)) is not None:
         found["session_id"] = session.id
+    elif _ordered(s):
+        found["launch_id"] = s.launches[Purpose.TASK].id
     if (cause := withdrawn_from(s)) is not None:
         found["withdrawn"] = cause[0]
     return found | _facts_of_programs(s, Purpose.TASK)

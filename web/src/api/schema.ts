@@ -3893,7 +3893,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The session. */
+                /** @description The session, or the launch: one that nobody has signed in for ends, too. */
                 session_id: string;
             };
             cookie?: never;

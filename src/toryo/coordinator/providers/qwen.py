@@ -18,6 +18,7 @@ from toryo.coordinator.connection import NAME, mcp_server_of_gemini
 from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.provider import (
     FINE,
+    Beside,
     Command,
     Exit,
     Login,
@@ -34,6 +35,8 @@ from toryo.coordinator.stream import Answering, Called, Event, NotConnected, Sai
 from toryo.provider_options import Permissions
 
 SETTINGS = "qwen.json"
+TELEMETRY = "telemetry.json"
+"""Where it tells, and only there, that it asks a service again which has said no."""
 _APPROVAL: Mapping[Permissions, str] = {
     Permissions.READ: "default",  # what would ask is refused: nobody is there
     Permissions.EDIT: "auto-edit",
@@ -42,9 +45,12 @@ _APPROVAL: Mapping[Permissions, str] = {
 _QUIET = {
     "general": {"enableAutoUpdate": False},
     "privacy": {"usageStatisticsEnabled": False},
-    "telemetry": {"enabled": False},
+    "telemetry": {"enabled": True, "target": "local", "logPrompts": False},
     "security": {"folderTrust": {"enabled": False}},
     "tools": {"toolSearch": {"enabled": False}},  # else our tools are held back behind a search
+    "model": {
+        "generationConfig": {"maxRetries": 0}
+    },  # of each of its own seven tries: else it asks 28 times in silence
 }
 
 
@@ -60,11 +66,13 @@ def _prepare(setting: Setting) -> Command:
     env = {
         "QWEN_CODE_SYSTEM_SETTINGS_PATH": str(setting.workspace / SETTINGS),
         "QWEN_CODE_SUPPRESS_YOLO_WARNING": "1",
+        "QWEN_TELEMETRY_OUTFILE": str(setting.workspace / TELEMETRY),
         **({"OPENAI_MODEL": model} if model else {}),  # without it, a key in the environment is not taken for a login
     }
     hooks = {} if permissions(setting) is Permissions.FULL else {"disableAllHooks": True}  # a project may bring some
     settings = {**_QUIET, **hooks, "mcpServers": {NAME: mcp_server_of_gemini(setting)}}
-    return Command(argv, env, {SETTINGS: json.dumps(settings, indent=2)}, stdin=setting.prompt)
+    # the telemetry is made here, so that it is for this user alone
+    return Command(argv, env, {SETTINGS: json.dumps(settings, indent=2), TELEMETRY: ""}, stdin=setting.prompt)
 
 
 def _parse(line: dict[str, Any]) -> Iterable[Event]:
@@ -73,14 +81,29 @@ def _parse(line: dict[str, Any]) -> Iterable[Event]:
             yield from _begun(line)
         case "system", "retry":
             data = line["data"]
-            words = f"rate limit, try {data.get('attempt')} of {data.get('maxRetries')}"  # it retries for no other
-            yield Troubled(words, retry_seconds=float(data.get("delayMs") or 0) / 1000)
+            words = data.get("message") or f"rate limit, try {data.get('attempt')} of {data.get('maxRetries')}"
+            yield Troubled(words, data.get("status"), retry_seconds=float(data.get("delayMs") or 0) / 1000)
         case "assistant", _:
             yield from _answered(line["message"])
         case "user", _:
             yield from blocks.results(line["message"].get("content"))
         case "result", _:
             yield from _ended(line)
+
+
+_TRIED = re.compile(r'"event\.name": "qwen-code\.api_(?P<kind>retry|response)",(?P<facts>[^{}]*)\}')
+_FACT = re.compile(r'^\s*("(?:error_message|status_code|retry_delay_ms)"): (.*?),?$', re.MULTILINE)
+
+
+def _tries_again(written: str) -> Iterable[str]:
+    """The last try, unless an answer has followed, as the line in which Qwen Code tells of its later tries."""
+    last = None
+    for each in _TRIED.finditer(written):
+        last = each if each["kind"] == "retry" else None
+    if last is not None:
+        facts = json.loads("{" + ", ".join(f"{name}: {value}" for name, value in _FACT.findall(last["facts"])) + "}")
+        data = {"message": facts.get("error_message"), "status": facts.get("status_code")}
+        yield json.dumps({"type": "system", "subtype": "retry", "data": {**data, "delayMs": facts["retry_delay_ms"]}})
 
 
 def _begun(line: dict[str, Any]) -> Iterable[Event]:
@@ -110,7 +133,7 @@ def _ended(line: dict[str, Any]) -> Iterable[Event]:
         error = line.get("error") or {}
         words = str(error.get("message") or line.get("result") or line.get("subtype") or "")
         status = re.match(re.escape(_API_ERROR) + r" (\d{3})\b", words)
-        yield Troubled(words, int(status[1]) if status else None, final=True)
+        yield Troubled(words, int(status[1]) if status else None, final=True, own=words.startswith(_REPEATED))
 
 
 _API_ERROR = "[API Error:"
@@ -168,6 +191,7 @@ PROVIDER = Provider(
     version=("qwen", "--version"),
     env=PROXIES | _KEYS | {"OPENAI_BASE_URL", "OPENAI_MODEL", "QWEN_MODEL", "QWEN_HOME", "QWEN_CODE_API_TIMEOUT_MS"},
     parse=_parse,
+    beside=Beside(TELEMETRY, _tries_again),
     resumes=True,
     login=_login,
     needs=_needs,

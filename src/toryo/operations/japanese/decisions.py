@@ -60,6 +60,7 @@ TEXTS: dict[str, str] = {
     "the quota of its account is used up": "アカウントの割り当てを使い切りました",
     "the quota of the account {account} is used up": "アカウント {account} の割り当てを使い切りました",
     "its model's service said: too many requests": "モデルのサービスから、要求が多すぎると返されました",
+    "its model's service failed or did not answer": "モデルのサービスが失敗したか、応答しませんでした",
     "its program is not logged in on that machine": "そのマシンでプログラムがログインしていません",
     "its model is not available": "モデルを利用できません",
     "its program was not found": "プログラムが見つかりません",
