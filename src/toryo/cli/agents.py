@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal
 import typer
 
 from toryo import provider_options
-from toryo.cli import output, widening
+from toryo.cli import completing, output, widening
 from toryo.cli.failures import Misuse
 from toryo.cli.here import Here, command
 
 group = typer.Typer(help="Agents: who can be given work.", no_args_is_help=True, rich_markup_mode=None)
 
-Id = Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.")]
+Id = Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.", autocompletion=completing.agents)]
 Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="What people call it (else its id).")]
 ReportsTo = Annotated[str | None, typer.Option("--reports-to", metavar="AGENT", help="Who stands above it.")]
 Provider = Annotated[

@@ -78,8 +78,9 @@ def say(*lines: str) -> None:
 
 
 def done(*lines: str) -> None:
-    """What a command did, in a few words, on stdout."""
+    """What a command did, in a few words, on stdout; at once, also through a pipe."""
     sys.stdout.write("".join(f"{on_one_line(each)}\n" for each in lines))
+    sys.stdout.flush()
 
 
 def on_one_line(text: str) -> str:
@@ -124,7 +125,7 @@ def fields(values: Mapping[str, Any]) -> None:
     shown.add_column(style="bold", no_wrap=True)
     shown.add_column(overflow="fold")
     for name, value in values.items():
-        if value not in (None, "", [], {}):
+        if value is not False and value not in (None, "", [], {}):
             shown.add_row(plain(name), value if _rich(value) else _lines(value))
     console().print(shown)
 
@@ -152,6 +153,10 @@ def clock(moment: str | None) -> str:
     local = datetime.fromisoformat(moment).astimezone()
     today = datetime.now().astimezone().date()
     return f"{local:%H:%M:%S}" if local.date() == today else f"{local:%Y-%m-%d %H:%M:%S}"
+
+
+def seconds_since(moment: str | None) -> float | None:
+    return seconds_between(moment, datetime.now().astimezone().isoformat())
 
 
 def seconds_between(start: str | None, end: str | None) -> float | None:

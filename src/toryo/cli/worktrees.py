@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output
+from toryo.cli import completing, output
 from toryo.cli.failures import Failure, Misuse
 from toryo.cli.here import Here, command
 from toryo.domain.texts import coloured, one_line, printable
@@ -27,7 +27,7 @@ PATIENCE_SECONDS = 120.0
 LEAVES_WITHIN_SECONDS = 10.0
 """A task is completed a moment before its process has left: whoever asks then need not ask twice."""
 
-Id = Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")]
+Id = Annotated[str, completing.TASK]
 Patience = Annotated[
     float,
     typer.Option(

@@ -34,6 +34,7 @@ GROUPS = (
     "spending",
     "reading",
     "prompting",
+    "batch",
     "former",
 )
 """`former` comes last: its names stand for operations of the others."""

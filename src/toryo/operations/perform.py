@@ -206,7 +206,7 @@ class Office:
         if isinstance(token, str) and token:
             credentials = replace(credentials, session_token=token)
         once = f"{self._name}:{next(self._asked_so_far)}"
-        parameters = _parameters(operation, arguments)
+        parameters = parameters_of(operation, arguments)
         return _Asked(
             self, operation, arguments, parameters, credentials, may_wait and operation.waits, self.clock(), once, again
         )
@@ -442,7 +442,7 @@ class _Asked:
 # --- arguments -------------------------------------------------------------------------------------------------------
 
 
-def _parameters(operation: Operation, arguments: dict[str, Any]) -> BaseModel | Refusal:
+def parameters_of(operation: Operation, arguments: dict[str, Any]) -> BaseModel | Refusal:
     """The arguments as the declared parameters, or what names each mistake and the nearest valid name."""
     try:
         if len(arguments) <= MOST_NAMES:
