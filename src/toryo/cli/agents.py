@@ -108,7 +108,7 @@ def show_agent(here: Here, agent: Id) -> None:
 
 @command(group, "resume")
 def resume_agent(here: Here, agent: Id) -> None:
-    """Start it at once though it, or the account of its program, cools down; so may all on that account."""
+    """Start it at once though it cools down. Or the account of its program does: then all on that account may start."""
     answer = here.send("POST", f"/agents/{agent}/resume")
     here.answer(answer, lambda: _print_ended(agent, answer["ended"]))
 
@@ -161,7 +161,7 @@ def edit_agent(
 
 @command(group, "passkey")
 def new_passkey(here: Here, agent: Id) -> None:
-    """Give an agent a new passkey; the old one is worth nothing from then on."""
+    """Give an agent a new passkey. The old one is worth nothing from then on."""
     answer = here.send("POST", f"/agents/{agent}/passkey")
     here.answer(answer, lambda: _print_passkey(answer, f"new passkey for {agent}"))
 

@@ -95,7 +95,7 @@ def edit_project(
 
 @command(group, "pause")
 def pause_project(here: Here, project: Id) -> None:
-    """Nobody is started there any more; who works there leaves and keeps its task."""
+    """Nobody is started there any more. Who works there leaves and keeps its task."""
     _turn(here, project, "pause")
 
 

@@ -66,7 +66,7 @@ def up(
     config: ConfigFile = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the dashboard; print the link only.")] = False,
 ) -> None:
-    """A server with its dashboard and a Coordinator, until ^C; prints a link that signs you in. They end in order: the
+    """A server with its dashboard and a Coordinator, until ^C. Prints a link that signs you in. They end in order: the
     Coordinator and its agents first."""
     from toryo.cli.processes import Crew, Terminated, heed_terminate
 
@@ -99,8 +99,8 @@ def _say_ending() -> None:
 
 
 def down(here: Here) -> None:
-    """Stop what runs from this data directory: the server, its Coordinators and their agents. Exit code 3 if nothing
-    runs."""
+    """Stop the server, its Coordinators and their agents. All that runs from this data directory; exit code 3 if
+    nothing does."""
     place = directories.data_dir(here.data_dir)
     stopped: list[held.Holder] = []
     while (each := next(held.holders(place), None)) is not None:
@@ -187,8 +187,8 @@ def check(
         list[Path] | None, typer.Option("--script", metavar="FILE", help="Also a script of an agent that talks by one.")
     ] = None,
 ) -> None:
-    """Say what is wrong with a coordinator_config.yaml (or a script), which programs it names are missing, and whether
-    those that are there are logged in."""
+    """Check a coordinator_config.yaml, or a script. Which programs it names are missing, and whether those that are
+    there are logged in."""
     _check_scripts(script or [])
     configuration = _configured(config, {})
     _refuse_unreachable(configuration)

@@ -44,7 +44,7 @@ def init(
         ),
     ] = None,
 ) -> None:
-    """Write a toryo.yaml for this directory, with the agent programs found here. Also makes a data directory for its
+    """Write a toryo.yaml for this directory. With the agent programs found here. Also makes a data directory for its
     server, outside of this one, and .toryo/, which points to it."""
     from toryo.cli import programs
 
@@ -77,7 +77,7 @@ def apply(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A toryo.yaml.")],
     yes: widening.Yes = False,
 ) -> None:
-    """Make everything as a file says, or nothing if anything is wrong. Projects, agents, memberships and tasks; of
+    """Make everything as a file says. Or nothing, if anything is wrong. Projects, agents, memberships and tasks; of
     these nothing is removed, but an agent's provider_options become those of the file."""
     from toryo.cli import applying, manifest
 

@@ -113,7 +113,7 @@ def list_tasks(
     parent: Annotated[str | None, typer.Option("--parent", metavar="TASK", help="Only the parts of this one.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Also those that were closed more than a day ago.")] = False,
 ) -> None:
-    """The tasks of a project, or of all, parts below what they are parts of."""
+    """The tasks of a project, or of all. Parts below what they are parts of."""
     names = [project] if project else projects.active(here)
     found: list[dict[str, Any]] = []
     for each in names:
@@ -263,7 +263,7 @@ def steer_task(
     task: Id,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What it shall know or do.")],
 ) -> None:
-    """Tell the agent that works on a task something; if none does now, the next one is told."""
+    """Tell the agent that works on a task something. If none does now, the next one is told."""
     answer = here.send("POST", f"/tasks/{task}/steer", {"text": text})
     here.answer(answer, lambda: output.done(f"told {answer['delivered_to']}"))
 
