@@ -22,6 +22,7 @@ TASK = {
     "assignee_id": "keeper",
     "created_by": "worker-a",
     "requested_by": "owner",
+    "approval": "pending_approval",
     "version": 7,
 }
 

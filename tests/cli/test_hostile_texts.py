@@ -50,6 +50,7 @@ NO_ANSWER_OF_THE_SERVER = {
 }
 SKIPPED = {name for names in NO_ANSWER_OF_THE_SERVER.values() for name in names}
 BESIDES = {
+    "task add": ["--project", "x"],
     "task edit": ["--title", "x"],
     "task diff": ["--stat"],  # a patch itself is printed to the letter where no terminal is: programs take it
     "agent edit": ["--name", "x"],

@@ -132,13 +132,13 @@ def test_a_stranger_is_refused_without_the_database_where_a_credential_is_needed
 
 def test_arguments_are_judged_before_a_transaction_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
-    judge = perform._parameters
+    judge = perform.parameters_of
 
     def judged(operation: Operation, arguments: dict[str, Any]) -> Any:
         order.append("judged")
         return judge(operation, arguments)
 
-    monkeypatch.setattr(perform, "_parameters", judged)
+    monkeypatch.setattr(perform, "parameters_of", judged)
     asked, database = office()
     asked.perform("file_task", {"wrong": 1}, Credentials(bearer="tpt_somebody"))
     assert (order, database.asked) == (["judged"], ["read"])

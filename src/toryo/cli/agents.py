@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal
 import typer
 
 from toryo import provider_options
-from toryo.cli import output, widening
+from toryo.cli import completing, output, widening
 from toryo.cli.failures import Misuse
 from toryo.cli.here import Here, command
 
 group = typer.Typer(help="Agents: who can be given work.", no_args_is_help=True, rich_markup_mode=None)
 
-Id = Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.")]
+Id = Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.", autocompletion=completing.agents)]
 Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="What people call it (else its id).")]
 ReportsTo = Annotated[str | None, typer.Option("--reports-to", metavar="AGENT", help="Who stands above it.")]
 Provider = Annotated[
@@ -108,7 +108,7 @@ def show_agent(here: Here, agent: Id) -> None:
 
 @command(group, "resume")
 def resume_agent(here: Here, agent: Id) -> None:
-    """Start it at once though it, or the account of its program, cools down; so may all on that account."""
+    """Start it at once though it cools down. Or the account of its program does: then all on that account may start."""
     answer = here.send("POST", f"/agents/{agent}/resume")
     here.answer(answer, lambda: _print_ended(here, agent, answer["ended"]))
 
@@ -161,7 +161,7 @@ def edit_agent(
 
 @command(group, "passkey")
 def new_passkey(here: Here, agent: Id) -> None:
-    """Give an agent a new passkey; the old one is worth nothing from then on."""
+    """Give an agent a new passkey. The old one is worth nothing from then on."""
     answer = here.send("POST", f"/agents/{agent}/passkey")
     here.answer(answer, lambda: _print_passkey(answer, f"new passkey for {agent}"))
 

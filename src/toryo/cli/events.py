@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
@@ -77,9 +78,17 @@ def told(event: dict[str, Any]) -> str:
     return f"{when}  {event['kind']:<24} {actor:<14} {about}  {data}".rstrip()
 
 
+def _instant(name: str, value: Any) -> Any:
+    """An instant as the server stores it (milliseconds) in this place's time."""
+    if not isinstance(value, int) or isinstance(value, bool) or not name.endswith(("_at", "until", "since")):
+        return value
+    return output.clock(datetime.fromtimestamp(value / 1000, UTC).isoformat())
+
+
 def _briefly(data: dict[str, Any]) -> str:
     """The plain values; what a decision read in detail is in --json and in `toryo why`."""
-    shown = {name: value for name, value in data.items() if value is not None and not isinstance(value, (dict, list))}
+    plain = {name: value for name, value in data.items() if value is not None and not isinstance(value, (dict, list))}
+    shown = {name: _instant(name, value) for name, value in plain.items()}
     if data.get("widened"):
         shown["WIDENED"] = "; ".join(data["widened"])
     return ", ".join(f"{name}: {value}" for name, value in shown.items())

@@ -34,7 +34,7 @@ def export(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The YAML file to write.")],
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> None:
-    """Write projects, agents and open tasks into a file that `toryo apply` and `toryo import` understand."""
+    """Write projects, agents and open tasks into a file. `toryo apply` and `toryo import` understand it."""
     from toryo.cli.failures import Misuse
 
     if file.exists() and not force:
@@ -58,7 +58,7 @@ def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What export wrote.")],
     yes: widening.Yes = False,
 ) -> None:
-    """Make everything as an exported file says; what exists already is left as it is or brought up to date."""
+    """Make everything as an exported file says. What exists already is left as it is or brought up to date."""
     from toryo.cli.starting import apply
 
     apply(here, file, yes)

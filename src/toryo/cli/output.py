@@ -6,6 +6,7 @@ reaches the terminal as an escape, and a text that stands on one line begins no 
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -78,8 +79,9 @@ def say(*lines: str) -> None:
 
 
 def done(*lines: str) -> None:
-    """What a command did, in a few words, on stdout."""
+    """What a command did, in a few words, on stdout; at once, also through a pipe."""
     sys.stdout.write("".join(f"{on_one_line(each)}\n" for each in lines))
+    sys.stdout.flush()
 
 
 def on_one_line(text: str) -> str:
@@ -113,7 +115,15 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str) 
         shown.add_column(column, no_wrap=column != columns[-1], overflow="fold")
     for row in body:
         shown.add_row(*row)
-    console().print(shown)
+    _print(shown)
+
+
+def _print(shown: Any) -> None:
+    """Without the blanks that fill the last column."""
+    with console().capture() as captured:
+        console().print(shown)
+    sys.stdout.write("".join(f"{each.rstrip()}\n" for each in captured.get().splitlines()))
+    sys.stdout.flush()
 
 
 def fields(values: Mapping[str, Any]) -> None:
@@ -124,9 +134,9 @@ def fields(values: Mapping[str, Any]) -> None:
     shown.add_column(style="bold", no_wrap=True)
     shown.add_column(overflow="fold")
     for name, value in values.items():
-        if value not in (None, "", [], {}):
+        if value is not False and value not in (None, "", [], {}):
             shown.add_row(plain(name), value if _rich(value) else _lines(value))
-    console().print(shown)
+    _print(shown)
 
 
 def status(name: str, more: str = "") -> Text:
@@ -141,8 +151,8 @@ def program() -> str:
         return "toryo"
     typed = Path(sys.argv[0])
     if typed.name == "__main__.py":
-        return f"{sys.executable} -m toryo"
-    return str(typed.relative_to(Path.cwd())) if typed.is_relative_to(Path.cwd()) else str(typed)
+        return f"{shlex.quote(sys.executable)} -m toryo"
+    return shlex.quote(str(typed.relative_to(Path.cwd()) if typed.is_relative_to(Path.cwd()) else typed))
 
 
 def clock(moment: str | None) -> str:
@@ -152,6 +162,10 @@ def clock(moment: str | None) -> str:
     local = datetime.fromisoformat(moment).astimezone()
     today = datetime.now().astimezone().date()
     return f"{local:%H:%M:%S}" if local.date() == today else f"{local:%Y-%m-%d %H:%M:%S}"
+
+
+def seconds_since(moment: str | None) -> float | None:
+    return seconds_between(moment, datetime.now().astimezone().isoformat())
 
 
 def seconds_between(start: str | None, end: str | None) -> float | None:

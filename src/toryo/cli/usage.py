@@ -37,7 +37,7 @@ def usage(
         str, typer.Option("--by", metavar="NAME,…", help=f"What the lines are for: any of {', '.join(GROUPS)}.")
     ] = "day,agent",
 ) -> None:
-    """What agents have used: tokens, and money where prices are known. Days are UTC."""
+    """What agents have used. Tokens, and money where prices are known. Days are UTC."""
     when = since is not None or until is not None or task is not None
     answer = here.get(
         "/usage",

@@ -57,6 +57,7 @@ from toryo.coordinator.table import Entry, Table
 from toryo.coordinator.telling import Telling
 from toryo.coordinator.workspaces import Workspaces
 from toryo.coordinator.worktrees import Worktree
+from toryo.trust import Untrusted
 
 log = logging.getLogger("toryo.coordinator")
 
@@ -98,7 +99,7 @@ class Coordinator:
     ) -> None:
         place = discovery.directory(data_dir)
         self.config = config
-        self._server = Server(client or _client(config, data_dir))
+        self._server = Server(client or _client(config, data_dir), partial(_token, config, data_dir))
         self._instance = instance.hold(place, config.coordinator_id)
         self._limits = limits or Limits(config.max_concurrent, config.chat_slots)
         self._inherited = dict(os.environ if environ is None else environ)
@@ -654,6 +655,14 @@ async def _main(config: Config, data_dir: Path | None, config_file: Path | None)
 def _client(config: Config, data_dir: Path | None) -> AsyncClient:
     found = discovery.find(config.server, config.coordinator_token, data_dir, role="coordinator")
     return AsyncClient(found.url, found.token)
+
+
+def _token(config: Config, data_dir: Path | None) -> str | None:
+    """As it is now; None where no server has left its address any more."""
+    try:
+        return discovery.find(config.server, config.coordinator_token, data_dir, role="coordinator").token
+    except (Unreachable, Untrusted):
+        return None
 
 
 def _judged(entry: Entry, end: Exit, reading: Reading) -> Verdict:

@@ -447,7 +447,7 @@ def _complete(moving: _Moving) -> None:
     if still_open:
         raise Refusal(
             Code.SUBTASKS_OPEN,
-            say("{count} subtasks are open.", count=len(still_open)),
+            say("Subtasks of it are open ({count}).", count=len(still_open)),
             "Finish or cancel them first.",
             task_id=task.id,
             open_subtasks=[
@@ -629,11 +629,18 @@ def _parallel_limit(ground: Ground, task: Task) -> _Words:
     return (
         Code.LIMIT_REACHED,
         say(
-            "{assignee_id} has {count} main tasks in progress here, which is its limit.",
+            "{assignee_id} is working on {names}, and may have {count} tasks in progress at a time in this project.",
             assignee_id=task.assignee_id,
+            names=", ".join(running),
             count=len(running),
+        )
+        if len(running) > 1
+        else say(
+            "{assignee_id} is working on {names}, and may have one task in progress at a time in this project.",
+            assignee_id=task.assignee_id,
+            names=", ".join(running),
         ),
-        "Assign another agent, or wait until one of them is finished.",
+        "Leave this one in todo and start it when that work is finished, or assign another agent.",
         {"running": running},
     )
 

@@ -73,6 +73,9 @@ class TokenFiles(Protocol):
 class Call:
     """`may_wait` says whether a handler may answer `Later`; `session` follows what the call does to its session."""
 
+    place = 0
+    """Among several calls of one transaction: what is filed in each stays in their order."""
+
     def __init__(
         self,
         tx: Transaction,

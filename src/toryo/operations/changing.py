@@ -383,7 +383,7 @@ def _task(
         root_id=parent.root_id if parent else task_id,
         parent_id=parent.id if parent else None,
         depth=parent.depth + 1 if parent else 1,
-        ordinal=place,
+        ordinal=call.place + place,
         title=draft.title.strip(),
         status=status,
         priority=draft.priority,

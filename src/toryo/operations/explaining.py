@@ -121,7 +121,7 @@ def explained(decision: Decision, agent_id: str = "AGENT", obstacle: Obstacle | 
 def _cooling_down(facts: Mapping[str, Any], agent_id: str) -> Worded:
     return say(
         "It cools down, because {why}, and is started again by itself."
-        " Sooner, once that is mended: toryo agent resume {agent_id}",
+        " Once the cause is fixed, `toryo agent resume {agent_id}` starts it sooner.",
         why=_failure(facts),
         agent_id=agent_id,
     )

@@ -314,7 +314,7 @@ def _reviews(view: _View) -> Iterator[Need]:
 
 def _review(view: _View, task: Task, work: Worktree) -> Iterator[Need]:
     size = say(
-        "{files} files changed, +{added} −{removed}, on branch {branch}.",
+        "Files changed: {files} (+{added} −{removed}), on branch {branch}.",
         files=work.files_changed,
         added=work.insertions,
         removed=work.deletions,

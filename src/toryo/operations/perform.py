@@ -214,7 +214,7 @@ class Office:
         if isinstance(token, str) and token:
             credentials = replace(credentials, session_token=token)
         once = f"{self._name}:{next(self._asked_so_far)}"
-        parameters = _parameters(operation, arguments)
+        parameters = parameters_of(operation, arguments)
         if operation.name == _NO_TOOL and credentials.anonymous:
             parameters = _unknown(name, door, _NOBODY)
         return _Asked(
@@ -465,7 +465,7 @@ class _Asked:
 # --- arguments -------------------------------------------------------------------------------------------------------
 
 
-def _parameters(operation: Operation, arguments: dict[str, Any]) -> BaseModel | Refusal:
+def parameters_of(operation: Operation, arguments: dict[str, Any]) -> BaseModel | Refusal:
     """The arguments as the declared parameters, or what names each mistake and the nearest valid name."""
     try:
         if len(arguments) <= MOST_NAMES:

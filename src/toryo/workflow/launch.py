@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from toryo.domain.agents import Role
+from toryo.domain.agents import COMMAND, Role
 from toryo.domain.ground import Ground
 from toryo.domain.launches import Purpose, State
 from toryo.domain.projects import Status
@@ -110,7 +110,9 @@ def mistaken(s: Snapshot) -> bool:
 
 
 def _grace_over(s: Snapshot, cause: Millis | None) -> bool:
-    return s.now >= (cause or 0) + s.limits.stop_grace
+    """Who is told has time to leave by itself; a command hears nothing, and is ended at once."""
+    hears = s.agent is None or s.agent.provider != COMMAND
+    return s.now >= (cause or 0) + (s.limits.stop_grace if hears else 0)
 
 
 def withdrawn_from(s: Snapshot) -> tuple[str, Millis] | None:

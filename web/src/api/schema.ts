@@ -1192,6 +1192,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make several changes, or none: a refusal says by `change` which one is refused. Tasks are answered by id only. */
+        post: operations["apply_changes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events/stream": {
         parameters: {
             query?: never;
@@ -2446,6 +2463,17 @@ export interface components {
             without_price: number;
             /** Lower Bounds */
             lower_bounds: number;
+        };
+        Change: {
+            /**
+             * @description What is done.
+             * @enum {string}
+             */
+            operation: "create_project" | "edit_project" | "create_agent" | "edit_agent" | "add_member" | "file_task" | "edit_task";
+            /** @description Its parameters. In project_id, parent_task_id and dependencies, @N is the id of what change N made (from 0). */
+            arguments: {
+                [key: string]: unknown;
+            };
         };
     };
     responses: never;
@@ -7129,6 +7157,55 @@ export interface operations {
                         rows: components["schemas"]["Row"][];
                         /** Budgets */
                         budgets: components["schemas"]["Budget"][];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    apply_changes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description One after the other. */
+                    changes: components["schemas"]["Change"][];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        /** Next */
+                        next?: {
+                            [key: string]: unknown;
+                        };
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Results */
+                        results: {
+                            [key: string]: unknown;
+                        }[];
                     };
                 };
             };

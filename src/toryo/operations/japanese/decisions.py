@@ -53,8 +53,8 @@ TEXTS: dict[str, str] = {
     "(stopping)": "（停止しています）",
     "{program} stands in: {why}.": "代わりに {program} が動きます（{why}）。",
     "It cools down, because {why}, and is started again by itself."
-    " Sooner, once that is mended: toryo agent resume {agent_id}": "休止中です（{why}）。時間がたつと自動で再び起動します。"
-    "原因を取り除いたら、すぐに再開できます: toryo agent resume {agent_id}",
+    " Once the cause is fixed, `toryo agent resume {agent_id}` starts it sooner.": "休止中です（{why}）。時間がたつと自動で再び起動します。"
+    "原因を取り除いたら、`toryo agent resume {agent_id}` ですぐに再開できます。",
     "The last start: {said}": "前回の起動: {said}",
     # explaining: failures, to stand in brackets
     "the quota of its account is used up": "アカウントの割り当てを使い切りました",

@@ -16,7 +16,7 @@ TEXTS: dict[str, str] = {
     "Dead letter: {title}": "処理不能: {title}",
     "Failed: {title}": "失敗: {title}",
     "To review: {title}": "レビュー待ち: {title}",
-    "{files} files changed, +{added} −{removed}, on branch {branch}.": "{files} ファイルを変更（+{added} −{removed}）、"
+    "Files changed: {files} (+{added} −{removed}), on branch {branch}.": "{files} ファイルを変更（+{added} −{removed}）、"
     "ブランチ {branch}。",
     "Stalled: {title}": "停滞: {title}",
     "Parts of it could be started, and nobody starts them.": "始められる部分があるのに、誰も始めていません。",

@@ -64,7 +64,7 @@ TEXTS: dict[str, str] = {
     "Cancel it, plan another way, or report your main task blocked so that a person decides.": "中止するか、別の方法を計画するか、人が判断できるようメインタスクをブロックとして報告してください。",
     "{to} needs a reason.": "「{to}」にするには理由が必要です。",
     "Say in `reason` why, in one sentence: others decide by it.": "理由を一文で書いてください。ほかの人がそれをもとに判断します。",
-    "{count} subtasks are open.": "終わっていないサブタスクが {count} 件あります。",
+    "Subtasks of it are open ({count}).": "終わっていないサブタスクが {count} 件あります。",
     "Finish or cancel them first.": "先にそれらを完了または中止してください。",
     "A delegation whose result is awaited is still open.": "結果を待っている委任がまだ終わっていません。",
     "Call get_next_action: it waits for the result.": "エージェントは結果を待っています（get_next_action）。",
@@ -87,8 +87,9 @@ TEXTS: dict[str, str] = {
     "Assign it to somebody first.": "先に担当を決めてください。",
     "{assignee_id}, its assignee, is not an active member of project {project_id}.": "担当の {assignee_id} は、プロジェクト {project_id} の有効なメンバーではありません。",
     "Assign somebody else, or let a person activate the agent or add it to the project.": "別の担当に割り当てるか、エージェントを有効にするかプロジェクトに加えてください。",
-    "{assignee_id} has {count} main tasks in progress here, which is its limit.": "{assignee_id} はここで進行中のメインタスクを {count} 件抱えており、上限に達しています。",
-    "Assign another agent, or wait until one of them is finished.": "別のエージェントに割り当てるか、どれかが終わるまでお待ちください。",
+    "{assignee_id} is working on {names}, and may have {count} tasks in progress at a time in this project.": "{assignee_id} は {names} に取り組んでいます。このプロジェクトで同時に進められるタスクは {count} 件までです。",
+    "{assignee_id} is working on {names}, and may have one task in progress at a time in this project.": "{assignee_id} は {names} に取り組んでいます。このプロジェクトで同時に進められるタスクは 1 件だけです。",
+    "Leave this one in todo and start it when that work is finished, or assign another agent.": "todo のままにしてその作業が終わってから始めるか、別のエージェントに割り当ててください。",
     # domain/people, projects, tasks
     "A password has {shortest} to {longest:,} characters.": "パスワードは {shortest}〜{longest:,} 文字です。",
     "Choose a longer one: a few words in a row are good.": "もっと長いものにしてください。いくつかの単語を並べるのがお勧めです。",
@@ -368,4 +369,7 @@ TEXTS: dict[str, str] = {
     "Agents and Coordinators use MCP at /mcp. What only people do, ask a person for.": "エージェントとコーディネーターは /mcp の MCP を使います。人だけができることは、人に頼んでください。",
     "This token is not known here.": "このトークンは、ここでは使えません。",
     "In a browser, sign in: toryo open prints a link. Programs send Authorization: Bearer with a person's token, which an owner of this server makes.": "ブラウザーでは、toryo open が表示するリンクでサインインしてください。プログラムは、このサーバーのオーナーが作る人のトークンを Authorization: Bearer で送ります。",
+    # several changes at once
+    "{value} is not the project or task of an earlier change.": "{value} は、それより前の変更で作られたプロジェクトでもタスクでもありません。",
+    "Number the changes from 0, and refer only to earlier ones.": "変更には 0 から番号を付け、それより前の変更だけを参照してください。",
 }
