@@ -209,6 +209,8 @@ class Provider:
     """How to read its output, one JSON object per line; None: its output is its own words."""
     also: Callable[[Path], Iterable[Event]] | None = None
     """What it told elsewhere than in its output: reads the launch's directory after the end."""
+    asks_untold: bool = False
+    """It tells when it could not reach our server, and nothing when it asks its model."""
     beside: Beside | None = None
     reads_project: bool = False
     """Whether `prepare` reads files of the project: agents write there, so it is done beside everything else."""
@@ -310,8 +312,7 @@ def judge_trouble(trouble: Troubled, now: datetime | None = None) -> Verdict:
     if spoken.failure is not None and (by_status in _MAY_MEAN_MORE or spoken.failure is Failure.QUOTA):
         failure, usual = spoken.failure, spoken.reset_seconds
     else:
-        unreached = not trouble.final or _UNREACHED.search(trouble.words)  # it tries again: it has met no answer
-        failure = by_status or (Failure.SERVICE_FAILED if unreached else Failure.CRASHED)
+        failure = by_status or _without_status(trouble)
         usual = 300.0 if failure is Failure.RATE_LIMITED else 1800.0 if failure is Failure.QUOTA else None
     lasting = failure in (Failure.QUOTA, Failure.RATE_LIMITED)
     elsewhere = resets.named(trouble.words, now) if lasting else None
@@ -347,6 +348,13 @@ def time_will_not_mend(trouble: Troubled) -> bool:
     return judge_trouble(trouble).failure in (Failure.NOT_LOGGED_IN, Failure.MODEL_NOT_AVAILABLE, Failure.QUOTA)
 
 
+def _without_status(trouble: Troubled) -> Failure:
+    if _FORBIDDEN.search(trouble.words):
+        return Failure.NOT_LOGGED_IN
+    unreached = not trouble.final or _UNREACHED.search(trouble.words)  # it tries again: it has met no answer
+    return Failure.SERVICE_FAILED if unreached else Failure.CRASHED
+
+
 def _by_status(status: int | None) -> Failure | None:
     failed = status is not None and status >= 500
     return _BY_STATUS.get(status or 0, Failure.SERVICE_FAILED if failed else None)
@@ -365,10 +373,13 @@ _BY_STATUS: Mapping[int, Failure] = {
 _UNREACHED = re.compile(
     r"experiencing high demand|error sending request|stream (?:disconnected|closed)|connection (?:error|refused|reset)"
     r"|connect(?:ion)? to .* failed|fetch failed|socket hang up|ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EAI_AGAIN"
-    r"|timed? ?out|terminated|no answer",
+    r"|timed? ?out|terminated|no answer|(?:empty|malformed|invalid) (?:or malformed )?(?:response|stream)"
+    r"|in JSON at position|JSON parsing failed|failed to get response from the AI model",
     re.IGNORECASE,
 )
 """How programs say that their model's service failed where they name no status."""
+_FORBIDDEN = re.compile(r"permission[ _]denied|\bforbidden\b|\bunauthorized\b", re.IGNORECASE)
+"""What a service says with 401 and 403, where a program tells its words alone."""
 _MAY_MEAN_MORE = (None, Failure.RATE_LIMITED, Failure.SERVICE_FAILED)
 """What a status says, where words may say it better."""
 

@@ -144,7 +144,7 @@ class Starter:
             return None
         went_on = provider.keeps_context and provider.resumes
         before = Totals.read(launch.program_session.get("totals")) if went_on else Totals()
-        return Reading(provider.parse, before, provider.price)
+        return Reading(provider.parse, before, provider.price, asked=provider.asks_untold)
 
     def _setting(
         self, launch: Launch, provider: Provider, directory: Path, workspace: Path, resumed: Resumed | None

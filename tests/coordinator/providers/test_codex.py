@@ -127,6 +127,13 @@ class TestCodex(Contract):
         assert reading.session_id == "00000000-0000-4000-8000-000000000001"
         assert judged(provider, output, exit_code).failure is None
 
+    def test_what_a_run_that_was_ended_has_used_is_not_known_and_not_zero(self, provider: Provider) -> None:
+        output, _ = recorded(provider, "success")
+        cut = "\n".join(each for each in output.splitlines() if "turn.completed" not in each)
+        usage = read_all(provider, cut)[0].usage
+        assert usage is not None
+        assert (usage["turns"], usage["input_tokens"], usage["lower_bound"]) == (9, 0, True)
+
     def test_tokens_are_those_of_the_thread_so_that_only_the_difference_counts(self, provider: Provider) -> None:
         reading = Reading(provider.parse, Totals(input_tokens=1000, output_tokens=100, cached_tokens=500))
         reading.line(turn_completed(1300, 150, 600))

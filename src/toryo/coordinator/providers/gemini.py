@@ -133,14 +133,17 @@ def _parse(line: dict[str, Any]) -> Iterable[Event]:
             yield from _tries_again(line[PLAIN])
 
 
-_FAILED = re.compile(r"Attempt \d+ failed with status (?P<status>\d{3})\b[^_]*(?:_ApiError: (?P<words>.*))?")
+_FAILED = re.compile(
+    r"Attempt \d+ failed(?: with status (?P<status>\d{3}))?[.:] (?:.*_ApiError: )?(?P<words>.*)"
+    r"|(?P<later>Suggested retry after .*)"
+)
 
 
 def _tries_again(line: str) -> Iterable[Event]:
     """While it tries again, its events say nothing."""
     failed = _FAILED.match(line)
     if failed:
-        yield Troubled(failed["words"] or failed.group(), int(failed["status"]))
+        yield Troubled(failed["words"] or failed["later"], int(failed["status"]) if failed["status"] else None)
 
 
 def _ended(line: dict[str, Any]) -> Iterable[Event]:

@@ -210,6 +210,7 @@ PROVIDER = Provider(
         *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"),
     },
     parse=_parse,
+    asks_untold=True,
     resumes=True,
     login=_login,
     needs=_needs,
