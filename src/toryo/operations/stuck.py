@@ -38,11 +38,16 @@ def found(picture: Picture, told: Collection[str]) -> list[Stuck]:
     """`told` are the tasks of which people are told anyway, for another reason."""
     look = _Look(picture, told)
     causes: dict[str, Stuck] = {}
-    for task in sorted(picture.open.values(), key=lambda each: each.order):
-        if picture.projects[task.project_id].active:
-            for each in look.at(task):
-                causes.setdefault(each.task.id, each)
+    for task in sorted((each for each in picture.open.values() if _may_be(picture, each)), key=lambda each: each.order):
+        for each in look.at(task):
+            causes.setdefault(each.task.id, each)
     return list(causes.values())
+
+
+def _may_be(picture: Picture, task: Task) -> bool:
+    """Whether it is worth a look: most of what is open is to be done, by somebody, and waits for nothing."""
+    plain = task.status is Status.TODO and not task.for_queue and task.id not in picture.unmet
+    return not plain and picture.projects[task.project_id].active
 
 
 class _Look:
