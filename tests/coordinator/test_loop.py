@@ -20,7 +20,7 @@ import pytest
 from tests.client.fake_server import BOUND, Call, FakeServer, Refused
 from toryo.client import AsyncClient
 from toryo.coordinator import instance
-from toryo.coordinator.config import AgentConfig, Config
+from toryo.coordinator.config import AgentConfig, Config, parse
 from toryo.coordinator.loop import STARTS_AT_A_TIME, Coordinator
 from toryo.coordinator.measuring import Measuring
 from toryo.coordinator.plan import Limits
@@ -293,6 +293,28 @@ def test_a_chat_and_a_task_of_one_agent_have_their_own_purpose_credential_and_fi
 
     providers = {"shell": replace(PROVIDERS["shell"], prepare=with_file)}
     story(server, tmp_path, tell, providers=providers)
+
+
+def test_the_server_is_told_the_very_directory_in_which_an_agent_runs(server, orders, project, tmp_path) -> None:
+    """It tells the agent, whose model would write elsewhere."""
+    own = tmp_path / "own"
+    own.mkdir()
+    config = parse(
+        f"polling_interval: 0.2\nshutdown_grace_seconds: 0.2\nsandbox: none\n"
+        f"agents:\n  agent-a:\n    working_directory: {own}\nprojects:\n  prj:\n    working_directory: {project}\n",
+        "file",
+        {},
+    )
+
+    def tell(_: Coordinator) -> None:
+        orders.give(launch("a", "pwd", project))
+        assert exit_of(server, "a")["log_tail"] == f"{own}\n"
+
+    story(server, tmp_path, tell, config)
+    assert server.seen("claim_starts")[0].arguments["directories"] == [
+        {"agent_id": "agent-a", "directory": str(own)},
+        {"project_id": "prj", "directory": str(project)},
+    ]
 
 
 @pytest.mark.parametrize("directory", ["", "/no/such/place"])

@@ -16,10 +16,12 @@ from tests.doors.callers import PEOPLE, Caller, House, Right
 from tests.doors.test_every_door import PATIENT
 from tests.stories import World, empty
 from toryo.domain.errors import Refusal
+from toryo.first_words import FIXED
 from toryo.operations.catalogue import Operation, catalogue, tools
 from toryo.operations.identity import identify
 from toryo.operations.permissions import Credentials, Door, allowed
-from toryo.server import rest
+from toryo.server import openapi, rest
+from toryo.server.sdk import INSTRUCTIONS
 from toryo.settings import Settings
 from toryo.storage.database import Database
 from toryo.storage.transaction import Transaction
@@ -127,3 +129,11 @@ def test_rest_points_no_agent_at_what_people_come_in_by(world: World, house: Hou
             assert not any(each in str(answer) for each in TOKEN_FILES), (caller.name, operation.name)
             if caller.right is not Right.INVALID:
                 assert not re.search(r"\btoryo [a-z]", told(answer)), (caller.name, told(answer))
+
+
+def test_what_the_server_says_of_itself_names_no_file_with_tokens() -> None:
+    """Tools, their parameters, the document of REST, prompts: whoever connects may read them."""
+    document = openapi.document(catalogue().values(), rest.PREFIX, rest.STREAM)
+    listed = [(each.summary, each.input_schema) for each in catalogue().values()]
+    for told in (document, listed, FIXED, INSTRUCTIONS):
+        assert not any(each in str(told) for each in TOKEN_FILES)

@@ -6348,7 +6348,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The token in owner.token, or in coordinator.token. */
+                /** @description Which of the data directory's two tokens. */
                 which: "owner" | "coordinator";
             };
             cookie?: never;
