@@ -6,7 +6,7 @@ from typing import Any
 
 from toryo.domain.launches import Purpose
 from toryo.domain.times import iso, iso_or_none
-from toryo.domain.wording import constant, say, together
+from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations import explaining, hands, launching, starters
 from toryo.operations.call import Call
 from toryo.workflow.launch import Action, Decision
@@ -27,7 +27,7 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> dict[s
         "reason": decision.reason,
         "row": decision.row,
         "rule": constant(decision.words),
-        "explanation": together((explaining.explained(decision, agent_id, obstacle), held.words if held else "", said)),
+        "explanation": together((_explained(call, decision, agent_id, obstacle), held.words if held else "", said)),
         "facts": {
             **decision.facts,
             **({"no_coordinator": obstacle.code} if obstacle else {}),
@@ -38,6 +38,15 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> dict[s
         "until": iso_or_none(decision.until),
         "seconds_left": max(0, (decision.until - call.now) // 1000) if decision.until is not None else None,
     }
+
+
+def _explained(call: Call, decision: Decision, agent_id: str, obstacle: starters.Obstacle | None) -> Worded:
+    agent = call.tx.agents.find(agent_id) if decision.reason == "not_managed" else None
+    if agent is not None and agent.human:
+        return constant("It is a person: nobody starts people.")
+    if agent is not None and agent.agent_type is not None:
+        return say("Nobody starts it: its own program serves the queue {queue}.", queue=agent.agent_type)
+    return explaining.explained(decision, agent_id, obstacle)
 
 
 def _what_was_wrong(call: Call, agent_id: str, project_id: str, decision: Decision) -> str:
