@@ -70,7 +70,7 @@ def add_agent(
         typer.Option("--project", metavar="PRJ", help="A project it belongs to; may be given several times."),
     ] = None,
 ) -> None:
-    """Make an agent; its passkey is printed this once."""
+    """Make an agent. Its passkey is printed this once."""
     body = {
         "id": id,
         "role": role,
@@ -82,7 +82,18 @@ def add_agent(
     answer = here.send("POST", "/agents", body)
     widening.warn(answer)
     made = f"made agent {answer['agent_id']}{_may(answer['agent'])}"
-    here.answer(answer, lambda: _print_passkey(answer, made))
+    here.answer(answer, lambda: _print_made(answer, made))
+
+
+def _print_made(answer: dict[str, Any], made: str) -> None:
+    """People sign in by a link; programs that start by themselves by the passkey."""
+    agent = answer["agent"]
+    if agent["kind"] == "ai":
+        _print_passkey(answer, made)
+        return
+    owns = " An owner may do everything on this server." if agent["role"] == "owner" else ""
+    output.done(made)
+    output.say(f"{agent['agent_id']} signs in by a link: toryo open --person {agent['agent_id']}.{owns}")
 
 
 @command(group, "list")

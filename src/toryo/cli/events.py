@@ -13,6 +13,7 @@ from toryo.cli.here import Here, command
 PAGE = 500
 NEWEST = 50
 """How many are shown where nothing is said about where to begin."""
+INDENT = 8
 WAIT_SECONDS = 20
 """How long one look waits at the server while following."""
 
@@ -58,14 +59,14 @@ def all_after(here: Here, after: int, only: dict[str, Any]) -> tuple[list[dict[s
 
 def _print(found: list[dict[str, Any]]) -> None:
     for each in found:
-        output.done(told(each))
+        output.folded(told(each), INDENT)
 
 
 def _print_one(here: Here, event: dict[str, Any]) -> None:
     if here.json:
         output.line(event)
     else:
-        output.done(told(event))
+        output.folded(told(event), INDENT)
 
 
 def told(event: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
@@ -40,6 +41,8 @@ MARKS = {
     "cancelled": "–",
 }
 
+_KEPT_WHOLE = 24
+"""Characters of a column that is never folded, however narrow the terminal: ids have no more."""
 _PIPED_WIDTH = 500
 """Where nobody looks, nothing is folded or cut: `toryo task list | grep` must see whole lines."""
 
@@ -84,6 +87,15 @@ def done(*lines: str) -> None:
     sys.stdout.flush()
 
 
+def folded(line: str, indent: int) -> None:
+    """One long line: on a terminal between words, what follows below what it belongs to."""
+    if not sys.stdout.isatty():
+        done(line)
+        return
+    width = max(40, shutil.get_terminal_size().columns)
+    done(*textwrap.wrap(on_one_line(line), width, subsequent_indent=" " * indent, break_on_hyphens=False))
+
+
 def on_one_line(text: str) -> str:
     """With its blanks, which put it in its column."""
     return printable(text).replace("\n", " ").replace("\t", " ")
@@ -111,8 +123,10 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str) 
         say(empty)
         return
     shown = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        shown.add_column(column, no_wrap=column != columns[-1], overflow="fold")
+    for number, column in enumerate(columns):
+        longest = max(len(row[number]) for row in body)
+        whole = column != columns[-1] and longest <= _KEPT_WHOLE
+        shown.add_column(column, no_wrap=whole, overflow="fold")
     for row in body:
         shown.add_row(*row)
     _print(shown)

@@ -283,6 +283,17 @@ def _configured(file: Path | None, given: dict[str, Any]) -> Config:
         raise Misuse(f"The configuration is wrong: {error}", "Nothing was started.") from None
 
 
+def _warn_of_near_names(settings: Any) -> None:
+    """A variable that is nearly called as a setting was meant to be one."""
+    import difflib
+
+    known = {f"TORYO_{name}".upper() for name in settings.model_fields} | {"TORYO_DATABASE_URL", "TORYO_REDIS_URL"}
+    for name in sorted(os.environ):
+        near = difflib.get_close_matches(name, known - {name}, 1, 0.85) if name.startswith("TORYO_") else []
+        if near and name not in known and "__" not in name:
+            output.say(f"toryo: warning: {name} is no setting. Did you mean {near[0]}?")
+
+
 def _settings(**given: Any) -> Any:
     """The server's settings: what was said here, else the environment, else the defaults."""
     from pydantic import ValidationError
@@ -290,6 +301,7 @@ def _settings(**given: Any) -> Any:
 
     from toryo.settings import Settings
 
+    _warn_of_near_names(Settings)
     try:
         return Settings(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:

@@ -7,7 +7,7 @@ from typing import Any
 
 from toryo.domain.launches import Purpose
 from toryo.domain.times import iso, iso_or_none
-from toryo.domain.wording import constant, say, together
+from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations import explaining, hands, launching, starters
 from toryo.operations.call import Call
 from toryo.workflow.launch import Action, Decision
@@ -30,7 +30,7 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> dict[s
         "reason": decision.reason,
         "row": decision.row,
         "rule": constant(decision.words),
-        "explanation": together((explaining.explained(decision, agent_id, obstacle), held.words if held else "", said)),
+        "explanation": together((_explained(call, decision, agent_id, obstacle), held.words if held else "", said)),
         "facts": {
             **decision.facts,
             **({"no_coordinator": obstacle.code} if obstacle else {}),
@@ -48,6 +48,15 @@ def _naming_session(call: Call, decision: Decision, project_id: str) -> Decision
     held_by = call.tx.sessions.live_of(project_id, decision.facts["held_by"]).get(Purpose.TASK)
     more = {"held_by_session": held_by.id} if held_by is not None else {}
     return replace(decision, facts={**decision.facts, **more})
+
+
+def _explained(call: Call, decision: Decision, agent_id: str, obstacle: starters.Obstacle | None) -> Worded:
+    agent = call.tx.agents.find(agent_id) if decision.reason == "not_managed" else None
+    if agent is not None and agent.human:
+        return constant("It is a person: nobody starts people.")
+    if agent is not None and agent.agent_type is not None:
+        return say("Nobody starts it: its own program serves the queue {queue}.", queue=agent.agent_type)
+    return explaining.explained(decision, agent_id, obstacle)
 
 
 def _what_was_wrong(call: Call, agent_id: str, project_id: str, decision: Decision) -> str:

@@ -56,6 +56,8 @@ TEXTS: dict[str, str] = {
     " Once the cause is fixed, `toryo agent resume {agent_id}` starts it sooner.": "休止中です（{why}）。時間がたつと自動で再び起動します。"
     "原因を取り除いたら、`toryo agent resume {agent_id}` ですぐに再開できます。",
     "The last start: {said}": "前回の起動: {said}",
+    "It is a person: nobody starts people.": "人なので、起動されることはありません。",
+    "Nobody starts it: its own program serves the queue {queue}.": "起動されることはありません。自分のプログラムでキュー {queue} の仕事をします。",
     # explaining: failures, to stand in brackets
     "the quota of its account is used up": "アカウントの割り当てを使い切りました",
     "the quota of the account {account} is used up": "アカウント {account} の割り当てを使い切りました",
