@@ -570,7 +570,7 @@ def _check(yard: Yard, **options: Any) -> CheckOrder:
 def test_a_check_runs_in_the_sandbox_of_its_agent(yard: Yard) -> None:
     letter = yard.home / "letter.txt"
     letter.write_text("hush")
-    words = ("/bin/sh", "-c", f"cat {letter}; grep -c : /proc/net/dev; touch made")
+    words = ("/bin/sh", "-c", f"cat {letter}; grep -c : /proc/net/dev; touch {yard.project}/made")
     starter = _starter(yard, Sandbox(Mode.NONE, inherited=os.environ))
     order = _check(yard, sandbox="bwrap", sandbox_network=False, permissions="read")
     done = _executed(starter.check_walled(order, yard.project)(words))
