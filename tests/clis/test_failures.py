@@ -9,7 +9,7 @@ import json
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +96,7 @@ def _waits(house: House, agent_id: str) -> list[dict[str, Any]]:
 
 
 def _until(wait: dict[str, Any]) -> datetime:
-    return datetime.fromtimestamp(wait["data"]["until"] / 1000, UTC)
+    return _moment(wait["data"]["until"])
 
 
 def _moment(text: str) -> datetime:

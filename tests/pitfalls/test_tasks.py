@@ -64,6 +64,18 @@ def test_f56_only_what_can_be_started_is_offered_and_a_deadlock_says_who_waits_f
     assert f"waits for {ids['B']} (cancelled)" in told["waiting"][0]
 
 
+def test_f56_a_subtask_that_waits_for_a_strangers_task_says_so(crew: World) -> None:
+    foreign = crew.task("w2", status="todo")
+    crew.task("w1")
+    worker = crew.start("w1")
+    (part,) = worker.batch("Part")
+    crew.owner.call("edit_task", task_id=part, add_dependencies=[foreign])
+    told = worker.next()
+    assert told["action"] == "resolve_dependency_deadlock"
+    assert part in told["waiting"][0]
+    assert f"waits for {foreign} (todo)" in told["waiting"][0]
+
+
 def test_f57_a_manager_sees_the_subtasks_that_are_its_workers(crew: World) -> None:
     crew.task("boss")
     boss = crew.start("boss")
