@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
@@ -80,10 +79,9 @@ def told(event: dict[str, Any]) -> str:
 
 
 def _instant(name: str, value: Any) -> Any:
-    """An instant as the server stores it (milliseconds) in this place's time."""
-    if not isinstance(value, int) or isinstance(value, bool) or not name.endswith(("_at", "until", "since")):
-        return value
-    return output.clock(datetime.fromtimestamp(value / 1000, UTC).isoformat())
+    """A moment in this place's time."""
+    is_moment = isinstance(value, str) and name.endswith(("_at", "until", "since"))
+    return output.clock(value) if is_moment else value
 
 
 def _briefly(data: dict[str, Any]) -> str:

@@ -164,12 +164,13 @@ def _event(each: Event) -> dict[str, Any]:
     }
 
 
-_MOMENTS = ("started_at", "until")
+_MOMENTS = ("_at", "until", "since")
+"""How the names of moments end."""
 
 
 def _timed(data: dict[str, Any]) -> dict[str, Any]:
     """Moments are kept as numbers with an event, and told as everywhere."""
-    return {**data, **{name: iso(data[name]) for name in _MOMENTS if isinstance(data.get(name), int)}}
+    return {name: iso(each) if name.endswith(_MOMENTS) and type(each) is int else each for name, each in data.items()}
 
 
 def _worded(data: dict[str, Any]) -> dict[str, Any]:
