@@ -125,7 +125,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str) 
     shown = Table(box=None, pad_edge=False, header_style="bold")
     for number, column in enumerate(columns):
         longest = max(len(row[number]) for row in body)
-        whole = column != columns[-1] and longest <= _KEPT_WHOLE
+        # What begins a row is never folded: it would begin lines, and might be somebody's text.
+        whole = number == 0 or (column != columns[-1] and longest <= _KEPT_WHOLE)
         shown.add_column(column, no_wrap=whole, overflow="fold")
     for row in body:
         shown.add_row(*row)
