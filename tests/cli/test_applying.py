@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from tests.cli.conftest import Ended, Toryo
-from toryo.cli import manifest
+from toryo.cli import applying, manifest
 from toryo.cli.failures import Misuse
+from toryo.cli.here import Here
 
 HEAD = """\
 projects:
@@ -119,6 +122,140 @@ def test_what_was_taken_out_of_a_file_stays_and_is_told(server: Toryo, name: str
     assert "isolation is worktree, though not in the file." in ended.err
     assert f"toryo project edit {name} --set isolation=none" in ended.err
     assert f"agent {name}.w1: system_prompt, though not in the file." in ended.err
+
+
+def test_a_file_that_renames_a_project_files_its_new_tasks_in_it(server: Toryo, name: str, tmp_path: Path) -> None:
+    text = HEAD.format(name=name)
+    assert applied(server, tmp_path, text).code == 0
+    renamed = text.replace(f"    name: {name}\n", f"    name: {name} renamed\n")
+    ended = applied(server, tmp_path, f"{renamed}  - {{project: {name}, title: Two}}\n")
+    assert ended.code == 0, ended.err
+    (project,) = [each for each in server.json("project", "list")["projects"] if each["project_id"] == name]
+    assert project["name"] == f"{name} renamed"
+    titles = sorted(each["title"] for each in server.json("task", "list", "--project", name)["tasks"])
+    assert titles == ["One", "Two"]
+
+
+class Answers:
+    """A server that has these projects and tasks, and keeps what it is sent."""
+
+    def __init__(self, projects: Sequence[tuple[str, str]], tasks: Sequence[dict[str, Any]] = ()) -> None:
+        rest = {"settings": {}, "working_directory": "/", "status": "active"}
+        self.projects = [{"project_id": id_, "name": name, **rest} for id_, name in projects]
+        self.tasks = tasks
+        self.sent: list[tuple[str, dict[str, Any]]] = []
+
+    def get(self, path: str) -> dict[str, Any]:
+        if path == "/projects":
+            return {"projects": self.projects}
+        if path == "/agents" or path.endswith("/members"):
+            people = [{"agent_id": "owner", "kind": "human"}, {"agent_id": "w1", "kind": "ai"}]
+            return {"agents": people if path == "/agents" else []}
+        if path.endswith("/tasks"):
+            return {"tasks": self.tasks}
+        return {"task": next(each for each in self.tasks if path == f"/tasks/{each['task_id']}")}
+
+    def send(self, method: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        assert (method, path) == ("POST", "/changes")
+        self.sent += [(each["operation"], each["arguments"]) for each in body["changes"]]
+        return {"results": [{"task_id": "tsk_new", "project_id": "new", "changes": []} for _ in body["changes"]]}
+
+    def asked(self, folder: Path, text: str, operation: str) -> list[dict[str, Any]]:
+        """What a file makes of it, of one operation."""
+        file = folder / "toryo.yaml"
+        file.write_text(text)
+        applying.apply(cast("Here", self), manifest.read(file), yes=True)
+        return [arguments for each, arguments in self.sent if each == operation]
+
+
+@pytest.mark.parametrize("other", [("y", "shop"), ("shop", "Other")])
+@pytest.mark.parametrize("named", ["x", "shop"])
+def test_tasks_of_a_files_project_are_filed_in_no_other_that_its_name_may_mean(
+    tmp_path: Path, other: tuple[str, str], named: str
+) -> None:
+    text = f"projects: [{{id: x, name: shop, directory: .}}]\ntasks: [{{project: {named}, title: T}}]\n"
+    for projects in ([("x", "shop"), other], [other, ("x", "shop")]):
+        (filed,) = Answers(projects).asked(tmp_path, text, "file_task")
+        assert filed["project_id"] == "x"
+
+
+def test_a_project_that_is_made_gets_its_tasks_though_another_has_its_name(tmp_path: Path) -> None:
+    text = "projects: [{id: x, name: shop, directory: .}]\ntasks: [{project: x, title: T}]\n"
+    (filed,) = Answers([("shop", "shop")]).asked(tmp_path, text, "file_task")
+    assert filed["project_id"] == "@0"
+
+
+def test_two_projects_of_a_file_with_one_name_get_their_own_tasks(tmp_path: Path) -> None:
+    text = (
+        "projects: [{id: x, name: shop, directory: .}, {id: y, name: shop, directory: .}]\n"
+        "tasks: [{project: x, title: T}, {project: y, title: U}]\n"
+    )
+    filed = Answers([("x", "shop")]).asked(tmp_path, text, "file_task")
+    assert [(each["project_id"], each["title"]) for each in filed] == [("x", "T"), ("@1", "U")]
+
+
+def test_a_project_named_by_its_name_alone_is_known_though_that_is_the_id_of_another(tmp_path: Path) -> None:
+    text = "projects: [{name: shop, directory: .}]\ntasks: [{project: shop, title: T}]\n"
+    answers = Answers([("x", "shop"), ("shop", "Other")])
+    (filed,) = answers.asked(tmp_path, text, "file_task")
+    assert filed["project_id"] == "x"
+    assert "create_project" not in [each for each, _ in answers.sent]
+
+
+HOUSE = "projects: [{id: house, name: House, directory: .}]\ntasks:\n"
+ROOT = "  - {project: house, title: T, description: new}\n"
+PART = "  - {project: house, title: P}\n  - {project: house, title: T, parent: P, description: new}\n"
+
+
+def task(id_: str, title: str, by: str, parent: str | None = None, status: str = "todo") -> dict[str, Any]:
+    place = {"parent_task_id": parent, "status": status, "created_by": by}
+    return {"task_id": id_, "title": title, "description": "old", **place}
+
+
+@pytest.mark.parametrize(
+    ("text", "tasks", "edited"),
+    [
+        (ROOT, [task("a", "T", "owner"), task("b", "T", "w1", "a")], ["a"]),
+        (ROOT, [task("a", "T", "owner", status="completed"), task("b", "T", "w1", "z")], []),
+        (ROOT, [task("a", "T", "w1"), task("b", "T", "owner")], ["b"]),
+        (ROOT, [task("a", "T", "w1"), task("b", "T", "owner", status="completed")], []),
+        (ROOT, [task("a", "T", "w1")], ["a"]),
+        (PART, [task("p", "P", "owner"), task("a", "T", "owner"), task("b", "T", "owner", "p")], ["b"]),
+        (
+            PART.replace("parent: P", "parent: tsk_p"),
+            [task("tsk_p", "P", "owner"), task("b", "T", "w1", "tsk_p")],
+            ["b"],
+        ),
+    ],
+)
+def test_of_tasks_with_one_title_the_one_in_the_files_place_is_meant_and_a_persons_first(
+    tmp_path: Path, text: str, tasks: list[dict[str, Any]], edited: list[str]
+) -> None:
+    answers = Answers([("house", "House")], tasks)
+    assert [each["task_id"] for each in answers.asked(tmp_path, HOUSE + text, "edit_task")] == edited
+    assert "file_task" not in [each for each, _ in answers.sent]
+
+
+@pytest.mark.parametrize(
+    ("text", "tasks", "below"),
+    [
+        (ROOT, [task("b", "T", "w1", "z")], None),
+        (PART, [task("p", "P", "owner"), task("a", "T", "owner")], "p"),
+        (PART, [task("a", "T", "owner"), task("b", "P", "w1", "a")], "@1"),
+    ],
+)
+def test_a_task_is_filed_though_its_title_stands_elsewhere(
+    tmp_path: Path, text: str, tasks: list[dict[str, Any]], below: str | None
+) -> None:
+    filed = Answers([("house", "House")], tasks).asked(tmp_path, HOUSE + text, "file_task")
+    assert [each.get("parent_task_id") for each in filed if each["title"] == "T"] == [below]
+
+
+def test_what_a_file_waits_for_is_the_task_of_a_person_not_a_part_that_an_agent_made(tmp_path: Path) -> None:
+    text = HOUSE + "  - {project: house, title: U, depends_on: [T]}\n"
+    tasks = [task("b", "T", "w1", "a"), task("a", "T", "owner")]
+    (filed,) = Answers([("house", "House")], tasks).asked(tmp_path, text, "file_task")
+    assert filed["dependencies"] == ["a"]
 
 
 @pytest.mark.parametrize(

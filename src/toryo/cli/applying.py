@@ -1,6 +1,7 @@
 """Carries out a manifest: makes or changes projects, agents, memberships and tasks until they are as it says.
 
-Idempotent: what is already so is left alone, and nothing is ever removed. A task is known by its project and title.
+Idempotent: what is already so is left alone, and nothing is ever removed. A task is known by its project, its place
+(the task it is a part of, or none) and its title; of several, those that people filed come before those of agents.
 All or nothing: what the file refers to is looked up first, then everything is sent in one request, which the server
 carries out in one transaction. Whatever is refused is named with its line.
 """
@@ -71,8 +72,8 @@ def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
         _plan_agent(plan, agent, there)
     for agent in agents:
         _plan_memberships(plan, agent, manifest, there)
-    for name, tasks in files.by_project(manifest).items():
-        _plan_tasks(plan, name, files.tasks_in_order(tasks), here, there)
+    for tasks in _by_project(manifest):
+        _plan_tasks(plan, tasks, manifest, here, there)
     return Applied(_carried_out(here, manifest, plan), _kept(manifest, there))
 
 
@@ -97,8 +98,8 @@ class _There:
         for project in filter(None, (there.project(manifest, each) for each in _joined(manifest))):
             members = here.get(f"/projects/{project['project_id']}/members")["agents"]
             there.members[project["project_id"]] = {each["agent_id"] for each in members}
-        for project in filter(None, (there.project(manifest, each) for each in files.by_project(manifest))):
-            tasks = there.tasks.setdefault(project["project_id"], {})
+        for project in filter(None, (there.project(manifest, each[0].project) for each in _by_project(manifest))):
+            tasks = there.tasks[project["project_id"]] = {}
             for each in here.get(f"/projects/{project['project_id']}/tasks")["tasks"]:
                 tasks.setdefault(each["title"], []).append(each)
         return there
@@ -109,9 +110,45 @@ class _There:
         return self.projects.get(name) if own is None else self.same(own)
 
     def same(self, project: Project) -> Found | None:
-        found = self.projects.get(project.id or project.name)
-        key = "project_id" if project.id else "name"
-        return found if found is not None and found[key] == (project.id or project.name) else None
+        key, wanted = ("project_id", project.id) if project.id else ("name", project.name)
+        return next((each for each in self.projects.values() if each[key] == wanted), None)
+
+    def known(self, manifest: Manifest, name: str) -> dict[str, list[Found]]:
+        """The tasks of a project, by title."""
+        project = self.project(manifest, name)
+        return self.tasks.get(project["project_id"], {}) if project is not None else {}
+
+    def likely(self, tasks: Sequence[Found]) -> list[Found]:
+        """Those that people filed, if there are any; else all."""
+        people = {each["agent_id"] for each in self.agents.values() if each["kind"] == "human"}
+        return [each for each in tasks if each["created_by"] in people] or list(tasks)
+
+    def candidates(self, manifest: Manifest, tasks: Sequence[Task]) -> dict[str, list[Found]]:
+        """By title, the tasks that may be meant: by an entry of the file those at its place, else those anywhere."""
+        known = self.known(manifest, tasks[0].project)
+        found = {title: self.likely(each) for title, each in known.items()}
+        for task in files.tasks_in_order(tasks):
+            parents = found.get(task.parent) if task.parent is not None else None
+            if parents is None:
+                place = task.parent  # none, or an id
+            elif parents:
+                place = _meant(parents)["task_id"]
+            else:
+                found[task.title] = []  # its parent is made now
+                continue
+            found[task.title] = self.likely(
+                [each for each in known.get(task.title, []) if each["parent_task_id"] == place]
+            )
+        return found
+
+
+def _by_project(manifest: Manifest) -> list[list[Task]]:
+    """The file's tasks, those of one project together: by its entry, for names may be those of other projects."""
+    found: dict[object, list[Task]] = {}
+    for task in manifest.tasks:
+        own = manifest.project_of(task.project)
+        found.setdefault(task.project if own is None else own.where, []).append(task)
+    return list(found.values())
 
 
 def _joined(manifest: Manifest) -> dict[str, None]:
@@ -130,18 +167,19 @@ def _refuse_mistakes(manifest: Manifest, there: _There) -> None:
             _refuse_unknown(manifest, agent, "reports_to", agent.reports_to, agents, "agent")
         for name in agent.projects:
             _refuse_unknown(manifest, agent, "projects", name, projects, "project")
-    for tasks in files.by_project(manifest).values():
+    for tasks in _by_project(manifest):
+        candidates = there.candidates(manifest, tasks)
         for task in tasks:
             _refuse_unknown(manifest, task, "project", task.project, projects, "project")
             if task.assignee is not None:
                 _refuse_unknown(manifest, task, "assignee", task.assignee, agents, "agent")
-            _refuse_unknown_tasks(manifest, task, tasks, there)
+            _refuse_unknown_tasks(manifest, task, tasks, candidates)
     manifest.fail_if_mistaken()
 
 
-def _refuse_unknown_tasks(manifest: Manifest, task: Task, tasks: Sequence[Task], there: _There) -> None:
-    project = there.project(manifest, task.project)
-    known = there.tasks.get(project["project_id"], {}) if project is not None else {}
+def _refuse_unknown_tasks(
+    manifest: Manifest, task: Task, tasks: Sequence[Task], known: Mapping[str, list[Found]]
+) -> None:
     own = [each.title for each in tasks]
     for key, titles in (("parent", [task.parent]), ("depends_on", task.depends_on)):
         for title in titles:
@@ -151,7 +189,7 @@ def _refuse_unknown_tasks(manifest: Manifest, task: Task, tasks: Sequence[Task],
                 _mistake_of_doubles(manifest, task, key, title, known)
             elif title not in known:
                 _refuse_unknown(manifest, task, key, title, [*own, *known], "task")
-    if len(_open(known.get(task.title, []))) > 1:
+    if len(_open(known[task.title])) > 1:
         _mistake_of_doubles(manifest, task, "title", task.title, known)
 
 
@@ -206,8 +244,17 @@ class _Plan:
 
     steps: list[tuple[dict[str, Any], Project | Agent | Task]] = field(default_factory=list)
     tellers: list[Callable[[Found], Change]] = field(default_factory=list)
-    projects: dict[str, str] = field(default_factory=dict)
-    """What is made: by its name, the id by which later changes mean it."""
+    projects: dict[documents.Path, str] = field(default_factory=dict)
+    """What is made: by where it stands in the file, the id by which later changes mean it."""
+
+    def project(self, manifest: Manifest, name: str, there: _There) -> str:
+        """The id of the project that a name in the file means: one on the server, or one that is made."""
+        found = there.project(manifest, name)
+        if found is not None:
+            return str(found["project_id"])
+        own = manifest.project_of(name)
+        assert own is not None  # else it was refused as a mistake
+        return self.projects[own.where]
 
     def add(
         self,
@@ -226,10 +273,9 @@ def _plan_project(plan: _Plan, project: Project, there: _There) -> None:
     wanted = {**project.said("directory"), "working_directory": str(project.directory)}
     found = there.same(project)
     if found is None:
-        made = plan.add(
+        plan.projects[project.where] = plan.add(
             project, "create_project", wanted, lambda answer: Change("made", "project", answer["project_id"])
         )
-        plan.projects |= {name: made for name in (project.id, project.name) if name}
     else:
         _patch(plan, project, "project", found["project_id"], wanted, found)
 
@@ -255,22 +301,20 @@ def _may(agent: Found) -> str:
 
 def _plan_memberships(plan: _Plan, agent: Agent, manifest: Manifest, there: _There) -> None:
     for name in agent.projects:
-        found = there.project(manifest, name)
-        project = plan.projects[name] if found is None else found["project_id"]
-        if found is not None and agent.id in there.members[project]:
+        project = plan.project(manifest, name, there)
+        if agent.id in there.members.get(project, ()):
             continue
         body = {"project_id": project, "agent_id": agent.id}
         plan.add(agent, "add_member", body, lambda answer: Change("joined", "project", answer["project_id"], agent.id))
 
 
-def _plan_tasks(plan: _Plan, name: str, tasks: Sequence[Task], here: Here, there: _There) -> None:
-    found = there.projects.get(name) if name not in plan.projects else None
-    project = plan.projects[name] if found is None else found["project_id"]
-    known = there.tasks.get(project, {})
-    ids = {title: _meant(each)["task_id"] for title, each in known.items()}
-    for task in tasks:
+def _plan_tasks(plan: _Plan, tasks: Sequence[Task], manifest: Manifest, here: Here, there: _There) -> None:
+    project = plan.project(manifest, tasks[0].project, there)
+    known = there.candidates(manifest, tasks)
+    ids = {title: _meant(each)["task_id"] for title, each in known.items() if each}
+    for task in files.tasks_in_order(tasks):
         wanted = _wanted(task, ids)
-        if task.title not in known:
+        if not known[task.title]:
             told = _teller_of_task(task)
             ids[task.title] = plan.add(task, "file_task", {"project_id": project, **wanted}, told)
             continue
