@@ -6,7 +6,7 @@ import pytest
 
 from tests.documents.test_pages import wrong as mistake_in
 from tests.operations.test_queue import filed, key
-from tests.stories import Answer, World
+from tests.stories import Answer, Caller, World
 from toryo.domain.errors import Code
 
 
@@ -75,6 +75,7 @@ def test_a_task_in_progress_whose_agent_does_nothing_any_more(crew: World, by: s
     task = crew.task("w1")
     asked: dict[str, Answer] = {"remove_member": {"project_id": crew.project_id}, "edit_agent": {"provider": None}}
     crew.owner.call(by, agent_id="w1", **asked.get(by, {}))
+    crew.advance(121)
     (item,) = stuck(crew).values()
     assert (item["task_id"], acts(item)[:2]) == (task, [act, "assign"])
     crew.owner.call("edit_task", task_id=task, assignee_id="w2")
@@ -166,9 +167,58 @@ def test_what_could_not_go_on_when_its_block_ended_and_was_not_started_since(cre
     crew.move(part, "in_progress")
     assert (crew.status(main), crew.status(second)) == ("todo", "in_progress")
     (item,) = stuck(crew).values()
+    assert (item["task_id"], acts(item)) == (main, ["assign", "cancel", "show"])
+    assert f"boss is working on {second}" in item["text"]
+    crew.move(second, "cancelled", "not needed")
+    (item,) = stuck(crew).values()
     assert (item["task_id"], acts(item)[0]) == (main, "unblock")
-    crew.move(main, "backlog")
+    crew.owner.call("pause_project", project_id=crew.project_id)
     assert stuck(crew) == {}
+    crew.owner.call("resume_project", project_id=crew.project_id)
+    crew.move(main, "in_progress")
+    assert stuck(crew) == {}
+
+
+def test_a_part_for_a_queue_that_goes_back_to_it_with_its_whole_is_served_again(crew: World) -> None:
+    crew.worker("w3", agent_type="planning")
+    crew.owner.call("add_member", project_id=crew.project_id, agent_id="owner")
+    whole = crew.task("owner", title="Whole")
+    part = crew.task(None, agent_type="planning", parent_task_id=whole, status="todo")
+    process = crew.start("w3")
+    crew.move(whole, "blocked", "later")
+    process.call("logout")
+    crew.move(whole, "in_progress")
+    assert (crew.status(part), crew.why("w3"), stuck(crew)) == ("todo", "start has_ready_queue_task", {})
+
+
+def test_an_agent_that_is_started_by_hand_is_stuck_after_the_stall_time(crew: World) -> None:
+    crew.worker("h1", "boss", provider=None)
+    task = crew.task("h1")
+    assert stuck(crew) == {}
+    crew.advance(121)
+    item = stuck(crew)[task]
+    assert (acts(item)[0], "Start one by hand" in item["text"]) == ("correct", True)
+    passkey = crew.owner.call("renew_passkey", agent_id="h1")["passkey"]
+    asked = {"agent_id": "h1", "project_id": crew.project_id, "passkey": passkey}
+    token = Caller(crew, None).call("authenticate", **asked)["session_token"]
+    assert stuck(crew) == {}
+    Caller(crew, None, token).call("logout")
+    assert stuck(crew) == {}
+    crew.advance(121)
+    assert list(stuck(crew)) == [task]
+
+
+def test_members_are_told_that_an_owner_does_what_only_owners_may(crew: World) -> None:
+    lena = crew.member("lena")
+    crew.owner.call("add_member", project_id=crew.project_id, agent_id="lena")
+    crew.worker("w3", "lena")
+    crew.task("w3")
+    crew.owner.call("deactivate_agent", agent_id="w3")
+    (item,) = lena.call("needs_you")["items"]
+    assert (acts(item), item["text"]) == (
+        ["assign", "show"],
+        "w3, its assignee, is inactive. An owner can activate it.",
+    )
 
 
 def test_what_somebody_has_unblocked_by_name_and_left_to_be_done_is_left_on_purpose(crew: World) -> None:

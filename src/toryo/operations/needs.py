@@ -11,9 +11,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from toryo.domain import usages
+from toryo.domain import moves, people, usages
 from toryo.domain.agents import Agent, Role, mistakes_of, superiors
 from toryo.domain.chat import Delegation, DelegationStatus, MessageKind
+from toryo.domain.ground import Hindrance
 from toryo.domain.needs import Action, Kind, Need, Request, requested
 from toryo.domain.projects import Project
 from toryo.domain.projects import Status as ProjectStatus
@@ -23,6 +24,7 @@ from toryo.domain.wording import Worded, constant, say, together
 from toryo.domain.worktrees import Worktree
 from toryo.operations import rights, stuck, tries
 from toryo.operations.call import Call
+from toryo.operations.permissions import Login
 from toryo.operations.picture import Picture
 from toryo.storage.needs import Unseen
 
@@ -118,6 +120,13 @@ class _View:
 
     def _owners(self) -> list[str]:
         return [each.id for each in self.agents.values() if each.human and each.active and each.role is Role.OWNER]
+
+    def owns(self, person_id: str) -> bool:
+        """Whether a person may do what only owners may: with the login they ask with; else with their account."""
+        caller = self.call.caller
+        if caller.agent is not None and caller.agent.id == person_id and caller.login is not None:
+            return caller.login is Login.OWNER
+        return people.role_of(self.agents[person_id], self.call.tx.people.account(person_id)) == people.OWNER
 
     def _sees(self, person: Agent, project_id: str | None) -> bool:
         if project_id is None or person.role is Role.OWNER:
@@ -360,7 +369,8 @@ def _stalls(view: _View) -> Iterator[Need]:
 def _freed(view: _View) -> Iterator[Need]:
     """What was unblocked together with something else, could not go on at that moment, and was not started since.
 
-    What somebody has unblocked by name, and left to be done, they know of.
+    What somebody has unblocked by name, and left to be done, they know of; so do they of a project that rests. What
+    waits for other tasks or for an approval is told where those are.
     """
     freed = view.here(view.call.tx.needs.freed())
     above = _ancestors(view, freed)
@@ -368,33 +378,50 @@ def _freed(view: _View) -> Iterator[Need]:
         event = view.call.tx.events.newest_of(task.id, ["task.unblocked"])
         if event is None or "caused_by" not in event.data or _left_to_agent(view, task, above):
             continue
-        yield from _of_task(
-            view.responsible(task.assignee_id, task.project_id),
-            Kind.STUCK,
-            task,
-            (
-                say("Stuck: {title}", title=task.title),
-                constant(
-                    "What had blocked it is resolved, but it could not go on then, and nobody has started it since."
-                ),
-            ),
-            Action("unblock", f"toryo task move {task.id} in_progress"),
-            Action("cancel", f"toryo task cancel {task.id} --reason …"),
-            since=task.moved_at,
-        )
+        ground = view.call.ground(task)
+        hindrance = next(ground.hindrances(task), None)
+        if hindrance not in _TOLD_ELSEWHERE:
+            hindered = moves.refusal_to_start(ground, task, hindrance).message if hindrance is not None else ""
+            yield from _of_task(
+                view.responsible(task.assignee_id, task.project_id),
+                Kind.STUCK,
+                task,
+                (say("Stuck: {title}", title=task.title), together((constant(_NOT_STARTED), hindered))),
+                *_released(task, hindrance),
+                Action("cancel", f"toryo task cancel {task.id} --reason …"),
+                since=task.moved_at,
+            )
+
+
+_NOT_STARTED = "What had blocked it is resolved, but it could not go on then, and nobody has started it since."
+_TOLD_ELSEWHERE = (Hindrance.PROJECT_NOT_ACTIVE, Hindrance.NOT_APPROVED, Hindrance.DEPENDENCY)
+
+
+def _released(task: Task, hindrance: Hindrance | None) -> Iterator[Action]:
+    """What lets it go on: nothing but that which would not be refused."""
+    if hindrance is None:
+        yield Action("unblock", f"toryo task move {task.id} in_progress")
+    elif hindrance is not Hindrance.ANCESTOR_CLOSED:
+        yield Action("assign", f"toryo task edit {task.id} --assignee AGENT")
 
 
 def _stuck(view: _View, picture: Picture, told: Collection[str]) -> Iterator[Need]:
     """What cannot move by itself, where nothing else above says so."""
     for each in stuck.found(picture, told):
-        yield from _of_task(
-            view.responsible(each.task.assignee_id, each.task.project_id),
-            Kind.STUCK,
-            each.task,
-            (say("Stuck: {title}", title=each.task.title), each.why),
-            *each.actions,
-            since=each.since,
-        )
+        for person_id in view.responsible(each.task.assignee_id, each.task.project_id):
+            owner = view.owns(person_id)
+            yield from _of_task(
+                [person_id],
+                Kind.STUCK,
+                each.task,
+                (
+                    say("Stuck: {title}", title=each.task.title),
+                    each.why if owner or each.by_owner is None else together((each.why, each.by_owner)),
+                ),
+                *(each.for_owners if owner else ()),
+                *each.actions,
+                since=each.since,
+            )
 
 
 def _own_tasks(view: _View) -> Iterator[Need]:

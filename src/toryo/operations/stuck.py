@@ -6,13 +6,16 @@ nobody has started, what a person has blocked, projects that rest. Nor is what w
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from toryo.domain.agents import Role
 from toryo.domain.ground import Ground
 from toryo.domain.launches import Purpose
 from toryo.domain.needs import Action
+from toryo.domain.projects import Project
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.wording import Worded, constant, say, together
@@ -26,12 +29,26 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """`task` is the one that a person can do something about; `actions` are what."""
+    """`task` is the one that a person can do something about; `actions` are what.
+
+    What only owners may do of it is `for_owners`: to others `by_owner` is said instead.
+    """
 
     task: Task
     why: Worded
     since: Millis
     actions: tuple[Action, ...]
+    for_owners: tuple[Action, ...] = ()
+    by_owner: Worded | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Idle:
+    """Why an assignee does nothing, and what an owner can do about it."""
+
+    why: Worded
+    for_owners: Action
+    by_owner: Worded
 
 
 def found(picture: Picture, told: Collection[str]) -> list[Stuck]:
@@ -108,26 +125,54 @@ class _Look:
     def _runs(self, place: Place) -> bool:
         return any(Purpose.TASK in each.get(place, {}) for each in (self.picture.sessions, self.picture.launches))
 
-    def _idle(self, place: Place, task: Task) -> tuple[Worded, Action] | None:
+    def _idle(self, place: Place, task: Task) -> _Idle | None:
         """Why its assignee will do nothing about it, and what would help."""
         agent = self.picture.agents.get(place[0])
         if agent is None or task.id in self.picture.claims:
             return None
         if not agent.active:
-            said = say("{agent}, its assignee, is inactive.", agent=agent.name)
-            return said, Action("activate", f"toryo agent activate {agent.id}")
+            return _Idle(
+                say("{agent}, its assignee, is inactive.", agent=agent.name),
+                Action("activate", f"toryo agent activate {agent.id}"),
+                constant("An owner can activate it."),
+            )
         if agent.human:
             return None
         if place not in self.places:
-            said = say("{agent}, its assignee, is not a member of the project.", agent=agent.name)
-            return said, Action("join", f"toryo agent edit {agent.id} --project {place[1]}")
-        if not agent.managed and not self._runs(place):
-            said = say(
-                "No process of {agent}, its assignee, is signed in, and nobody starts one: it has no provider.",
-                agent=agent.name,
+            return _Idle(
+                say("{agent}, its assignee, is not a member of the project.", agent=agent.name),
+                Action("join", f"toryo agent edit {agent.id} --project {place[1]}"),
+                constant("An owner can add it to the project."),
             )
-            return said, Action("correct", f"toryo agent edit {agent.id} --provider NAME")
+        if not agent.managed and self._nobody_starts_it(place, task):
+            return _Idle(
+                say(
+                    "No process of {agent}, its assignee, is signed in. Start one by hand: nothing else does, as it "
+                    "has no provider.",
+                    agent=agent.name,
+                ),
+                Action("correct", f"toryo agent edit {agent.id} --provider NAME"),
+                constant("An owner can give it a provider."),
+            )
         return None
+
+    def _nobody_starts_it(self, place: Place, task: Task) -> bool:
+        """By hand, within the stall time: until then, somebody may just be about to."""
+        since = max(task.moved_at, self._left.get(place, task.moved_at))
+        return not self._runs(place) and self._stalls(self.picture.projects[place[1]], since)
+
+    def _stalls(self, project: Project, since: Millis) -> bool:
+        return since + project.settings.stall_seconds * SECOND <= self.picture.now
+
+    @cached_property
+    def _left(self) -> dict[Place, Millis]:
+        """When the newest task session of an agent in a project has ended."""
+        found: dict[Place, Millis] = {}
+        for each in self.picture.call.tx.sessions.newest():
+            if each.ended_at is not None and each.purpose is Purpose.TASK:
+                place = (each.agent_id, each.project_id)
+                found[place] = max(each.ended_at, found.get(place, each.ended_at))
+        return found
 
     def _in_progress(self, task: Task) -> Iterator[Stuck]:
         top = self._main_of(task)
@@ -140,7 +185,8 @@ class _Look:
             return
         idle = self._idle(place, top)
         if idle is not None:
-            yield Stuck(top, idle[0], top.moved_at, (idle[1], _given_away(top)))
+            given = (_given_away(top),)
+            yield Stuck(top, idle.why, top.moved_at, given, (idle.for_owners,), idle.by_owner)
         elif top.id in self.waits:
             yield self._waiting(top)
 
@@ -184,7 +230,7 @@ class _Look:
             yield Stuck(task, said, since, (Action("free", f"toryo task edit {task.id} {without}"), cancel))
         elif task.agent_type is not None and self._nobody_comes(ground, task, task.agent_type):
             said = say("Nobody serves the queue {queue}.", queue=task.agent_type)
-            serve = Action("serve", f"toryo agent run --type {task.agent_type} -- COMMAND")
+            serve = Action("serve", f"toryo agent run --type {shlex.quote(task.agent_type)} -- COMMAND")
             yield Stuck(task, said, task.moved_at, (serve, cancel))
 
     def _never_completes(self, task: Task) -> bool:
@@ -201,7 +247,7 @@ class _Look:
 
     def _nobody_comes(self, ground: Ground, task: Task, queue: str) -> bool:
         """After the stall time: until then, whoever serves it may just be starting anew."""
-        stalls = task.moved_at + ground.project.settings.stall_seconds * SECOND <= self.picture.now
+        stalls = self._stalls(ground.project, task.moved_at)
         return stalls and queue not in ground.served and ground.claimable(task)
 
     # --- what is below a failure ---------------------------------------------------------------------------------

@@ -24,13 +24,16 @@ TEXTS: dict[str, str] = {
     "It depends on {names}, which will not be completed.": "依存先の {names} は、完了することがありません。",
     "{agent}, its assignee, is inactive.": "担当の {agent} は無効です。",
     "{agent}, its assignee, is not a member of the project.": "担当の {agent} は、このプロジェクトのメンバーではありません。",
-    "No process of {agent}, its assignee, is signed in, and nobody starts one: it has no provider.": "担当の {agent} の"
-    "プロセスはサインインしておらず、プロバイダーがないため誰も起動しません。",
+    "An owner can activate it.": "オーナーが有効にできます。",
+    "An owner can add it to the project.": "オーナーがプロジェクトに追加できます。",
+    "No process of {agent}, its assignee, is signed in. Start one by hand: nothing else does, as it has no provider.": "担当の {agent} の"
+    "プロセスはサインインしていません。プロバイダーがなく自動では起動しないため、手で起動してください。",
+    "An owner can give it a provider.": "オーナーがプロバイダーを設定できます。",
     "It is in progress as a part of “{title}”, which is {status}: nobody works on it before that is started.": "「{title}」の一部として"
     "進行中ですが、「{title}」が {status} のため、それが開始されるまで誰も作業しません。",
     "It waits for {names}, which cannot go on either.": "{names} を待っていますが、そちらも先に進めません。",
     "It was set to failed, and what is left below it waits until it is tried again or cancelled.": "失敗に設定されました。"
-    "その下に残っているものは、再試行されるか取り消されるまで待ちます。",
+    "その下に残っているものは、再試行されるか中止されるまで待ちます。",
     "and {more} more": "ほか {more} 件",
     "What had blocked it is resolved, but it could not go on then, and nobody has started it since.": "ブロックの原因は"
     "解消されましたが、その時点では再開できず、その後も誰も開始していません。",
