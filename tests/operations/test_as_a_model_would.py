@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from tests.operations.samples import Cast, cast
-from tests.stories import Answer, Caller, Process, Refused, World
+from tests.stories import Answer, Caller, Process, World
 from toryo.operations.catalogue import Operation
 from toryo.operations.permissions import Credentials, Grant
 from toryo.server.sdk import tool
@@ -190,12 +190,12 @@ def test_who_files_for_a_queue_that_nobody_serves_is_told_so(crew: World) -> Non
 
 def test_who_files_what_waits_for_a_cancelled_task_is_told_so(crew: World) -> None:
     gone = filed(crew)["task_id"]
-    asked = {"dependencies": [gone], "idempotency_key": "second"}
-    filed(crew, **asked)
+    files = orchestrator(crew)
+    asked = {"agent_type": "build", "task_description": "Build on it", "dependencies": [gone], "idempotency_key": "k"}
+    files.call("create_task", **asked)
     crew.move(gone, "cancelled", "not needed")
-    with pytest.raises(Refused, match="dependencyNotMet"):
-        filed(crew, dependencies=[gone])
-    answer = filed(crew, **asked)
+    files.refused("create_task", "dependencyNotMet", **{**asked, "idempotency_key": "another"})
+    answer = files.call("create_task", **asked)
     assert answer["dependency_failed"] is True
     assert gone in answer["message"]
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.operations.samples import kept
 from tests.stories import World
+from toryo.operations import batch
 
 
 def change(operation: str, **arguments: Any) -> dict[str, Any]:
@@ -67,3 +68,21 @@ def test_what_is_filed_at_once_stays_in_its_order(world: World) -> None:
     world.owner.call("apply_changes", changes=[TEAM[0], *filed])
     found = world.owner.call("list_project_tasks", project_id="house")["tasks"]
     assert [each["title"] for each in found] == titles
+
+
+def test_nothing_is_filed_deeper_than_fifty_levels_by_whomever(world: World) -> None:
+    world.crew(workers=1)
+    below = [{"parent_task_id": f"@{number}"} for number in range(50)]
+    chain = [
+        change("file_task", project_id=world.project_id, title=f"Part {number}", **more)
+        for number, more in enumerate([{}, *below])
+    ]
+    assert world.owner.refused("apply_changes", "limitReached", changes=chain)["change"] == 50
+    assert len(world.owner.call("apply_changes", changes=chain[:50])["results"]) == 50
+
+
+def test_what_takes_too_long_is_undone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "LONGEST_SECONDS", -1.0)
+    before = kept(world)
+    assert "none was made" in world.owner.refused("apply_changes", "tooLarge", changes=TEAM)["message"]
+    assert kept(world) == before

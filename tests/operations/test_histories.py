@@ -80,8 +80,7 @@ def resolvable(world: World, agent_id: str = "w1") -> tuple[str, dict[str, tuple
     flags = {each["task_id"]: (each["you_may_resolve"], each["you_may_cancel"]) for each in told["blocked_subtasks"]}
     for task_id, (resolve, cancel) in flags.items():
         assert process.ask("update_task_status", task_id=task_id, status="todo").refused is not resolve
-        if not resolve:
-            assert process.ask("cancel_task", task_id=task_id, reason="so").refused is not cancel
+        assert process.ask("cancel_task", task_id=task_id, reason="so").refused is not cancel
     return told["instruction"], flags
 
 

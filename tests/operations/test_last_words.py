@@ -86,3 +86,16 @@ def test_a_report_about_a_task_that_was_taken_away_says_that_it_is_kept(crew: Wo
     assert answer["status"] == "unchanged"
     assert "not yours any more" in answer["instruction"]
     assert "kept as a note" in answer["instruction"]
+
+
+def test_who_was_removed_after_its_session_ended_reads_nothing_and_leaves_nothing_behind(crew: World) -> None:
+    task = crew.task("w1")
+    worker = crew.start("w1")
+    worker.call("logout")
+    crew.owner.call("deactivate_agent", agent_id="w1")
+    for name in ("list_tasks", "list_team", "get_project", "save_progress"):
+        worker.refused(name, "sessionExpired", **({"progress": "hostile"} if name == "save_progress" else {}))
+    answer = worker.report("blocked", summary="hostile words")
+    assert answer["status"] == "unchanged"
+    assert "kept" not in answer["instruction"]
+    assert "hostile" not in repr(crew.owner.call("show_task", task_id=task))

@@ -6,7 +6,7 @@ the whole starts its parts. It ends when it has started and its parts have ended
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -68,9 +68,16 @@ def refuse_cycle(task_id: str, depends_on: Iterable[str], linked: Linked) -> Non
         raise _cycle([task_id, *_named(found)])
 
 
-def refuse_cycle_below(parent_id: str, depends_on: Iterable[str], linked: Linked) -> None:
+def refuse_cycle_below(parent_id: str, depends_on: Collection[str], linked: Linked) -> None:
     """The same for a new task below a parent, which ends after it: what it depends on may not wait for that end."""
     found = path_to((parent_id, True), [(each, True) for each in depends_on], linked)
+    if found is not None and parent_id in depends_on:
+        raise Refusal(
+            Code.DEPENDENCY_CYCLE,
+            say("A part cannot depend on the task that it is a part of ({parent_id}).", parent_id=parent_id),
+            "Leave it out: a part starts after that task has started, and that task ends after its parts.",
+            cycle=[parent_id, parent_id],
+        )
     if found is not None:
         raise _cycle([parent_id, *_named(found)])
 

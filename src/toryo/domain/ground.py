@@ -50,9 +50,11 @@ class Tree:
 
     def descendants(self, task: Task) -> Iterator[Task]:
         """Top down."""
-        for child in self.children(task):
+        left = self.children(task)[::-1]
+        while left:
+            child = left.pop()
             yield child
-            yield from self.descendants(child)
+            left.extend(reversed(self.children(child)))
 
     def is_below(self, task: Task, ancestor: Task) -> bool:
         return any(above.id == ancestor.id for above in self.ancestors(task))

@@ -6,6 +6,7 @@ Each change is an operation that people have anyway, under the same rules and ri
 from __future__ import annotations
 
 import re
+import time
 from typing import Any, Literal
 
 from pydantic import Field
@@ -17,7 +18,9 @@ from toryo.operations.catalogue import Parameters, Route, catalogue, operation
 from toryo.operations.permissions import Grant, refuse
 from toryo.operations.results import Result
 
-MOST = 10_000
+MOST = 2_000
+LONGEST_SECONDS = 5.0
+"""Nobody else writes meanwhile: what takes longer is undone."""
 _MADE = re.compile(r"@([0-9]{1,5})")
 _IDS = ("project_id", "parent_task_id", "dependencies")
 
@@ -52,7 +55,14 @@ def apply_changes(call: Call, wanted: ApplyChanges) -> dict[str, Any]:
     """Make several changes, or none: a refusal says by `change` which one is refused. Tasks are answered by id only."""
     call.tx.lock_everything()
     results: list[dict[str, Any]] = []
+    until = time.monotonic() + LONGEST_SECONDS
     for number, change in enumerate(wanted.changes):
+        if time.monotonic() > until:
+            raise Refusal(
+                Code.TOO_LARGE,
+                say("These changes take longer than {seconds} seconds; none was made.", seconds=LONGEST_SECONDS),
+                say("Send them in parts: the first {number} took that long.", number=number),
+            )
         call.place = number
         try:
             results.append(_made(call, change, results))

@@ -72,9 +72,15 @@ def refuse(call: Call, operation: Operation) -> None:
         _refuse_withdrawn(call, session)
 
 
+def still_belongs(call: Call, session: Session) -> bool:
+    """Whether the agent of a session that may be over is still one of the project."""
+    member = call.tx.agents.membership(session.project_id, session.agent_id) is not None
+    return member and call.agent.active and session.end_reason is not End.DISMISSED
+
+
 def _refuse_over(call: Call, session: Session, operation: Operation) -> None:
     within_grace = call.now < (session.ended_at or 0) + call.context.limits.stop_grace
-    if operation.name in READS_AND_NOTES and within_grace and session.end_reason is not End.DISMISSED:
+    if operation.name in READS_AND_NOTES and within_grace and still_belongs(call, session):
         return
     raise Refusal(
         Code.SESSION_EXPIRED,

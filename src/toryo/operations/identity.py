@@ -26,6 +26,9 @@ def digest(token: str) -> str:
     return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
 
 
+TWO_CALLERS = "The connection's credential and session_token belong to different sessions."
+
+
 def identify(tx: Transaction, credentials: Credentials, now: Millis, *, forgiving: bool = False) -> Caller:
     """The caller that the credentials prove. Raises Refusal for a token that is not known, or two that disagree.
 
@@ -47,7 +50,7 @@ def identify(tx: Transaction, credentials: Credentials, now: Millis, *, forgivin
     if by_header.kind in (Kind.SESSION, Kind.LAUNCH) and not _same(by_header, by_argument):
         raise Refusal(
             Code.SESSION_TOKEN_INVALID,
-            "The connection's credential and session_token belong to different sessions.",
+            TWO_CALLERS,
             "Leave session_token out: the connection is known already.",
         )
     return by_argument

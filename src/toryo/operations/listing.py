@@ -98,12 +98,11 @@ _FILES = "File a task for a queue."
 _DIVIDES = "Create one subtask (for several: create_tasks_batch)."
 
 
-def _shown(operation: Operation, caller: Caller) -> Operation:
-    """As this caller is shown it."""
+def _shown(operation: Operation, caller: Caller, for_queue: bool) -> Operation:
+    """As this caller is shown it; `for_queue`: tasks that it creates go to a queue."""
     if operation.name == "get_notifications":
         return replace(operation, form=_NO_CHOICE)
     if operation.name == "create_task":
-        for_queue = caller.orchestrates
         form = _FOR_A_QUEUE if for_queue else _SUBTASK
         return replace(operation, form=form, summary=_FILES if for_queue else _DIVIDES)
     if operation.name == "request_task" and caller.launch is not None:
@@ -116,7 +115,8 @@ def _shown(operation: Operation, caller: Caller) -> Operation:
 
 def tools_for(caller: Caller, toolset: str | None = None) -> list[Operation]:
     """What `tools/list` answers: by the credential, else (`?toolset=coordinator`) by what was asked for."""
-    return [_shown(each, caller) for each in _listed(caller, toolset)]
+    for_queue = caller.orchestrates or (caller.kind is Kind.NOBODY and toolset == QUEUE_TOOLSET)
+    return [_shown(each, caller, for_queue) for each in _listed(caller, toolset)]
 
 
 def _listed(caller: Caller, toolset: str | None) -> list[Operation]:

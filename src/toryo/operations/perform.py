@@ -33,7 +33,7 @@ from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations import credentials, gate, leading, listing, masking, passwords, repeating, talking
 from toryo.operations.call import Call, Context, TokenFiles
 from toryo.operations.catalogue import MOST_NAMES, Later, NoParameters, Operation, Parameters, catalogue, tools
-from toryo.operations.identity import identify
+from toryo.operations.identity import TWO_CALLERS, identify
 from toryo.operations.observing import Observed, Observer
 from toryo.operations.pacing import Pace
 from toryo.operations.permissions import KEYED, Caller, Credentials, Door, Grant, Kind, allowed, refuse
@@ -425,14 +425,14 @@ class _Asked:
         return _Done(Outcome(result, refused, None, self.operation), frozenset(tx.hints), call.caller, events)
 
     def _left(self, caller: Caller | None) -> _Done:
-        """Leaving always succeeds: who has no session (any more) has left."""
+        """Who has no session (any more) has left: that always succeeds."""
         result = {"success": True, "instruction": words("logged_out", Language.ENGLISH)}
         return _Done(Outcome(result, operation=self.operation), frozenset(), caller)
 
     def _refused(self, tx: Transaction, caller: Caller | None, refusal: Refusal) -> _Done:
         tx.events.collected.clear()
         tx.hints.clear()
-        if self.operation.name == _LEAVE and (caller is None or caller.session is None):
+        if self.operation.name == _LEAVE and (caller.session is None if caller else refusal.message != TWO_CALLERS):
             return self._left(caller)
         result = self._told(refusal)
         if caller is not None and caller.session is not None and not self.operation.reads:

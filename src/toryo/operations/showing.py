@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from toryo.domain import agents
@@ -76,6 +77,19 @@ def full_task(each: Task, details: Details, tree: Tree) -> dict[str, Any]:
         "blocked_cause": each.blocked_cause,
         "subtasks": [brief_task(child) for child in tree.children(each)],
     }
+
+
+def handoffs(found: Sequence[Handoff]) -> list[dict[str, Any]]:
+    """The first one whole; of the others what tells them apart: together they must fit into what a model can read."""
+    return [
+        handoff(each) if number == 0 else {**handoff(each), "summary": (each.summary or "")[:BRIEF], **_NOT_SHOWN}
+        for number, each in enumerate(found)
+    ]
+
+
+BRIEF = 300
+"""Characters of a handoff that is not the first."""
+_NOT_SHOWN: dict[str, Any] = {"context": None, "recommendations": None}
 
 
 def handoff(each: Handoff) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from toryo.domain.launches import Purpose
 from toryo.domain.sessions import End, Session
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import iso
-from toryo.operations import accepting, changing, ending, hands, leading, showing
+from toryo.operations import accepting, changing, ending, gate, hands, leading, showing
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, NoParameters, Parameters, operation
 from toryo.operations.fields import Lines
@@ -80,7 +80,7 @@ def _in_progress(call: Call) -> Task | None:
 def _my_task(call: Call, task: Task) -> dict[str, Any]:
     project = call.tx.projects.find(task.project_id)
     details = call.tx.tasks.details(task.id)
-    handoffs = [showing.handoff(each) for each in _for_me(call, call.tx.handovers.handoffs(task.id))]
+    handoffs = showing.handoffs(_for_me(call, call.tx.handovers.handoffs(task.id)))
     return {
         "task_id": task.id,
         "title": task.title,
@@ -237,7 +237,7 @@ def _too_late(call: Call, report: ReportCompleted) -> dict[str, Any]:
     kept as a note."""
     session, language = call.session, call.language
     first = session.report is None or not orjson.loads(session.report).get("answer")
-    kept = bool(first and report.summary and session.task_id and session.end_reason is not End.DISMISSED)
+    kept = bool(first and report.summary and session.task_id and gate.still_belongs(call, session))
     if kept:
         _add_note(call, session.task_id or "", Progress(progress=report.summary, next_steps=report.next_steps))
     said = ["late.over" if session.over else "late.withdrawn", *(["late.kept"] if kept else []), "late.end"]

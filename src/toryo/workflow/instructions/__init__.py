@@ -41,6 +41,7 @@ TOOLS: dict[str, tuple[str, ...]] = {
     "resolve_dependency_deadlock": (
         "list_tasks",
         "update_task_dependencies",
+        "update_task_status",
         "cancel_task",
         "report_completed",
     ),

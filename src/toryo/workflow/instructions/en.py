@@ -39,7 +39,8 @@ TEXTS: dict[str, str] = {
     "wait_for_others": "Somebody else is working on what your task needs. Call logout and end your process; you are "
     "started again when it is done.",
     "review_and_resolve_blocks.worker": "Only blocked or failed subtasks are left: {blocked}. Where you_may_resolve is "
-    "true, try again (update_task_status, todo), or cancel what is not needed (cancel_task). If neither settles it, call "
+    "true, try again (update_task_status, todo); where you_may_cancel is true, cancel what is not needed (cancel_task). "
+    "If neither settles it, call "
     'report_completed(result="blocked", summary="why").',
     "review_and_resolve_blocks.manager": "Only blocked or failed subtasks are left: {blocked}. Look at them (list_tasks, "
     "get_task). Retry or unblock with update_task_status (todo), cancel_task, or add another way "
@@ -49,7 +50,7 @@ TEXTS: dict[str, str] = {
     "resolve_dependency_deadlock.hopeless": "No subtask can be started, and none of them is yours to change: {waiting}. "
     'Call report_completed(result="blocked", summary="why"), and say who has to do what.',
     "resolve_dependency_deadlock": "No subtask can be started: {waiting}. Change the dependencies "
-    "(update_task_dependencies), cancel what is not needed (cancel_task), or call "
+    "(update_task_dependencies), move drafts to todo (update_task_status), cancel what is not needed (cancel_task), or call "
     'report_completed(result="blocked", summary="why").',
     "situational_awareness": "Look at the situation, then choose what is next.\n"
     "Look: list_tasks (all subtasks), get_recent_completions (results), get_task (one in detail), list_subordinates "

@@ -33,7 +33,7 @@ TEXTS: dict[str, str] = {
     "wait_for_delegation.leave": "委譲はまだ終わっていません。logout を呼び出してプロセスを終了してください。結果が出ると自動的に再起動されます。",
     "wait_for_others": "このタスクに必要な作業を他の担当者が実行しています。logout を呼び出してプロセスを終了してください。完了後に自動的に再起動されます。",
     "review_and_resolve_blocks.worker": "ブロックまたは失敗したサブタスクだけが残っています: {blocked}。you_may_resolve が true のものは "
-    "update_task_status で todo に戻してやり直すか、不要なら cancel_task で取り消してください。それでも進まない場合は "
+    "update_task_status で todo に戻してやり直し、you_may_cancel が true で不要なものは cancel_task で中止してください。それでも進まない場合は "
     'report_completed(result="blocked", summary="理由") で報告してください。',
     "review_and_resolve_blocks.manager": "ブロック状態のサブタスクがあります: {blocked}。対処を検討してください。\n\n"
     "■ 確認\n  - list_tasks でブロック中のタスクを確認\n  - get_task で詳細とブロック理由を確認\n\n"
@@ -44,7 +44,7 @@ TEXTS: dict[str, str] = {
     "resolve_dependency_deadlock.hopeless": "開始できるサブタスクがなく、あなたが変更できるものもありません: {waiting}。"
     'report_completed(result="blocked", summary="理由") で、誰が何をする必要があるかを報告してください。',
     "resolve_dependency_deadlock": "開始できるサブタスクがありません: {waiting}。update_task_dependencies で依存関係を変更するか、"
-    'cancel_task で不要なものを取り消すか、report_completed(result="blocked", summary="理由") で報告してください。',
+    '下書きを update_task_status で todo にするか、cancel_task で不要なものを中止するか、report_completed(result="blocked", summary="理由") で報告してください。',
     "situational_awareness": "現在の状況を確認し、次のアクションを選択してください。\n\n■ 状況確認ツール\n"
     "  - list_tasks: サブタスクの全体状況を確認\n  - get_recent_completions: 最近完了したタスクと成果を確認\n"
     "  - get_task: 特定タスクの詳細を確認\n  - list_subordinates: ワーカーの状況を確認\n\n■ 次のアクション選択\n"
