@@ -10,6 +10,8 @@ from tests.invariants import hold
 from tests.obedience import crew_works, obedient
 from tests.operations.test_queue import filed, key
 from tests.stories import Caller, Process, World
+from toryo.settings import GuardSettings, Settings
+from toryo.storage.database import Database
 
 
 def crew_with_queue(world: World, **settings: Any) -> tuple[Caller, str]:
@@ -163,6 +165,107 @@ def test_who_takes_over_a_queue_task_takes_over_the_parts_that_its_last_agent_ma
     assert attempts(chief, task) == ("completed", 2)
     assert {world.show(each)["assignee_id"] for each in (first, second)} == {"w3"}
     hold(world)
+
+
+def kept_over_a_pause(world: World, process: Process) -> Process:
+    """Its agent has left for a pause as it was told to, and is started again."""
+    world.owner.call("pause_project", project_id=world.project_id)
+    assert process.next()["action"] == "get_notifications"
+    process.call("get_notifications")
+    assert process.next()["reason"] == "project_paused"
+    world.coordinator().exited(process.launch_id, exit_code=0)
+    world.owner.call("resume_project", project_id=world.project_id)
+    assert world.why("w1") == "start has_in_progress_task"
+    return world.start("w1")
+
+
+def test_a_task_kept_over_a_pause_goes_back_to_its_queue_when_the_quota_of_its_agent_is_used_up(world: World) -> None:
+    chief, task = crew_with_queue(world, decomposition="never")
+    world.worker("w3", "boss", agent_type="planning", provider="gemini")
+    process = kept_over_a_pause(world, world.start("w1"))
+    assert attempts(chief, task) == ("in_progress", 1)
+    world.coordinator().exited(process.launch_id, exit_code=1, error="quota: x", quota_reset_seconds=400_000)
+    assert attempts(chief, task) == ("pending", 1)
+    assert world.why("w3") == "start has_ready_queue_task"
+    hold(world)
+
+
+def test_who_crashes_again_and_again_after_a_pause_uses_up_the_attempts_of_its_queue_task(world: World) -> None:
+    chief, task = crew_with_queue(world, decomposition="never")
+    process = kept_over_a_pause(world, world.start("w1"))
+    for attempt in (2, 3):
+        world.coordinator().exited(process.launch_id, exit_code=1, error="crashed: oh")
+        assert attempts(chief, task) == ("pending", attempt)
+        world.advance(4000)
+        process = kept_over_a_pause(world, world.start("w1"))
+    world.coordinator().exited(process.launch_id, exit_code=1, error="crashed: oh")
+    assert attempts(chief, task)[0] == "failed"
+    hold(world)
+
+
+def test_nobody_who_signs_in_for_a_kept_queue_task_gives_it_back_to_its_queue(world: World) -> None:
+    chief, task = crew_with_queue(world, decomposition="never")
+    process = world.start("w1")
+    world.owner.call("pause_project", project_id=world.project_id)
+    process.next()
+    process.call("get_notifications")
+    process.next()
+    world.owner.call("resume_project", project_id=world.project_id)
+    assert world.coordinator().claim(agent_ids=["w1"])["start"]
+    world.advance(4000)
+    world.housekeep()
+    assert attempts(chief, task) == ("pending", 1)
+    hold(world)
+
+
+@pytest.fixture
+def hasty(fresh: Database) -> World:
+    """A session may run for ten minutes."""
+    return World(fresh, Settings(guards=GuardSettings(run_time=600)))
+
+
+def runs_its_time(world: World, process: Process) -> None:
+    """Its Coordinator reports it until its time is over, and then comes later than the agent asks."""
+    ends = world.now + 600_000
+    while ends - world.now > 20_000:
+        world.advance(min(60, (ends - world.now) // 1000 - 10))
+        assert not world.coordinator().claim(running=[process.launch_id], free_slots=0)["stop"]
+    world.advance(15)
+
+
+def test_who_leaves_at_its_time_limit_as_told_keeps_its_queue_task_and_its_attempt(hasty: World) -> None:
+    chief, task = crew_with_queue(hasty, decomposition="never")
+    process = hasty.start("w1")
+    runs_its_time(hasty, process)
+    assert process.next()["reason"] == "time_limit"
+    process.call("logout")
+    hasty.coordinator().exited(process.launch_id, exit_code=0)
+    assert attempts(chief, task) == ("in_progress", 1)
+    assert hasty.why("w1") == "start has_in_progress_task"
+    hold(hasty)
+
+
+def test_who_always_runs_into_its_time_limit_is_stopped_by_the_guard_against_starts_without_progress(
+    hasty: World,
+) -> None:
+    _, task = crew_with_queue(hasty, decomposition="never")
+    for _ in range(6):
+        process = hasty.start("w1")
+        runs_its_time(hasty, process)
+        assert process.next()["reason"] == "time_limit"
+        hasty.coordinator().exited(process.launch_id, exit_code=0)
+    assert hasty.coordinator().starts() == []
+    assert hasty.status(task) == "blocked"
+    assert [each["data"]["reason"] for each in hasty.events("guard.blocked")] == ["no_progress"]
+    hold(hasty)
+
+
+def test_who_has_to_be_stopped_at_its_time_limit_pays_with_an_attempt(hasty: World) -> None:
+    chief, task = crew_with_queue(hasty, decomposition="never")
+    process = hasty.start("w1")
+    runs_its_time(hasty, process)
+    assert hasty.coordinator().claim(running=[process.launch_id], free_slots=0)["stop"]
+    assert attempts(chief, task) == ("pending", 2)
 
 
 @pytest.mark.parametrize("cause", ["others", "budget"])

@@ -39,13 +39,31 @@ def claim(call: Call, task: Task, agent: Agent, launch_id: str | None = None) ->
             call.tx.tasks.save(before, part)
             moved = {"from": before.assignee_id, "to": part.assignee_id}
             call.event("task.assigned", task=part, agent_id=agent.id, fact=True, data=moved)
-    lease = (task.timeout_seconds or queue.TIMEOUT_SECONDS) * SECOND
-    call.tx.queues.add_claim(
-        Claim(task.id, task.attempt, task.project_id, agent.id, call.now, call.now + lease, lease, launch_id)
-    )
+    _add(call, task, agent.id, launch_id)
     after = changing.move(call, becomes, given, Status.IN_PROGRESS, actor=Actor(agent.id))
     call.event("claim.taken", task=after, agent_id=agent.id, data={"attempt": task.attempt, "launch_id": launch_id})
     return after
+
+
+def claim_again(call: Call, task_id: str, agent_id: str, launch_id: str) -> None:
+    """A launch goes on with the queue task that its agent has kept: its end decides about the task as the first did.
+
+    The task stays as it is, in the same attempt.
+    """
+    task = call.tx.tasks.find(task_id)
+    if task is None or not (task.for_queue and task.in_progress and task.assignee_id == agent_id):
+        return
+    if call.tx.queues.live_claim(task.id) or call.tx.queues.claim(task.id, task.attempt):
+        return
+    _add(call, task, agent_id, launch_id)
+    call.event("claim.taken", task=task, agent_id=agent_id, data={"attempt": task.attempt, "launch_id": launch_id})
+
+
+def _add(call: Call, task: Task, agent_id: str, launch_id: str | None) -> None:
+    lease = (task.timeout_seconds or queue.TIMEOUT_SECONDS) * SECOND
+    call.tx.queues.add_claim(
+        Claim(task.id, task.attempt, task.project_id, agent_id, call.now, call.now + lease, lease, launch_id)
+    )
 
 
 class Fate(StrEnum):

@@ -61,7 +61,7 @@ def end_session(call: Call, session: Session, why: End, *, counts: bool = False)
 
 def _fate(call: Call, session: Session, why: End) -> Fate:
     """What becomes of a queue task that it has claimed: who leaves because it was told to loses nothing by it."""
-    if _obeyed(call, session, why):
+    if _obeyed(call, session, why) or _heeded_the_time_limit(call, session, why):
         return Fate.KEPT if _goes_on_later(call, session) else Fate.RETURNED
     if why in _DECIDED_BY_OTHERS or (why is not End.LEASE_EXPIRED and _ended_from_outside(call, session)):
         return Fate.RETURNED
@@ -72,6 +72,15 @@ def _obeyed(call: Call, session: Session, why: End) -> bool:
     """It was told to leave, for what is not its own doing."""
     told = why in (End.LEFT_TO_WAIT, End.TOLD_TO_EXIT)
     return told and not rows.failed_by_itself(session, call.context.limits, call.now)
+
+
+def _heeded_the_time_limit(call: Call, session: Session, why: End) -> bool:
+    """It was told that its time is over, and left; a Coordinator did not have to stop it.
+
+    That costs no attempt, but is a start without progress if it was one: the guard against these ends a row of them.
+    """
+    by_itself = call.has_session and call.session.id == session.id
+    return why is End.TOLD_TO_EXIT and by_itself and rows.ran_its_time(session, call.context.limits, call.now)
 
 
 def _goes_on_later(call: Call, session: Session) -> bool:

@@ -165,6 +165,11 @@ def failed_by_itself(session: Session, limits: Limits, now: Millis) -> bool:
     return session.runaway is not None or _runs_too_long(session, limits, now) or _silent(session, now)
 
 
+def ran_its_time(session: Session, limits: Limits, now: Millis) -> bool:
+    """Whether what stops it is its time limit, and not that it ran away."""
+    return session.runaway is None and _runs_too_long(session, limits, now)
+
+
 def _runs_too_long(session: Session, limits: Limits, now: Millis) -> bool:
     return now - session.created_at >= limits.run_time
 
