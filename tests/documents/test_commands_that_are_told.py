@@ -17,8 +17,9 @@ _ROOT: Any = typer.main.get_command(app)
 
 
 def commands() -> list[str]:
-    """Every sentence for people has Japanese words, so it stands in that list."""
-    return sorted({found[1] for text in japanese.TEXTS for found in _COMMAND.finditer(text)})
+    """Every sentence for people has Japanese words, so it stands in that list, in both languages."""
+    texts = [*japanese.TEXTS, *japanese.TEXTS.values()]
+    return sorted({found[1] for text in texts for found in _COMMAND.finditer(text)})
 
 
 def resolved(words: list[str]) -> tuple[Any, list[str]]:
@@ -53,6 +54,22 @@ def test_a_command_that_is_told_exists_and_has_its_arguments(told: str) -> None:
     assert runs, f"toryo {told} is a group of commands"
     needed = [each.name for each in command.params if each.param_type_name == "argument" and each.required]
     assert len(list(arguments(command, words))) >= len(needed), f"toryo {told} needs {', '.join(needed)}"
+
+
+def told_in(text: str) -> set[tuple[str, ...]]:
+    """The commands of a sentence, each with its arguments and options and without the words that follow it."""
+    found = set()
+    for each in _COMMAND.finditer(text):
+        command, words = resolved(each[1].split())
+        name = each[1].split()[: len(each[1].split()) - len(words)]
+        options = [word for word in words if word.startswith("-")]
+        found.add((*name, *arguments(command, words), *options))
+    return found
+
+
+@pytest.mark.parametrize("english", [text for text in japanese.TEXTS if _COMMAND.search(text)])
+def test_both_languages_tell_the_same_commands_with_the_same_arguments(english: str) -> None:
+    assert told_in(japanese.TEXTS[english]) == told_in(english)
 
 
 def test_commands_are_found() -> None:

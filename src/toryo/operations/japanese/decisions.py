@@ -12,7 +12,7 @@ TEXTS: dict[str, str] = {
     "有効にしてください: toryo agent activate ID",
     "Nobody starts this agent: it has no provider.": "プログラムが設定されていないため、このエージェントは自動では起動されません。",
     "Its options have a mistake, so it is not started. toryo agent show ID names it; correct it with"
-    " toryo agent edit AGENT --option NAME=VALUE.": "オプションに誤りがあるため、起動しません。内容は toryo agent show で確認できます。"
+    " toryo agent edit AGENT --option NAME=VALUE.": "オプションに誤りがあるため、起動しません。内容は toryo agent show ID で確認できます。"
     "次のコマンドで直してください: toryo agent edit AGENT --option NAME=VALUE",
     "Its main task was taken out of its hands; its process is being stopped.": "メインタスクが担当から外れたため、"
     "プロセスを停止しています。",
@@ -133,11 +133,11 @@ TEXTS: dict[str, str] = {
     "An agent for {queue}: one that polls, or that a Coordinator starts.": "{queue} を担当するエージェント"
     "（自ら取りに来るもの、またはコーディネーターが起動するもの）。",
     "Nobody works on it.": "誰も取り組んでいません。",
-    "A person, as said: toryo why ID names the row.": "上記のとおり、人による対応（toryo why で規則の行を確認できます）。",
+    "A person, as said: toryo why ID names the row.": "上記のとおり、人による対応（toryo why ID で規則の行を確認できます）。",
     "Resuming the project.": "プロジェクトの再開。",
     "Activating the agent, or giving the task to another.": "エージェントを有効にするか、別の担当への割り当て。",
     "Adding the agent to the project, or giving the task to another.": "エージェントをプロジェクトに加えるか、別の担当への割り当て。",
-    "Correcting the options of its agent (toryo agent show ID names the mistakes).": "エージェントのオプションの修正（誤りは toryo agent show で確認できます）。",
+    "Correcting the options of its agent (toryo agent show ID names the mistakes).": "エージェントのオプションの修正（誤りは toryo agent show ID で確認できます）。",
     "Starting its process by hand, or giving the agent a provider.": "プロセスを手で起動するか、エージェントへのプログラムの設定。",
     "Whoever unblocks what is blocked below it.": "下位のブロックの解除。",
     "The end of the other agent's session.": "別のエージェントのセッションの終了。",

@@ -81,7 +81,7 @@ TEXTS: dict[str, str] = {
     "Task {above_id} above it is {status}; nothing below a closed task is started or retried.": "上位のタスク {above_id} が「{status}」です。終わったタスクの下では、何も開始も再試行もできません。",
     "Work on another task, or file a new one.": "別のタスクに取り組むか、新しいタスクを登録してください。",
     "Project {project_id} is {status}.": "プロジェクト {project_id} は{status}です。",
-    "A person resumes it first (toryo project resume PRJ).": "まず人が再開してください（toryo project resume）。",
+    "A person resumes it first (toryo project resume PRJ).": "まず人が再開してください（toryo project resume PRJ）。",
     "Task {task_id} is {approval}.": "タスク {task_id} は{approval}です。",
     "A person above its assignee approves it first. Until then, go on with something else.": "まず、担当者より上位の人の承認が必要です。それまでは別の作業を進めてください。",
     "Task {task_id} depends on tasks that are not completed: {names}.": "タスク {task_id} が依存するタスクが完了していません: {names}。",
@@ -183,7 +183,7 @@ TEXTS: dict[str, str] = {
     "Nothing is to be put away. It is started on the Overview, or by POST /api/v1/demo.": "片付けるものはありません。デモは概要から、または POST /api/v1/demo で始められます。",
     # operations/entering
     "{person_id} is inactive.": "{person_id} は無効になっています。",
-    "Ask an owner of this server (toryo agent activate ID).": "このサーバーのオーナーに頼んでください（toryo agent activate）。",
+    "Ask an owner of this server (toryo agent activate ID).": "このサーバーのオーナーに頼んでください（toryo agent activate ID）。",
     "Links for others are made by owners.": "ほかの人のためのリンクを作れるのはオーナーだけです。",
     "Neither a code nor a person's id and password were given.": "コードも、人の ID とパスワードも指定されていません。",
     "Open the link that toryo open prints, or send person_id and password.": "toryo open が表示するリンクを開くか、ID とパスワードを入力してください。",
@@ -341,7 +341,7 @@ TEXTS: dict[str, str] = {
     "Choose an id and a name that nobody takes for another's.": "ほかと紛らわしくない ID と名前を選んでください。",
     # operations/worktrees
     "There is no errand {errand_id}.": "依頼 {errand_id} はありません。",
-    "Ask anew: toryo task diff TASK, merge or discard.": "もう一度依頼してください: toryo task diff、merge、discard",
+    "Ask anew: toryo task diff TASK, merge or discard.": "もう一度依頼してください: toryo task diff TASK、merge、discard",
     "Task {task_id} has no worktree.": "タスク {task_id} に作業ツリーはありません。",
     "A task gets one at its first start, in a project whose setting isolation is worktree (toryo project edit PRJ --set isolation=worktree).": "作業ツリーは、設定 isolation が worktree のプロジェクトで、タスクが最初に起動されたときに作られます（toryo project edit PRJ --set isolation=worktree）。",
     "The work of task {task_id} was merged into {branch} already.": "タスク {task_id} の成果は、すでに {branch} にマージされています。",
