@@ -23,7 +23,7 @@ import pytest
 
 from tests.client.fake_server import BOUND, Call, FakeServer
 from tests.coordinator.test_loop import FAST, Orders, exit_of, launch, story, until
-from toryo.coordinator import instance, plan, processes
+from toryo.coordinator import instance, loop, plan, processes
 from toryo.coordinator.config import Config
 from toryo.coordinator.loop import Coordinator
 from toryo.coordinator.provider import FINE, Beside, Command, Provider, Setting, judge_model
@@ -257,6 +257,45 @@ rest()
 
     beside = Beside("beside", lambda text: text.splitlines())
     story(server, tmp_path, tell, providers=providers(patience=0.6, beside=beside))
+
+
+@pytest.mark.parametrize("fault", [KeyError("retry_delay_ms"), RecursionError(), OverflowError()])
+def test_a_program_that_tells_in_another_file_what_nobody_understands_is_still_kept_within_its_bounds(
+    server, orders, project, tmp_path, fault
+) -> None:
+    def misread(_: str) -> list[str]:
+        raise fault
+
+    def tell(_: Coordinator) -> None:
+        orders.give(fake("a", f"{NO}\nrest()", project))
+        assert exit_of(server, "a")["error"].startswith("rate_limited")
+
+    story(server, tmp_path, tell, providers=providers(patience=0.6, beside=Beside("beside", misread)))
+
+
+def test_a_file_beside_the_output_that_has_grown_without_end_is_not_read_any_more(
+    server, orders, project, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(loop, "MOST_BESIDE_IN_ALL", 3000)
+    script = f"""
+import os
+os.truncate(sys.argv[3] + "/beside", 4000)
+{NO}
+rest()
+"""
+    looks: list[int] = []
+
+    def heard(text: str) -> list[str]:
+        looks.append(len(text))
+        return []
+
+    def tell(_: Coordinator) -> None:
+        orders.give(fake("a", script, project))
+        assert exit_of(server, "a")["error"].startswith("rate_limited")
+
+    story(server, tmp_path, tell, providers=providers(patience=1.5, beside=Beside("beside", heard)))
+    assert 4000 in looks
+    assert looks[-1] == 4000, "no look followed"
 
 
 GIVES_UP = """

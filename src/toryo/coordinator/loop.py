@@ -72,6 +72,10 @@ FLOOD_STEP = 0.5
 STARTS_AT_A_TIME = 32
 """Asked of the server at most: it decides about the next ones while these are started, and so a hundred starts do not
 wait until the last of them has been decided."""
+MOST_BESIDE_IN_ALL = 1024 * 1024 * 1024
+"""Bytes of a file in which a program tells what its output does not: one that has grown beyond is not read any more."""
+MISUNDERSTOOD = (OSError, AttributeError, LookupError, TypeError, ValueError, ArithmeticError, RecursionError)
+"""What reading a file may raise that a program, or its agent, has written."""
 A_WEEK = 604_800
 LONGEST_WORDS = 500
 WRONG_CONFIGURATION = 2
@@ -380,10 +384,11 @@ class Coordinator:
         if entry.log is None:
             return Reading()
         self._shipping.ended(entry.launch.launch_id)
-        entry.log.finish()
+        with contextlib.suppress(*MISUNDERSTOOD):
+            entry.log.finish()
         reading = entry.log.reading or Reading()
         if entry.provider is not None and entry.provider.also is not None:
-            with contextlib.suppress(OSError, ValueError):
+            with contextlib.suppress(*MISUNDERSTOOD):
                 entry.elsewhere += entry.provider.also(self._starter.workspace(entry.launch.launch_id))
         reading.also(entry.elsewhere)
         return reading
@@ -442,9 +447,9 @@ class Coordinator:
     def _hear_beside(self, entry: Entry, output: Log) -> None:
         """What it tells in another file becomes part of its output: it is read with that at the next look."""
         beside = entry.provider.beside if entry.provider is not None else None
-        if beside is None:
+        if beside is None or (entry.beside_at or 0) > MOST_BESIDE_IN_ALL:
             return
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(*MISUNDERSTOOD):
             text, entry.beside_at = self._starter.told_beside(entry.launch.launch_id, beside.file, entry.beside_at)
             lines = list(beside.lines(text))
             if lines:

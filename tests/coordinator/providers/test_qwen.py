@@ -92,6 +92,42 @@ class TestQwen(Contract):
         assert list(provider.beside.lines(retry + response)) == [], "it was answered then"
         assert list(provider.beside.lines("half of a docum")) == []
 
+    def test_a_try_whose_message_has_braces_is_read(self, provider: Provider) -> None:
+        assert provider.beside is not None
+        retry = telemetry("api_retry", error_message='429 {"error":{"code":1}} }', status_code=429, retry_delay_ms=5000)
+        reading, _ = read_all(provider, "\n".join(provider.beside.lines(retry)))
+        assert reading.trouble is not None
+        assert reading.trouble.words == '429 {"error":{"code":1}} }'
+
+    @pytest.mark.parametrize(
+        "facts",
+        [
+            {"error_message": "no", "status_code": 429},
+            {"error_message": ["no"], "status_code": "429", "retry_delay_ms": "soon"},
+            {"error_message": "no", "status_code": True, "retry_delay_ms": 10**400},
+            {"error_message": "no", "status_code": 429, "retry_delay_ms": float("inf")},
+            {"error_message": "n" * 20_000, "status_code": 429, "retry_delay_ms": -5},
+        ],
+    )
+    def test_a_try_that_is_told_in_another_way_counts_as_far_as_it_is_understood(
+        self, provider: Provider, facts: dict[str, Any]
+    ) -> None:
+        assert provider.beside is not None
+        reading, text = read_all(provider, "\n".join(provider.beside.lines(telemetry("api_retry", **facts))))
+        assert reading.trouble is not None
+        assert reading.trouble.retry_seconds == 0
+        assert reading.trouble.status in {429, None}
+        assert len(text) < 3000
+
+    def test_what_nobody_understands_in_its_telemetry_leaves_the_last_try_that_is_whole(
+        self, provider: Provider
+    ) -> None:
+        assert provider.beside is not None
+        retry = telemetry("api_retry", error_message="no", status_code=429, retry_delay_ms=5000)
+        deep = '"event.name": "qwen-code.api_retry",\n "error_message": ' + "[" * 20_000
+        assert list(provider.beside.lines(deep)) == []
+        assert len(list(provider.beside.lines(retry + deep))) == 1
+
     def test_it_asks_a_service_that_says_no_seven_times_and_not_four_times_as_often(self, bench: Bench) -> None:
         settings = bench.run().document("qwen.json")
         assert settings["model"]["generationConfig"]["maxRetries"] == 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -82,7 +83,7 @@ def _parse(line: dict[str, Any]) -> Iterable[Event]:
         case "system", "retry":
             data = line["data"]
             words = data.get("message") or f"rate limit, try {data.get('attempt')} of {data.get('maxRetries')}"
-            yield Troubled(words, data.get("status"), retry_seconds=float(data.get("delayMs") or 0) / 1000)
+            yield Troubled(words, data.get("status"), retry_seconds=(_number(data.get("delayMs")) or 0) / 1000)
         case "assistant", _:
             yield from _answered(line["message"])
         case "user", _:
@@ -91,19 +92,45 @@ def _parse(line: dict[str, Any]) -> Iterable[Event]:
             yield from _ended(line)
 
 
-_TRIED = re.compile(r'"event\.name": "qwen-code\.api_(?P<kind>retry|response)",(?P<facts>[^{}]*)\}')
-_FACT = re.compile(r'^\s*("(?:error_message|status_code|retry_delay_ms)"): (.*?),?$', re.MULTILINE)
+_TRIED = re.compile(r'"event\.name": "qwen-code\.api_(retry|response)",')
+_LONGEST_EVENT = 32 * 1024
+_EVENTS_TRIED = 8
+"""From the end, until one is whole: the agent can write there too."""
+_LONGEST_MESSAGE = 2000
 
 
 def _tries_again(written: str) -> Iterable[str]:
     """The last try, unless an answer has followed, as the line in which Qwen Code tells of its later tries."""
-    last = None
-    for each in _TRIED.finditer(written):
-        last = each if each["kind"] == "retry" else None
-    if last is not None:
-        facts = json.loads("{" + ", ".join(f"{name}: {value}" for name, value in _FACT.findall(last["facts"])) + "}")
-        data = {"message": facts.get("error_message"), "status": facts.get("status_code")}
-        yield json.dumps({"type": "system", "subtype": "retry", "data": {**data, "delayMs": facts["retry_delay_ms"]}})
+    last = deque(_TRIED.finditer(written), maxlen=_EVENTS_TRIED)
+    while last and (event := last.pop())[1] == "retry":
+        facts = _rest_of_object(written[event.end() : event.end() + _LONGEST_EVENT])
+        if facts is not None:
+            message = facts.get("error_message")
+            data = {
+                "message": message[:_LONGEST_MESSAGE] if isinstance(message, str) else None,
+                "status": _number(facts.get("status_code")),
+                "delayMs": _number(facts.get("retry_delay_ms")) or 0,
+            }
+            yield json.dumps({"type": "system", "subtype": "retry", "data": data})
+            return
+
+
+def _rest_of_object(text: str) -> dict[str, Any] | None:
+    """What follows within the object that has begun before; None where it is not whole, or no JSON."""
+    try:
+        found, _ = json.JSONDecoder().raw_decode("{" + text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _number(value: Any) -> int | float | None:
+    """A number that can be counted with; None for anything else."""
+    known = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return value if known and 0 <= value < _LARGEST_NUMBER else None
+
+
+_LARGEST_NUMBER = 1e12
 
 
 def _begun(line: dict[str, Any]) -> Iterable[Event]:
