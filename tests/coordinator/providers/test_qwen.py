@@ -124,7 +124,7 @@ class TestQwen(Contract):
     ) -> None:
         assert provider.beside is not None
         retry = telemetry("api_retry", error_message="no", status_code=429, retry_delay_ms=5000)
-        deep = '"event.name": "qwen-code.api_retry",\n "error_message": ' + "[" * 20_000
+        deep = '"event.name": "qwen-code.api_retry",\n "error_message": ' + "[" * 20_000 + ",\n}"
         assert list(provider.beside.lines(deep)) == []
         assert len(list(provider.beside.lines(retry + deep))) == 1
 
