@@ -120,7 +120,8 @@ def _tasks(here: Here, project_id: str) -> list[dict[str, Any]]:
     ]
     titles = _titles(open_tasks)
     details = {each["id"]: here.get(f"/tasks/{each['id']}")["task"] for each in open_tasks}
-    ordered = sorted(open_tasks, key=lambda each: (_depth(each, details), each["created_at"], each["id"]))
+    # Stable: what was filed at once stays in the server's order.
+    ordered = sorted(open_tasks, key=lambda each: (_depth(each, details), each["created_at"]))
     return [_task(details[each["id"]], titles, project_id) for each in ordered]
 
 
