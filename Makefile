@@ -31,7 +31,7 @@ $(READY): pyproject.toml requirements/dev.txt
 		{ echo "Toryo needs Python 3.11 or newer; name one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 		{ rm -rf $(VENV); echo "Python's venv module is missing: install python3-venv" >&2; exit 2; }
-	@echo "Setting up $(VENV) ..."
+	@echo "Setting up $(VENV) with all tools of development: about 500 MB, one or two minutes ..."
 	@$(PIP) --require-hashes --requirement requirements/dev.txt
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@

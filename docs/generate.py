@@ -152,12 +152,7 @@ def tables() -> str:
     from toryo.workflow import chat, launch, manager, next_action, worker
 
     parts = ["# Decision tables\n", NOTE, _TABLES_INTRODUCTION, "## Should this agent be running?\n"]
-    for title, rules in (
-        ("About the agent and what already runs", launch.AGENT_ROWS),
-        ("For each of its main tasks (the first that starts wins, else the first hold)", launch.MAIN_TASK_ROWS),
-        ("Otherwise", (launch.NOTHING_TO_DO,)),
-        ("Chat", launch.CHAT_ROWS),
-    ):
+    for title, rules in (*launch.TASK_TABLE, ("Chat", launch.CHAT_ROWS)):
         rows = [(each.row, each.words, f"**{each.then.action.value}** `{each.then.reason}`") for each in rules]
         parts += [f"### {title}\n", _table(("Row", "When", "Answer"), rows), ""]
     parts.append("## What does it do next?\n")

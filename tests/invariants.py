@@ -106,13 +106,17 @@ def _dependencies_stay_within_a_project(rows: Rows) -> Iterable[str]:
 
 
 def _nothing_waits_for_itself(rows: Rows) -> Iterable[str]:
-    """Over dependencies and parents that wait for their children."""
-    state: dict[str, int] = {}
+    """Over dependencies and parenthood: a part starts with the whole, which ends after it."""
+    state: dict[tuple[str, str], int] = {}
 
-    def waits_for(task_id: str) -> list[str]:
-        return [*rows.depends_on[task_id], *(each["id"] for each in rows.children[task_id])]
+    def waits_for(moment: tuple[str, str]) -> list[tuple[str, str]]:
+        task_id, what = moment
+        if what == "end":
+            return [(task_id, "start"), *((each["id"], "end") for each in rows.children[task_id])]
+        above = rows.tasks[task_id]["parent_id"]
+        return [*((each, "end") for each in rows.depends_on[task_id]), *([(above, "start")] if above else [])]
 
-    for start in rows.tasks:
+    for start in ((task_id, "end") for task_id in rows.tasks):
         stack = [(start, iter(waits_for(start)))] if start not in state else []
         state.setdefault(start, 1)
         while stack:

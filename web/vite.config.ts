@@ -1,4 +1,6 @@
 // Builds the dashboard into the Python package, from where the server serves it. `npm run dev` proxies to a server.
+import { fileURLToPath } from "node:url";
+
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
@@ -7,7 +9,7 @@ const server = process.env.TORYO_SERVER_URL ?? "http://127.0.0.1:8765";
 
 export default defineConfig({
   plugins: [react(), tailwindcss()],
-  resolve: { alias: { "@": new URL("./src", import.meta.url).pathname } },
+  resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
   build: {
     outDir: "../src/toryo/server/static",
     emptyOutDir: true,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import shlex
 import stat
 import sys
 from collections.abc import Mapping
@@ -131,8 +132,8 @@ def _pointed(project: Path) -> Path:
     if doubt:
         raise Untrusted(
             f"{pointer} names the data directory {place}, but {doubt}.",
-            f"If the file came with a repository or a copy, remove it. If you moved the project: cd {project} && "
-            f"toryo db move --data-dir {place}",
+            f"If the file came with a repository or a copy, remove it. If you moved the project:"
+            f" cd {shlex.quote(str(project))} && toryo db move --data-dir {shlex.quote(str(place))}",
         )
     return place
 

@@ -18,7 +18,8 @@ You are the agent {agent_id}. The MCP server "toryo" leads you; {identity}.
 2. The system_prompt it returns is your role: act in that role from then on.
 3. Call get_next_action and do what its instruction says, with the tools it names.
 4. After each step call get_next_action again. An answer that carries `next` has already told you.
-5. When the action is exit (or logout), end: say one short sentence and call nothing more.
+5. When the action is exit, logout, wait or wait_for_others, do what its instruction says; then end: say one short \
+sentence and call nothing more.
 
 A refusal is no failure: read its instruction and do that instead. {people}
 Files you make belong into the working directory.
@@ -30,7 +31,8 @@ Files you make belong into the working directory.
 2. 返された system_prompt があなたの役割です。以後その役割に従って行動してください。
 3. get_next_action を呼び出し、instruction の指示どおりに、示されたツールで作業してください。
 4. 一つ終えるごとに get_next_action を呼び出してください。応答に `next` があれば、それが次の指示です。
-5. action が exit（または logout）なら終了です。短く一言述べ、それ以上ツールを呼び出さないでください。
+5. action が exit、logout、wait、wait_for_others のときは、instruction の指示に従ってから終了です。短く一言述べ、\
+それ以上ツールを呼び出さないでください。
 
 拒否は失敗ではありません。instruction を読み、その通りにしてください。
 {people}作成するファイルは作業ディレクトリに置いてください。

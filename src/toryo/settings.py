@@ -37,7 +37,7 @@ class GuardSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    stop_grace: Seconds = Field(60, ge=0, description="Seconds a process may outlive its launch.")
+    stop_grace: Seconds = Field(60, ge=0, description="Seconds a process may outlive its launch (a command: none).")
     pause_grace: Seconds = Field(300, ge=0, description="Seconds a process may go on after its project was paused.")
     same_answers: int = Field(25, ge=2, description="The same next action told so often in a row: runaway.")
     refusals: int = Field(20, ge=2, description="Refused calls in a row: runaway.")

@@ -332,7 +332,7 @@ def test_a_task_is_filed_found_seen_in_lanes_and_changed_with_others_at_once(
     dialog.get_by_label("Priority").select_option("high")
     dialog.get_by_label("Where it begins").select_option("backlog")
     dialog.get_by_role("button", name="File task").click()
-    sheet = page.get_by_role("dialog", name="Task")
+    sheet = page.get_by_role("dialog", name="Task", exact=True)
     expect(sheet.get_by_role("heading", name="Stack")).to_be_visible()
     page.keyboard.press("Escape")
     expect(sheet).to_have_count(0)

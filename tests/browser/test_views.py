@@ -92,7 +92,7 @@ def test_the_main_way_needs_no_pointer(shop: Filled, chrome: Browser) -> None:
         expect(page.get_by_role("textbox", name="What is to be done")).to_be_focused()
         keys.type(title)
         keys.press("Enter")
-        task = page.get_by_role("dialog", name="Task")
+        task = page.get_by_role("dialog", name="Task", exact=True)
         expect(task.get_by_role("heading", name=title)).to_be_visible()
         keys.press("Escape")
         expect(task).to_have_count(0)

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from toryo.cli import typed
+from toryo.cli import tasks, typed
 from toryo.cli.failures import Misuse
 from toryo.cli.main import app
 from toryo.cli.panel import Panel
@@ -22,6 +22,7 @@ TASK = {
     "assignee_id": "keeper",
     "created_by": "worker-a",
     "requested_by": "owner",
+    "approval": "pending_approval",
     "version": 7,
 }
 
@@ -58,6 +59,21 @@ def test_it_shows_who_asks_and_all_that_is_approved_and_approves_that_version(
     assert '    | {"command": "id \\u202e> x", "limit_kb": "100; id"}' in shown
     assert '  It runs this command: "id \\u202e> x"' in shown and "  It runs this command: make test" in shown
     assert asked[-1] == ("POST /tasks/tsk_1/approve", {"version": 7})
+
+
+def test_a_list_shows_what_is_to_be_approved_and_what_was_rejected(capsys: pytest.CaptureFixture[str]) -> None:
+    common = {"status": "backlog", "priority": "medium", "title": "Sweep"}
+    tasks._print_tasks(
+        [
+            {**common, "task_id": "tsk_1", "approval": "pending_approval"},
+            {**common, "task_id": "tsk_2", "approval": "rejected"},
+            {**common, "task_id": "tsk_3", "approval": "approved"},
+        ]
+    )
+    first, second, third = capsys.readouterr().out.splitlines()[1:]
+    assert "backlog, to be approved" in first
+    assert "backlog, rejected" in second
+    assert "," not in third
 
 
 def test_where_nobody_can_be_asked_nothing_is_approved(asked: list[tuple[str, Any]]) -> None:

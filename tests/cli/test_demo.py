@@ -173,3 +173,18 @@ def test_numbers_that_do_not_match_are_noticed(tmp_path: Path) -> None:
     (tmp_path / "seed.txt").write_text("21\n")
     (tmp_path / "result.txt").write_text("43\n")
     assert "result.txt is 43, not twice 21" in story.check(Happened(tmp_path, [], []))
+
+
+def test_a_demo_whose_agents_cannot_work_here_ends_at_once_with_what_they_say(
+    server: Toryo, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Here(data_dir=Path(server.environment["TORYO_DATA_DIR"]))
+    answers = {
+        "/events": {"last": 7, "events": [{"kind": "agent.cooling_down", "agent_id": "lead"}]},
+        "/launches": {"launches": [{"launch_id": "lau_1"}]},
+        "/launches/lau_1/log": {"text": "python: error while loading shared libraries: libx.so\n"},
+    }
+    monkeypatch.setattr(Here, "get", lambda _here, path, **_params: answers[path])
+    seen = watching.Seen(time.monotonic(), {project: "tsk_1"}, {project: [{"task_id": "tsk_1", "status": "todo"}]})
+    with pytest.raises(Failure, match=r"lead cannot work on this machine.*libx\.so"):
+        watching.until_over(here, seen, limit_seconds=30, changed=lambda: None, died=lambda: None)

@@ -43,13 +43,14 @@ NO_ANSWER_OF_THE_SERVER = {
         "mcp",
         "agent run",
     ),
-    "they look at this machine": ("doctor", "coordinator check", "playbook check"),
+    "they look at this machine": ("doctor", "coordinator check", "playbook check", "version"),
     "they read a file": ("apply", "import"),
     "they open a database": ("db upgrade", "db backup", "db restore", "db check", "db move"),
     "they ask for words": ("chat", "person password"),
 }
 SKIPPED = {name for names in NO_ANSWER_OF_THE_SERVER.values() for name in names}
 BESIDES = {
+    "task add": ["--project", "x"],
     "task edit": ["--title", "x"],
     "task diff": ["--stat"],  # a patch itself is printed to the letter where no terminal is: programs take it
     "agent edit": ["--name", "x"],

@@ -34,7 +34,6 @@ def test_help_is_an_answer_and_no_mistake(nowhere: Toryo) -> None:
     "words",
     [
         ("frobnicate",),
-        ("task", "list"),
         ("task", "list", "--frobnicate"),
         ("task", "add", "Title", "--project", "p", "--priority", "whatever"),
         ("task", "add", "Title", "--project", "p", "--context", "{"),

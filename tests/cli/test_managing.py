@@ -182,3 +182,13 @@ def test_lists_are_whole_lines_where_nobody_looks(
     listed = server(*[each.format(project=project) for each in words])
     assert listed.code == 0
     assert "…" not in listed.out
+
+
+def test_a_person_is_told_how_to_sign_in_and_gets_no_passkey(server: Toryo, project: str) -> None:
+    ended = server("agent", "add", f"{project}.lena", "--kind", "human", "--role", "owner")
+    assert ended.code == 0
+    assert "passkey" not in ended.out
+    assert f"toryo open --person {project}.lena" in ended.err
+    assert "may do everything" in ended.err
+    server("agent", "edit", f"{project}.lena", "--project", project)
+    assert "It is a person: nobody starts people." in server("why", f"{project}.lena").out

@@ -66,6 +66,16 @@ def test_who_does_not_cool_down_is_told_where_to_ask(server: Toryo, worker: str)
     assert f"toryo why {worker}" in " ".join(ended.err.split())
 
 
+def test_what_holds_it_still_is_told_and_no_start_is_promised(server: Toryo, worker: str, coordinator: Client) -> None:
+    (launch,) = claim(coordinator, worker)
+    ended = server("agent", "resume", worker, COLUMNS="300")
+    assert "has not signed in yet" in " ".join(ended.err.split())
+    assert "free slot" not in ended.err
+    assert server("sessions", "--end", launch["launch_id"]).code == 0
+    ended = server("agent", "resume", worker, COLUMNS="300")
+    assert "has not signed in yet" not in ended.err
+
+
 def test_an_agent_that_is_not_there_is_a_clear_error(server: Toryo, project: str) -> None:
     ended = server("agent", "resume", f"{project}.nobody")
     assert ended.code != 0

@@ -12,6 +12,8 @@ import pytest
 
 from tests.cli.conftest import Process, Toryo
 from tests.environments import clean_environment
+from toryo.cli import running
+from toryo.settings import Settings
 
 Start = Callable[..., Process]
 
@@ -119,6 +121,35 @@ def test_coordinator_check_names_the_mistakes_of_a_script(nowhere: Toryo, tmp_pa
     assert "bad.yaml:2" in ended.err
     assert "did you mean answer?" in ended.err
     assert nowhere("coordinator", "check", "--script", "none.yaml").code == 2
+
+
+def test_a_script_may_stand_in_a_file_as_options_take_it(nowhere: Toryo, tmp_path: Path) -> None:
+    (tmp_path / "mia.yaml").write_text("script:\n  answers: [{when: name, answer: Mia}]\n")
+    assert nowhere("coordinator", "check", "--script", "mia.yaml").code == 0
+    (tmp_path / "mia.yaml").write_text("script:\n  answers:\n    - {when: name, anser: Mia}\n")
+    assert "mia.yaml:3" in nowhere("coordinator", "check", "--script", "mia.yaml").err
+
+
+def test_agents_without_the_network_and_without_the_servers_socket_are_refused_before_anything_starts(
+    nowhere: Toryo, tmp_path: Path
+) -> None:
+    (tmp_path / "c.yaml").write_text("sandbox_network: off\n")
+    for words in (("coordinator", "check"), ("up", "--port", "0")):
+        ended = nowhere(*words, "-c", "c.yaml")
+        assert ended.code == 2
+        assert "mcp_socket_path" in ended.err
+        assert "No agent could start." in ended.err
+    (tmp_path / "c.yaml").write_text(f"sandbox_network: off\nmcp_socket_path: {tmp_path}/toryo.sock\n")
+    assert nowhere("coordinator", "check", "-c", "c.yaml").code == 0
+
+
+def test_a_variable_that_is_nearly_a_setting_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("TORYO_PROT", "TORYO_TOKEN", "TORYO_SERVER_URL", "TORYO_HOST"):
+        monkeypatch.setenv(name, "9000")
+    running._warn_of_near_names(Settings)
+    assert capsys.readouterr().err == "toryo: warning: TORYO_PROT is no setting. Did you mean TORYO_PORT?\n"
 
 
 def test_a_coordinator_without_a_server_to_be_found_ends_with_3(nowhere: Toryo) -> None:

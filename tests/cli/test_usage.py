@@ -159,3 +159,10 @@ def test_output_that_was_removed_is_told_before_what_was_used() -> None:
     assert told[0] == "It was removed."
     assert told[1].startswith("used: at least 1,234,567 tokens in")
     assert logs.remarks({"ended": False, "launch": {"usage": spent}}) == []
+
+
+def test_tokens_that_a_program_has_not_told_are_not_zero() -> None:
+    used = {**SPENT, "input_tokens": 0, "output_tokens": 0, "cached_tokens": 0, "lower_bound": True, "cost_usd": None}
+    assert usage.brief(used) == "tokens not known, 12 turns, 34 calls of tools, no price known, sonnet"
+    row = {**used, "launches": 1, "lower_bounds": 1, "without_price": 1}
+    assert usage._sums(row) == ["1", "–", "–", "–", "–"]

@@ -13,6 +13,7 @@ from tests.clis.wiring import WireReply
 Body = Mapping[str, Any]
 WORDS = {
     401: "invalid api key",
+    403: "permission denied",
     404: "model not found",
     429: "rate limit exceeded",
     500: "internal server error",

@@ -188,6 +188,15 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text)
 
 
+def set_up(name: str, url: str, home: Path) -> dict[str, str]:
+    """Its configuration in this home, and the variables it needs beside that: as patient as it usually is."""
+    found = _SET_UP[name](url, home)
+    config = home / ".codex" / "config.toml"
+    if config.exists():
+        config.write_text("".join(each for each in config.open() if "_max_retries" not in each))
+    return {each: value for each, value in found.items() if each != "CLAUDE_CODE_MAX_RETRIES"}
+
+
 _SET_UP: Mapping[str, Callable[[str, Path], dict[str, str]]] = {
     "claude": _claude,
     "gemini": _gemini,

@@ -9,7 +9,14 @@ from tests.clis.api import Api, Body, event, texts, words
 from tests.clis.turns import Fault, Result, Turn, offered, result
 from tests.clis.wiring import WireReply
 
-_STATUSES = {401: "UNAUTHENTICATED", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 503: "UNAVAILABLE"}
+_STATUSES = {
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    500: "INTERNAL",
+    503: "UNAVAILABLE",
+}
 
 
 class Gemini(Api):

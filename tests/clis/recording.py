@@ -17,14 +17,18 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
-from tests.clis.driving import Driver, Run, session_of
+from tests.clis import crews
+from tests.clis.driving import NOWHERE, Driver, Run, session_of
 from tests.clis.endpoint import Endpoint
 from tests.clis.office import Office
 from tests.clis.policies import Obedient, writes
 from tests.clis.presets import KEY, PRESETS, TOKENS, Place, Start
 from tests.clis.programs import PROGRAMS
 from tests.clis.quotas import quota
-from tests.clis.turns import Fault, Policy, Say
+from tests.clis.turns import Answer, Fault, Garbage, Hang, Policy, Say
+from toryo.coordinator.orders import Launch
+from toryo.coordinator.provider import Setting
+from toryo.coordinator.providers import BUILT_IN
 from toryo.first_words import first_words
 
 STREAMS = Path(__file__).parent / "streams"
@@ -35,6 +39,19 @@ FAULTS = {
     "500": Fault(500),
     "529": Fault(529),
 }
+ANSWERS: dict[str, Answer | None] = {
+    "401": Fault(401),
+    "403": Fault(403),
+    "429": Fault(429, retry_after=90),
+    "500": Fault(500),
+    "garbage": Garbage(),
+    "silence": Hang(),
+    "nobody": None,
+}
+"""What a model's service may answer from the first request on; None: nobody is there."""
+FIRST = 20.0
+"""Seconds of a start that are recorded."""
+MODELS = {"gemini": "gemini-2.5-pro"}
 Preset = Callable[[Place], Start]
 Case = Callable[[str, Path], Run]
 WITHIN = 30.0
@@ -93,11 +110,11 @@ def _quota(name: str, directory: Path) -> Run:
     return _faulty(Driver(name, Endpoint(lambda turn: quota(name)), directory, preset))
 
 
-def _faulty(driver: Driver) -> Run:
+def _faulty(driver: Driver, within: float = WITHIN) -> Run:
     with Office(driver.folder / "server") as office, driver.endpoint:
         office.worker("w1", driver.name)
         order = office.order()
-        return driver.run(first_words("w1"), server=office.url, credential=order.credential, within=WITHIN)
+        return driver.run(first_words("w1"), server=office.url, credential=order.credential, within=within)
 
 
 def _without_keys(preset: Preset) -> Preset:
@@ -119,6 +136,38 @@ def _by_subscription(place: Place) -> Start:
     env = {name: value for name, value in start.env.items() if name != "ANTHROPIC_API_KEY"}
     words = tuple(each for each in start.words if each != "--bare")
     return replace(start, words=words, env={**env, "CLAUDE_CODE_OAUTH_TOKEN": KEY})
+
+
+def _starting(answer: Answer | None) -> Case:
+    """Started as Toryo starts it, with its usual patience: what it says in the first seconds. None: nobody is there."""
+
+    def case(name: str, directory: Path) -> Run:
+        endpoint = Endpoint(lambda turn: answer or Hang())
+        driver = Driver(name, endpoint, directory, _as_launched(name, NOWHERE if answer is None else endpoint.url))
+        run = _faulty(driver, FIRST)
+        beside = BUILT_IN[name].beside
+        written = directory / "files" / beside.file if beside is not None else None
+        told = beside.lines(written.read_text()) if beside is not None and written and written.exists() else ()
+        return replace(run, output=run.output + "".join(f"{each}\n" for each in told))
+
+    return case
+
+
+def _as_launched(name: str, url: str) -> Preset:
+    def launched(place: Place) -> Start:
+        login = crews.set_up(name, url, place.folder.parent / "home")
+        launch = Launch("lau_1", "w1", ai_type=name, credential="-", model=MODELS.get(name))
+        environ = {"HOME": str(place.folder.parent / "home"), **login}
+        server = place.mcp_url.removesuffix("/mcp")
+        work = place.folder.parent / "work"
+        command = BUILT_IN[name].prepare(Setting(launch, work, place.folder, server, environ=environ))
+        for each, text in command.files.items():
+            path = place.folder / each
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return Start(command.argv[1:], {**login, **command.env})
+
+    return launched
 
 
 def _talked(name: str, directory: Path) -> Run:
@@ -153,6 +202,7 @@ CASES: dict[str, Case] = {
     "no_login": _no_login,
     "quota": _quota,
     **{each: _refused(each) for each in FAULTS},
+    **{f"starting_{each}": _starting(answer) for each, answer in ANSWERS.items()},
 }
 
 

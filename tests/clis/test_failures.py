@@ -9,7 +9,7 @@ import json
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -96,11 +96,40 @@ def _waits(house: House, agent_id: str) -> list[dict[str, Any]]:
 
 
 def _until(wait: dict[str, Any]) -> datetime:
-    return datetime.fromtimestamp(wait["data"]["until"] / 1000, UTC)
+    return _moment(wait["data"]["until"])
 
 
 def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
+
+
+# --- a key that is refused -------------------------------------------------------------------------------------------
+
+
+def test_a_refused_key_is_told_while_the_program_tries_again_and_another_one_stands_in(tmp_path: Path) -> None:
+    """Claude Code would try for minutes. Codex has a server of our name in its own configuration, as mcp-clients.md
+    has it."""
+    works = Obedient(writes(tmp_path / "projects" / "house" / "made.txt", "made"))
+
+    def refuses(turn: Turn) -> Answer:
+        return Fault(401) if turn.api == "anthropic" else works(turn)
+
+    with House(tmp_path, refuses, ("claude", "codex"), **TIME_TO_TELL) as house:
+        del house.environment["CLAUDE_CODE_MAX_RETRIES"]
+        with (tmp_path / ".codex" / "config.toml").open("a") as config:
+            config.write('\n[mcp_servers.toryo]\ncommand = "toryo"\nargs = ["mcp"]\n')
+        house.project("house")
+        options = {"permissions": "full", "fallback": {"provider": "codex"}}
+        house.hire("ann", "house", provider="claude", provider_options=options)
+        task_id = house.file("house", "Build", assignee_id="ann", status="in_progress")
+        house.coordinator()
+        house.until_status(task_id, "completed")
+        house.until_idle()
+        refused, done = house.history.of("launch.process_ended")
+        assert refused["data"]["error"].startswith("not_logged_in: authentication_failed")
+        assert done["data"]["error"] is None
+        (cooled,) = house.history.of("agent.cooling_down")
+        assert cooled["data"]["reason"] == "not_logged_in"
 
 
 # --- a Coordinator that is killed ------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from tests.clis.programs import PROGRAMS
 from tests.clis.recording import CASES, STREAMS, neutral
 
 _PERSONAL = re.compile(
-    r"(?<!/srv)/(?:home|root|Users|tmp)/|127\.0\.0\.1:(?!8080)\d|[0-9a-f]{8}-[0-9a-f]{4}-(?!4000-8000)"
+    r"(?<!/srv)(?<!/\$bunfs)/(?:home|root|Users|tmp)/|127\.0\.0\.1:(?!8080)\d|[0-9a-f]{8}-[0-9a-f]{4}-(?!4000-8000)"
 )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 SERVER = "toryo"
 """The name under which every configuration in these tests knows the MCP server."""
 _PREFIXES = (f"mcp__{SERVER}__", f"mcp_{SERVER}_", f"{SERVER}_", f"{SERVER}-", f"{SERVER}__")
+_NAMESPACES = (f"mcp__{SERVER}", SERVER, f"mcp__{SERVER}_launch")
 _SEARCHES = ("ToolSearch", "tool_search")
 
 
@@ -179,7 +180,7 @@ Policy = Callable[[Turn], Answer]
 def bare(wire: str, namespace: str | None = None) -> tuple[str, bool]:
     """The name without the program's prefix, and whether it is one of the MCP server's."""
     if namespace is not None:
-        return wire, namespace.removesuffix("__") in (f"mcp__{SERVER}", SERVER)
+        return wire, namespace.removesuffix("__") in _NAMESPACES
     for prefix in _PREFIXES:
         if wire.startswith(prefix):
             return wire.removeprefix(prefix), True

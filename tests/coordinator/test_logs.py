@@ -233,6 +233,56 @@ def looks(server: Server, path, *steps) -> Shipping:
     return asyncio.run(go())
 
 
+def test_an_output_whose_look_fails_is_told_once_and_all_others_are_still_seen(path, caplog) -> None:
+    seen: list[str] = []
+
+    def look(launch_id: str, _: Log) -> None:
+        seen.append(launch_id)
+        if launch_id == "lau_bad":
+            raise KeyError("retry_delay_ms")
+
+    async def go() -> None:
+        enough = asyncio.Event()
+
+        def counted(launch_id: str, log: Log) -> None:
+            if seen.count("lau_good") >= 5:
+                enough.set()
+            look(launch_id, log)
+
+        shipping = Shipping(Server().append, counted, look_every=0.01)
+        path.write_text("one\n")
+        shipping.add("lau_bad", Log(path, plain))
+        shipping.add("lau_good", Log(path, plain))
+        running = asyncio.create_task(shipping.run())
+        await asyncio.wait_for(enough.wait(), 10)
+        assert not running.done()
+        running.cancel()
+
+    asyncio.run(go())
+    assert seen.count("lau_good") >= 5
+    assert [each.getMessage() for each in caplog.records] == ["looking at the output of lau_bad"]
+
+
+def test_an_output_that_cannot_be_read_keeps_no_other_from_the_server_and_is_given_up_at_its_end(tmp_path) -> None:
+    def unreadable(_: str) -> str:
+        raise RecursionError
+
+    async def go() -> None:
+        server = Server()
+        shipping = Shipping(server.append)
+        for name, mask in (("bad", unreadable), ("good", plain)):
+            (tmp_path / name).write_text("one\n")
+            shipping.add(name, Log(tmp_path / name, mask))
+        await shipping.look()
+        assert server.text == "one\n"
+        shipping.ended("bad")
+        for _ in range(TRIES_AFTER_THE_END):
+            await shipping.look()
+        assert shipping.ended("bad") is None
+
+    asyncio.run(go())
+
+
 def test_a_server_that_is_away_gets_the_same_piece_again(path) -> None:
     server = Server()
     server.failing = Unreachable("away", sent=True)

@@ -20,7 +20,7 @@ import pytest
 from tests.client.fake_server import BOUND, Call, FakeServer, Refused
 from toryo.client import AsyncClient
 from toryo.coordinator import instance
-from toryo.coordinator.config import AgentConfig, Config
+from toryo.coordinator.config import AgentConfig, Config, parse
 from toryo.coordinator.loop import STARTS_AT_A_TIME, Coordinator
 from toryo.coordinator.measuring import Measuring
 from toryo.coordinator.plan import Limits
@@ -295,6 +295,28 @@ def test_a_chat_and_a_task_of_one_agent_have_their_own_purpose_credential_and_fi
     story(server, tmp_path, tell, providers=providers)
 
 
+def test_the_server_is_told_the_very_directory_in_which_an_agent_runs(server, orders, project, tmp_path) -> None:
+    """It tells the agent, whose model would write elsewhere."""
+    own = tmp_path / "own"
+    own.mkdir()
+    config = parse(
+        f"polling_interval: 0.2\nshutdown_grace_seconds: 0.2\nsandbox: none\n"
+        f"agents:\n  agent-a:\n    working_directory: {own}\nprojects:\n  prj:\n    working_directory: {project}\n",
+        "file",
+        {},
+    )
+
+    def tell(_: Coordinator) -> None:
+        orders.give(launch("a", "pwd", project))
+        assert exit_of(server, "a")["log_tail"] == f"{own}\n"
+
+    story(server, tmp_path, tell, config)
+    assert server.seen("claim_starts")[0].arguments["directories"] == [
+        {"agent_id": "agent-a", "directory": str(own)},
+        {"project_id": "prj", "directory": str(project)},
+    ]
+
+
 @pytest.mark.parametrize("directory", ["", "/no/such/place"])
 def test_a_chat_needs_no_working_directory(server, orders, project, tmp_path, directory) -> None:
     def tell(_: Coordinator) -> None:
@@ -511,6 +533,24 @@ def test_an_end_is_told_when_everything_of_the_group_has_ended(server, orders, p
         (project / "go").write_text("go\n")
         reported = exit_of(server, "a")
         assert reported["exit_code"] == 0
+
+    story(server, tmp_path, tell)
+
+
+def test_who_leaves_by_itself_in_its_grace_time_was_not_stopped_whatever_it_left_behind(
+    server, orders, project, tmp_path
+) -> None:
+    def tell(_: Coordinator) -> None:
+        for name in ("ready", "go"):
+            os.mkfifo(project / name)
+        script = "(trap '' TERM INT; echo > ready; exec sleep 300) & read line < go; exit 7"
+        orders.give(launch("a", script, project))
+        (project / "ready").read_text()
+        orders.give(stop=[{"launch_id": "lau_a", "reason": "launch_over", "grace_seconds": 300}])
+        server.waiting_for("claim_starts", 3)
+        (project / "go").write_text("go\n")
+        reported = exit_of(server, "a")
+        assert (reported["exit_code"], reported["error"]) == (7, "crashed")
 
     story(server, tmp_path, tell)
 

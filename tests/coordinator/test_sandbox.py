@@ -149,6 +149,8 @@ def test_a_program_keeps_its_login_and_cannot_change_what_runs_when_a_person_sta
         each.mkdir(parents=True, exist_ok=True)
     for each in found.fixed:
         each.write_text("a person's")
+    for each in found.made:
+        each.parent.mkdir(parents=True, exist_ok=True)
     attempts = [f"echo evil > '{each}'; mv '{each}' '{each}.old'" for each in (*found.fixed, *found.made)]
     yard.run("; ".join([*attempts, *(f"echo kept > '{each}/session'" for each in found.writes)]), needs=found)
     assert {each.read_text() for each in found.fixed} == {"a person's"}
@@ -570,7 +572,7 @@ def _check(yard: Yard, **options: Any) -> CheckOrder:
 def test_a_check_runs_in_the_sandbox_of_its_agent(yard: Yard) -> None:
     letter = yard.home / "letter.txt"
     letter.write_text("hush")
-    words = ("/bin/sh", "-c", f"cat {letter}; grep -c : /proc/net/dev; touch made")
+    words = ("/bin/sh", "-c", f"cat {letter}; grep -c : /proc/net/dev; touch {yard.project}/made")
     starter = _starter(yard, Sandbox(Mode.NONE, inherited=os.environ))
     order = _check(yard, sandbox="bwrap", sandbox_network=False, permissions="read")
     done = _executed(starter.check_walled(order, yard.project)(words))

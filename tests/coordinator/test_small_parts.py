@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import time
 from pathlib import Path
+from typing import Any, ClassVar, cast
 
 import pytest
 
 from toryo import held
+from toryo.client import AsyncClient, RefusalError
 from toryo.coordinator import instance, orders
+from toryo.coordinator.environment import own_python_path
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.pacing import FIRST, REPEATING, Pace
 from toryo.coordinator.provider import BadConfig
+from toryo.coordinator.server import Server
 from toryo.coordinator.workspaces import Workspaces, working_directory
 
 
@@ -125,3 +130,39 @@ def test_a_lock_that_somebody_looks_at_just_now_is_taken_all_the_same(tmp_path, 
     assert held.pid_in(path) == os.getpid()
     os.close(descriptor)
     os.close(looking)
+
+
+def test_a_token_that_was_replaced_is_read_anew_and_the_call_is_made_again() -> None:
+    class Rotated:
+        token = "old"
+        calls: ClassVar[list[str]] = []
+
+        async def call(self, tool: str, **_: Any) -> dict[str, Any]:
+            self.calls.append(f"{tool} {self.token}")
+            if self.token == "old":
+                raise RefusalError("invalidCredentials", "This token is not known here (any more).")
+            return {"start": [], "stop": []}
+
+    client = Rotated()
+    server = Server(cast("AsyncClient", client), lambda: "new")
+    asyncio.run(server.report_check("chk_1", []))
+    assert client.calls == ["report_check_result old", "report_check_result new"]
+
+
+def test_a_token_that_is_wrong_and_stays_so_is_refused_at_once() -> None:
+    class Refusing:
+        token = "old"
+
+        async def call(self, tool: str, **_: Any) -> dict[str, Any]:
+            raise RefusalError("invalidCredentials", "This token is not known here (any more).")
+
+    server = Server(cast("AsyncClient", Refusing()), lambda: "old")
+    with pytest.raises(RefusalError):
+        asyncio.run(server.report_check("chk_1", []))
+
+
+def test_programs_of_our_own_find_the_libraries_that_this_python_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/opt/python/lib")
+    assert own_python_path()["LD_LIBRARY_PATH"] == "/opt/python/lib"
+    monkeypatch.delenv("LD_LIBRARY_PATH")
+    assert "LD_LIBRARY_PATH" not in own_python_path()

@@ -23,10 +23,10 @@ import pytest
 
 from tests.client.fake_server import BOUND, Call, FakeServer
 from tests.coordinator.test_loop import FAST, Orders, exit_of, launch, story, until
-from toryo.coordinator import instance, processes
+from toryo.coordinator import instance, loop, plan, processes
 from toryo.coordinator.config import Config
 from toryo.coordinator.loop import Coordinator
-from toryo.coordinator.provider import FINE, Command, Provider, Setting, judge_model
+from toryo.coordinator.provider import FINE, Beside, Command, Provider, Setting, judge_model
 from toryo.coordinator.stream import Called, Event, Said, Session, Troubled, Turned, Used
 from toryo.provider_options import EVERY
 
@@ -63,7 +63,8 @@ def speaks(event: dict[str, Any]) -> Iterable[Event]:
 
 def prepare(setting: Setting) -> Command:
     script = PROGRAM + str(setting.options["script"])
-    return Command((sys.executable, "-c", script, setting.resume or "", setting.prompt))
+    words = (setting.resume or "", setting.prompt, str(setting.workspace))
+    return Command((sys.executable, "-c", script, *words), files={"beside": ""})
 
 
 FAKE = Provider("fake", prepare, judge_model, parse=speaks, resumes=True, options=EVERY)
@@ -223,6 +224,120 @@ def test_one_good_sign_makes_patience_begin_anew(server, orders, project, tmp_pa
         assert "error" not in exit_of(server, "a")
 
     story(server, tmp_path, tell, providers=providers(patience=1.2))
+
+
+def test_what_time_does_not_mend_is_waited_for_a_moment_only(server, orders, project, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(plan, "IN_VAIN_FOR", 0.5)
+    no = "tell(troubled=dict(words='authentication_failed', status=401, retry_seconds=35.0))"
+
+    def tell(_: Coordinator) -> None:
+        orders.give(fake("a", f"{no}\nrest()", project))
+        reported = exit_of(server, "a")
+        assert reported["error"] == "not_logged_in: authentication_failed"
+        assert "quota_reset_seconds" not in reported
+
+    story(server, tmp_path, tell, providers=providers(patience=600))
+
+
+def test_what_a_program_tells_in_another_file_counts_and_is_read_by_people(server, orders, project, tmp_path) -> None:
+    """Qwen Code asks again in silence, and tells of it in its telemetry alone."""
+    script = f"""
+def tell_beside(**event):
+    with open(sys.argv[3] + "/beside", "a") as file:
+        file.write(json.dumps(event) + "\\n")
+tell(said='Hello.')
+{NO.replace("tell(", "tell_beside(")}
+rest()
+"""
+
+    def tell(_: Coordinator) -> None:
+        orders.give(fake("a", script, project))
+        assert exit_of(server, "a")["error"].startswith("rate_limited")
+        until(lambda: "! the model's service said no (429)" in orders.logs.get("lau_a", ""))
+
+    beside = Beside("beside", lambda text: text.splitlines())
+    story(server, tmp_path, tell, providers=providers(patience=0.6, beside=beside))
+
+
+@pytest.mark.parametrize("fault", [KeyError("retry_delay_ms"), RecursionError(), OverflowError()])
+def test_a_program_that_tells_in_another_file_what_nobody_understands_is_still_kept_within_its_bounds(
+    server, orders, project, tmp_path, fault
+) -> None:
+    def misread(_: str) -> list[str]:
+        raise fault
+
+    def tell(_: Coordinator) -> None:
+        orders.give(fake("a", f"{NO}\nrest()", project))
+        assert exit_of(server, "a")["error"].startswith("rate_limited")
+
+    story(server, tmp_path, tell, providers=providers(patience=0.6, beside=Beside("beside", misread)))
+
+
+def test_a_file_beside_the_output_that_has_grown_without_end_is_not_read_any_more(
+    server, orders, project, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(loop, "MOST_BESIDE_IN_ALL", 3000)
+    script = f"""
+import os
+os.truncate(sys.argv[3] + "/beside", 4000)
+{NO}
+rest()
+"""
+    looks: list[int] = []
+
+    def heard(text: str) -> list[str]:
+        looks.append(len(text))
+        return []
+
+    def tell(_: Coordinator) -> None:
+        orders.give(fake("a", script, project))
+        assert exit_of(server, "a")["error"].startswith("rate_limited")
+
+    story(server, tmp_path, tell, providers=providers(patience=1.5, beside=Beside("beside", heard)))
+    assert 4000 in looks
+    assert looks[-1] == 4000, "no look followed"
+
+
+GIVES_UP = """
+def give_up(*_):
+    tell(troubled=dict(words='error_during_execution', final=True))
+    sys.exit(1)
+signal.signal(signal.SIGINT, give_up)
+"""
+
+
+def test_what_a_program_says_when_it_is_interrupted_does_not_hide_why_it_was(server, orders, project, tmp_path) -> None:
+    def tell(_: Coordinator) -> None:
+        orders.give(fake("a", f"{GIVES_UP}{NO}\nrest()", project))
+        reported = exit_of(server, "a")
+        assert reported["error"].startswith("rate_limited")
+        assert reported["quota_reset_seconds"] == 77
+
+    story(server, tmp_path, tell, providers=providers(patience=0.6))
+
+
+@pytest.mark.parametrize(
+    ("script", "failure"),
+    [
+        ("tell(session='s1')\ntell(troubled=dict(words='no', status=401))", "not_logged_in: no"),
+        ("tell(session='s1')\ntell(troubled=dict(words='no', status=429))", "rate_limited: no"),
+        ("tell(session='s1')\ntell(troubled=dict(words='no', status=500))", "service_failed: no"),
+        ("tell(session='s1')\ntell(troubled=dict(words='fetch failed'))", "service_failed: fetch failed"),
+        ("tell(session='s1')", "service_failed: Its model's service did not answer."),
+        ("tell(session='s1')\ntell(said='Hello.')", "could_not_connect"),
+        ("print('words of its own', flush=True)", "could_not_connect"),
+    ],
+)
+def test_who_did_not_sign_in_in_time_ends_with_the_cause_that_its_output_tells(
+    server, orders, project, tmp_path, script, failure
+) -> None:
+    def tell(_: Coordinator) -> None:
+        orders.give(fake("a", f"{GIVES_UP}{script}\nready()\nrest()", project))
+        until((project / "ready").exists)
+        orders.give(stop=[{"launch_id": "lau_a", "reason": "not_signed_in", "grace_seconds": 0}])
+        assert exit_of(server, "a")["error"] == failure
+
+    story(server, tmp_path, tell, providers=providers())
 
 
 def test_what_runs_longer_than_it_may_is_stopped_and_named(server, orders, project, tmp_path) -> None:

@@ -243,7 +243,7 @@ def test_uncommitted_changes_of_the_repository_stay_there_and_the_worktree_says_
     assert (worktree.path / "a").read_text() == "one\n"
     assert (repository.path / "a").read_text() == "not committed\n"
     (note,) = worktree.notes
-    assert "1 files" in note
+    assert "(files: 1)" in note
 
 
 def test_submodules_are_left_alone_and_the_worktree_says_so(repository, place, tmp_path):

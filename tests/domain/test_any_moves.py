@@ -23,7 +23,7 @@ from tests.domain.things import (
     statuses,
     task,
 )
-from toryo.domain.dependencies import refuse_cycle
+from toryo.domain.dependencies import Links, refuse_cycle
 from toryo.domain.errors import Refusal
 from toryo.domain.ground import Ground
 from toryo.domain.moves import Actor, Change
@@ -53,14 +53,18 @@ def grounds(draw: st.DrawFn) -> Ground:
         approval = draw(st.sampled_from((Approval.APPROVED,) * 9 + (Approval.PENDING,)))
         made.append(task(name, status, draw(st.sampled_from(ASSIGNEES)), below=parent, approval=approval, place=number))
         others = draw(st.lists(st.sampled_from([each.id for each in made]), max_size=2, unique=True))
-        if outcome(refuse_cycle, name, others, _waits_for(made, waits)) is None:
+        if outcome(refuse_cycle, name, others, _linked(made, waits)) is None:
             waits[name] = tuple(others)
     return ground(*made, waits=waits, crew=crew)
 
 
-def _waits_for(made: list[Task], waits: dict[str, tuple[str, ...]]) -> Any:
+def _linked(made: list[Task], waits: dict[str, tuple[str, ...]]) -> Any:
+    parents = {each.id: each.parent_id for each in made}
     return lambda ids: {
-        each: [*waits.get(each, ()), *(child.id for child in made if child.parent_id == each)] for each in ids
+        each: Links(
+            list(waits.get(each, ())), [name for name, above in parents.items() if above == each], parents.get(each)
+        )
+        for each in ids
     }
 
 

@@ -19,6 +19,8 @@ class Right(StrEnum):
 
     NONE = "nobody"
     INVALID = "invalid"
+    STALE = "a session that nobody knows"
+    """As good as nobody, where anybody may call."""
     LAUNCH = "launch"
     ENDED = "ended session"
     TASK = "task session"
@@ -91,8 +93,9 @@ class House:
         yield Caller("nobody", Right.NONE)
         yield Caller("nobody with an argument called proof", Right.NONE, arguments={"proof": "SERVER_ITSELF"})
         yield Caller("a bearer that nobody gave out", Right.INVALID, bearer="x" * 40)
-        for prefix in ("tct_", "tpt_", "tlc_", "tst_", "tqk_", "tbs_"):
+        for prefix in ("tct_", "tpt_", "tlc_", "tqk_", "tbs_"):
             yield Caller(f"an invented {prefix}", Right.INVALID, bearer=prefix + "0" * 48)
+        yield Caller("an invented tst_", Right.STALE, bearer="tst_" + "0" * 48)
         yield Caller("the Coordinator", Right.COORDINATOR, bearer=COORDINATOR_TOKEN)
 
     def _agents(self) -> Iterator[Caller]:

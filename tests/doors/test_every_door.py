@@ -121,6 +121,8 @@ def expected(operation: Operation, door: Door, caller: Caller) -> bool:
         return False
     if caller.cookie is not None and (door is not Door.REST or operation.grant is Grant.OPEN):
         return Right.NONE in MAY[operation.grant]  # a browser's cookie is worth nothing there, and does no harm
+    if caller.right is Right.STALE and not operation.tool:
+        return False  # what streams and lists for strangers asks for nothing, or for something good
     right = Right.TASK if caller.right is Right.ENDED else caller.right
     if right not in MAY[operation.grant]:
         return False

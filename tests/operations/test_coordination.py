@@ -458,3 +458,16 @@ def test_a_check_whose_answer_was_lost_is_handed_out_again_at_once(world: World)
     assert coordinator.claim(checking=[first["check_id"]])["checks"] == []
     assert coordinator.claim()["checks"] == [], "a Coordinator that does not say is asked again after a while only"
     assert [each["check_id"] for each in coordinator.claim(checking=[])["checks"]] == [first["check_id"]]
+
+
+def test_an_agent_that_asks_for_labels_is_only_handed_to_who_offers_them_however_it_is_asked_for(world: World):
+    world.crew(workers=0)
+    world.worker("w1", "boss", provider_options={"labels": ["gpu"]})
+    world.task("w1")
+    desk = world.coordinator()
+    for labels in ([], ["cpu"]):
+        assert desk.reason("w1", labels=labels) == "hold no_labels"
+        assert desk.call("should_start", agent_id="w1", labels=labels)["should_start"] is False
+        assert desk.claim(labels=labels)["start"] == []
+    assert desk.call("should_start", agent_id="w1", labels=["cpu", "gpu"])["should_start"] is True
+    assert desk.reason("w1", labels=["gpu"]) == "start has_in_progress_task"

@@ -17,6 +17,8 @@ from toryo.operations.permissions import Credentials, Door, Grant
 from toryo.settings import Settings
 from toryo.storage.errors import DatabaseUnavailable
 
+LEAVES = "logout"
+"""Always succeeds."""
 MANY = 20_000
 MOST_MISTAKES = 2_500
 """Of one call. Each costs a microsecond or two; a call of two megabytes can spell a hundred thousand."""
@@ -113,7 +115,7 @@ def test_nonsense_of_a_stranger_never_reaches_the_database(operation: Operation)
     asked, database = office()
     for nonsense in ({"no_such_parameter": 1}, {f"name{number}": 1 for number in range(MANY)}):
         outcome = asked.perform(operation.name, nonsense, STRANGER, door=Door.OWN)
-        assert outcome.refused
+        assert outcome.refused or operation.name == LEAVES
         assert len(str(outcome.result)) < 10_000
     assert database.asked == []
 
@@ -126,19 +128,19 @@ def test_nonsense_of_a_stranger_never_reaches_the_database(operation: Operation)
 def test_a_stranger_is_refused_without_the_database_where_a_credential_is_needed(operation: Operation) -> None:
     asked, database = office()
     outcome = asked.perform(operation.name, {}, STRANGER, door=Door.OWN)
-    assert outcome.refused
+    assert outcome.refused or operation.name == LEAVES
     assert database.asked == []
 
 
 def test_arguments_are_judged_before_a_transaction_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
-    judge = perform._parameters
+    judge = perform.parameters_of
 
     def judged(operation: Operation, arguments: dict[str, Any]) -> Any:
         order.append("judged")
         return judge(operation, arguments)
 
-    monkeypatch.setattr(perform, "_parameters", judged)
+    monkeypatch.setattr(perform, "parameters_of", judged)
     asked, database = office()
     asked.perform("file_task", {"wrong": 1}, Credentials(bearer="tpt_somebody"))
     assert (order, database.asked) == (["judged"], ["read"])

@@ -8,7 +8,7 @@ import pytest
 
 from tests.stories import Caller, World
 from toryo.domain.errors import Code
-from toryo.domain.times import iso
+from toryo.domain.times import iso, parse
 
 
 def read(world: World, **wanted: Any) -> list[dict[str, Any]]:
@@ -101,3 +101,22 @@ def test_show_agent_names_no_project_that_its_reader_does_not_see(world: World) 
     world.owner.call("add_person", person_id="ann", login="member", projects=[here])
     ann = Caller(world, world.owner.call("make_access_token", name="x", person_id="ann")["token"])
     assert ann.call("show_agent", agent_id="w1")["projects"] == [here]
+
+
+def test_moments_in_what_an_event_tells_are_times_like_all_others(world: World):
+    world.crew(workers=1)
+    world.task("w1")
+    worker = world.start("w1")
+    for _ in range(26):
+        worker.next()
+    worker.report("blocked", summary="x")
+    (ended,) = world.events("task.blocked")
+    (cooling,) = world.events("agent.cooling_down")
+    until = parse(cooling["data"]["until"])
+    assert until > parse(cooling["at"])
+    task = world.task("w1", title="Other", status="todo")
+    world.move(task, "in_progress")
+    world.move(task, "completed")
+    (completed,) = world.events("task.completed")
+    assert completed["data"]["started_at"].endswith("Z")
+    assert ended["data"]["reason"] == "x"

@@ -97,9 +97,7 @@ def _tables() -> dict[str, str]:
         "holding": [holding._OF_AGENTS],
     }
     found = {text: where for where, them in tables.items() for table in them for text in table.values()}
-    words = [
-        each.words for each in (*launch.AGENT_ROWS, launch.SERVES_A_QUEUE, launch.NOTHING_TO_DO, *launch.CHAT_ROWS)
-    ]
+    words = [each.words for each in (*launch.AGENT_ROWS, *launch.OTHERWISE_ROWS, *launch.CHAT_ROWS)]
     words += [each.words for each in launch.MAIN_TASK_ROWS]
     return found | dict.fromkeys(words, "launch")
 

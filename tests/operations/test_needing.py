@@ -503,3 +503,32 @@ def test_what_is_in_a_project_one_has_left_is_not_shown(crew: World):
     assert len(ann.call("needs_you")["items"]) == 1
     crew.owner.call("remove_member", project_id=crew.project_id, agent_id="ann")
     assert ann.call("needs_you")["items"] == []
+
+
+# --- since when ------------------------------------------------------------------------------------------------------
+
+
+def test_a_runaway_is_told_since_it_happened_and_until_its_agent_has_done_well(crew: World):
+    task = crew.task("w1")
+    process = crew.start("w1")
+    for _ in range(25):
+        process.ask("get_task", task_id="tsk_none")
+    assert process.next()["reason"] == "runaway"
+    at = crew.iso()
+    crew.coordinator().exited(process.launch_id, exit_code=143, error="stopped")
+    for _ in range(3):
+        crew.advance(600)
+        (item,) = needs(crew)
+        assert (item["kind"], item["agent_id"], item["since"]) == ("runaway", "w1", at)
+    crew.start("w1").report("success", "done")
+    assert needs(crew) == []
+    assert crew.status(task) == "completed"
+
+
+def test_a_runaway_that_has_nothing_to_do_any_more_is_told_while_it_cools_down(crew: World):
+    task = crew.task("w1")
+    crew.coordinator().exited(crew.started("w1").launch_id, exit_code=1, error="silent: for 1800 s")
+    crew.move(task, "cancelled", "not needed")
+    assert kinds(crew) == ["runaway"]
+    crew.advance(61)
+    assert kinds(crew) == []

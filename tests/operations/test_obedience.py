@@ -98,11 +98,11 @@ def subtask(world: World, main: str, own: str, other: str, state: str, before: s
     if state == "rejected":
         world.owner.call("reject_task", task_id=task, reason="not now")
     elif state == "waits for the one before" and before is not None:
-        world.owner.call("edit_task", task_id=task, add_dependencies=[before])
+        world.owner.ask("edit_task", task_id=task, add_dependencies=[before])  # refused where that one is over
     elif state == "waits for one that failed":
         failed = world.task(other, status="backlog", title=f"failed {world.now}")
-        world.move(failed, "cancelled", "no")
         world.owner.call("edit_task", task_id=task, add_dependencies=[failed])
+        world.move(failed, "cancelled", "no")
     else:
         _move(world, task, state)
     return task

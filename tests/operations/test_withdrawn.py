@@ -242,3 +242,51 @@ def test_a_member_that_was_removed_is_not_started_and_its_session_leaves(crew: W
     crew.owner.call("remove_member", project_id=crew.project_id, agent_id="w1")
     assert worker.action() == "exit"
     assert crew.coordinator().reason("w1", project_id=crew.project_id) == "hold agent_not_assigned"
+
+
+# --- handing over where no Coordinator reports the process -----------------------------------------------------------
+
+
+def handed_over(world: World, *, by_hand: bool) -> str:
+    """w1 has signed in, by hand or for a Coordinator that asks agent by agent; then its task is given to w2."""
+    world.crew(workers=2, decomposition="never")
+    task = world.task("w1")
+    if by_hand:
+        passkey = world.passkeys["w1"]
+        assert world.nobody.call("authenticate", agent_id="w1", passkey=passkey)["session_token"]
+    else:
+        launch = world.coordinator().action("w1")["launch"]
+        world.process(launch).sign_in()
+    world.owner.call("edit_task", task_id=task, assignee_id="w2")
+    assert world.why("w2") == "hold handing_over"
+    return task
+
+
+def test_whoever_asks_why_is_told_whose_session_it_is_and_what_ends_it(world: World):
+    handed_over(world, by_hand=True)
+    (decision,) = [
+        each for each in world.owner.call("why", agent_id="w2")["decisions"] if each["reason"] == "handing_over"
+    ]
+    (session,) = world.sessions()
+    assert "A session of w1" in decision["explanation"]
+    assert f"toryo sessions --end {session['session_id']}" in decision["explanation"]
+
+
+def test_a_coordinator_that_asks_agent_by_agent_is_told_to_stop_once_and_the_other_starts(world: World):
+    handed_over(world, by_hand=False)
+    desk = world.coordinator()
+    assert desk.reason("w1") == "hold already_running"
+    world.advance(61)
+    assert desk.reason("w1") == "stop task_withdrawn"
+    assert desk.reason("w1") == "hold no_in_progress_task"
+    assert desk.reason("w2") == "start has_in_progress_task"
+
+
+def test_a_session_started_by_hand_ends_after_the_grace_time_and_the_other_starts(world: World):
+    handed_over(world, by_hand=True)
+    world.housekeep()
+    assert world.why("w2") == "hold handing_over"
+    world.advance(61)
+    world.housekeep()
+    assert world.sessions() == []
+    assert world.why("w2") == "start has_in_progress_task"

@@ -421,7 +421,7 @@ def test_work_of_a_completed_task_waits_for_a_persons_review_until_it_is_merged(
     task = yard.worked("w1")
     ((about, text),) = reviews(yard)
     assert about == task
-    assert "2 files" in text
+    assert "Files changed: 2" in text
     assert "+3 −1" in text
     errand = yard.ask("merge", task)
     yard.errands()

@@ -68,7 +68,11 @@ TABLE: tuple[Row, ...] = (
     Row(
         5,
         "An order expires only if nobody has signed in for it, and once.",
-        [of("pitfalls/test_starting", "f5_an_order_times_out_once_and_only_while_nobody_has_signed_in_for_it")],
+        [
+            of("pitfalls/test_starting", "f5_an_order_times_out_once_and_only_while_nobody_has_signed_in_for_it"),
+            of("housekeeping/test_talk", "a_person_is_told_exactly_once_that_nobody_came_for_what_they_wrote_and_why"),
+            of("housekeeping/test_talk", "nobody_is_told_anything_when_a_chat_session_has_signed_in_in_time"),
+        ],
         why_not="No browser watches the panel while its order expires.",
     ),
     Row(
@@ -205,7 +209,10 @@ TABLE: tuple[Row, ...] = (
     Row(
         18,
         "The order says what a session is for; signing in never guesses.",
-        [of("operations/test_signing_in", "the_launch_says_what_the_session_is_for")],
+        [
+            of("operations/test_signing_in", "the_launch_says_what_the_session_is_for"),
+            of("pitfalls/test_starting", "f18_an_order_for_chat_is_a_chat_whatever_begins_before_its_process_signs_in"),
+        ],
     ),
     Row(
         19,
@@ -676,7 +683,10 @@ TABLE: tuple[Row, ...] = (
     Row(
         56,
         "Offered is what can be started; otherwise who waits for what is said.",
-        [of("pitfalls/test_tasks", "f56_only_what_can_be_started_is_offered_and_a_deadlock_says_who_waits_for_what")],
+        [
+            of("pitfalls/test_tasks", "f56_only_what_can_be_started_is_offered_and_a_deadlock_says_who_waits_for_what"),
+            of("pitfalls/test_tasks", "f56_a_subtask_that_waits_for_a_strangers_task_says_so"),
+        ],
     ),
     Row(
         57,

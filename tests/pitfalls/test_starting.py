@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.operations.talkers import delegate
 from tests.pitfalls.kit import left_waiting, log_lines, starts
 from tests.stories import Answer, Caller, Coordinator, World
 from toryo.coordinator import logs
@@ -136,11 +137,14 @@ def test_f16_a_restarted_session_resumes_the_same_main_task_with_three_levels_be
     worker = crew.start("w1")
     (bricks,) = worker.batch("Bricks")
     worker.set(bricks, "in_progress")
+    asked = delegate(worker, "w2")
     crew.advance(91)
     for agent_id, task in (("chief", main), ("boss", part), ("w1", walls)):
         again = crew.start(agent_id)
         assert again.call("get_my_task")["task"]["task_id"] == task
         assert again.call("get_my_task")["task"]["resumed"]
+    (told,) = again.call("get_task_conversations")["delegations"]
+    assert told["delegation_id"] == asked, "and so does what it has had said, three levels below"
 
 
 def test_f17_waiting_costs_an_agent_no_turns(crew: World) -> None:
@@ -148,6 +152,28 @@ def test_f17_waiting_costs_an_agent_no_turns(crew: World) -> None:
     boss, _ = left_waiting(crew, Walls="w1")
     assert starts(crew, "boss", 600) == 0
     assert boss.action() == "exit"
+
+
+def test_f18_an_order_for_chat_is_a_chat_whatever_begins_before_its_process_signs_in(crew: World) -> None:
+    crew.open_chat("w1")
+    coordinator = crew.coordinator()
+    (ordered,) = coordinator.claim(free_slots=0, free_chat_slots=1)["start"]
+    coordinator.running = [ordered["launch_id"]]
+    main = crew.task("w1")
+    (second,) = coordinator.claim()["start"]
+    chat, work = crew.process(ordered), crew.process(second)
+    work.sign_in()
+    chat.sign_in()
+    assert [(each["purpose"], each["launch_id"]) for each in crew.sessions()] == [
+        ("task", second["launch_id"]),
+        ("chat", ordered["launch_id"]),
+    ]
+    work.call("report_model", provider="claude", model_id="model-1")
+    assert work.call("get_my_task")["task"]["task_id"] == main
+    crew.owner.call("close_chat", project_id=crew.project_id, agent_id="w1")
+    assert work.action() == "create_subtasks"
+    chat.call("report_model", provider="claude", model_id="model-1")
+    assert chat.action() in ("exit", "logout"), "closing the chat ends the chat"
 
 
 def test_f19_an_exit_report_that_comes_after_the_next_start_ends_nothing_of_it(crew: World) -> None:
@@ -282,8 +308,12 @@ def test_f43_what_a_process_printed_elsewhere_is_read_from_the_server(crew: Worl
     assert (told["text"], told["ended"]) == ("one\ntwo\nthree\n", True)
 
 
-def test_f44_two_starts_within_one_second_have_two_log_files(tmp_path: Path) -> None:
-    paths = [logs.create(tmp_path, each)[0] for each in ("lau_task", "lau_chat")]
+def test_f44_two_starts_within_one_second_have_two_log_files(crew: World, tmp_path: Path) -> None:
+    crew.task("w1")
+    crew.open_chat("w1")
+    started = crew.coordinator().claim(free_slots=1, free_chat_slots=1)["start"]
+    assert {each["purpose"] for each in started} == {"task", "chat"}
+    paths = [logs.create(tmp_path, each["launch_id"])[0] for each in started]
     assert len(set(paths)) == 2
     assert all(each.exists() for each in paths)
 

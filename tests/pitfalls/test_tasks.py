@@ -64,6 +64,18 @@ def test_f56_only_what_can_be_started_is_offered_and_a_deadlock_says_who_waits_f
     assert f"waits for {ids['B']} (cancelled)" in told["waiting"][0]
 
 
+def test_f56_a_subtask_that_waits_for_a_strangers_task_says_so(crew: World) -> None:
+    foreign = crew.task("w2", status="todo")
+    crew.task("w1")
+    worker = crew.start("w1")
+    (part,) = worker.batch("Part")
+    crew.owner.call("edit_task", task_id=part, add_dependencies=[foreign])
+    told = worker.next()
+    assert told["action"] == "resolve_dependency_deadlock"
+    assert part in told["waiting"][0]
+    assert f"waits for {foreign} (todo)" in told["waiting"][0]
+
+
 def test_f57_a_manager_sees_the_subtasks_that_are_its_workers(crew: World) -> None:
     crew.task("boss")
     boss = crew.start("boss")
@@ -90,8 +102,11 @@ def test_f62_every_choice_that_the_schema_offers_is_one_the_handler_takes(crew: 
     offered = catalogue()["select_action"].input_schema["properties"]["action"]["enum"]
     assert boss.action() == "situational_awareness"
     for choice in offered:
+        if choice == "start":  # taken where something can be started, as by `begin`
+            boss.refused("select_action", "notNow", action=choice)
+            continue
         boss.call("select_action", action=choice)
-        assert boss.next()["action"] == choice if choice != "start" else "situational_awareness"
+        assert boss.next()["action"] == choice
     crew.start("w1").report()
     assert crew.start("boss").action() == "report_completion"
 
@@ -405,8 +420,8 @@ def test_f87_a_mistake_in_one_of_five_leaves_none_of_them(crew: World, mistake: 
 
 CALL = re.compile(r"\b([a-z]+(?:_[a-z]+)+)\(([^()]*)\)")
 NAME = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
-NO_TOOLS = frozenset({"no_available_workers", "in_progress"})
-"""What stands in the words and looks like a tool: a reason and a status."""
+NO_TOOLS = frozenset({"no_available_workers", "in_progress", "you_may_resolve"})
+"""What stands in the words and looks like a tool: a reason, a status, and a key of the answer."""
 
 
 @pytest.mark.parametrize("texts", [en.TEXTS, ja.TEXTS], ids=["en", "ja"])
@@ -509,7 +524,7 @@ def test_f90_what_is_not_approved_starts_on_no_path(world: World, judged: str) -
             world.owner.call("reject_task", task_id=each)
     boss.next()
     boss.refused("select_action", "notNow", action="wait") if judged == "rejected" else None
-    boss.call("select_action", action="start")
+    boss.refused("select_action", "notNow", action="start")
     boss.refused("update_task_status", "notApproved", task_id=part, status="in_progress")
     for each in (part, request):
         world.owner.refused("move_task", "notApproved", task_id=each, status="in_progress")

@@ -11,6 +11,7 @@ import pytest
 from tests.storage.makers import NOW, Store, agent, launch, project, session, task
 from toryo.domain.agents import Kind
 from toryo.domain.agents import Status as AgentStatus
+from toryo.domain.dependencies import Links
 from toryo.domain.events import Event
 from toryo.domain.handover import PAUSED, Handoff, Note, Notification
 from toryo.domain.launches import Purpose, State
@@ -145,12 +146,15 @@ def test_dependencies_are_connected_and_cut_and_asked_for_from_both_ends(store: 
     assert store.read(lambda tx: tx.tasks.depends_on(["tsk_2"])) == {}
 
 
-def test_what_a_task_waits_for_are_its_dependencies_and_its_children(store: Store):
+def test_a_task_is_linked_with_its_dependencies_its_children_and_its_parent(store: Store):
     root = task("tsk_root")
     store.add_tasks(root, task("tsk_child", root), task("tsk_other"))
     store.write(lambda tx: tx.tasks.connect(root, ["tsk_other"]))
-    found = store.read(lambda tx: tx.tasks.waits_for(["tsk_root", "tsk_child"]))
-    assert {key: sorted(ids) for key, ids in found.items()} == {"tsk_root": ["tsk_child", "tsk_other"]}
+    found = store.read(lambda tx: tx.tasks.linked(["tsk_root", "tsk_child", "tsk_none"]))
+    assert found == {
+        "tsk_root": Links(dependencies=["tsk_other"], children=["tsk_child"]),
+        "tsk_child": Links(parent="tsk_root"),
+    }
 
 
 def test_a_dependency_on_what_is_not_there_cannot_be_stored(store: Store):

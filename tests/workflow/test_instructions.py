@@ -29,7 +29,7 @@ from toryo.workflow.instructions import TOOLS, en, ja, key_of, words
 from toryo.workflow.step import Step
 
 TEXTS = {Language.ENGLISH: en.TEXTS, Language.JAPANESE: ja.TEXTS}
-HOW = ("alone", "optional", "fixing", "window_open", "leave")
+HOW = ("alone", "optional", "fixing", "answered", "hopeless", "window_open", "leave")
 CHAT_EXITS = ("session_over", "runaway", "agent_inactive")
 EXITS = ("session_over", "runaway", "time_limit", "budget_exhausted", "agent_inactive", "project_paused")
 WITHDRAWN = ("task_withdrawn", "task_closed")
@@ -137,7 +137,8 @@ def test_who_is_told_something_else_gets_other_words() -> None:
     assert key_of(start, Role.MANAGER, alone=True) == "start.alone"
     assert key_of(leave, Role.WORKER, leave=True) == "wait_for_delegation.leave"
     assert key_of(Step("exit", "", "runaway"), Role.WORKER) == "exit.runaway"
-    assert key_of(Step("exit", "", "time_limit"), Role.WORKER) == "exit"
+    assert key_of(Step("exit", "", "time_limit"), Role.WORKER) == "exit.time_limit"
+    assert key_of(Step("exit", "", "agent_inactive"), Role.WORKER) == "exit"
     assert key_of(Step("exit", "", "runaway"), Role.WORKER, chat=True) == "exit.runaway.chat"
     assert key_of(Step("exit", "", "agent_inactive"), Role.WORKER, chat=True) == "exit"
     assert key_of(Step("exit", "", "user_closed_chat"), Role.MANAGER, chat=True) == "exit.user_closed_chat"
@@ -183,7 +184,8 @@ def test_what_is_named_to_whom_the_work_was_taken_away_is_let_through(key: str) 
 def test_what_is_named_after_a_runaway_and_after_the_end_is_let_through() -> None:
     assert named("exit.runaway") | named("wait") | named("wait_for_others") <= gate.ALWAYS
     assert named("exit.runaway.chat") | named("exit.user_closed_chat") | named("logout") <= gate.ALWAYS
-    assert named("exit.project_paused") | named("exit.task_withdrawn") <= gate.ALWAYS | gate.READS_AND_NOTES
+    kept = ("exit.project_paused", "exit.task_withdrawn", "exit.budget_exhausted", "exit.time_limit")
+    assert set().union(*(named(each) for each in kept)) <= gate.ALWAYS | gate.READS_AND_NOTES
 
 
 # --- examples --------------------------------------------------------------------------------------------------------

@@ -114,6 +114,13 @@ def test_3_a_live_session_whose_main_task_is_not_its_own_any_more_is_stopped_onc
     assert decided(where, live=LIVE, now=NOW - 1)[1] == "hold"
 
 
+def test_3_a_command_hears_nothing_meanwhile_and_is_stopped_at_once() -> None:
+    for provider, action in (("command", "stop"), ("playbook", "hold"), ("claude", "hold")):
+        mine = agent("boss", Role.MANAGER, provider=provider)
+        withdrawn = cancelled("main", "boss", moved_at=NOW)
+        assert decided(ground(withdrawn, crew=[mine]), live=LIVE)[1] == action
+
+
 def test_3_a_session_whose_main_task_is_gone_is_stopped_too() -> None:
     lost = replace(LIVE, created_at=OVER)
     assert decided(ground(todo("other", "boss")), live=lost) == stop("3", "task_withdrawn")

@@ -1,13 +1,14 @@
 """The tables in the code stand beside the tables in the specification: the same rows, in the same order, same answers.
 
 A changed row is a changed promise: whoever changes one changes it here, too, and runs the models (`test_models_*.py`).
-Rows that belong to queues join with those: task row 14, the queue in row 5. Rows of chat marked + are not in the
+Rows of chat marked + are not in the
 specification's table of chat: the guards of task row 4, as far as they can be about a chat, and an archived project.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from toryo.operations import explaining
@@ -28,7 +29,7 @@ AGENT = """
 4   stop time_limit                   its time limit
 4   stop budget_exhausted             or the budget
 4   stop silent                       or is silent
-5   hold blocked_without_in_progress  blocked tasks and none in progress
+5   hold blocked_without_in_progress  blocked tasks and none in progress, and no queue task is ready for it
 6   hold already_running              a live task session
 6   hold start_pending                a launch not yet signed in
 7   hold cooling_down                 cooling down after failures or a quota message
@@ -49,6 +50,11 @@ MAIN_TASK = """
 12a hold waiting_for_workers     a worker's: all it could be told is wait_for_others
 13  start has_in_progress_task   a main task
 """
+
+OTHERWISE = """
+14  start has_ready_queue_task       it serves a queue and a task there is ready, on which it would not only be told to wait (as in row 12a)
+15  hold  no_in_progress_task        always
+"""  # noqa: E501 - a row is a line
 
 CHAT = """
 chat stop agent_not_assigned  not a member, and a chat session is live
@@ -83,7 +89,7 @@ WORKER = """
 4  wait_for_delegation         waiting_for_delegation  no subtasks but cancelled ones, and a success report was refused only for an open delegation
 5  execute_task                executing_task          no subtasks but cancelled ones
 6  report_completion           needs_completion        every subtask completed or cancelled, at least one completed, no awaited delegation open
-7  execute_subtask             executing_subtask       an own subtask in progress
+7  execute_subtask             executing_subtask       an own subtask in progress, below which nothing is open (else: what is open there)
 8  start_subtask               needs_start             an own startable subtask
 9  wait_for_delegation         waiting_for_delegation  an awaited delegation is open and nothing else can be done
 10 wait_for_others             waiting_for_workers     a subtask of another able agent or a person is in progress, or an approval below it is pending
@@ -132,8 +138,27 @@ def test_the_launch_decision_then_asks_about_each_main_task() -> None:
     assert launches(launch.MAIN_TASK_ROWS) == written(MAIN_TASK)
 
 
-def test_the_launch_decision_ends_with_nothing_to_do() -> None:
-    assert launches([launch.NOTHING_TO_DO]) == [["15", "hold", "no_in_progress_task", "always"]]
+def test_the_launch_decision_ends_with_its_queue_and_nothing_to_do() -> None:
+    assert launches(launch.OTHERWISE_ROWS) == written(OTHERWISE)
+
+
+def test_every_row_by_which_anything_is_decided_is_printed_in_the_reference() -> None:
+    """The page is made from the very tables: no rule stands beside them."""
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "tables.md").read_text()
+    rules = [each for module in (launch, worker, manager, chat, next_action) for each in _rules_in(vars(module))]
+    assert {each.row for each in rules} >= {"1", "7a", "12a", "14", "15", "chat", "first 7"}
+    assert [each.words for each in rules if f"| {each.words} |" not in page] == []
+
+
+def _rules_in(names: dict[str, Any]) -> list[Rule[Any, Any]]:
+    """Every rule that a module holds, by itself or in whatever sequence."""
+    found: list[Rule[Any, Any]] = []
+    for each in names.values():
+        if isinstance(each, Rule):
+            found.append(each)
+        elif isinstance(each, list | tuple):
+            found += _rules_in(dict(enumerate(each)))  # type: ignore[arg-type]
+    return found
 
 
 def test_chat_is_decided_by_a_table_of_its_own() -> None:
@@ -161,7 +186,7 @@ def test_a_chat_session_is_told_by_the_table_of_chat() -> None:
 
 def test_every_reason_is_told_to_people_in_a_sentence_of_its_own() -> None:
     rows: list[Rule[Any, launch.Say]] = [*launch.AGENT_ROWS, *launch.MAIN_TASK_ROWS, *launch.CHAT_ROWS]
-    for each in (*rows, launch.NOTHING_TO_DO):
+    for each in (*rows, *launch.OTHERWISE_ROWS):
         decision = launch.Decision(each.then.action, each.then.reason, each.row, each.words)
         told = explaining.explained(decision)
         assert told.removesuffix(" (stopping)") not in ("", each.words), each.then.reason
@@ -170,9 +195,8 @@ def test_every_reason_is_told_to_people_in_a_sentence_of_its_own() -> None:
 
 def test_the_last_row_of_every_table_always_holds() -> None:
     tables: list[Any] = [launch.MAIN_TASK_ROWS, launch.CHAT_ROWS, worker.WORKER_ROWS, manager.MANAGER_ROWS]
-    tables += [chat.CHAT_ROWS]
+    tables += [chat.CHAT_ROWS, launch.OTHERWISE_ROWS]
     assert all(table[-1].when is always for table in tables)
-    assert launch.NOTHING_TO_DO.when is always
     assert always(object())
 
 

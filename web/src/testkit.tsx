@@ -148,6 +148,7 @@ export function fullTask(given: Partial<Task> & { task_id: string }): Task {
     requested_by: null,
     correlation_id: null,
     subtasks: [],
+    handoffs: [],
     dependency_failed: false,
     ...given,
   };

@@ -52,7 +52,7 @@ def run(
     key: Key = None,
     capability: Capabilities = None,
 ) -> None:
-    """Serve a queue with a command, until SIGTERM or ^C; then the running task is finished first.
+    """Serve a queue with a command, until ^C. At SIGTERM or ^C the running task is finished first.
 
     It gets the task as JSON on stdin. What it prints is the result; exit code 75 asks for another attempt.
     """

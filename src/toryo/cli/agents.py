@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal
 import typer
 
 from toryo import provider_options
-from toryo.cli import output, widening
+from toryo.cli import completing, output, widening
 from toryo.cli.failures import Misuse
 from toryo.cli.here import Here, command
 
 group = typer.Typer(help="Agents: who can be given work.", no_args_is_help=True, rich_markup_mode=None)
 
-Id = Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.")]
+Id = Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.", autocompletion=completing.agents)]
 Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="What people call it (else its id).")]
 ReportsTo = Annotated[str | None, typer.Option("--reports-to", metavar="AGENT", help="Who stands above it.")]
 Provider = Annotated[
@@ -70,7 +70,7 @@ def add_agent(
         typer.Option("--project", metavar="PRJ", help="A project it belongs to; may be given several times."),
     ] = None,
 ) -> None:
-    """Make an agent; its passkey is printed this once."""
+    """Make an agent. Its passkey is printed this once."""
     body = {
         "id": id,
         "role": role,
@@ -82,7 +82,18 @@ def add_agent(
     answer = here.send("POST", "/agents", body)
     widening.warn(answer)
     made = f"made agent {answer['agent_id']}{_may(answer['agent'])}"
-    here.answer(answer, lambda: _print_passkey(answer, made))
+    here.answer(answer, lambda: _print_made(answer, made))
+
+
+def _print_made(answer: dict[str, Any], made: str) -> None:
+    """People sign in by a link; programs that start by themselves by the passkey."""
+    agent = answer["agent"]
+    if agent["kind"] == "ai":
+        _print_passkey(answer, made)
+        return
+    owns = " An owner may do everything on this server." if agent["role"] == "owner" else ""
+    output.done(made)
+    output.say(f"{agent['agent_id']} signs in by a link: toryo open --person {agent['agent_id']}.{owns}")
 
 
 @command(group, "list")
@@ -108,9 +119,9 @@ def show_agent(here: Here, agent: Id) -> None:
 
 @command(group, "resume")
 def resume_agent(here: Here, agent: Id) -> None:
-    """Start it at once though it, or the account of its program, cools down; so may all on that account."""
+    """Start it at once though it cools down. Or the account of its program does: then all on that account may start."""
     answer = here.send("POST", f"/agents/{agent}/resume")
-    here.answer(answer, lambda: _print_ended(agent, answer["ended"]))
+    here.answer(answer, lambda: _print_ended(here, agent, answer["ended"]))
 
 
 @command(group, "edit")
@@ -161,7 +172,7 @@ def edit_agent(
 
 @command(group, "passkey")
 def new_passkey(here: Here, agent: Id) -> None:
-    """Give an agent a new passkey; the old one is worth nothing from then on."""
+    """Give an agent a new passkey. The old one is worth nothing from then on."""
     answer = here.send("POST", f"/agents/{agent}/passkey")
     here.answer(answer, lambda: _print_passkey(answer, f"new passkey for {agent}"))
 
@@ -264,14 +275,16 @@ def _turn(here: Here, agent: str, verb: str) -> None:
     here.answer(answer, lambda: output.done(f"{agent} is {answer['agent']['status']}"))
 
 
-def _print_ended(agent: str, ended: list[str]) -> None:
+def _print_ended(here: Here, agent: str, ended: list[str]) -> None:
+    """What was ended, and what follows: something else may hold it still."""
     if not ended:
-        output.say(f"{agent} does not cool down. Why it does not run: toryo why {agent}")
-        return
+        output.say(f"{agent} does not cool down.")
     for each in ended:
         held = f"the wait for the {each}" if each.startswith("account") else f"the cooldown for its {each} work"
         output.done(f"ended {held}")
-    output.say(f"{agent} starts as soon as a Coordinator has a free slot: toryo why {agent}")
+    for each in here.get(f"/agents/{agent}/why")["decisions"]:
+        output.say(f"{agent} in {each['project_id']} ({each['purpose']}): {each['explanation']}")
+    output.say(f"More: toryo why {agent}")
 
 
 def _print_passkey(answer: dict[str, Any], what: str) -> None:

@@ -1,22 +1,31 @@
 """Carries out a manifest: makes or changes projects, agents, memberships and tasks until they are as it says.
 
-Idempotent: what is already so is left alone, and nothing is ever removed. A task is known by its project and title.
+Idempotent: what is already so is left alone, and nothing is ever removed. A task is known by its project, its place
+(the task it is a part of, or none) and its title; of several, those that people filed come before those of agents.
+All or nothing: what the file refers to is looked up first, then everything is sent in one request, which the server
+carries out in one transaction. Whatever is refused is named with its line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
-from graphlib import CycleError, TopologicalSorter
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
-from toryo.cli import widening
-from toryo.cli.failures import Misuse
+from toryo.cli import failures, widening
+from toryo.cli import manifest as files
+from toryo.cli.failures import Refused, ServerAway
 from toryo.cli.here import Here
 from toryo.cli.manifest import Agent, Manifest, Project, Task
+from toryo.coordinator import documents
+from toryo.domain.projects import Settings
 
-Entry = TypeVar("Entry", Agent, Task)
+NOTHING = "Nothing was changed."
 OPEN = frozenset({"backlog", "todo", "in_progress", "blocked"})
+
+Found = dict[str, Any]
+"""A thing as the server shows it."""
 
 
 @dataclass(frozen=True)
@@ -38,149 +47,319 @@ class Change:
         return {key: each for key, each in asdict(self).items() if each}
 
 
-def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> list[Change]:
-    """Everything the manifest says, in an order in which each thing finds what it refers to.
+@dataclass(frozen=True)
+class Applied:
+    """What was done, and what the server has and the file does not say (any more): that is left alone."""
+
+    changes: list[Change]
+    kept: list[str]
+
+
+def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
+    """Everything the manifest says, or nothing of it.
 
     Asks for confirmation before anything is changed if agents that are there already would get more rights.
     """
+    there = _There.of(here, manifest)
+    _refuse_mistakes(manifest, there)
     if not yes:
-        widening.confirm(here, _widened(here, manifest), "This file")
-    agents = _ordered(manifest.agents, lambda each: each.id, lambda each: [each.reports_to], "reports_to")
-    changes, ids = _apply_projects(here, manifest.projects)
-    changes += _apply_agents(here, agents)
-    changes += _apply_memberships(here, agents, ids)
-    for project in dict.fromkeys(each.project for each in manifest.tasks):
-        tasks = [each for each in manifest.tasks if each.project == project]
-        changes += _apply_tasks(here, ids.get(project, project), tasks)
-    return changes
+        widening.confirm(here, _widened(here, manifest, there), "This file")
+    plan = _Plan()
+    for project in manifest.projects:
+        _plan_project(plan, project, there)
+    agents = files.agents_in_order(manifest.agents)
+    for agent in agents:
+        _plan_agent(plan, agent, there)
+    for agent in agents:
+        _plan_memberships(plan, agent, manifest, there)
+    for tasks in _by_project(manifest):
+        _plan_tasks(plan, tasks, manifest, here, there)
+    return Applied(_carried_out(here, manifest, plan), _kept(manifest, there))
 
 
-def _widened(here: Here, manifest: Manifest) -> list[str]:
+# --- what is there already -------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _There:
+    """What the server has of what the file speaks of. Projects by id and by name, members and tasks by project id."""
+
+    projects: dict[str, Found]
+    agents: dict[str, Found]
+    members: dict[str, set[str]]
+    tasks: dict[str, dict[str, list[Found]]]
+
+    @classmethod
+    def of(cls, here: Here, manifest: Manifest) -> _There:
+        found = here.get("/projects")["projects"]
+        projects = {**{each["name"]: each for each in found}, **{each["project_id"]: each for each in found}}
+        agents = {each["agent_id"]: each for each in here.get("/agents")["agents"]}
+        there = cls(projects, agents, {}, {})
+        for project in filter(None, (there.project(manifest, each) for each in _joined(manifest))):
+            members = here.get(f"/projects/{project['project_id']}/members")["agents"]
+            there.members[project["project_id"]] = {each["agent_id"] for each in members}
+        for project in filter(None, (there.project(manifest, each[0].project) for each in _by_project(manifest))):
+            tasks = there.tasks[project["project_id"]] = {}
+            for each in here.get(f"/projects/{project['project_id']}/tasks")["tasks"]:
+                tasks.setdefault(each["title"], []).append(each)
+        return there
+
+    def project(self, manifest: Manifest, name: str) -> Found | None:
+        """The one that a name in the file means: by the file's own entry, or by its id or name on the server."""
+        own = manifest.project_of(name)
+        return self.projects.get(name) if own is None else self.same(own)
+
+    def same(self, project: Project) -> Found | None:
+        key, wanted = ("project_id", project.id) if project.id else ("name", project.name)
+        return next((each for each in self.projects.values() if each[key] == wanted), None)
+
+    def known(self, manifest: Manifest, name: str) -> dict[str, list[Found]]:
+        """The tasks of a project, by title."""
+        project = self.project(manifest, name)
+        return self.tasks.get(project["project_id"], {}) if project is not None else {}
+
+    def likely(self, tasks: Sequence[Found]) -> list[Found]:
+        """Those that people filed, if there are any; else all."""
+        people = {each["agent_id"] for each in self.agents.values() if each["kind"] == "human"}
+        return [each for each in tasks if each["created_by"] in people] or list(tasks)
+
+    def candidates(self, manifest: Manifest, tasks: Sequence[Task]) -> dict[str, list[Found]]:
+        """By title, the tasks that may be meant: by an entry of the file those at its place, else those anywhere."""
+        known = self.known(manifest, tasks[0].project)
+        found = {title: self.likely(each) for title, each in known.items()}
+        for task in files.tasks_in_order(tasks):
+            parents = found.get(task.parent) if task.parent is not None else None
+            if parents is None:
+                place = task.parent  # none, or an id
+            elif parents:
+                place = _meant(parents)["task_id"]
+            else:
+                found[task.title] = []  # its parent is made now
+                continue
+            found[task.title] = self.likely(
+                [each for each in known.get(task.title, []) if each["parent_task_id"] == place]
+            )
+        return found
+
+
+def _by_project(manifest: Manifest) -> list[list[Task]]:
+    """The file's tasks, those of one project together: by its entry, for names may be those of other projects."""
+    found: dict[object, list[Task]] = {}
+    for task in manifest.tasks:
+        own = manifest.project_of(task.project)
+        found.setdefault(task.project if own is None else own.where, []).append(task)
+    return list(found.values())
+
+
+def _joined(manifest: Manifest) -> dict[str, None]:
+    return dict.fromkeys(name for agent in manifest.agents for name in agent.projects)
+
+
+# --- what refers to nothing ------------------------------------------------------------------------------------------
+
+
+def _refuse_mistakes(manifest: Manifest, there: _There) -> None:
+    """Everything that the file names and nobody has, each with its line. Raises Misuse."""
+    agents = [*there.agents, *(each.id for each in manifest.agents)]
+    projects = [*there.projects, *(name for each in manifest.projects for name in (each.id, each.name) if name)]
+    for agent in manifest.agents:
+        if agent.reports_to is not None:
+            _refuse_unknown(manifest, agent, "reports_to", agent.reports_to, agents, "agent")
+        for name in agent.projects:
+            _refuse_unknown(manifest, agent, "projects", name, projects, "project")
+    for tasks in _by_project(manifest):
+        candidates = there.candidates(manifest, tasks)
+        for task in tasks:
+            _refuse_unknown(manifest, task, "project", task.project, projects, "project")
+            if task.assignee is not None:
+                _refuse_unknown(manifest, task, "assignee", task.assignee, agents, "agent")
+            _refuse_unknown_tasks(manifest, task, tasks, candidates)
+    manifest.fail_if_mistaken()
+
+
+def _refuse_unknown_tasks(
+    manifest: Manifest, task: Task, tasks: Sequence[Task], known: Mapping[str, list[Found]]
+) -> None:
+    own = [each.title for each in tasks]
+    for key, titles in (("parent", [task.parent]), ("depends_on", task.depends_on)):
+        for title in titles:
+            if title is None or title in own or title.startswith("tsk_"):
+                continue
+            if len(_open(known.get(title, []))) > 1:
+                _mistake_of_doubles(manifest, task, key, title, known)
+            elif title not in known:
+                _refuse_unknown(manifest, task, key, title, [*own, *known], "task")
+    if len(_open(known[task.title])) > 1:
+        _mistake_of_doubles(manifest, task, "title", task.title, known)
+
+
+def _mistake_of_doubles(manifest: Manifest, task: Task, key: str, title: str, known: Mapping[str, list[Found]]) -> None:
+    ids = ", ".join(each["task_id"] for each in _open(known[title]))
+    manifest.mistake(
+        task, key, message=f"several open tasks of this project have the title {title!r} ({ids}): rename one"
+    )
+
+
+def _refuse_unknown(
+    manifest: Manifest, entry: Agent | Task, key: str, name: str, known: Iterable[str], what: str
+) -> None:
+    names = list(dict.fromkeys(known))
+    if name not in names:
+        hint = documents.nearest(name, names) if names else "there is none yet."
+        manifest.mistake(entry, key, message=f"there is no {what} {name!r}; {hint}")
+
+
+def _open(tasks: Iterable[Found]) -> list[Found]:
+    return [each for each in tasks if each["status"] in OPEN]
+
+
+# --- what widens -----------------------------------------------------------------------------------------------------
+
+
+def _widened(here: Here, manifest: Manifest, there: _There) -> list[str]:
     """What the file widens, each with its project or agent. Only what decides about rights is looked at: what else it
     says may refer to things that it makes itself."""
     found: list[str] = []
-    agents = {each["agent_id"]: each for each in here.get("/agents")["agents"]}
     for agent in manifest.agents:
         said = {key: each for key, each in agent.said().items() if key in ("role", "provider", "provider_options")}
-        if agent.id in agents and (different := _different(said, agents[agent.id])):
+        if agent.id in there.agents and (different := _different(said, there.agents[agent.id])):
             body = {**different, **_whole(different)}
-            found += [f"{agent.id}: {each}" for each in widening.widened(here, f"/agents/{agent.id}", body)]
-    projects = here.get("/projects")["projects"]
+            with _located(manifest, agent):
+                found += [f"{agent.id}: {each}" for each in widening.widened(here, f"/agents/{agent.id}", body)]
     for project in manifest.projects:
-        there = next((each for each in projects if _same(project, each)), None)
-        if there is not None and project.settings:
-            path, body = f"/projects/{there['project_id']}", {"settings": project.settings}
-            found += [f"{there['project_id']}: {each}" for each in widening.widened(here, path, body)]
+        known = there.same(project)
+        if known is not None and project.settings:
+            path, body = f"/projects/{known['project_id']}", {"settings": project.settings}
+            with _located(manifest, project):
+                found += [f"{known['project_id']}: {each}" for each in widening.widened(here, path, body)]
     return found
 
 
-def _apply_projects(here: Here, projects: Iterable[Project]) -> tuple[list[Change], dict[str, str]]:
-    """The changes, and the id of each project by its id and by its name."""
-    changes: list[Change] = []
-    there = here.get("/projects")["projects"]
-    ids = {each["name"]: each["project_id"] for each in there}
-    for project in projects:
-        wanted = {**project.said("directory"), "working_directory": str(project.directory)}
-        found = next((each for each in there if _same(project, each)), None)
-        if found is None:
-            made = here.send("POST", "/projects", wanted)["project"]
-            changes.append(Change("made", "project", made["project_id"]))
-        else:
-            made = found
-            changes += _patch(here, "project", f"/projects/{made['project_id']}", made["project_id"], wanted, found)
-        ids[project.name] = made["project_id"]
-    return changes, ids
+# --- what is to be done ----------------------------------------------------------------------------------------------
 
 
-def _same(project: Project, found: dict[str, Any]) -> bool:
-    return bool(project.id == found["project_id"] if project.id else project.name == found["name"])
+@dataclass
+class _Plan:
+    """The changes as the server takes them, each with the entry of the file that asks for it and how it is told."""
+
+    steps: list[tuple[dict[str, Any], Project | Agent | Task]] = field(default_factory=list)
+    tellers: list[Callable[[Found], Change]] = field(default_factory=list)
+    projects: dict[documents.Path, str] = field(default_factory=dict)
+    """What is made: by where it stands in the file, the id by which later changes mean it."""
+
+    def project(self, manifest: Manifest, name: str, there: _There) -> str:
+        """The id of the project that a name in the file means: one on the server, or one that is made."""
+        found = there.project(manifest, name)
+        if found is not None:
+            return str(found["project_id"])
+        own = manifest.project_of(name)
+        assert own is not None  # else it was refused as a mistake
+        return self.projects[own.where]
+
+    def add(
+        self,
+        entry: Project | Agent | Task,
+        operation: str,
+        arguments: Mapping[str, Any],
+        told: Callable[[Found], Change],
+    ) -> str:
+        """The id by which later changes mean what this one makes."""
+        self.steps.append(({"operation": operation, "arguments": dict(arguments)}, entry))
+        self.tellers.append(told)
+        return f"@{len(self.steps) - 1}"
 
 
-def _apply_agents(here: Here, agents: Iterable[Agent]) -> list[Change]:
-    changes: list[Change] = []
-    there = {each["agent_id"]: each for each in here.get("/agents")["agents"]}
-    for agent in agents:
-        wanted = agent.said("projects")
-        if agent.id in there:
-            unchangeable = ("id", "kind")
-            wanted = {key: each for key, each in wanted.items() if key not in unchangeable}
-            changes += _patch(here, "agent", f"/agents/{agent.id}", agent.id, wanted, there[agent.id])
-        else:
-            answer = here.send("POST", "/agents", wanted)
-            widening.warn(answer)
-            passkey = None if agent.provider else answer["passkey"]
-            changes.append(Change("made", "agent", agent.id, _may(answer["agent"]), passkey=passkey))
-    return changes
+def _plan_project(plan: _Plan, project: Project, there: _There) -> None:
+    wanted = {**project.said("directory"), "working_directory": str(project.directory)}
+    found = there.same(project)
+    if found is None:
+        plan.projects[project.where] = plan.add(
+            project, "create_project", wanted, lambda answer: Change("made", "project", answer["project_id"])
+        )
+    else:
+        _patch(plan, project, "project", found["project_id"], wanted, found)
 
 
-def _may(agent: dict[str, Any]) -> str:
+def _plan_agent(plan: _Plan, agent: Agent, there: _There) -> None:
+    wanted = agent.said("projects")
+    if agent.id in there.agents:
+        wanted = {key: each for key, each in wanted.items() if key not in ("id", "kind")}
+        _patch(plan, agent, "agent", agent.id, wanted, there.agents[agent.id])
+        return
+
+    def told(answer: Found) -> Change:
+        passkey = None if agent.provider else answer["passkey"]
+        return Change("made", "agent", agent.id, _may(answer["agent"]), passkey=passkey)
+
+    plan.add(agent, "create_agent", {key: each for key, each in wanted.items() if each is not None}, told)
+
+
+def _may(agent: Found) -> str:
     permissions = agent["effective_options"].get("permissions")
     return f"permissions: {permissions}" if permissions else ""
 
 
-def _apply_memberships(here: Here, agents: Iterable[Agent], ids: dict[str, str]) -> list[Change]:
-    changes: list[Change] = []
-    members: dict[str, set[str]] = {}
-    for agent in agents:
-        for name in agent.projects:
-            project = ids.get(name, name)
-            if project not in members:
-                found = here.get(f"/projects/{project}/members")["agents"]
-                members[project] = {each["agent_id"] for each in found}
-            if agent.id not in members[project]:
-                here.send("POST", f"/projects/{project}/members/{agent.id}")
-                changes.append(Change("joined", "project", project, agent.id))
-    return changes
+def _plan_memberships(plan: _Plan, agent: Agent, manifest: Manifest, there: _There) -> None:
+    for name in agent.projects:
+        project = plan.project(manifest, name, there)
+        if agent.id in there.members.get(project, ()):
+            continue
+        body = {"project_id": project, "agent_id": agent.id}
+        plan.add(agent, "add_member", body, lambda answer: Change("joined", "project", answer["project_id"], agent.id))
 
 
-def _apply_tasks(here: Here, project: str, tasks: Sequence[Task]) -> list[Change]:
-    changes: list[Change] = []
-    there = {each["title"]: each for each in here.get(f"/projects/{project}/tasks")["tasks"]}
-    ids = {title: each["task_id"] for title, each in there.items()}
-    for task in _ordered(tasks, lambda each: each.title, lambda each: [each.parent, *each.depends_on], "tasks"):
+def _plan_tasks(plan: _Plan, tasks: Sequence[Task], manifest: Manifest, here: Here, there: _There) -> None:
+    project = plan.project(manifest, tasks[0].project, there)
+    known = there.candidates(manifest, tasks)
+    ids = {title: _meant(each)["task_id"] for title, each in known.items() if each}
+    for task in files.tasks_in_order(tasks):
         wanted = _wanted(task, ids)
-        found = there.get(task.title)
-        if found is None:
-            answer = here.send("POST", f"/projects/{project}/tasks", wanted)
-            ids[task.title] = answer["task_id"]
-            changes.append(Change("made", "task", answer["task_id"], task.title))
-        elif found["status"] in OPEN:
+        if not known[task.title]:
+            told = _teller_of_task(task)
+            ids[task.title] = plan.add(task, "file_task", {"project_id": project, **wanted}, told)
+            continue
+        one = _meant(known[task.title])
+        if one["status"] in OPEN:
             # Where a task stands is the business of those who work on it; a file says only where it begins.
             fixed = ("status", "parent_task_id", "dependencies")
             wanted = {key: each for key, each in wanted.items() if key not in fixed}
-            path = f"/tasks/{found['task_id']}"
             # Only the task itself shows its context and its checks; the list is brief.
-            changes += _patch(here, "task", path, found["task_id"], wanted, here.get(path)["task"])
-    return changes
+            _patch(plan, task, "task", one["task_id"], wanted, here.get(f"/tasks/{one['task_id']}")["task"])
 
 
-def _wanted(task: Task, ids: dict[str, str]) -> dict[str, Any]:
+def _teller_of_task(task: Task) -> Callable[[Found], Change]:
+    return lambda answer: Change("made", "task", answer["task_id"], task.title)
+
+
+def _meant(tasks: Sequence[Found]) -> Found:
+    """Of several with one title the open one."""
+    return next(iter(_open(tasks)), tasks[-1])
+
+
+def _wanted(task: Task, ids: Mapping[str, str]) -> dict[str, Any]:
     body = task.said("project", "assignee", "parent", "depends_on")
     body["assignee_id"] = task.assignee
-    body["parent_task_id"] = _id_of(task, task.parent, ids) if task.parent else None
-    body["dependencies"] = [_id_of(task, title, ids) for title in task.depends_on] or None
+    body["parent_task_id"] = ids.get(task.parent, task.parent) if task.parent else None
+    body["dependencies"] = [ids.get(title, title) for title in task.depends_on] or None
     return {key: each for key, each in body.items() if each is not None}
 
 
-def _id_of(task: Task, title: str, ids: dict[str, str]) -> str:
-    if title.startswith("tsk_"):
-        return title
-    if title not in ids:
-        raise Misuse(f"The task {task.title!r} names {title!r}, and there is no such task.", "Use the title of a task.")
-    return ids[title]
-
-
-def _patch(here: Here, kind: str, path: str, id: str, wanted: dict[str, Any], found: dict[str, Any]) -> list[Change]:
-    """Sends what differs, if anything does."""
+def _patch(
+    plan: _Plan, entry: Project | Agent | Task, kind: str, id: str, wanted: Mapping[str, Any], found: Found
+) -> None:
+    """What differs, if anything does."""
     different = _different(wanted, found)
     if not different:
-        return []
-    answer = here.send("PATCH", path, {**different, **_whole(different)})
-    widening.warn(answer)
-    return [Change("changed", kind, id, "; ".join([", ".join(different), *answer.get("changes", ())]))]
+        return
+
+    def told(answer: Found) -> Change:
+        return Change("changed", kind, id, "; ".join([", ".join(different), *answer.get("changes", ())]))
+
+    arguments = {f"{kind}_id": id, **different, **_whole(different)}
+    plan.add(entry, f"edit_{kind}", {key: each for key, each in arguments.items() if each is not None}, told)
 
 
-def _different(wanted: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+def _different(wanted: Mapping[str, Any], found: Found) -> dict[str, Any]:
     """What is not there yet as it is wanted. Options of a provider are all that the file says, and no others."""
     return {
         key: value
@@ -192,7 +371,7 @@ def _different(wanted: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
 _WHOLE = ("provider_options",)
 
 
-def _whole(different: dict[str, Any]) -> dict[str, Any]:
+def _whole(different: Mapping[str, Any]) -> dict[str, Any]:
     return {"replace_options": True} if "provider_options" in different else {}
 
 
@@ -205,13 +384,74 @@ def _equal(wanted: Any, found: Any) -> bool:
     return bool(wanted == found)
 
 
-def _ordered(
-    entries: Sequence[Entry], name: Callable[[Entry], str], needs: Callable[[Entry], Iterable[str | None]], what: str
-) -> list[Entry]:
-    """Each after those of the file that it refers to."""
-    by_name = {name(each): each for each in entries}
-    graph = {name(each): [other for other in needs(each) if other in by_name] for each in entries}
+# --- doing it --------------------------------------------------------------------------------------------------------
+
+
+def _carried_out(here: Here, manifest: Manifest, plan: _Plan) -> list[Change]:
+    from toryo.client import RefusalError, Unreachable
+
+    if not plan.steps:
+        return []
     try:
-        return [by_name[each] for each in TopologicalSorter(graph).static_order()]
-    except CycleError as error:
-        raise Misuse(f"The {what} go round in a circle: {' → '.join(error.args[1])}.", "Nothing was changed.") from None
+        answer = here.send("POST", "/changes", {"changes": [step for step, _ in plan.steps]})
+    except RefusalError as refusal:
+        number = refusal.data.get("change")
+        if not isinstance(number, int):
+            refusal.instruction = f"{refusal.instruction} {NOTHING}"
+            raise
+        raise _refused(manifest, plan.steps[number][1], refusal) from None
+    except Unreachable as away:
+        if not away.sent:
+            raise
+        raise ServerAway(
+            str(away), "It may have carried out all of the file, or nothing. Apply it again: what is so is left alone."
+        ) from None
+    for each in answer["results"]:
+        widening.warn(each)
+    return [told(each) for told, each in zip(plan.tellers, answer["results"], strict=True)]
+
+
+@contextmanager
+def _located(manifest: Manifest, entry: Project | Agent | Task) -> Iterator[None]:
+    """A refusal names the line of what it refuses."""
+    from toryo.client import RefusalError
+
+    try:
+        yield
+    except RefusalError as refusal:
+        raise _refused(manifest, entry, refusal) from None
+
+
+def _refused(manifest: Manifest, entry: Project | Agent | Task, refusal: Any) -> Refused:
+    found = failures.of(refusal)
+    assert found is not None
+    return Refused(f"{manifest.place(entry)}: {found.what}", f"{found.instruction} {NOTHING}".lstrip(), found.details)
+
+
+# --- what stays ------------------------------------------------------------------------------------------------------
+
+
+def _kept(manifest: Manifest, there: _There) -> list[str]:
+    """What the server has and the file does not say: perhaps it was taken out of the file, which changes nothing."""
+    found = []
+    defaults = Settings().values()
+    for project in manifest.projects:
+        known = there.same(project) or {"settings": {}}
+        for name, value in known["settings"].items():
+            if name not in project.settings and value != defaults.get(name):
+                reset = f"toryo project edit {known['project_id']} --set {name}={_typed(defaults.get(name))}"
+                words = f"project {known['project_id']}: {name} is {value}, though not in the file."
+                found.append(f"{words} To reset it: {reset}")
+    for agent in manifest.agents:
+        stays = [each for each in _OF_AGENTS if there.agents.get(agent.id, {}).get(each) and each not in agent.said()]
+        if stays:
+            words = f"agent {agent.id}: {', '.join(stays)}, though not in the file."
+            found.append(f"{words} See: toryo agent show {agent.id}")
+    return found
+
+
+_OF_AGENTS = ("reports_to", "model", "system_prompt", "agent_type", "capabilities", "provider_options")
+
+
+def _typed(value: Any) -> str:
+    return "none" if value is None else str(value)

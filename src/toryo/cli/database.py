@@ -5,6 +5,7 @@ A backup and a check only read and may run beside a server; an upgrade and a res
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -45,7 +46,7 @@ def add(app: typer.Typer) -> None:
 
 
 def upgrade(here: Here, database: DatabaseUrl = None) -> None:
-    """Bring the database to this version of Toryo (a server does it by itself when it starts)."""
+    """Bring the database to this version of Toryo. A server does it by itself when it starts."""
     with _opened(here, database, create=True) as opened:
         steps = opened.upgrade()
     told = f"took {', '.join(steps)}" if steps else "it is up to date"
@@ -58,8 +59,8 @@ def backup(
     database: DatabaseUrl = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
 ) -> None:
-    """Write everything into one file that only you can read, while others work. It restores into SQLite and PostgreSQL
-    alike."""
+    """Write everything into one file. Only you can read it; others work meanwhile. It restores into SQLite and
+    PostgreSQL alike."""
     from toryo.storage import archive
 
     if file.exists() and not force:
@@ -85,7 +86,7 @@ def restore(
         ),
     ] = False,
 ) -> None:
-    """Read a backup into an empty database, without tokens and API keys. Nothing that exists is overwritten."""
+    """Read a backup into an empty database. Without tokens and API keys. Nothing that exists is overwritten."""
     from toryo.storage import archive
 
     if not file.is_file():
@@ -114,7 +115,7 @@ def check(here: Here, database: DatabaseUrl = None) -> None:
 
 
 def move(here: Here) -> None:
-    """Give a project's data its place outside of the project, where agents do not work, and point .toryo/ to it. With
+    """Take a project's data out of the project. Agents do not work where it goes, and .toryo/ points to it. With
     --data-dir, in a project that was moved: point to its data anew."""
     if here.data_dir is None and directories.project_directory() is None:
         raise Misuse("No project is here or above (no .toryo/).", "Run this in one, or name a --data-dir.")
@@ -143,7 +144,10 @@ def _move(project: Path, place: Path) -> Path:
     """Moves a data directory of no project's home into that of this project."""
     target = directories.default_of(project)
     for each in held.holders(place):
-        raise Misuse(f"A {each.name} (pid {each.pid}) uses {place}.", f"Stop it first: toryo down --data-dir {place}")
+        raise Misuse(
+            f"A {each.name} (pid {each.pid}) uses {place}.",
+            f"Stop it first: toryo down --data-dir {shlex.quote(str(place))}",
+        )
     for name, what in (("worktrees", "open worktrees"), ("demo", "the demo's projects")):
         if (place / name).is_dir() and any((place / name).rglob("*/*")):
             raise Misuse(

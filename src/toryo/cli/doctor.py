@@ -25,8 +25,8 @@ from toryo.cli.here import Here, command
 from toryo.trust import Untrusted
 
 OLDEST_PYTHON = (3, 11)
-LATELY = 120
-"""Seconds within which a Coordinator that runs has called."""
+LATELY = 60
+"""Seconds within which a Coordinator that runs has called: its longest call waits 45 s."""
 SCARCE = 1_000_000_000
 """Bytes free on a disk that is nearly full."""
 MOST_FILES = 200_000

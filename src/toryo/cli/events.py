@@ -12,6 +12,7 @@ from toryo.cli.here import Here, command
 PAGE = 500
 NEWEST = 50
 """How many are shown where nothing is said about where to begin."""
+INDENT = 8
 WAIT_SECONDS = 20
 """How long one look waits at the server while following."""
 
@@ -57,14 +58,14 @@ def all_after(here: Here, after: int, only: dict[str, Any]) -> tuple[list[dict[s
 
 def _print(found: list[dict[str, Any]]) -> None:
     for each in found:
-        output.done(told(each))
+        output.folded(told(each), INDENT)
 
 
 def _print_one(here: Here, event: dict[str, Any]) -> None:
     if here.json:
         output.line(event)
     else:
-        output.done(told(event))
+        output.folded(told(event), INDENT)
 
 
 def told(event: dict[str, Any]) -> str:
@@ -77,9 +78,16 @@ def told(event: dict[str, Any]) -> str:
     return f"{when}  {event['kind']:<24} {actor:<14} {about}  {data}".rstrip()
 
 
+def _instant(name: str, value: Any) -> Any:
+    """A moment in this place's time."""
+    is_moment = isinstance(value, str) and name.endswith(("_at", "until", "since"))
+    return output.clock(value) if is_moment else value
+
+
 def _briefly(data: dict[str, Any]) -> str:
     """The plain values; what a decision read in detail is in --json and in `toryo why`."""
-    shown = {name: value for name, value in data.items() if value is not None and not isinstance(value, (dict, list))}
+    plain = {name: value for name, value in data.items() if value is not None and not isinstance(value, (dict, list))}
+    shown = {name: _instant(name, value) for name, value in plain.items()}
     if data.get("widened"):
         shown["WIDENED"] = "; ".join(data["widened"])
     return ", ".join(f"{name}: {value}" for name, value in shown.items())

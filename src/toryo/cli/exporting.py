@@ -34,7 +34,7 @@ def export(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The YAML file to write.")],
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> None:
-    """Write projects, agents and open tasks into a file that `toryo apply` and `toryo import` understand."""
+    """Write projects, agents and open tasks into a file. `toryo apply` and `toryo import` understand it."""
     from toryo.cli.failures import Misuse
 
     if file.exists() and not force:
@@ -58,7 +58,7 @@ def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What export wrote.")],
     yes: widening.Yes = False,
 ) -> None:
-    """Make everything as an exported file says; what exists already is left as it is or brought up to date."""
+    """Make everything as an exported file says. What exists already is left as it is or brought up to date."""
     from toryo.cli.starting import apply
 
     apply(here, file, yes)
@@ -120,7 +120,8 @@ def _tasks(here: Here, project_id: str) -> list[dict[str, Any]]:
     ]
     titles = _titles(open_tasks)
     details = {each["id"]: here.get(f"/tasks/{each['id']}")["task"] for each in open_tasks}
-    ordered = sorted(open_tasks, key=lambda each: (_depth(each, details), each["created_at"], each["id"]))
+    # Stable: what was filed at once stays in the server's order.
+    ordered = sorted(open_tasks, key=lambda each: (_depth(each, details), each["created_at"]))
     return [_task(details[each["id"]], titles, project_id) for each in ordered]
 
 

@@ -76,4 +76,9 @@ def _of_client(error: BaseException) -> Failure | None:
     if not isinstance(error, RefusalError):
         return None
     kind = ServerAway if error.code == "unavailable" else Refused
-    return kind(f"{error.code}: {error.message}", error.instruction, {**error.data, "error": error.code})
+    details = {**error.data, "error": error.code}
+    mistakes = error.data.get("errors")
+    if mistakes:  # its words are for callers of the operation: which parameters there are helps nobody here
+        told = "; ".join(f"{each['parameter']}: {each['problem']}" for each in mistakes)
+        return kind(f"{error.code}: {told}", "", details)
+    return kind(f"{error.code}: {error.message}", error.instruction, details)

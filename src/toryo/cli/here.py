@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 import typer
 
+from toryo.cli import completing
 from toryo.cli.failures import Misuse
 
 if TYPE_CHECKING:
@@ -180,6 +181,8 @@ def taking(function: Callable[..., None], options: tuple[str, ...] = tuple(_OPTI
         if here.followed_by is None:
             here.read_token_file()
             warn_of_clear_text(here.server)
+        if isinstance(values.get("task"), str):
+            values["task"] = completing.meant_task(here, values["task"])
         function(here, **values)
 
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]

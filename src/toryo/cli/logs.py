@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output, usage
+from toryo.cli import completing, output, usage
 from toryo.cli.failures import Failure
 from toryo.cli.here import Here, command
 
@@ -24,7 +24,12 @@ def add(app: typer.Typer) -> None:
 
 def logs(
     here: Here,
-    of: Annotated[str, typer.Argument(metavar="LAUNCH|AGENT", help="A launch, or an agent: its newest launch.")],
+    of: Annotated[
+        str,
+        typer.Argument(
+            metavar="LAUNCH|AGENT", help="A launch, or an agent: its newest launch.", autocompletion=completing.agents
+        ),
+    ],
     follow: Annotated[bool, typer.Option("--follow", "-f", help="And what comes, until the process ends.")] = False,
 ) -> None:
     """What an agent's process printed."""

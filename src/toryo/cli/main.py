@@ -83,6 +83,12 @@ def everywhere(
     given_before(context, data_dir=data_dir, server=server, token=token, token_file=token_file, json=json)
 
 
+@app.command("version", hidden=True)
+def version() -> None:
+    """Print the version."""
+    _print_version(True)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Runs one command line and ends the process with its exit code."""
     given = sys.argv[1:] if arguments is None else arguments

@@ -6,18 +6,36 @@ Keys are those of the REST interface, with three shorter ways to write: `directo
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from graphlib import CycleError, TopologicalSorter
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from toryo import provider_options
 from toryo.cli.failures import Misuse
-from toryo.coordinator import documents
+from toryo.coordinator import documents, playbooks, scripts
+from toryo.domain import ids
+from toryo.domain.errors import Refusal
+from toryo.domain.projects import Settings
 
 
 class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    _where: documents.Path = PrivateAttr(default=())
+
+    @property
+    def where(self) -> documents.Path:
+        """Where in the file it stands."""
+        return self._where
+
+    def put(self, where: documents.Path) -> None:
+        self._where = where
 
     def said(self, *without: str) -> dict[str, Any]:
         """The keys that the file gives; what it does not mention is left as it is."""
@@ -104,23 +122,93 @@ class Task(_Entry):
     """Checks before it can complete: `file: PATH` or `command: CMD` each."""
 
 
+Entry = TypeVar("Entry", Project, Agent, Task)
+
+
 class Manifest(_Entry):
     projects: list[Project] = Field(default_factory=list)
     agents: list[Agent] = Field(default_factory=list)
     tasks: list[Task] = Field(default_factory=list)
 
+    _document: documents.Document = PrivateAttr(default_factory=lambda: documents.Document({}, "toryo.yaml"))
+
+    def put_in(self, document: documents.Document) -> None:
+        """From here on it knows the lines of the document it was read from."""
+        self._document = document
+        for name in ("projects", "agents", "tasks"):
+            for number, entry in enumerate(getattr(self, name)):
+                entry.put((name, number))
+
+    def place(self, entry: _Entry, *key: str | int) -> str:
+        """`toryo.yaml:7`, to stand before what is wrong there."""
+        line = self._document.line((*entry.where, *key))
+        return self._document.source if line is None else f"{self._document.source}:{line}"
+
+    def mistake(self, entry: _Entry, *key: str | int, message: str) -> None:
+        """Notes it; `fail_if_mistaken` tells all of them."""
+        with _as_misuse():
+            self._document.mistake((*entry.where, *key), message)
+
+    def fail_if_mistaken(self) -> None:
+        with _as_misuse():
+            self._document.fail_if_mistaken()
+
+    def project_of(self, name: str) -> Project | None:
+        """The file's project that an agent or a task names."""
+        return next((each for each in self.projects if name in (each.id, each.name)), None)
+
+
+@contextmanager
+def _as_misuse() -> Iterator[None]:
+    try:
+        yield
+    except documents.Mistakes as mistakes:
+        raise Misuse(str(mistakes), "Nothing was changed.") from None
+
 
 def read(path: Path) -> Manifest:
     """What a file says, directories made absolute; raises Misuse with a line per mistake."""
-    try:
+    with _as_misuse():
         document = documents.of_file(path)
+        if document.data is None:
+            document.mistake((), "the file is empty: it says nothing about projects, agents or tasks")
+        if not isinstance(document.data, dict):
+            document.mistake((), "this is no toryo.yaml: it has to begin with projects:, agents: or tasks:")
+        document.fail_if_mistaken()
         manifest = documents.checked(document, Manifest)
+        manifest.put_in(document)
         _check_options(document, manifest)
-    except documents.Mistakes as mistakes:
-        raise Misuse(str(mistakes), "Nothing was changed.") from None
+        _check_settings_and_ids(manifest)
+        _check_doubles(manifest)
+        if not document.mistakes:  # what stands there twice would look like a circle
+            _check_circles(manifest)
+        document.fail_if_mistaken()
     for project in manifest.projects:
         project.directory = (path.resolve().parent / project.directory.expanduser()).resolve()
     return manifest
+
+
+def check_plans(manifest: Manifest) -> None:
+    """The playbooks and scripts of a file's agents, where their files are on this machine. Raises Misuse."""
+    for agent in manifest.agents:
+        plans = _PLANS.get(agent.provider or "")
+        given = agent.provider_options.get(agent.provider or "")
+        if plans is None or given is None:
+            continue
+        named = (manifest.project_of(each) for each in agent.projects)
+        directory = next((each.directory for each in named if each is not None and each.directory.is_dir()), None)
+        if directory is None and plans.is_path(given):
+            continue  # the Coordinator that starts it has the file, and is on another machine
+        try:
+            plans.given(given, directory or Path())
+        except documents.Mistakes as mistakes:
+            for each in str(mistakes).splitlines():
+                manifest.mistake(agent, "provider_options", message=f"agent {agent.id}: {each}")
+    manifest.fail_if_mistaken()
+
+
+_PLANS = {"playbook": playbooks, "script": scripts}
+"""Providers whose agents follow something written, which stands in the option of the same name."""
 
 
 def _check_options(document: documents.Document, manifest: Manifest) -> None:
@@ -130,4 +218,93 @@ def _check_options(document: documents.Document, manifest: Manifest) -> None:
             document.mistake(("agents", number, "provider_options", wrong.option), f"agent {agent.id}: {wrong}")
         for wrong in provider_options.check_model(agent.model):
             document.mistake(("agents", number, "model"), f"agent {agent.id}: {wrong}")
-    document.fail_if_mistaken()
+
+
+def _check_settings_and_ids(manifest: Manifest) -> None:
+    """By the server's own rules."""
+    named: Iterator[Project | Agent] = chain(manifest.projects, manifest.agents)
+    for entry in named:
+        if entry.id is not None:
+            _check(manifest, entry, ("id",), partial(ids.chosen, entry.id))
+    for project in manifest.projects:
+        for name, value in project.settings.items():
+            _check(manifest, project, ("settings", name), partial(Settings().changed, {name: value}))
+
+
+def _check(manifest: Manifest, entry: _Entry, key: documents.Path, rule: Callable[[], object]) -> None:
+    try:
+        rule()
+    except Refusal as refusal:
+        manifest.mistake(entry, *key, message=f"{refusal.message} {refusal.instruction}")
+
+
+def _check_doubles(manifest: Manifest) -> None:
+    """The same thing twice: one would silently undo the other."""
+    _check_double(manifest, manifest.projects, "id", lambda each: each.id, "projects with the id")
+    _check_double(manifest, manifest.projects, "name", lambda each: None if each.id else each.name, "projects named")
+    _check_double(manifest, manifest.agents, "id", lambda each: each.id, "agents with the id")
+    for tasks in by_project(manifest).values():
+        _check_double(manifest, tasks, "title", lambda each: each.title, "tasks of this project with the title")
+
+
+def _check_double(
+    manifest: Manifest, entries: Sequence[Entry], key: str, name: Callable[[Entry], str | None], what: str
+) -> None:
+    seen: dict[str, Entry] = {}
+    for each in entries:
+        named = name(each)
+        if named is None:
+            continue
+        if named in seen:
+            first = manifest.place(seen[named], key).rpartition(":")[2]
+            manifest.mistake(each, key, message=f"there are two {what} {named!r}; the other is on line {first}")
+        seen.setdefault(named, each)
+
+
+def by_project(manifest: Manifest) -> dict[str, list[Task]]:
+    """The file's tasks by the name of their project, however they name it."""
+    found: dict[str, list[Task]] = {}
+    for task in manifest.tasks:
+        project = manifest.project_of(task.project)
+        found.setdefault(project.name if project is not None else task.project, []).append(task)
+    return found
+
+
+def _check_circles(manifest: Manifest) -> None:
+    try:
+        agents_in_order(manifest.agents)
+        for tasks in by_project(manifest).values():
+            tasks_in_order(tasks)
+    except Circle as circle:
+        entry, key = circle.entry, "reports_to" if isinstance(circle.entry, Agent) else "depends_on"
+        manifest.mistake(entry, key, message=str(circle))
+
+
+class Circle(Exception):
+    """Entries that refer to each other in a circle; one of them, and all in words."""
+
+    def __init__(self, entry: _Entry, what: str, names: Iterable[str]) -> None:
+        super().__init__(f"{what} in a circle: {' → '.join(names)}")
+        self.entry = entry
+
+
+def agents_in_order(agents: Sequence[Agent]) -> list[Agent]:
+    """Each after the one above it. Raises Circle."""
+    return _ordered(agents, lambda each: each.id, lambda each: [each.reports_to], "these agents report to each other")
+
+
+def tasks_in_order(tasks: Sequence[Task]) -> list[Task]:
+    """Each after those it refers to. Raises Circle."""
+    what = "these tasks wait for each other"
+    return _ordered(tasks, lambda each: each.title, lambda each: [each.parent, *each.depends_on], what)
+
+
+def _ordered(
+    entries: Sequence[Entry], name: Callable[[Entry], str], needs: Callable[[Entry], Iterable[str | None]], what: str
+) -> list[Entry]:
+    by_name = {name(each): each for each in entries}
+    graph = {name(each): [other for other in needs(each) if other in by_name] for each in entries}
+    try:
+        return [by_name[each] for each in TopologicalSorter(graph).static_order()]
+    except CycleError as error:
+        raise Circle(by_name[error.args[1][0]], what, error.args[1]) from None

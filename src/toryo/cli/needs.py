@@ -22,7 +22,7 @@ def needs(
         str | None, typer.Option("--as", metavar="PERSON", help="Whose list, if not yours; owners only.")
     ] = None,
 ) -> None:
-    """What needs you: approvals, blocks, messages, failures, tasks of your own."""
+    """What needs you. Approvals, blocks, messages, failures, tasks of your own."""
     answer = here.get("/needs-you", project_id=project, as_person=person)
     here.answer(answer, lambda: _print(answer["items"]))
 

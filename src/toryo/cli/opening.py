@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import os
 import secrets
+import shlex
 import subprocess
 import sys
 import webbrowser
@@ -40,7 +41,7 @@ def open_(
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the link.")] = False,
 ) -> None:
-    """Sign a browser in to the dashboard: prints a link that opens once, within ten minutes."""
+    """Sign a browser in to the dashboard. Prints a link that opens once, within ten minutes."""
     made = link(here, person=person, login=login)
     here.answer(made, lambda: output.done(made["url"]))
     if not (here.json or no_browser or person):
@@ -67,7 +68,7 @@ def invite(here: Here, place: Path, *, open_it: bool) -> None:
         output.say(NOT_BUILT)
         return
     if not sys.stderr.isatty():
-        output.say(f"Sign in with: {output.program()} open --data-dir {place}")
+        output.say(f"Sign in with: {output.program()} open --data-dir {shlex.quote(str(place))}")
         return
     try:
         address = link(here)["url"]

@@ -6,8 +6,10 @@ reaches the terminal as an escape, and a text that stands on one line begins no 
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
@@ -39,6 +41,8 @@ MARKS = {
     "cancelled": "–",
 }
 
+_KEPT_WHOLE = 24
+"""Characters of a column that is never folded, however narrow the terminal: ids have no more."""
 _PIPED_WIDTH = 500
 """Where nobody looks, nothing is folded or cut: `toryo task list | grep` must see whole lines."""
 
@@ -78,8 +82,18 @@ def say(*lines: str) -> None:
 
 
 def done(*lines: str) -> None:
-    """What a command did, in a few words, on stdout."""
+    """What a command did, in a few words, on stdout; at once, also through a pipe."""
     sys.stdout.write("".join(f"{on_one_line(each)}\n" for each in lines))
+    sys.stdout.flush()
+
+
+def folded(line: str, indent: int) -> None:
+    """One long line: on a terminal between words, what follows below what it belongs to."""
+    if not sys.stdout.isatty():
+        done(line)
+        return
+    width = max(40, shutil.get_terminal_size().columns)
+    done(*textwrap.wrap(on_one_line(line), width, subsequent_indent=" " * indent, break_on_hyphens=False))
 
 
 def on_one_line(text: str) -> str:
@@ -109,11 +123,22 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str) 
         say(empty)
         return
     shown = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        shown.add_column(column, no_wrap=column != columns[-1], overflow="fold")
+    for number, column in enumerate(columns):
+        longest = max(len(row[number]) for row in body)
+        # What begins a row is never folded: it would begin lines, and might be somebody's text.
+        whole = number == 0 or (column != columns[-1] and longest <= _KEPT_WHOLE)
+        shown.add_column(column, no_wrap=whole, overflow="fold")
     for row in body:
         shown.add_row(*row)
-    console().print(shown)
+    _print(shown)
+
+
+def _print(shown: Any) -> None:
+    """Without the blanks that fill the last column."""
+    with console().capture() as captured:
+        console().print(shown)
+    sys.stdout.write("".join(f"{each.rstrip()}\n" for each in captured.get().splitlines()))
+    sys.stdout.flush()
 
 
 def fields(values: Mapping[str, Any]) -> None:
@@ -124,15 +149,15 @@ def fields(values: Mapping[str, Any]) -> None:
     shown.add_column(style="bold", no_wrap=True)
     shown.add_column(overflow="fold")
     for name, value in values.items():
-        if value not in (None, "", [], {}):
+        if value is not False and value not in (None, "", [], {}):
             shown.add_row(plain(name), value if _rich(value) else _lines(value))
-    console().print(shown)
+    _print(shown)
 
 
-def status(name: str) -> Text:
+def status(name: str, more: str = "") -> Text:
     from rich.text import Text
 
-    return Text(f"{MARKS.get(name, ' ')} {name}", style=COLOURS.get(name, ""))
+    return Text(f"{MARKS.get(name, ' ')} {name}{more}", style=COLOURS.get(name, ""))
 
 
 def program() -> str:
@@ -141,8 +166,8 @@ def program() -> str:
         return "toryo"
     typed = Path(sys.argv[0])
     if typed.name == "__main__.py":
-        return f"{sys.executable} -m toryo"
-    return str(typed.relative_to(Path.cwd())) if typed.is_relative_to(Path.cwd()) else str(typed)
+        return f"{shlex.quote(sys.executable)} -m toryo"
+    return shlex.quote(str(typed.relative_to(Path.cwd()) if typed.is_relative_to(Path.cwd()) else typed))
 
 
 def clock(moment: str | None) -> str:
@@ -152,6 +177,10 @@ def clock(moment: str | None) -> str:
     local = datetime.fromisoformat(moment).astimezone()
     today = datetime.now().astimezone().date()
     return f"{local:%H:%M:%S}" if local.date() == today else f"{local:%Y-%m-%d %H:%M:%S}"
+
+
+def seconds_since(moment: str | None) -> float | None:
+    return seconds_between(moment, datetime.now().astimezone().isoformat())
 
 
 def seconds_between(start: str | None, end: str | None) -> float | None:

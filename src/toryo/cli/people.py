@@ -84,7 +84,7 @@ def edit_person(
     email: Email = None,
     yes: widening.Yes = False,
 ) -> None:
-    """Change what somebody may do, at once and wherever they are signed in, or what they are called."""
+    """Change what somebody may do, or is called. It counts at once, wherever they are signed in."""
     if role is None and name is None and email is None:
         raise Misuse("Nothing to change.", "Name what: see `toryo person edit --help`.")
     if role is not None and not yes:
@@ -96,7 +96,7 @@ def edit_person(
 
 @command(group, "password")
 def set_password(here: Here, person: Id) -> None:
-    """Give somebody a password: asked for twice, or the first line of stdin. Their browsers are signed out."""
+    """Give somebody a password. Asked for twice, or the first line of stdin. Their browsers are signed out."""
     answer = here.send("PUT", f"/people/{person}/password", {"password": _password()})
     ended = answer["signed_out"]
     told = f"{person} has a new password" + (f"; {ended} of their browsers signed out" if ended else "")

@@ -7,6 +7,7 @@ the agents) before the server they report to. Children do not outlive their pare
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -216,7 +217,7 @@ def _hold(place: Path) -> int:
     if lock is None:
         raise Misuse(
             f"toryo up (pid {held.pid_in(place / held.UP_LOCK)}) already runs from the data directory {place}.",
-            f"Use that one, or stop it first: {output.program()} down --data-dir {place}",
+            f"Use that one, or stop it first: {output.program()} down --data-dir {shlex.quote(str(place))}",
         )
     return lock
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output, widening
+from toryo.cli import completing, output, widening
 from toryo.cli.failures import Misuse
 from toryo.cli.here import Here, command
 
@@ -15,7 +15,7 @@ group = typer.Typer(
     help="Projects: where a team works, and with which settings.", no_args_is_help=True, rich_markup_mode=None
 )
 
-Id = Annotated[str, typer.Argument(metavar="PROJECT", help="The project's id.")]
+Id = Annotated[str, typer.Argument(metavar="PROJECT", help="The project's id.", autocompletion=completing.projects)]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="A project setting; may be given several times."),
@@ -95,7 +95,7 @@ def edit_project(
 
 @command(group, "pause")
 def pause_project(here: Here, project: Id) -> None:
-    """Nobody is started there any more; who works there leaves and keeps its task."""
+    """Nobody is started there any more. Who works there leaves and keeps its task."""
     _turn(here, project, "pause")
 
 
@@ -109,6 +109,20 @@ def resume_project(here: Here, project: Id) -> None:
 def archive_project(here: Here, project: Id) -> None:
     """Put a finished project away."""
     _turn(here, project, "archive")
+
+
+def active(here: Here) -> list[str]:
+    """The projects that are not put away."""
+    return [each["project_id"] for each in here.get("/projects")["projects"] if each["status"] != "archived"]
+
+
+def only(here: Here) -> str:
+    """The project that is meant where none is named: the only one."""
+    found = active(here)
+    if len(found) == 1:
+        return found[0]
+    there = f"There are {', '.join(found)}." if found else "There is none yet: toryo project add NAME --dir PATH"
+    raise Misuse("Which project?", f"Name it with --project. {there}")
 
 
 def settings(assignments: list[str] | None) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from toryo.cli import output
 from toryo.cli.here import Here, command
 
 group = typer.Typer(
-    help="Queues: who serves them, and what has failed in them for good.", no_args_is_help=True, rich_markup_mode=None
+    help="Queues: who serves them, and what has failed for good.", no_args_is_help=True, rich_markup_mode=None
 )
 
 Project = Annotated[str, typer.Option("--project", metavar="PRJ", help="The project's id.")]
@@ -22,7 +22,7 @@ def add(app: typer.Typer) -> None:
 
 @command(group, "agents")
 def list_agents(here: Here, project: Project) -> None:
-    """The agents that have registered themselves: for which queue, last seen, with which tasks."""
+    """The agents that have registered themselves. For which queue, last seen, with which tasks."""
     answer = here.get(f"/projects/{project}/queue-agents")
     rows = [
         (
@@ -40,7 +40,7 @@ def list_agents(here: Here, project: Project) -> None:
 
 @command(group, "dead")
 def list_dead(here: Here, project: Project) -> None:
-    """The dead letters: tasks of queues that have failed for good, the newest first."""
+    """Tasks of queues that have failed for good. The dead letters, the newest first."""
     answer = here.get(f"/projects/{project}/dead-letters")
     rows = [_row(each) for each in answer["tasks"]]
     columns = ("ID", "TYPE", "ATTEMPTS", "FAILED", "TITLE", "ERROR")
@@ -52,7 +52,7 @@ def requeue(
     here: Here,
     task: Annotated[list[str], typer.Argument(metavar="TASK...", help="Their ids.")],
 ) -> None:
-    """Put dead letters back into their queues, with a full number of attempts."""
+    """Put dead letters back into their queues. With a full number of attempts."""
     back = [here.send("POST", f"/tasks/{each}/requeue")["task"] for each in task]
     told = [f"{each['task_id']} waits for {each['agent_type']} again" for each in back]
     here.answer({"success": True, "tasks": back}, lambda: output.done(*told))

@@ -66,13 +66,13 @@ def up(
     config: ConfigFile = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the dashboard; print the link only.")] = False,
 ) -> None:
-    """A server with its dashboard and a Coordinator, until ^C; prints a link that signs you in. They end in order: the
+    """A server with its dashboard and a Coordinator, until ^C. Prints a link that signs you in. They end in order: the
     Coordinator and its agents first."""
     from toryo.cli.processes import Crew, Terminated, heed_terminate
 
     serving = _arguments({"--host": host, "--port": port, "--database": database, "--redis": redis})
     if config is not None:
-        _configured(config, {})  # a mistake in it is told before anything starts
+        _refuse_unreachable(_configured(config, {}), by_tcp=True)  # a mistake in it is told before anything starts
     starting = _arguments({"--max-concurrent": max_concurrent, "--config": config and config.absolute()})
     place = directories.prepared(here.data_dir)
     output.say(f"The data directory is {place}.")
@@ -99,8 +99,8 @@ def _say_ending() -> None:
 
 
 def down(here: Here) -> None:
-    """Stop what runs from this data directory: the server, its Coordinators and their agents. Exit code 3 if nothing
-    runs."""
+    """Stop the server, its Coordinators and their agents. All that runs from this data directory; exit code 3 if
+    nothing does."""
     place = directories.data_dir(here.data_dir)
     stopped: list[held.Holder] = []
     while (each := next(held.holders(place), None)) is not None:
@@ -187,10 +187,11 @@ def check(
         list[Path] | None, typer.Option("--script", metavar="FILE", help="Also a script of an agent that talks by one.")
     ] = None,
 ) -> None:
-    """Say what is wrong with a coordinator_config.yaml (or a script), which programs it names are missing, and whether
-    those that are there are logged in."""
+    """Check a coordinator_config.yaml, or a script. Which programs it names are missing, and whether those that are
+    there are logged in."""
     _check_scripts(script or [])
     configuration = _configured(config, {})
+    _refuse_unreachable(configuration)
     named = configuration.ai_providers
     found = [each for each in _programs(configuration) if each.installed or each.name in named]
     ok = all(each.ok for each in found if each.name in named)
@@ -231,6 +232,16 @@ def _sandbox(config: Config) -> str:
     return sandbox.Sandbox(mode, network=config.sandbox_network, inherited=os.environ).told
 
 
+def _refuse_unreachable(config: Config, *, by_tcp: bool = False) -> None:
+    """Agents without the network reach the server by its Unix socket only."""
+    from toryo.coordinator import sandbox
+
+    if config.sandbox_network or ((config.server or "").startswith("unix:") and not by_tcp):
+        return
+    own = "toryo server --socket PATH, and toryo coordinator -c FILE with mcp_socket_path: PATH"
+    raise Misuse(sandbox.NO_WAY, f"No agent could start. With a socket: {own}.")
+
+
 def _row(found: Program) -> tuple[str, str, str]:
     what = f"{found.what} → {found.instruction}" if found.instruction else found.what
     return found.name, "ok" if found.ok else "missing", what
@@ -241,7 +252,9 @@ def _check_scripts(files: list[Path]) -> None:
 
     for file in files:
         try:
-            scripts.parse(documents.of_file(file))
+            document = documents.of_file(file)
+            wrapped = isinstance(document.data, dict) and list(document.data) == ["script"]  # as --options takes it
+            scripts.parse(document.inside("script") if wrapped else document)
         except scripts.Mistakes as mistakes:
             raise Misuse(str(mistakes), "See docs/how-to/scripted-agents.md.") from None
 
@@ -270,6 +283,17 @@ def _configured(file: Path | None, given: dict[str, Any]) -> Config:
         raise Misuse(f"The configuration is wrong: {error}", "Nothing was started.") from None
 
 
+def _warn_of_near_names(settings: Any) -> None:
+    """A variable that is nearly called as a setting was meant to be one."""
+    import difflib
+
+    known = {f"TORYO_{name}".upper() for name in settings.model_fields} | {"TORYO_DATABASE_URL", "TORYO_REDIS_URL"}
+    for name in sorted(os.environ):
+        near = difflib.get_close_matches(name, known - {name}, 1, 0.85) if name.startswith("TORYO_") else []
+        if near and name not in known and "__" not in name:
+            output.say(f"toryo: warning: {name} is no setting. Did you mean {near[0]}?")
+
+
 def _settings(**given: Any) -> Any:
     """The server's settings: what was said here, else the environment, else the defaults."""
     from pydantic import ValidationError
@@ -277,6 +301,7 @@ def _settings(**given: Any) -> Any:
 
     from toryo.settings import Settings
 
+    _warn_of_near_names(Settings)
     try:
         return Settings(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:

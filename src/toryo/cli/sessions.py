@@ -16,7 +16,7 @@ def add(app: typer.Typer) -> None:
 
 def sessions(
     here: Here,
-    end: Annotated[str | None, typer.Option("--end", metavar="SESSION", help="End this one by force.")] = None,
+    end: Annotated[str | None, typer.Option("--end", metavar="SESSION", help="End it by force; a launch, too.")] = None,
     reason: Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why it is ended.")] = None,
 ) -> None:
     """Who is signed in."""

@@ -44,7 +44,7 @@ def init(
         ),
     ] = None,
 ) -> None:
-    """Write a toryo.yaml for this directory, with the agent programs found here. Also makes a data directory for its
+    """Write a toryo.yaml for this directory. With the agent programs found here. Also makes a data directory for its
     server, outside of this one, and .toryo/, which points to it."""
     from toryo.cli import programs
 
@@ -77,15 +77,23 @@ def apply(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A toryo.yaml.")],
     yes: widening.Yes = False,
 ) -> None:
-    """Make everything as a file says. Projects, agents, memberships and tasks; of these nothing is removed, but an
-    agent's provider_options become those of the file."""
+    """Make everything as a file says. Or nothing, if anything is wrong. Projects, agents, memberships and tasks; of
+    these nothing is removed, but an agent's provider_options become those of the file."""
     from toryo.cli import applying, manifest
 
     if not file.is_file():
-        raise Misuse(f"{file} is not there.", "Name a toryo.yaml, or write one with `toryo init`.")
-    changes = applying.apply(here, manifest.read(file), yes=yes)
-    document = {"success": True, "changes": [each.document() for each in changes]}
-    here.answer(document, lambda: output.done(*([each.told() for each in changes] or ["nothing to change"])))
+        raise Misuse(f"{file} is {_no_file(file)}.", "Name a toryo.yaml, or write one with `toryo init`.")
+    wanted = manifest.read(file)
+    manifest.check_plans(wanted)
+    applied = applying.apply(here, wanted, yes=yes)
+    output.say(*(f"toryo: kept: {each}" for each in applied.kept))
+    document = {"success": True, "changes": [each.document() for each in applied.changes], "kept": applied.kept}
+    told = [each.told() for each in applied.changes]
+    here.answer(document, lambda: output.done(*(told or ["nothing to change"])))
+
+
+def _no_file(path: Path) -> str:
+    return "a directory" if path.is_dir() else "not there"
 
 
 # --- who is to work --------------------------------------------------------------------------------------------------
@@ -222,7 +230,7 @@ def _print_next(team: Path, place: Path, plan: Plan, found: Sequence[Program]) -
 def _crew(plan: Plan) -> str:
     if not plan.providers:
         return "an agent that runs commands, without a model"
-    return f"a manager and two workers, on {', '.join(plan.providers)}"
+    return f"a manager and two workers, on {', '.join(teams.crew(plan.providers))}"
 
 
 def _how_to_get_a_model(found: Sequence[Program], typed: str) -> str:

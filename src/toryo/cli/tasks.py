@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from toryo.cli import needs, output, worktrees
+from toryo.cli import completing, needs, output, projects, worktrees
 from toryo.cli.failures import FAILED, Misuse
 from toryo.cli.here import Here, command
 
@@ -17,11 +17,23 @@ group = typer.Typer(help="Tasks: file work, look at it, move it.", no_args_is_he
 
 CLOSED = frozenset({"completed", "failed", "cancelled"})
 LOOK_AGAIN_SECONDS = 20
+CLOSED_SHOWN_SECONDS = 86_400
 
-Id = Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")]
-Project = Annotated[str, typer.Option("--project", metavar="PRJ", help="The project's id.")]
+Id = Annotated[str, completing.TASK]
+Project = Annotated[
+    str | None,
+    typer.Option(
+        "--project",
+        metavar="PRJ",
+        help="The project's id; not needed where there is only one.",
+        autocompletion=completing.projects,
+    ),
+]
 Description = Annotated[str | None, typer.Option("--description", "-d", metavar="TEXT")]
-Assignee = Annotated[str | None, typer.Option("--assignee", metavar="AGENT", help="Who is to do it.")]
+Assignee = Annotated[
+    str | None,
+    typer.Option("--assignee", metavar="AGENT", help="Who is to do it.", autocompletion=completing.agents),
+]
 AgentType = Annotated[str | None, typer.Option("--agent-type", metavar="T", help="Or the queue it goes to.")]
 Priority = Annotated[
     Literal["low", "medium", "high", "critical", "urgent"] | None,
@@ -53,7 +65,7 @@ def add(app: typer.Typer) -> None:
 def add_task(
     here: Here,
     title: Annotated[str, typer.Argument(metavar="TITLE")],
-    project: Project,
+    project: Project = None,
     description: Description = None,
     assignee: Assignee = None,
     agent_type: AgentType = None,
@@ -85,22 +97,30 @@ def add_task(
         "context": _context(context),
         "acceptance": _acceptance(accept, accept_file),
     }
-    answer = here.send("POST", f"/projects/{project}/tasks", body)
+    answer = here.send("POST", f"/projects/{project or projects.only(here)}/tasks", body)
     here.answer(answer, lambda: output.done(f"filed {answer['task_id']} ({answer['task']['status']})"))
 
 
 @command(group, "list")
 def list_tasks(
     here: Here,
-    project: Project,
+    project: Annotated[
+        str | None,
+        typer.Option("--project", metavar="PRJ", help="Only of this project.", autocompletion=completing.projects),
+    ] = None,
     status: Annotated[Status | None, typer.Option("--status", metavar="STATUS")] = None,
     assignee: Assignee = None,
     parent: Annotated[str | None, typer.Option("--parent", metavar="TASK", help="Only the parts of this one.")] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Also those that were closed more than a day ago.")] = False,
 ) -> None:
-    """The tasks of a project, parts below what they are parts of."""
-    path = f"/projects/{project}/tasks"
-    answer = here.get(path, status=status, assignee_id=assignee, parent_task_id=parent)
-    here.answer(answer, lambda: _print_tasks(answer["tasks"]))
+    """The tasks of a project, or of all. Parts below what they are parts of."""
+    names = [project] if project else projects.active(here)
+    found: list[dict[str, Any]] = []
+    for each in names:
+        only = {"status": status, "assignee_id": assignee, "parent_task_id": parent}
+        found += here.get(f"/projects/{each}/tasks", **only)["tasks"]
+    shown = found if all_ or status else _of_today(found)
+    here.answer({"success": True, "tasks": found}, lambda: _print_list(shown, len(found), several=len(names) > 1))
 
 
 @command(group, "show")
@@ -195,6 +215,10 @@ def approve_task(
 ) -> None:
     """Let a requested task be worked on. Shows the task, asks for confirmation, and approves only what was shown."""
     shown = here.get(f"/tasks/{task}")["task"]
+    if shown["approval"] == "approved":
+        words = f"{shown['task_id']} needs no approval; it is {shown['status']}"
+        here.answer({"success": True, "task_id": shown["task_id"], "task": shown}, lambda: output.done(words))
+        return
     output.say(f"{shown['task_id']}  {shown['title']}", *(f"  {each}" for each in needs.asked(_request(shown))))
     if not yes:
         _confirm(here)
@@ -239,7 +263,7 @@ def steer_task(
     task: Id,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What it shall know or do.")],
 ) -> None:
-    """Tell the agent that works on a task something; if none does now, the next one is told."""
+    """Tell the agent that works on a task something. If none does now, the next one is told."""
     answer = here.send("POST", f"/tasks/{task}/steer", {"text": text})
     here.answer(answer, lambda: output.done(f"told {answer['delivered_to']}"))
 
@@ -280,25 +304,53 @@ def _print_move(here: Here, task: dict[str, Any]) -> None:
     (output.say if here.json else output.done)(words + who)
 
 
-def _print_tasks(tasks: list[dict[str, Any]]) -> None:
+def _of_today(tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without trees whose root was closed more than a day ago."""
+    parts: dict[str | None, list[dict[str, Any]]] = {}
+    for each in tasks:
+        parts.setdefault(each.get("parent_task_id"), []).append(each)
+    ids = {each["task_id"] for each in tasks}
+    kept = [each for each in tasks if each.get("parent_task_id") not in ids and not _long_closed(each)]
+    for each in kept:  # grows as it goes
+        kept += parts.get(each["task_id"], [])
+    known = {each["task_id"] for each in kept}
+    return [each for each in tasks if each["task_id"] in known]
+
+
+def _long_closed(task: dict[str, Any]) -> bool:
+    since = output.seconds_since(task.get("completed_at") or task.get("updated_at"))
+    return task["status"] in CLOSED and since is not None and since > CLOSED_SHOWN_SECONDS
+
+
+def _print_list(tasks: list[dict[str, Any]], of: int, *, several: bool) -> None:
+    _print_tasks(tasks, several=several)
+    if len(tasks) < of:
+        output.say(f"{of - len(tasks)} closed more than a day ago: toryo task list --all")
+
+
+def _print_tasks(tasks: list[dict[str, Any]], *, several: bool = False) -> None:
+    """`several`: of more than one project, which is named then."""
     ids = {each["task_id"] for each in tasks}
     roots = [each for each in tasks if each.get("parent_task_id") not in ids]
-    rows = [row for root in roots for row in _rows(root, tasks, 0)]
-    output.table(
-        ("ID", "STATUS", "PRIORITY", "ASSIGNEE", "TITLE"), rows, empty="No tasks: toryo task add TITLE --project PRJ"
-    )
+    rows = [row for root in roots for row in _rows(root, tasks, 0, several=several)]
+    columns = ("ID", "STATUS", "PRIORITY", "ASSIGNEE", *(("PROJECT",) if several else ()), "TITLE")
+    output.table(columns, rows, empty="No tasks: toryo task add TITLE --project PRJ")
 
 
-def _rows(task: dict[str, Any], tasks: list[dict[str, Any]], depth: int) -> list[tuple[Any, ...]]:
+def _rows(task: dict[str, Any], tasks: list[dict[str, Any]], depth: int, *, several: bool) -> list[tuple[Any, ...]]:
     own = (
         task["task_id"],
-        output.status(task["status"]),
+        output.status(task["status"], _NOT_APPROVED.get(task.get("approval", ""), "")),
         task["priority"],
         task.get("assignee_id"),
+        *((task["project_id"],) if several else ()),
         "  " * depth + task["title"],
     )
     parts = [each for each in tasks if each.get("parent_task_id") == task["task_id"]]
-    return [own, *(row for part in parts for row in _rows(part, tasks, depth + 1))]
+    return [own, *(row for part in parts for row in _rows(part, tasks, depth + 1, several=several))]
+
+
+_NOT_APPROVED = {"pending_approval": ", to be approved", "rejected": ", rejected"}
 
 
 def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:

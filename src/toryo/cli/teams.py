@@ -112,7 +112,7 @@ _SHARED = (
 
 def of_models(name: str, providers: Sequence[str], *, isolated: bool = False) -> str:
     """A manager and two workers; with several providers the workers are of different ones."""
-    lead, builder, reviewer = (providers[n % len(providers)] for n in range(3))
+    lead, builder, reviewer = (crew(providers) * 3)[:3]
     return (_HEAD + _OF_MODELS).format(
         file=FILE,
         id=_word(id_from(name)),
@@ -124,6 +124,11 @@ def of_models(name: str, providers: Sequence[str], *, isolated: bool = False) ->
         title=TITLE,
         result=RESULT,
     )
+
+
+def crew(providers: Sequence[str]) -> list[str]:
+    """Those of the providers that get an agent: there are three."""
+    return list(providers[:3])
 
 
 def without_model(name: str, command: str) -> str:

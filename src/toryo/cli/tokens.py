@@ -67,7 +67,7 @@ def list_tokens(here: Here, project: Project) -> None:
 
 @command(group, "revoke")
 def revoke_token(here: Here, key: Annotated[str, typer.Argument(metavar="ID", help="Of the key or token.")]) -> None:
-    """Revoke an API key, or a token of a data directory that is gone (dir_…)."""
+    """Revoke an API key. Or a token of a data directory that is gone (dir_…)."""
     if key.startswith("dir_"):
         answer = here.send("DELETE", f"/server-tokens/{key}")
         here.answer(answer, lambda: output.done(f"revoked {key}"))
@@ -93,7 +93,7 @@ def _print_made(answer: dict[str, Any]) -> None:
 
 @command(group, "server")
 def list_of_server(here: Here) -> None:
-    """The tokens in the files of data directories (owner.token, coordinator.token), without their secrets."""
+    """The tokens in the files of data directories. Without their secrets."""
     answer = here.get("/server-tokens")
     rows = [
         (each["token_id"], each["file"], "this server" if each["this_server"] else each["directory_id"] or "unknown",
@@ -108,7 +108,8 @@ def rotate(
     here: Here,
     which: Annotated[Literal["owner", "coordinator"], typer.Argument(metavar="owner|coordinator", help="Which one.")],
 ) -> None:
-    """Put a new token into owner.token or coordinator.token; the old one and what was made with it are revoked."""
+    """Put a new token into its file. The old one in owner.token or coordinator.token, and what was made with it, are
+    revoked."""
     answer = here.send("POST", f"/server-tokens/{which}/rotate")
     here.answer(answer, lambda: _print_rotated(answer))
 

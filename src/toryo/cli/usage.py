@@ -37,7 +37,7 @@ def usage(
         str, typer.Option("--by", metavar="NAME,…", help=f"What the lines are for: any of {', '.join(GROUPS)}.")
     ] = "day,agent",
 ) -> None:
-    """What agents have used: tokens, and money where prices are known. Days are UTC."""
+    """What agents have used. Tokens, and money where prices are known. Days are UTC."""
     when = since is not None or until is not None or task is not None
     answer = here.get(
         "/usage",
@@ -55,11 +55,13 @@ def usage(
 def brief(used: Mapping[str, Any]) -> str:
     """What one launch has used, on one line."""
     cached = f" ({used['cached_tokens']:,} of them cached)" if used["cached_tokens"] else ""
-    parts = [f"{used['input_tokens']:,} tokens in{cached}", f"{used['output_tokens']:,} out"]
+    unknown = used["lower_bound"] and not (used["input_tokens"] or used["output_tokens"])
+    tokens = [f"{used['input_tokens']:,} tokens in{cached}", f"{used['output_tokens']:,} out"]
+    parts = ["tokens not known"] if unknown else tokens
     parts += [f"{used[name]:,} {words}" for name, words in _COUNTED if used[name]]
     parts.append("no price known" if used["cost_usd"] is None else money(used["cost_usd"]))
     parts += [str(used["model"])] if used["model"] else []
-    return ("at least " if used["lower_bound"] else "") + ", ".join(parts)
+    return ("at least " if used["lower_bound"] and not unknown else "") + ", ".join(parts)
 
 
 def money(dollars: float) -> str:
@@ -113,11 +115,13 @@ def _name(row: Mapping[str, Any], group: str) -> str:
 
 
 def _sums(row: Mapping[str, Any]) -> list[str]:
-    """`≥`: a launch ended before it said all; `+`: something has no price."""
+    """`≥`: a launch ended before it said all; `–`: it said nothing; `+`: something has no price."""
     least = "≥ " if row["lower_bounds"] else ""
     cost = "–" if row["cost_usd"] is None else money(row["cost_usd"]) + ("+" if row["without_price"] else "")
-    counts = (row["launches"], row["input_tokens"], row["cached_tokens"], row["output_tokens"])
-    return [*(f"{each:,}" for each in counts[:-1]), f"{least}{counts[-1]:,}", cost]
+    counts = (row["input_tokens"], row["cached_tokens"], row["output_tokens"])
+    if least and not any(counts):
+        return [f"{row['launches']:,}", "–", "–", "–", cost]
+    return [f"{row['launches']:,}", *(f"{each:,}" for each in counts[:-1]), f"{least}{counts[-1]:,}", cost]
 
 
 def _remarks(totals: Mapping[str, Any]) -> list[str]:

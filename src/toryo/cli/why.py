@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output
+from toryo.cli import completing, output
 from toryo.cli.here import Here, command
 
 
@@ -16,7 +16,7 @@ def add(app: typer.Typer) -> None:
 
 def why(
     here: Here,
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.")],
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.", autocompletion=completing.agents)],
     project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Only in this project.")] = None,
 ) -> None:
     """Why an agent is running, or is not. Names the rule that won and what it saw."""
@@ -30,7 +30,8 @@ def told(answer: dict[str, Any]) -> list[str]:
     for each in answer["decisions"]:
         until = f" until {output.clock(each['until'])}" if each.get("until") else ""
         since = f" since {output.clock(each['since'])}" if each.get("since") else ""
-        head = f"{answer['agent_id']} in {each['project_id']} ({each['purpose']}): {each['action']} {each['reason']}"
+        action = "cannot start" if "no_coordinator" in each.get("facts", {}) else each["action"]
+        head = f"{answer['agent_id']} in {each['project_id']} ({each['purpose']}): {action} {each['reason']}"
         lines.append(head + since + until)
         lines.append(f"  {each['explanation']}")
         if each.get("facts"):

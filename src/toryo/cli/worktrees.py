@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output
+from toryo.cli import completing, output
 from toryo.cli.failures import Failure, Misuse
 from toryo.cli.here import Here, command
 from toryo.domain.texts import coloured, one_line, printable
@@ -27,7 +27,7 @@ PATIENCE_SECONDS = 120.0
 LEAVES_WITHIN_SECONDS = 10.0
 """A task is completed a moment before its process has left: whoever asks then need not ask twice."""
 
-Id = Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")]
+Id = Annotated[str, completing.TASK]
 Patience = Annotated[
     float,
     typer.Option(
@@ -51,7 +51,7 @@ def worktrees(
     project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Only of this project.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Merged and discarded ones, too.")] = False,
 ) -> None:
-    """Where tasks have changed files: branch, how much, and what hinders merging it."""
+    """Where tasks have changed files. Branch, how much, and what hinders merging it."""
     projects = [project] if project else [each["project_id"] for each in here.get("/projects")["projects"]]
     found = [each for name in projects for each in here.get(f"/projects/{name}/worktrees")["worktrees"]]
     shown = [each for each in found if everything or each["state"] == "open"]
@@ -67,7 +67,7 @@ def diff(
     context: Annotated[int, typer.Option("--context", "-U", metavar="LINES", min=0, max=1000)] = 3,
     wait: Patience = PATIENCE_SECONDS,
 ) -> None:
-    """What a task has changed, committed or not: what merging it would bring."""
+    """What a task has changed. Committed or not: what merging it would bring."""
     answer = _done(here, here.send("POST", f"/tasks/{task}/worktree/diff", {"context": context}), wait)["answer"]
     here.answer({"success": True, "task_id": task, **answer}, lambda: _print_diff(answer, stat=stat))
 

@@ -11,6 +11,7 @@ import http.client
 import itertools
 import select
 import socket
+import ssl
 import time
 from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
@@ -172,4 +173,9 @@ def _readable(sock: socket.socket) -> bool:
 def _words(problem: BaseException) -> str:
     if isinstance(problem, TimeoutError):
         return "no answer in time"
+    if isinstance(problem, ssl.SSLError) and problem.reason in _NO_TLS:
+        return "what answers there does not speak HTTPS: name it with http://"
     return getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
+
+
+_NO_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")

@@ -183,6 +183,16 @@ class Config(Section):
     def agent(self, agent_id: str) -> AgentConfig:
         return (self.agents or {}).get(agent_id, AgentConfig())
 
+    @property
+    def directories(self) -> list[dict[str, str]]:
+        """What `working_directory` answers from, as the server is told it: it tells agents where they are."""
+        agents = {name: each.working_directory for name, each in (self.agents or {}).items()}
+        projects = {name: each.working_directory for name, each in self.projects.items()}
+        return [
+            *({"agent_id": name, "directory": path} for name, path in agents.items() if path),
+            *({"project_id": name, "directory": path} for name, path in projects.items() if path),
+        ]
+
     def working_directory(self, agent_id: str, project_id: str) -> str | None:
         """The directory that this file names: the agent's before the project's."""
         return (

@@ -68,6 +68,11 @@ class Document:
             path = path[:-1]
         return self.lines.get(path)
 
+    def inside(self, key: str) -> Document:
+        """What stands under a key, as a document of its own that knows its lines."""
+        lines = {path[1:]: line for path, line in self.lines.items() if path[:1] == (key,)}
+        return Document(self.data[key], self.source, lines)
+
     def mistake(self, path: Path, message: str) -> None:
         """Notes it; raises Mistakes where there are enough."""
         self.mistakes.append(Mistake(message, self.line(path)))

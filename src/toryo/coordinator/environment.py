@@ -7,6 +7,7 @@ markers that would make its children refuse to run, and holds a token that no ag
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -86,9 +87,14 @@ def identity(
 
 
 def own_python_path() -> dict[str, str]:
-    """Lets `python -m toryo…` find this very Toryo when it runs from a source checkout instead of an installation."""
+    """Lets `python -m toryo…` find this very Toryo when it runs from a source checkout instead of an installation, and
+    Python its libraries where it needs to be told."""
     import toryo
 
     root = str(Path(toryo.__file__).resolve().parents[1])
     installed = any(root == str(Path(each).resolve()) for each in sys.path if each.endswith("-packages"))
-    return {} if installed else {"PYTHONPATH": root}
+    libraries = {name: os.environ[name] for name in _LIBRARIES if name in os.environ}
+    return libraries if installed else {**libraries, "PYTHONPATH": root}
+
+
+_LIBRARIES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")

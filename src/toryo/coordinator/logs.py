@@ -63,6 +63,12 @@ def note(output: int, notes: Sequence[str]) -> None:
         os.write(output, words.encode(errors="replace"))
 
 
+def add(path: Path, lines: Sequence[str]) -> None:
+    """Lines that belong to the output of a launch, and that its program has written elsewhere."""
+    with os.fdopen(files.opened(path, os.O_WRONLY | os.O_APPEND), "wb") as output:
+        output.write("".join(f"{each}\n" for each in lines).encode(errors="replace"))
+
+
 def forget_older_than(directory: Path, days: float) -> None:
     """Removes the files of launches that ended long ago."""
     oldest = time.time() - days * 86400

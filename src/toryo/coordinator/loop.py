@@ -44,6 +44,8 @@ from toryo.coordinator.provider import (
     StartFailure,
     Verdict,
     judge_trouble,
+    judge_unsigned,
+    time_will_not_mend,
 )
 from toryo.coordinator.providers import configured
 from toryo.coordinator.sandbox import Sandbox, default_mode
@@ -55,6 +57,7 @@ from toryo.coordinator.table import Entry, Table
 from toryo.coordinator.telling import Telling
 from toryo.coordinator.workspaces import Workspaces
 from toryo.coordinator.worktrees import Worktree
+from toryo.trust import Untrusted
 
 log = logging.getLogger("toryo.coordinator")
 
@@ -69,6 +72,10 @@ FLOOD_STEP = 0.5
 STARTS_AT_A_TIME = 32
 """Asked of the server at most: it decides about the next ones while these are started, and so a hundred starts do not
 wait until the last of them has been decided."""
+MOST_BESIDE_IN_ALL = 1024 * 1024 * 1024
+"""Bytes of a file in which a program tells what its output does not: one that has grown beyond is not read any more."""
+MISUNDERSTOOD = (OSError, AttributeError, LookupError, TypeError, ValueError, ArithmeticError, RecursionError)
+"""What reading a file may raise that a program, or its agent, has written."""
 A_WEEK = 604_800
 LONGEST_WORDS = 500
 WRONG_CONFIGURATION = 2
@@ -96,7 +103,7 @@ class Coordinator:
     ) -> None:
         place = discovery.directory(data_dir)
         self.config = config
-        self._server = Server(client or _client(config, data_dir))
+        self._server = Server(client or _client(config, data_dir), partial(_token, config, data_dir))
         self._instance = instance.hold(place, config.coordinator_id)
         self._limits = limits or Limits(config.max_concurrent, config.chat_slots)
         self._inherited = dict(os.environ if environ is None else environ)
@@ -204,7 +211,7 @@ class Coordinator:
         """
         news = not plan.does_nothing
         for launch_id, stop in plan.stop:
-            self._table[launch_id].stop = stop
+            self._table[launch_id].tell_to_leave(stop)
             log.debug("%s is to end within %.0f s: %s", launch_id, stop.grace, stop.reason)
         for launch_id, stage in plan.signal:
             self._signal(launch_id, stage)
@@ -347,6 +354,7 @@ class Coordinator:
         log.info("%s: %s (%s)", launch_id, stage.name.lower(), entry.stop.reason if entry.stop else "left behind")
         entry.stage, entry.signalled_at = stage, _now()
         if entry.process is not None:
+            entry.made_to_leave = entry.made_to_leave or not entry.process.over
             entry.process.signal_group(stage)
 
     def _reap(self, launch_id: str) -> bool:
@@ -356,7 +364,7 @@ class Coordinator:
             return False
         reading = self._read_to_the_end(entry)
         end = _exit(entry.process, reading, entry.log)
-        verdict = _judged(entry, end)
+        verdict = _judged(entry, end, reading)
         log.info("%s has ended: exit code %s, signal %s, %s", launch_id, end.exit_code, end.signal, verdict.failure)
         told = {
             "exit_code": _told_as(end, verdict),
@@ -376,10 +384,11 @@ class Coordinator:
         if entry.log is None:
             return Reading()
         self._shipping.ended(entry.launch.launch_id)
-        entry.log.finish()
+        with contextlib.suppress(*MISUNDERSTOOD):
+            entry.log.finish()
         reading = entry.log.reading or Reading()
         if entry.provider is not None and entry.provider.also is not None:
-            with contextlib.suppress(OSError, ValueError):
+            with contextlib.suppress(*MISUNDERSTOOD):
                 entry.elsewhere += entry.provider.also(self._starter.workspace(entry.launch.launch_id))
         reading.also(entry.elsewhere)
         return reading
@@ -423,14 +432,28 @@ class Coordinator:
         entry = self._table.find(launch_id)
         if entry is None or entry.provider is None or entry.log is not output or entry.stage is not Stage.NONE:
             return
+        self._hear_beside(entry, output)
         entry.heed(output.reading, _now())
         provider, turns = entry.provider, output.reading.turns if output.reading else 0
-        printed = planning.Output(output.size, turns, entry.troubled_since)
+        trouble = output.reading.trouble if output.reading else None
+        in_vain = trouble is not None and time_will_not_mend(trouble)
+        printed = planning.Output(output.size, turns, entry.troubled_since, in_vain)
         bounds = planning.Bounds(provider.max_output, provider.patience, provider.max_turns)
         reason = planning.overstepped(printed, bounds, _now())
         if reason is not None:
-            entry.stop = Stop(_now(), 0.0, reason, FLOOD_STEP if reason == "output_flood" else None)
+            entry.tell_to_leave(Stop(_now(), 0.0, reason, FLOOD_STEP if reason == "output_flood" else None))
             self._news.set()
+
+    def _hear_beside(self, entry: Entry, output: Log) -> None:
+        """What it tells in another file becomes part of its output: it is read with that at the next look."""
+        beside = entry.provider.beside if entry.provider is not None else None
+        if beside is None or (entry.beside_at or 0) > MOST_BESIDE_IN_ALL:
+            return
+        with contextlib.suppress(*MISUNDERSTOOD):
+            text, entry.beside_at = self._starter.told_beside(entry.launch.launch_id, beside.file, entry.beside_at)
+            lines = list(beside.lines(text))
+            if lines:
+                logs.add(output.path, lines)
 
     def _drop(self, launch_id: str) -> None:
         """Never started: the server may order it, or another, when it sees fit."""
@@ -442,6 +465,7 @@ class Coordinator:
         orphans.end_checks(self._instance.mark)
         for orphan in orphans.find(self._server.url, self._instance.mark):
             entry = self._table.add(Entry(orphan.launch, _now()))
+            entry.beside_at = None
             entry.adopted, entry.since = True, _now() - (processes.age(orphan.pid) or 0.0)
             entry.provider = self._starter.providers.get(orphan.launch.ai_type)
             entry.stop = _time_limit(entry.provider, entry.since) if entry.provider is not None else None
@@ -553,6 +577,7 @@ class Coordinator:
                 checking=sorted(self._checking),
                 errands=sorted(self._errands),
                 capabilities=self.config.capabilities,
+                directories=self.config.directories,
             )
         except (Unreachable, ProtocolError, RefusalError) as away:
             self._contact.failed(away)
@@ -637,11 +662,21 @@ def _client(config: Config, data_dir: Path | None) -> AsyncClient:
     return AsyncClient(found.url, found.token)
 
 
-def _judged(entry: Entry, end: Exit) -> Verdict:
+def _token(config: Config, data_dir: Path | None) -> str | None:
+    """As it is now; None where no server has left its address any more."""
+    try:
+        return discovery.find(config.server, config.coordinator_token, data_dir, role="coordinator").token
+    except (Unreachable, Untrusted):
+        return None
+
+
+def _judged(entry: Entry, end: Exit, reading: Reading) -> Verdict:
     """What this Coordinator ended itself did not fail, whatever it printed; unless it overstepped its bounds."""
-    if entry.stop is not None and entry.stage is not Stage.NONE:
-        if entry.stop.reason == "out_of_patience" and end.trouble is not None:
-            return judge_trouble(end.trouble, end.now)
+    if entry.stop is not None and entry.made_to_leave:
+        if entry.stop.reason == NOT_SIGNED_IN:
+            return judge_unsigned(replace(end, trouble=entry.trouble), silent=reading.unanswered)
+        if entry.stop.reason == "out_of_patience" and entry.trouble is not None:
+            return judge_trouble(entry.trouble, end.now)
         return Verdict(_ORDERED.get(entry.stop.reason, Ended.STOPPED))
     if entry.provider is None or (end.exit_code is None and end.signal is None):
         # one that was adopted: nobody learns how it ended, unless its output tells
@@ -686,6 +721,8 @@ def _session(reading: Reading) -> dict[str, Any] | None:
     return None if reading.session_id is None else {"id": reading.session_id, "totals": reading.totals}
 
 
+NOT_SIGNED_IN = "not_signed_in"
+"""Why the server has a process ended whose launch nobody signed in for in time."""
 _ORDERED: Mapping[str, Failure | Ended] = {
     "time_limit": Failure.TIMED_OUT,
     "turn_limit": Failure.TURN_LIMIT,

@@ -84,6 +84,12 @@ class Output:
     turns: int
     troubled_since: Seconds | None = None
     """Since when the model's service says no and nothing good has followed."""
+    in_vain: bool = False
+    """Whether time does not mend what the service says."""
+
+
+IN_VAIN_FOR: Seconds = 15.0
+"""How long a program may go on asking where time does not mend what it is told: a login may be renewed by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +107,8 @@ def overstepped(output: Output, bounds: Bounds, now: Seconds) -> str | None:
         return "output_flood"
     if bounds.max_turns is not None and output.turns > bounds.max_turns:
         return "turn_limit"
-    if output.troubled_since is not None and now - output.troubled_since >= bounds.patience:
+    patience = min(bounds.patience, IN_VAIN_FOR) if output.in_vain else bounds.patience
+    if output.troubled_since is not None and now - output.troubled_since >= patience:
         return "out_of_patience"
     return None
 

@@ -149,6 +149,11 @@ class Playbook(Section):
     tasks: list[Plan] = Field(min_length=1, max_length=500)
 
 
+def is_path(value: Any) -> bool:
+    """Whether `provider_options.playbook` names a file; else it is the plan itself."""
+    return isinstance(value, str) and "\n" not in value.strip() and not value.lstrip().startswith(("tasks:", "{"))
+
+
 def given(value: Any, project_directory: Path) -> dict[str, Any]:
     """The checked playbook of `provider_options.playbook`: text, a mapping, or a file's path in the project.
 
@@ -159,7 +164,7 @@ def given(value: Any, project_directory: Path) -> dict[str, Any]:
     if not isinstance(value, str) or not value.strip():
         words = "is missing: give the plan as YAML, or the path of a file in the project directory"
         raise Mistakes(SOURCE, [Mistake(words)])
-    if "\n" in value.strip() or value.lstrip().startswith(("tasks:", "{")):
+    if not is_path(value):
         return parse(documents.read(value, SOURCE))
     return parse(documents.read(documents.text_of(value.strip(), project_directory), value.strip()))
 

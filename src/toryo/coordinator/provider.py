@@ -29,6 +29,8 @@ class Failure(StrEnum):
     MODEL_NOT_AVAILABLE = "model_not_available"
     QUOTA = "quota"
     RATE_LIMITED = "rate_limited"
+    SERVICE_FAILED = "service_failed"
+    """The model's service failed, or did not answer."""
     CRASHED = "crashed"
     TIMED_OUT = "timed_out"
     KILLED = "killed"
@@ -177,6 +179,15 @@ class Needs:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """A file of the launch's directory in which a program tells, while it runs, what its output does not."""
+
+    file: str
+    lines: Callable[[str], Iterable[str]]
+    """What was written there since the last look, as lines of its output that `parse` understands."""
+
+
+@dataclass(frozen=True, slots=True)
 class Provider:
     name: str
     prepare: Callable[[Setting], Command]
@@ -198,6 +209,9 @@ class Provider:
     """How to read its output, one JSON object per line; None: its output is its own words."""
     also: Callable[[Path], Iterable[Event]] | None = None
     """What it told elsewhere than in its output: reads the launch's directory after the end."""
+    asks_untold: bool = False
+    """It tells when it could not reach our server, and nothing when it asks its model."""
+    beside: Beside | None = None
     reads_project: bool = False
     """Whether `prepare` reads files of the project: agents write there, so it is done beside everything else."""
     options: tuple[Option, ...] | None = None
@@ -294,17 +308,17 @@ def judge_trouble(trouble: Troubled, now: datetime | None = None) -> Verdict:
     A time that the words name counts; then the one that came with the status; then the usual one of its kind.
     """
     spoken, named = _by_words(trouble.words, now) or (FINE, False)
-    by_status = _BY_STATUS.get(trouble.status or 0)
-    if spoken.failure is not None and (by_status in (None, Failure.RATE_LIMITED) or spoken.failure is Failure.QUOTA):
+    by_status = _by_status(trouble.status)
+    if spoken.failure is not None and (by_status in _MAY_MEAN_MORE or spoken.failure is Failure.QUOTA):
         failure, usual = spoken.failure, spoken.reset_seconds
     else:
-        failure = by_status or Failure.CRASHED
+        failure = by_status or _without_status(trouble)
         usual = 300.0 if failure is Failure.RATE_LIMITED else 1800.0 if failure is Failure.QUOTA else None
     lasting = failure in (Failure.QUOTA, Failure.RATE_LIMITED)
     elsewhere = resets.named(trouble.words, now) if lasting else None
     told = trouble.retry_seconds if trouble.final else max(trouble.retry_seconds or 0.0, usual or 0.0)  # its own pauses
     seconds = spoken.reset_seconds if named else (elsewhere or told or usual)
-    return Verdict(failure, seconds, words=trouble.words)
+    return Verdict(failure, seconds if lasting else None, words=trouble.words)
 
 
 def _by_words(text: str, now: datetime | None = None) -> tuple[Verdict, bool] | None:
@@ -319,6 +333,33 @@ def _by_words(text: str, now: datetime | None = None) -> tuple[Verdict, bool] | 
     return None
 
 
+def judge_unsigned(end: Exit, *, silent: bool) -> Verdict:
+    """Why a program that was ended had not signed in: by what its model's service had said. `silent`: it said nothing
+    to a program that has asked."""
+    if end.trouble is not None:
+        return judge_trouble(end.trouble, end.now)
+    if silent and end.not_connected is None:
+        return Verdict(Failure.SERVICE_FAILED, words="Its model's service did not answer.")
+    return Verdict(Failure.COULD_NOT_CONNECT, words=end.not_connected or "")
+
+
+def time_will_not_mend(trouble: Troubled) -> bool:
+    """Whether a program that tries again does so in vain: somebody has to do something, or wait for long."""
+    return judge_trouble(trouble).failure in (Failure.NOT_LOGGED_IN, Failure.MODEL_NOT_AVAILABLE, Failure.QUOTA)
+
+
+def _without_status(trouble: Troubled) -> Failure:
+    if _FORBIDDEN.search(trouble.words):
+        return Failure.NOT_LOGGED_IN
+    unreached = not trouble.final or _UNREACHED.search(trouble.words)  # it tries again: it has met no answer
+    return Failure.SERVICE_FAILED if unreached else Failure.CRASHED
+
+
+def _by_status(status: int | None) -> Failure | None:
+    failed = status is not None and status >= 500
+    return _BY_STATUS.get(status or 0, Failure.SERVICE_FAILED if failed else None)
+
+
 _BY_STATUS: Mapping[int, Failure] = {
     401: Failure.NOT_LOGGED_IN,
     402: Failure.QUOTA,
@@ -328,6 +369,19 @@ _BY_STATUS: Mapping[int, Failure] = {
     503: Failure.RATE_LIMITED,  # nothing free at the moment, as the services mean it
     529: Failure.RATE_LIMITED,
 }
+
+_UNREACHED = re.compile(
+    r"experiencing high demand|error sending request|stream (?:disconnected|closed)|connection (?:error|refused|reset)"
+    r"|connect(?:ion)? to .* failed|fetch failed|socket hang up|ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EAI_AGAIN"
+    r"|timed? ?out|terminated|no answer|(?:empty|malformed|invalid) (?:or malformed )?(?:response|stream)"
+    r"|in JSON at position|JSON parsing failed|failed to get response from the AI model",
+    re.IGNORECASE,
+)
+"""How programs say that their model's service failed where they name no status."""
+_FORBIDDEN = re.compile(r"permission[ _]denied|\bforbidden\b|\bunauthorized\b", re.IGNORECASE)
+"""What a service says with 401 and 403, where a program tells its words alone."""
+_MAY_MEAN_MORE = (None, Failure.RATE_LIMITED, Failure.SERVICE_FAILED)
+"""What a status says, where words may say it better."""
 
 _FROM_OUTSIDE = frozenset({1, 2, 9, 15})
 """HUP, INT, KILL, TERM: somebody ended it; any other signal is its own fault."""

@@ -36,6 +36,11 @@ ADVICE = (
     "Install bubblewrap, allow user namespaces (docs/how-to/sandbox.md) and restart the Coordinator, or run agents as"
     " another user."
 )
+NO_WAY = (
+    "sandbox_network is off, and the server is reached by TCP: give the Coordinator the server's Unix socket"
+    " (mcp_socket_path in its file), or switch the network on."
+)
+"""Why nothing starts without the network."""
 
 _NAMESPACES = (
     *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
@@ -230,10 +235,7 @@ class Sandbox:
         """The program, found outside and executed inside. Raises CommandNotFound or BadConfig."""
         networked = self.network if networked is None else networked
         if not networked and not place.server_url.startswith("unix:") and place.server_url:
-            raise BadConfig(
-                "sandbox_network is off, and the server is reached by TCP: give the Coordinator the server's Unix"
-                " socket (mcp_socket_path in its file), or switch the network on."
-            )
+            raise BadConfig(NO_WAY)
         found = looked_for(self._inherited)
         assert found.program is not None, "asked for where there is one"
         directory = place.directory or place.project

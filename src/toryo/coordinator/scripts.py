@@ -197,6 +197,11 @@ class Script(Section):
     behave: Behaviour = Behaviour()
 
 
+def is_path(value: Any) -> bool:
+    """Whether `provider_options.script` names a file; else it is the script itself."""
+    return isinstance(value, str) and "\n" not in value.strip() and not re.match(r"\{|\w+:\s", value.strip())
+
+
 def given(value: Any, project_directory: Path) -> dict[str, Any]:
     """The checked script of `provider_options.script`: a mapping, YAML, or a file's path in the project.
 
@@ -207,10 +212,9 @@ def given(value: Any, project_directory: Path) -> dict[str, Any]:
     if not isinstance(value, str) or not value.strip():
         words = "is missing: give the script as YAML, or the path of a file in the project directory"
         raise Mistakes(SOURCE, [Mistake(words)])
-    text = value.strip()
-    if "\n" in text or re.match(r"\{|\w+:\s", text):
+    if not is_path(value):
         return parse(documents.read(value, SOURCE))
-    return parse(documents.read(documents.text_of(text, project_directory), text))
+    return parse(documents.read(documents.text_of(value.strip(), project_directory), value.strip()))
 
 
 def parse(document: Document) -> dict[str, Any]:

@@ -1,17 +1,22 @@
-"""What the Coordinator says to the server: five calls, each with what its failure means. No decisions here."""
+"""What the Coordinator says to the server, each call with what its failure means. No decisions here.
+
+A token that the server does not know any more may have been replaced (`toryo token rotate`): it is read anew, and the
+call is made once more.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import toryo
-from toryo.client import AsyncClient, ProtocolError
+from toryo.client import AsyncClient, ProtocolError, RefusalError
 from toryo.coordinator import orders
 from toryo.coordinator.orders import Orders
 
 WAIT = 45
 """Seconds a claim waits at the server."""
+_UNKNOWN_TOKEN = frozenset({"invalidCredentials", "authenticationRequired"})
 
 
 class Unfit(ProtocolError):
@@ -19,8 +24,10 @@ class Unfit(ProtocolError):
 
 
 class Server:
-    def __init__(self, client: AsyncClient) -> None:
+    def __init__(self, client: AsyncClient, token: Callable[[], str | None] | None = None) -> None:
+        """`token`: reads this Coordinator's token as it is now."""
         self._client = client
+        self._token = token
         self._id: str | None = None
         """The server that it found first: no other one at the same address is worked with."""
 
@@ -30,7 +37,7 @@ class Server:
 
     async def check_health(self) -> None:
         """Raises Unfit where the server is not well, of another major version, or not the one it was at first."""
-        answer = await self._client.call("health_check")
+        answer = await self._call("health_check")
         if answer.get("status") != "ok":
             raise Unfit(f"{self.url} answers status {answer.get('status')!r} instead of 'ok'")
         theirs, ours = str(answer.get("version") or ""), toryo.__version__
@@ -54,15 +61,17 @@ class Server:
         checking: Sequence[str],
         errands: Sequence[str] = (),
         capabilities: Sequence[str] | None = None,
+        directories: Sequence[dict[str, str]] = (),
     ) -> Orders:
         """Waits until there is something to start, stop or check; renews the leases of `running`."""
-        answer = await self._client.call(
+        answer = await self._call(
             "claim_starts",
             **_said(
                 coordinator_id=coordinator_id,
                 agent_ids=agent_ids,
                 labels=labels or None,
                 capabilities=capabilities,
+                directories=directories or None,
                 server_id=self._id,
             ),
             providers=providers,
@@ -77,25 +86,25 @@ class Server:
 
     async def report_exit(self, launch_id: str, **how: Any) -> str | None:
         """A reminder, if the program left without a report and may be resumed with one."""
-        answer = await self._client.call("report_process_exit", launch_id=launch_id, **_said(**how))
+        answer = await self._call("report_process_exit", launch_id=launch_id, **_said(**how))
         return answer.get("reminder")
 
     async def append_log(self, launch_id: str, offset: int, text: str, usage: dict[str, Any] | None = None) -> int:
         said = _said(launch_id=launch_id, offset=offset, text=text, usage=usage)
-        answer = await self._client.call("append_log", **said)
+        answer = await self._call("append_log", **said)
         return int(answer.get("next_offset", offset + len(text)))
 
     async def report_check(self, check_id: str, failures: list[dict[str, str]]) -> None:
-        await self._client.call("report_check_result", check_id=check_id, failures=failures)
+        await self._call("report_check_result", check_id=check_id, failures=failures)
 
     async def report_worktree(self, launch_id: str, **what: Any) -> None:
-        await self._client.call("report_worktree", launch_id=launch_id, **_said(**what))
+        await self._call("report_worktree", launch_id=launch_id, **_said(**what))
 
     async def report_errand(self, errand_id: str, **how: Any) -> None:
-        await self._client.call("report_errand", errand_id=errand_id, **_said(**how))
+        await self._call("report_errand", errand_id=errand_id, **_said(**how))
 
     async def report_disk(self, coordinator_id: str, logs_bytes: int, worktrees_bytes: int, *, complete: bool) -> None:
-        await self._client.call(
+        await self._call(
             "report_disk",
             coordinator_id=coordinator_id,
             logs_bytes=logs_bytes,
@@ -105,6 +114,16 @@ class Server:
 
     async def close(self) -> None:
         await self._client.close()
+
+    async def _call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        try:
+            return await self._client.call(tool, **arguments)
+        except RefusalError as no:
+            token = self._token() if self._token is not None and no.code in _UNKNOWN_TOKEN else None
+            if token in (None, self._client.token):
+                raise
+            self._client.token = token
+        return await self._client.call(tool, **arguments)
 
 
 def _said(**values: Any) -> dict[str, Any]:

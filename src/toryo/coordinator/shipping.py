@@ -3,19 +3,24 @@
 Looking at outputs and passing them on are two loops: a server that is slow, or a program that prints faster than it
 can be passed on, keeps nobody from being seen.
 A server that is away is tried again at the next look. After a process has ended, its rest gets three tries; the file
-stays on this machine in any case.
+stays on this machine in any case. An output that cannot be understood, whatever the reason, concerns itself alone: the
+others are looked at and passed on.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from toryo.client import ProtocolError, RefusalError, Unreachable
 from toryo.coordinator.logs import Log
+
+log = logging.getLogger("toryo.coordinator")
 
 LOOK_EVERY = 0.5
 PIECES_AT_A_LOOK = 64
@@ -34,13 +39,32 @@ class _Shipment:
     log: Log
     failures: int = 0
     refused: bool = False
+    faulty: bool = False
+    """A fault in reading it was told: at every look it would be told again."""
+
+    def guarded(self, launch_id: str, look: Callable[[], None]) -> None:
+        """One output whose reading fails concerns itself alone, whatever it is."""
+        try:
+            look()
+        except Exception:
+            if not self.faulty:
+                log.exception("looking at the output of %s", launch_id)
+            self.faulty = True
 
     @property
     def over(self) -> bool:
         if not self.log.ended:
             return False
         gave_up = self.refused or self.failures >= TRIES_AFTER_THE_END
-        return gave_up or (self.failures == 0 and self.log.chunk() is None)
+        return gave_up or (self.failures == 0 and self._empty)
+
+    @property
+    def _empty(self) -> bool:
+        try:
+            return self.log.chunk() is None
+        except Exception:  # the next try to pass it on counts it
+            log.debug("nothing more can be read of %s", self.log.path, exc_info=True)
+            return False
 
 
 class Shipping:
@@ -65,7 +89,7 @@ class Shipping:
         shipment = self._shipments.get(launch_id)
         if shipment is None:
             return None
-        shipment.log.finish()
+        shipment.guarded(launch_id, shipment.log.finish)
         self._soon.set()
         return shipment.log
 
@@ -85,8 +109,8 @@ class Shipping:
         """Shows every output, as far as it has come."""
         for launch_id, shipment in self._shipments.items():
             if not shipment.log.ended:
-                shipment.log.read()
-                self._seen(launch_id, shipment.log)
+                shipment.guarded(launch_id, shipment.log.read)
+                shipment.guarded(launch_id, partial(self._seen, launch_id, shipment.log))
 
     async def _ship(self) -> None:
         while True:
@@ -115,10 +139,10 @@ class Shipping:
 
     async def _pass_on(self, launch_id: str, shipment: _Shipment) -> None:
         for _ in range(PIECES_AT_A_LOOK):
-            text = None if shipment.refused else shipment.log.chunk()
-            if text is None:
-                return
             try:
+                text = None if shipment.refused else shipment.log.chunk()
+                if text is None:
+                    return
                 await self._send(launch_id, shipment.log, text)
                 shipment.failures = 0
             except RefusalError as no:
@@ -126,6 +150,12 @@ class Shipping:
                 shipment.refused = no.code != "unavailable"
                 return
             except (Unreachable, ProtocolError):
+                shipment.failures += 1
+                return
+            except Exception:
+                if not shipment.faulty:
+                    log.exception("passing on the output of %s", launch_id)
+                shipment.faulty = True
                 shipment.failures += 1
                 return
         self._soon.set()

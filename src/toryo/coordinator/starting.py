@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toryo.coordinator import environment, isolation, logs, processes, sandbox, secrets
+from toryo.coordinator import environment, files, isolation, logs, processes, sandbox, secrets
 from toryo.coordinator.config import Config
 from toryo.coordinator.orders import CheckOrder, Launch
 from toryo.coordinator.processes import Process
@@ -46,6 +46,8 @@ class Starter:
 
     PREPARED_WITHIN = 30.0
     """Seconds that `prepared` may take."""
+    MOST_BESIDE = 256 * 1024
+    """Bytes that are read at one look of what a program tells in another file."""
 
     def __init__(
         self,
@@ -142,7 +144,7 @@ class Starter:
             return None
         went_on = provider.keeps_context and provider.resumes
         before = Totals.read(launch.program_session.get("totals")) if went_on else Totals()
-        return Reading(provider.parse, before, provider.price)
+        return Reading(provider.parse, before, provider.price, asked=provider.asks_untold)
 
     def _setting(
         self, launch: Launch, provider: Provider, directory: Path, workspace: Path, resumed: Resumed | None
@@ -163,6 +165,15 @@ class Starter:
 
     def workspace(self, launch_id: str) -> Path:
         return self._workspaces.path(launch_id)
+
+    def told_beside(self, launch_id: str, name: str, since: int | None) -> tuple[str, int]:
+        """What a program has written into a file of the launch's directory since then, and how far that is. Of much,
+        the end."""
+        with os.fdopen(files.opened(self.workspace(launch_id) / name, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            begin = size if since is None else since if since <= size else 0
+            file.seek(max(begin, size - self.MOST_BESIDE))
+            return file.read(self.MOST_BESIDE).decode("utf-8", "replace"), size
 
     def clean_up(self, launch_id: str) -> None:
         self._workspaces.remove(launch_id)

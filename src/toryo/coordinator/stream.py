@@ -115,6 +115,13 @@ class Troubled:
     status: int | None = None
     retry_seconds: float | None = None
     final: bool = False
+    own: bool = False
+    """It is the program itself that says no: a limit of its own, or it was interrupted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The model is asked, by a program that names its session only later. (A session comes before the question.)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +138,7 @@ class Note:
     text: str
 
 
-Event = Said | Piece | Turned | Answering | Called | Returned | Used | Session | Troubled | NotConnected | Note
+Event = Said | Piece | Turned | Answering | Called | Returned | Used | Session | Troubled | Asked | NotConnected | Note
 Parse = Callable[[dict[str, Any]], Iterable[Event]]
 Price = Callable[[str | None, int, int, int], float | None]
 """US dollars for tokens of a model: read, written, and how many of those read came from a cache."""
@@ -186,12 +193,16 @@ class Reading:
     trouble: Troubled | None = None
     """The last no of the model's service that nothing good has followed."""
     not_connected: str | None = None
+    asked: bool = False
+    """Whether its model was asked, as far as it tells: a silent one then is the model's service."""
     signs_of_life: int = 0
     """How often the model spoke, called or was answered: trouble that goes on does not count."""
     _added: _Sum = field(default_factory=_Sum)
     _provisional: dict[str, Used] = field(default_factory=dict)
     """By answer; those without a name each for themselves."""
     _answers: set[str] = field(default_factory=set)
+    _said: bool = False
+    """Whether it has told what it used, not only on the way."""
     _answering: bool = False
     _open: str = ""
     """A line of the model's words that is not whole yet."""
@@ -226,6 +237,11 @@ class Reading:
         """What the program has told elsewhere than in its output."""
         for each in events:
             self._heard(each)
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether its model was asked, and has not answered anything."""
+        return self.asked and not self.signs_of_life
 
     @property
     def plain(self) -> str:
@@ -273,7 +289,9 @@ class Reading:
 
     @property
     def _unfinished(self) -> bool:
-        return bool(self._so_far.input_tokens or self._so_far.output_tokens)
+        """Or one that has worked and said nothing of it."""
+        silent = not self._said and bool(self.turns or self.tool_calls)
+        return silent or bool(self._so_far.input_tokens or self._so_far.output_tokens)
 
     def _money(self) -> float | None:
         parts = [self._cost]
@@ -294,7 +312,10 @@ class Reading:
                 self._used(event)
                 return ""
             case Session(id_):
-                self.session_id = id_
+                self.session_id, self.asked = id_, True
+                return ""
+            case Asked():
+                self.asked = True
                 return ""
             case Troubled(words, status):
                 known = self.trouble is not None and (self.trouble.words, self.trouble.status) == (words, status)
@@ -344,6 +365,7 @@ class Reading:
             self._provisional[used.answer or f"{len(self._provisional)}."] = used
             return
         self._provisional = {}
+        self._said = True
         self._answering = False  # a run is over
         if used.total:
             self._total = used
@@ -377,5 +399,7 @@ def _short(text: str, most: int) -> str:
 
 def _told(trouble: Troubled) -> str:
     status = f" ({trouble.status})" if trouble.status else ""
+    if trouble.own:
+        return f"! it gave up: {_short(trouble.words, LONGEST_RESULT)}\n"
     then = "" if trouble.retry_seconds is None else f"; again in {trouble.retry_seconds:g} s"
     return f"! the model's service said no{status}: {_short(trouble.words, LONGEST_RESULT)}{then}\n"

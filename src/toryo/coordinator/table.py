@@ -15,7 +15,7 @@ from toryo.coordinator.plan import Seconds, Seen, Stage, State, Stop
 from toryo.coordinator.processes import Process
 from toryo.coordinator.provider import Provider
 from toryo.coordinator.secrets import Mask
-from toryo.coordinator.stream import Event, Reading
+from toryo.coordinator.stream import Event, Reading, Troubled
 from toryo.coordinator.worktrees import Worktree
 
 REMEMBERED = 10_000
@@ -31,8 +31,12 @@ class Entry:
     log: Log | None = None
     mask: Mask | None = None
     stop: Stop | None = None
+    trouble: Troubled | None = None
+    """What the model's service had said when it was told to leave: what follows may come of that."""
     stage: Stage = Stage.NONE
     signalled_at: Seconds = 0.0
+    made_to_leave: bool = False
+    """Its process itself was signalled, not only what it has left behind."""
     leaderless_since: Seconds | None = None
     troubled_since: Seconds | None = None
     """Since when the model's service says no and nothing good has followed."""
@@ -46,6 +50,8 @@ class Entry:
     """Started by a predecessor: its order is known in part, and how it ends is not told."""
     elsewhere: list[Event] = field(default_factory=list)
     """What the program told elsewhere than in its output, in the run before it was reminded too."""
+    beside_at: int | None = 0
+    """How far what it tells in another file was read; None: what is there by now was."""
     reminded: bool = False
     """It had left without a report and was resumed: that happens once."""
 
@@ -53,6 +59,12 @@ class Entry:
         state = self._state(now)
         since = self.since if self.leaderless_since is None else self.leaderless_since
         return Seen(self.launch, state, since, self.stop, self.stage, self.signalled_at)
+
+    def tell_to_leave(self, stop: Stop) -> None:
+        self.stop = stop
+        if self.log is not None and self.log.reading is not None:
+            self.log.read()  # what it has said so far, and nothing that it says because of this
+            self.trouble = self.log.reading.trouble
 
     def heed(self, reading: Reading | None, now: Seconds) -> None:
         """Notes since when its model's service says no."""

@@ -20,7 +20,9 @@ SCHEDULE = "system:schedule"
 
 OWNER_ID = "owner"
 """The person who set up the server."""
-NO_ACCOUNT = frozenset({"command", "playbook", "script"})
+COMMAND = "command"
+"""The provider that runs the command of a task, and calls nobody meanwhile."""
+NO_ACCOUNT = frozenset({COMMAND, "playbook", "script"})
 """Providers behind which no model stands: nobody's quota is used."""
 
 

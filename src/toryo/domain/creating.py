@@ -137,6 +137,10 @@ def refuse_assignee(ground: Ground, manager: Agent, assignee_id: str) -> None:
         )
 
 
+DEEPEST = 50
+"""Levels of tasks below one another, whoever files them. Agents have a lower limit of their own (`max_depth`)."""
+
+
 def refuse_place(
     ground: Ground,
     parent: Task,
@@ -162,6 +166,17 @@ def refuse_place(
             parent_task_id=parent.id,
         )
     children = ground.tree.children(parent)
+    if parent.depth >= DEEPEST:
+        raise Refusal(
+            Code.LIMIT_REACHED,
+            say(
+                "Task {parent_id} is {count} levels deep; nothing is created below that.",
+                parent_id=parent.id,
+                count=DEEPEST,
+            ),
+            "File it higher up, or without a parent.",
+            parent_task_id=parent.id,
+        )
     if capped:
         _refuse_caps(ground, parent, children, len(drafts), replacing)
     if distinct:

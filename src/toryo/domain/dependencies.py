@@ -1,41 +1,93 @@
-"""Dependencies are a graph without cycles, over dependencies and parent-waits-for-child taken together."""
+"""Dependencies and parenthood are one graph without cycles: of the starts and the ends of tasks.
+
+A task starts when what it depends on has ended, and, as a part of something, when that has started: whoever works on
+the whole starts its parts. It ends when it has started and its parts have ended.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.wording import say
 
-WaitsFor = Callable[[list[str]], dict[str, list[str]]]
-"""For some tasks: which others each waits for (its dependencies and its children)."""
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What one task hangs on."""
+
+    dependencies: list[str] = field(default_factory=list)
+    children: list[str] = field(default_factory=list)
+    parent: str | None = None
 
 
-def path_to(targets: frozenset[str], starts: Iterable[str], waits_for: WaitsFor) -> list[str] | None:
-    """How one of `starts` comes to wait for one of `targets`, as ids; None if it never does. Breadth first."""
-    came_from: dict[str, str | None] = dict.fromkeys(starts)
+Linked = Callable[[list[str]], dict[str, Links]]
+"""For some tasks: what each hangs on."""
+
+Moment = tuple[str, bool]
+"""The start of a task (False), or its end (True)."""
+
+
+def path_to(target: Moment, starts: Iterable[Moment], linked: Linked) -> list[Moment] | None:
+    """How one of `starts` comes to wait for the target; None if it never does. Breadth first."""
+    came_from: dict[Moment, Moment | None] = dict.fromkeys(starts)
+    known: dict[str, Links] = {}
     frontier = list(came_from)
     while frontier:
-        hit = next((each for each in frontier if each in targets), None)
-        if hit is not None:
-            return _walk_back(hit, came_from)
-        following: list[str] = []
-        for task_id, others in waits_for(frontier).items():
-            for other in others:
+        if target in came_from:
+            return _walk_back(target, came_from)
+        new = sorted({task_id for task_id, _ in frontier} - known.keys())
+        known |= linked(new) if new else {}
+        following: list[Moment] = []
+        for moment in frontier:
+            for other in _awaits(moment, known.get(moment[0], Links())):
                 if other not in came_from:
-                    came_from[other] = task_id
+                    came_from[other] = moment
                     following.append(other)
         frontier = following
     return None
 
 
-def refuse_cycle(task_id: str, depends_on: Iterable[str], waits_for: WaitsFor) -> None:
-    """Refuses new dependencies of a task that lead back to it (its ancestors do too); names the cycle."""
-    found = path_to(frozenset({task_id}), depends_on, waits_for)
-    if found is None:
-        return
-    cycle = [task_id, *found]
-    raise Refusal(
+def _awaits(moment: Moment, links: Links) -> Iterator[Moment]:
+    task_id, is_end = moment
+    if is_end:
+        yield (task_id, False)
+        yield from ((each, True) for each in links.children)
+    else:
+        yield from ((each, True) for each in links.dependencies)
+        if links.parent is not None:
+            yield (links.parent, False)
+
+
+def refuse_cycle(task_id: str, depends_on: Iterable[str], linked: Linked) -> None:
+    """Refuses dependencies that would have a task wait for itself, by way of what stands above or below it, too."""
+    found = path_to((task_id, False), [(each, True) for each in depends_on], linked)
+    if found is not None:
+        raise _cycle([task_id, *_named(found)])
+
+
+def refuse_cycle_below(parent_id: str, depends_on: Collection[str], linked: Linked) -> None:
+    """The same for a new task below a parent, which ends after it: what it depends on may not wait for that end."""
+    found = path_to((parent_id, True), [(each, True) for each in depends_on], linked)
+    if found is not None and parent_id in depends_on:
+        raise Refusal(
+            Code.DEPENDENCY_CYCLE,
+            say("A part cannot depend on the task that it is a part of ({parent_id}).", parent_id=parent_id),
+            "Leave it out: a part starts after that task has started, and that task ends after its parts.",
+            cycle=[parent_id, parent_id],
+        )
+    if found is not None:
+        raise _cycle([parent_id, *_named(found)])
+
+
+def _named(path: list[Moment]) -> list[str]:
+    return [task_id for task_id, _ in groupby(each for each, _ in path)]
+
+
+def _cycle(cycle: list[str]) -> Refusal:
+    return Refusal(
         Code.DEPENDENCY_CYCLE,
         say("These dependencies would wait for each other for ever: {cycle}.", cycle=" -> ".join(cycle)),
         "Leave one of them out.",
@@ -43,7 +95,7 @@ def refuse_cycle(task_id: str, depends_on: Iterable[str], waits_for: WaitsFor) -
     )
 
 
-def _walk_back(last: str, came_from: dict[str, str | None]) -> list[str]:
+def _walk_back(last: Moment, came_from: dict[Moment, Moment | None]) -> list[Moment]:
     path = [last]
     before = came_from[last]
     while before is not None:

@@ -6,7 +6,7 @@ Everything guards and facts may look at, and the yes/no questions about starting
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -50,9 +50,11 @@ class Tree:
 
     def descendants(self, task: Task) -> Iterator[Task]:
         """Top down."""
-        for child in self.children(task):
+        left = self.children(task)[::-1]
+        while left:
+            child = left.pop()
             yield child
-            yield from self.descendants(child)
+            left.extend(reversed(self.children(child)))
 
     def is_below(self, task: Task, ancestor: Task) -> bool:
         return any(above.id == ancestor.id for above in self.ancestors(task))
@@ -176,10 +178,29 @@ class Ground:
             and not {*self._hindrances_of_task(task)} - {Hindrance.PROJECT_NOT_ACTIVE}
         )
 
+    def claimable(self, task: Task) -> bool:
+        """A queue task that could be claimed now (or after its rest)."""
+        return task.for_queue and task.status is Status.TODO and not {*self._hindrances_of_task(task)}
+
     def queued(self, task: Task) -> bool:
         """A queue task that could be claimed now, and whose queue has an agent."""
-        ready = task.status is Status.TODO and not {*self._hindrances_of_task(task)}
-        return task.for_queue and ready and task.agent_type in self.served
+        return self.claimable(task) and task.agent_type in self.served
+
+    def claimed(self, task: Task, agent_id: str) -> Ground:
+        """As it is once this agent works on a task of its queue: the open parts that an agent had made of it for itself
+        go along, as they do with every task that is given to somebody else."""
+        parts = self._parts_made_by_agents(task, agent_id)
+        own = replace(task, assignee_id=agent_id, status=Status.IN_PROGRESS, not_before=None)
+        return replace(self, tree=self.tree.changed(own, *parts))
+
+    def _parts_made_by_agents(self, task: Task, agent_id: str) -> Iterator[Task]:
+        for child in self.tree.children(task):
+            maker = self.agents.get(child.assignee_id or "")
+            if child.delegated or maker is None or maker.human:
+                continue
+            if child.open and maker.id != agent_id:
+                yield replace(child, assignee_id=agent_id, created_by=agent_id)
+            yield from self._parts_made_by_agents(child, agent_id)
 
     def dispatchable(self, child: Task, manager_id: str) -> bool:
         """A ready child whose assignee is able and has room, or that some able worker below could take."""

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.ground import Ground, Hindrance, Tree
 from toryo.domain.tasks import MOVES, Checks, Status, Task, verb
 from toryo.domain.times import Millis
-from toryo.domain.wording import say, together
+from toryo.domain.wording import Worded, constant, say, together
 
 NEEDS_REASON = frozenset({Status.BLOCKED, Status.FAILED, Status.CANCELLED})
 _SHOWN = 10
@@ -368,7 +368,8 @@ class _Moving:
                 if rest:
                     self.record(task, replace(task, blocked_on=rest), "")
                     continue
-                self.change(task, self.restored(task), moved_session=None)
+                cause = next(each for each in task.blocked_on if each in lifted)
+                self.change(task, self.restored(task), cause, moved_session=None)
                 self.restore_below(self.current(task))
                 freed.add(task.id)
             lifted = freed
@@ -446,8 +447,8 @@ def _complete(moving: _Moving) -> None:
     if still_open:
         raise Refusal(
             Code.SUBTASKS_OPEN,
-            say("{count} subtasks are open.", count=len(still_open)),
-            "Finish or cancel them first; get_next_action says which comes next.",
+            say("Subtasks of it are open ({count}).", count=len(still_open)),
+            "Finish or cancel them first.",
             task_id=task.id,
             open_subtasks=[
                 {"task_id": each.id, "title": each.title, "status": each.status.value} for each in still_open[:_SHOWN]
@@ -556,7 +557,7 @@ def _project_not_active(ground: Ground, _: Task) -> _Words:
     return (
         Code.NOT_NOW,
         say("Project {project_id} is {status}.", project_id=ground.project.id, status=ground.project.status),
-        "A person resumes it first (toryo project resume).",
+        "A person resumes it first (toryo project resume PRJ).",
         {"reason": f"project_{ground.project.status.value}"},
     )
 
@@ -565,7 +566,7 @@ def _not_approved(_: Ground, task: Task) -> _Words:
     return (
         Code.NOT_APPROVED,
         say("Task {task_id} is {approval}.", task_id=task.id, approval=task.approval),
-        "A person above its assignee approves it first.",
+        "A person above its assignee approves it first. Until then, go on with something else.",
         {"approval": task.approval.value},
     )
 
@@ -578,16 +579,33 @@ def _dependency(ground: Ground, task: Task) -> _Words:
     return (
         Code.DEPENDENCY_NOT_MET,
         say("Task {task_id} depends on tasks that are not completed: {names}.", task_id=task.id, names=names),
-        "Start those first, or change the dependencies; get_next_action names what can be started now.",
+        _before(waiting),
         {"waiting_for": [each.id for each in waiting[:_SHOWN]]},
     )
+
+
+def _before(waiting: Sequence[Task]) -> Worded:
+    """What must be done about the tasks that one waits for."""
+    never = [each.id for each in waiting if each.status is Status.CANCELLED]
+    failed = [each.id for each in waiting if each.status is Status.FAILED]
+    if never:
+        return say(
+            "Cancelled tasks are never completed: take {names} out of what this task waits for, or cancel this task.",
+            names=", ".join(never[:_SHOWN]),
+        )
+    if failed:
+        return say(
+            "Try what has failed again ({names}), take it out of what this task waits for, or cancel this task.",
+            names=", ".join(failed[:_SHOWN]),
+        )
+    return constant("Complete those first, or change what this task waits for.")
 
 
 def _unassigned(_: Ground, task: Task) -> _Words:
     return (
         Code.INVALID_TRANSITION,
         say("Task {task_id} has no assignee.", task_id=task.id),
-        "Assign it first (assign_task; people: toryo task edit ID --assignee AGENT).",
+        "Assign it to somebody first.",
         {},
     )
 
@@ -611,11 +629,18 @@ def _parallel_limit(ground: Ground, task: Task) -> _Words:
     return (
         Code.LIMIT_REACHED,
         say(
-            "{assignee_id} has {count} main tasks in progress here, which is its limit.",
+            "{assignee_id} is working on {names}, and may have {count} tasks in progress at a time in this project.",
             assignee_id=task.assignee_id,
+            names=", ".join(running),
             count=len(running),
+        )
+        if len(running) > 1
+        else say(
+            "{assignee_id} is working on {names}, and may have one task in progress at a time in this project.",
+            assignee_id=task.assignee_id,
+            names=", ".join(running),
         ),
-        "Assign another agent, or wait until one of them is finished.",
+        "Leave this one in todo and start it when that work is finished, or assign another agent.",
         {"running": running},
     )
 

@@ -26,6 +26,7 @@ class Kind(StrEnum):
     DELEGATION_FAILED = "delegation_failed"
     FAILED = "failed"
     DEAD_LETTER = "dead_letter"
+    STUCK = "stuck"
     STALLED = "stalled"
     BUDGET_USED_UP = "budget_used_up"
     AGENT_CANNOT_START = "agent_cannot_start"

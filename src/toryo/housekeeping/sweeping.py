@@ -1,8 +1,8 @@
-"""Ends what has run out: launches nobody signed in for, sessions whose lease is over."""
+"""Ends what has run out: launches nobody signed in for, sessions whose lease is over or whose work was taken away."""
 
 from __future__ import annotations
 
-from toryo.operations import ending
+from toryo.operations import ending, stopping
 from toryo.operations.call import Call
 
 
@@ -13,4 +13,4 @@ def sweep(call: Call) -> int:
         ended += ending.lapse(call, None, session)
     for launch in call.tx.launches.live():
         ended += ending.lapse(call, launch, None)
-    return ended
+    return ended + stopping.overdue(call)

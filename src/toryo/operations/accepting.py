@@ -65,7 +65,7 @@ def _running(language: Language, tool: str) -> dict[str, Any]:
 
 def _failed(call: Call, ground: Ground, task: Task) -> dict[str, Any]:
     failures = list(call.tx.tasks.details(task.id).check_failures)
-    failed = "; ".join(f"{each.get('check')}: {each.get('message')}" for each in failures)
+    failed = "; ".join(f"{each.get('check')}: {each.get('message')}" for each in failures).removesuffix(".")
     main = task.id == call.session.task_id
     told = words(f"checks_failed.{'main' if main else 'subtask'}", ground.project.settings.language, failed=failed)
     message = f"Acceptance checks failed: {failed}."

@@ -209,7 +209,7 @@ def _is_here(call: Call, token: OfDirectory) -> bool:
 
 
 class RotateToken(Parameters):
-    which: Literal["owner", "coordinator"] = Field(description="The token in owner.token, or in coordinator.token.")
+    which: Literal["owner", "coordinator"] = Field(description="Which of the data directory's two tokens.")
 
 
 class TokenRotated(Result):

@@ -15,7 +15,7 @@ from toryo.domain import ids, projects
 from toryo.domain.agents import Agent, Kind, Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import INTERRUPT, PAUSED, Notification
-from toryo.domain.launches import Purpose
+from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.projects import Project, Settings
 from toryo.domain.sessions import End
 from toryo.domain.times import iso
@@ -756,7 +756,7 @@ def deactivate_agent(call: Call, wanted: OneAgent) -> dict[str, Any]:
 
 
 class EndSession(Parameters):
-    session_id: Id = Field(description="The session.")
+    session_id: Id = Field(description="The session, or the launch: one that nobody has signed in for ends, too.")
     reason: Lines | None = Field(None, max_length=1000, description="Why.")
 
 
@@ -775,7 +775,10 @@ class SessionEnded(Result):
 )
 def end_session(call: Call, wanted: EndSession) -> dict[str, Any]:
     """End a session by force. Its task stays in progress, and its agent is started again if there is work."""
-    session = call.tx.sessions.find(wanted.session_id)
+    launch = call.tx.launches.find(wanted.session_id)
+    if launch is not None and call.sees(launch.project_id) and _end_unsigned(call, launch):
+        return {"success": True, "session_id": launch.id, "ended": True}
+    session = call.tx.sessions.find(wanted.session_id) if launch is None else call.tx.sessions.of_launch(launch.id)
     if session is None or not call.sees(session.project_id):
         raise Refusal(
             Code.SESSION_NOT_FOUND,
@@ -790,3 +793,15 @@ def end_session(call: Call, wanted: EndSession) -> dict[str, Any]:
             call.tx.launches.save(launch, replace(launch, stop_reason=End.ENDED_BY_PERSON.value))
         call.tx.hint(RIGHTS)
     return {"success": True, "session_id": session.id, "ended": not session.over}
+
+
+def _end_unsigned(call: Call, launch: Launch) -> bool:
+    """Ends a launch that nobody has signed in for; says whether it was one."""
+    call.enter(launch.project_id)
+    found = call.tx.launches.find(launch.id)
+    if found is None or found.state is not State.ORDERED:
+        return False
+    ended = ending.end_launch(call, found, State.EXITED, End.ENDED_BY_PERSON.value, told=True)
+    call.tx.launches.save(ended, replace(ended, stop_reason=End.ENDED_BY_PERSON.value))
+    call.tx.hint(RIGHTS)
+    return True

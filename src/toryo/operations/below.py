@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from toryo.domain import moves
 from toryo.domain.agents import Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.ground import Ground
+from toryo.domain.moves import Order
 from toryo.domain.sessions import Choice
-from toryo.domain.tasks import Status, Task
+from toryo.domain.tasks import Approval, Status, Task
 from toryo.operations import accepting, changing, showing
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later
@@ -25,6 +27,16 @@ def refuse_outside(ground: Ground, main: Task, task: Task) -> None:
         )
 
 
+def itself(task_id: str) -> Refusal:
+    """What whoever wants to change its own main task is told."""
+    return Refusal(
+        Code.PERMISSION_DENIED,
+        f"Task {task_id} is your main task itself: those above it change it.",
+        "If it cannot be done as it is, say so in your report: report_completed (blocked or failed).",
+        task_id=task_id,
+    )
+
+
 def acted(call: Call, choice: Choice) -> None:
     """What a manager chose is used up by acting on it."""
     if call.session.choice is choice:
@@ -38,10 +50,45 @@ def show_all(call: Call, tasks: list[Task]) -> list[dict[str, Any]]:
     return [
         {
             **showing.task(each, details[each.id], edges.get(each.id, [])),
+            **why_rejected(call, each),
             "dependency_failed": each.open and not ended.isdisjoint(edges.get(each.id, [])),
         }
         for each in tasks
     ]
+
+
+_LONG = 300
+"""Characters of a text in a list; `get_task` has all of it."""
+_ALWAYS = ("task_id", "title", "status", "priority", "assignee_id", "dependencies", "approval")
+_IF_ANY = (
+    *("description", "agent_type", "parent_task_id", "dependency_failed", "blocked_reason", "blocked_by"),
+    *("rejected_by", "rejection_reason", "summary", "error", "attempt", "completed_at"),
+)
+
+
+def show_briefly(call: Call, tasks: list[Task]) -> list[dict[str, Any]]:
+    """For agents, who pay for every word: what there is to say of each, under the same keys."""
+    return [_briefly(each) for each in show_all(call, tasks)]
+
+
+def _briefly(shown: dict[str, Any]) -> dict[str, Any]:
+    more = {key: shown.get(key) for key in _IF_ANY if shown.get(key) and (key, shown[key]) != ("attempt", 1)}
+    kept = {**{key: shown[key] for key in _ALWAYS}, **more}
+    return {key: _cut(value) if isinstance(value, str) else value for key, value in kept.items()}
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONG else text[:_LONG] + "…"
+
+
+def why_rejected(call: Call, task: Task) -> dict[str, Any]:
+    """Of a task that a person has rejected: by whom, and their reason."""
+    if task.approval is not Approval.REJECTED:
+        return {}
+    event = call.tx.events.newest_of(task.id, ("task.rejected",))
+    if event is None:
+        return {}
+    return {"rejected_by": event.actor_id, "rejection_reason": event.data.get("reason")}
 
 
 def _ended_badly(call: Call, task_ids: set[str]) -> set[str]:
@@ -51,7 +98,12 @@ def _ended_badly(call: Call, task_ids: set[str]) -> set[str]:
 
 
 def show(call: Call, task: Task) -> dict[str, Any]:
-    return showing.full_task(task, call.tx.tasks.details(task.id), call.tx.tasks.tree(task.root_id))
+    tree, handoffs = call.tx.tasks.tree(task.root_id), call.tx.handovers.handoffs(task.id)
+    return {
+        **showing.full_task(task, call.tx.tasks.details(task.id), tree),
+        **why_rejected(call, task),
+        "handoffs": showing.handoffs(handoffs),
+    }
 
 
 def move(call: Call, task_id: str, to: Status, reason: str | None) -> dict[str, Any] | Later:
@@ -68,13 +120,7 @@ def move(call: Call, task_id: str, to: Status, reason: str | None) -> dict[str, 
         )
     ground = call.ground(main)
     refuse_outside(ground, main, task)
-    if call.agent.role is not Role.MANAGER and task.assignee_id != call.agent.id:
-        raise Refusal(
-            Code.PERMISSION_DENIED,
-            f"Task {task.id} is {task.assignee_id}'s.",
-            "A worker moves its own subtasks only; call get_next_action.",
-            task_id=task.id,
-        )
+    _refuse_others(call, task)
     if task.status is to and task.moved_session == session.id and task.moved_from is not None:
         return _moved(task, task.moved_from, to, reason)
     changing.refuse_restless(call, task)
@@ -88,6 +134,32 @@ def move(call: Call, task_id: str, to: Status, reason: str | None) -> dict[str, 
         call.tx.tasks.save_details(task.id, **({"error": reason} if to is Status.FAILED else {"summary": reason}))
     acted(call, Choice.START if to is Status.IN_PROGRESS else Choice.ADJUST)
     return _moved(task, task.status, to, reason)
+
+
+def _refuse_others(call: Call, task: Task) -> None:
+    if call.agent.role is not Role.MANAGER and task.assignee_id != call.agent.id:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"Task {task.id} is {task.assignee_id}'s." if task.assignee_id else f"Task {task.id} is nobody's.",
+            "A worker moves its own subtasks only; call get_next_action.",
+            task_id=task.id,
+        )
+
+
+def may_move(call: Call, ground: Ground, task: Task, to: Status) -> bool:
+    """Whether `move` would be accepted for a task below the caller's main task: asked of the rules that judge it."""
+    try:
+        _refuse_others(call, task)
+        changing.refuse_restless(call, task)
+        moves.plan(ground, Order(task, to, call.actor, call.now, "asked"))
+    except Refusal:
+        return False
+    return True
+
+
+def may_change(call: Call, task: Task) -> bool:
+    """Whether a task below the caller's main task is its own to change: a manager's all are, a worker's self-made."""
+    return call.agent.role is Role.MANAGER or (task.assignee_id == call.agent.id and not task.delegated)
 
 
 def _moved(task: Task, before: Status, to: Status, reason: str | None) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
+from toryo.operations import present
 from toryo.operations.holds import Holds
 from toryo.operations.pacing import Pace
 from toryo.operations.permissions import Caller, Kind, Login
@@ -71,6 +72,9 @@ class TokenFiles(Protocol):
 
 class Call:
     """`may_wait` says whether a handler may answer `Later`; `session` follows what the call does to its session."""
+
+    place = 0
+    """Among several calls of one transaction: what is filed in each stays in their order."""
 
     def __init__(
         self,
@@ -127,6 +131,10 @@ class Call:
         if self.caller.kind is Kind.QUEUE:
             return Actor(self.caller.actor_id)
         return Actor(SYSTEM, everything=True, guard=True)
+
+    def forget(self) -> None:
+        """From here on the caller is nobody: what was shown is over, and something else says who it is."""
+        self.caller, self._session, self._stored = Caller(Kind.NOBODY), None, None
 
     def adopt(self, session: Session) -> None:
         """From here on this is the caller's session (it has just signed in)."""
@@ -228,7 +236,7 @@ class Call:
             raise Refusal(
                 Code.TASK_NOT_FOUND,
                 say("There is no task {task_id} here.", task_id=task_id),
-                "list_tasks has the ids of the tasks of your project.",
+                self._where_tasks_are(),
                 task_id=task_id,
             )
         return found
@@ -239,10 +247,23 @@ class Call:
             raise Refusal(
                 Code.AGENT_NOT_FOUND,
                 say("There is no agent {agent_id}.", agent_id=agent_id),
-                "List the agents for their ids (list_subordinates; people: toryo agent list).",
+                present.told(self) if self.of_agent else "List the agents for their ids (toryo agent list).",
                 agent_id=agent_id,
             )
         return found
+
+    @property
+    def of_agent(self) -> bool:
+        """Whether an agent's program calls: what people do about something would be no help to it."""
+        return self.caller.kind in (Kind.SESSION, Kind.LAUNCH, Kind.QUEUE)
+
+    def _where_tasks_are(self) -> str:
+        """Where this caller finds ids of tasks."""
+        if self.caller.kind is Kind.SESSION:
+            return "list_tasks has the ids of the tasks of your project."
+        if self.caller.kind is Kind.QUEUE:
+            return "Use a task_id that create_task or poll_tasks has answered to you."
+        return "List the tasks for their ids (toryo task list --project PRJ)."
 
     def sees(self, project_id: str) -> bool:
         """Sessions see their own project; people the projects they belong to; owners, viewers and Toryo all."""

@@ -6,7 +6,7 @@ table and the reference are derived from it. Handlers stand in the group files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -57,6 +57,11 @@ class Parameters(BaseModel):
 
     _few = model_validator(mode="before")(staticmethod(_few))
 
+    @classmethod
+    def names_for(cls, _given: Mapping[str, Any]) -> list[str]:
+        """The parameters that whoever has given these may mean."""
+        return list(cls.model_fields)
+
     @field_validator("*")
     @classmethod
     def _one_line(cls, value: Any, about: ValidationInfo) -> Any:
@@ -103,6 +108,44 @@ class Route:
 
 
 @dataclass(frozen=True)
+class Form:
+    """How an operation is shown to one kind of caller: without the parameters that mean nothing to it.
+
+    What is not shown is taken all the same. `words` are descriptions in place of those that are for others.
+    """
+
+    without: frozenset[str]
+    required: tuple[str, ...] = ()
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, schema: dict[str, Any]) -> dict[str, Any]:
+        shown: dict[str, Any] = self._lessened(schema)
+        if self.required:
+            shown = {**shown, "required": list(self.required)}
+        defined = shown.get("$defs", {})
+        shown = {key: value for key, value in shown.items() if key != "$defs"}
+        kept: dict[str, Any] = {}
+        while new := {name: defined[name] for name in _named({**shown, "$defs": kept}) if name not in kept}:
+            kept |= new
+        return {**shown, "$defs": kept} if kept else shown
+
+    def _lessened(self, schema: Any, *, at: str = "") -> Any:
+        if isinstance(schema, list):
+            return [self._lessened(each) for each in schema]
+        if not isinstance(schema, dict):
+            return schema
+        kept = {
+            name: self._lessened(each, at=name)
+            for name, each in schema.items()
+            if not (at == "properties" and name in self.without)
+        }
+        if at == "properties":
+            told = {name: {**kept[name], "description": text} for name, text in self.words.items() if name in kept}
+            kept |= told
+        return kept
+
+
+@dataclass(frozen=True)
 class Operation:
     name: str
     summary: str
@@ -128,6 +171,8 @@ class Operation:
     """Whether it stands behind an MCP resource or prompt."""
     asks_for: str | None = None
     """What `listed_schema` shows connections that carry no credential: `session_token` or `api_key`."""
+    form: Form | None = None
+    """As one kind of caller is shown it, if not whole."""
 
     @cached_property
     def doors(self) -> frozenset[Door]:
@@ -146,6 +191,7 @@ class Operation:
         Left out: the longest lengths (a refusal names them), and that an optional parameter may be null.
         """
         brief: dict[str, Any] = _brief(self.input_schema)
+        brief = self.form.of(brief) if self.form is not None else brief
         if self.asks_for:
             told = "From authenticate." if self.asks_for == "session_token" else "Your API key."
             token = {"type": "string", "description": told}
@@ -246,7 +292,25 @@ def _brief(schema: Any, *, at: str = "") -> Any:
     if len(others) == 1 and schema.get("default", ...) is None:
         schema = {**{key: value for key, value in schema.items() if key != "anyOf"}, **others[0]}
     kept = {key: value for key, value in schema.items() if key not in _COSTLY or not _worthless(key, value)}
-    return {key: _brief(value, at=key) for key, value in kept.items()}
+    return {key: _choices(value) if key == "enum" else _brief(value, at=key) for key, value in kept.items()}
+
+
+_ALSO_TAKEN = {"pending": "todo", "done": "completed", "urgent": "critical"}
+"""Other names of the same choice: taken, and not worth a token."""
+
+
+def _choices(values: list[Any]) -> list[Any]:
+    return [each for each in values if _ALSO_TAKEN.get(each) not in values]
+
+
+def _named(schema: Any) -> Iterable[str]:
+    """The definitions that a schema refers to."""
+    if isinstance(schema, list):
+        return [name for each in schema for name in _named(each)]
+    if not isinstance(schema, dict):
+        return []
+    own = [schema["$ref"].rpartition("/")[2]] if isinstance(schema.get("$ref"), str) else []
+    return [*own, *(name for each in schema.values() for name in _named(each))]
 
 
 def _worthless(key: str, value: Any) -> bool:

@@ -15,7 +15,7 @@ from toryo.domain.agents import SYSTEM
 from toryo.domain.creating import Draft, in_order
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.ground import Ground
-from toryo.domain.handover import INTERRUPT, Notification, address_of_task
+from toryo.domain.handover import INTERRUPT, Notification, address_of_agent, address_of_task
 from toryo.domain.launches import Purpose
 from toryo.domain.moves import Actor, Change, Order
 from toryo.domain.projects import Approvals, Project
@@ -55,7 +55,7 @@ def refuse_restless(call: Call, task: Task) -> None:
         raise Refusal(
             Code.RUNAWAY,
             say("This session has moved task {task_id} {moves_made} times.", task_id=task.id, moves_made=moves_made),
-            "Call report_completed with blocked, or logout, and end this process.",
+            'Say what stood in your way: report_completed(result="blocked", summary="why"). Then end this process.',
             action="exit",
         )
 
@@ -234,12 +234,24 @@ def tell_above(call: Call, task: Task, kind: str, message: str) -> None:
 
 
 def tell_judged(call: Call, task: Task, verdict: str, reason: str | None) -> None:
-    """A person has approved or rejected a task: who asked for it, and who works above it, hear of it."""
-    message = f"{quoted(task.title)} ({task.id}) was {verdict}.{_why(reason)}"
+    """A person has approved or rejected a task: who asked for it, and who works above it, hear of it.
+
+    An agent that asked and is not here is told when it works again; a person, in their thread with whom they asked.
+    """
+    then = " It waits in the backlog until somebody starts it." if task.status is Status.BACKLOG else ""
+    message = f"{quoted(task.title)} ({task.id}) was {verdict}.{_why(reason)}{then if verdict == 'approved' else ''}"
     tell_above(call, task, "status_change", message)
-    asker = call.tx.sessions.live_of(task.project_id, task.requested_by or "").get(Purpose.TASK)
-    if asker is not None and asker.agent_id != call.actor.id:
-        notify(call, task, asker.agent_id, asker.id, "status_change", message)
+    asker = call.tx.agents.find(task.requested_by or "")
+    if asker is None or asker.id == call.actor.id:
+        return
+    if asker.human:
+        about = task.created_by if task.created_by != asker.id else task.assignee_id
+        if about not in (None, asker.id):
+            talking.tell_person(call, task.project_id, asker.id, about, message, task.id)
+        return
+    session = call.tx.sessions.live_of(task.project_id, asker.id).get(Purpose.TASK)
+    address = session.id if session is not None else address_of_agent(task.project_id, asker.id)
+    notify(call, task, asker.id, address, "status_change", message)
 
 
 def steer(call: Call, task: Task, message: str) -> str | None:
@@ -322,12 +334,24 @@ def _resolved(
 
 
 def existing_dependency(call: Call, project_id: str, task_id: str) -> Task:
+    """A task of the project that can still be completed, or was. Raises Refusal."""
     task = call.tx.tasks.find(task_id)
     if task is None or task.project_id != project_id:
         raise Refusal(
             Code.TASK_NOT_FOUND,
             say("The dependency {task_id} is no task of this project and no local_id of this call.", task_id=task_id),
-            "Use ids from list_tasks, or local ids of the same batch.",
+            "Use ids of tasks of this project, or local ids of the same call.",
+            task_id=task_id,
+        )
+    if task.status in (Status.FAILED, Status.CANCELLED):
+        raise Refusal(
+            Code.DEPENDENCY_NOT_MET,
+            say(
+                "The dependency {task_id} is {status}: it will not be completed.",
+                task_id=task_id,
+                status=task.status,
+            ),
+            "Leave it out, or depend on a task that replaces it. A failed one may be tried again first.",
             task_id=task_id,
         )
     return task
@@ -340,7 +364,7 @@ def _refuse_cycles(call: Call, parent: Task | None, wanted: Sequence[Sequence[st
     for depends_on in wanted:
         existing = [each.id for each in call.tx.tasks.find_all(depends_on)]
         if existing:
-            graph.refuse_cycle(parent.id, existing, call.tx.tasks.waits_for)
+            graph.refuse_cycle_below(parent.id, existing, call.tx.tasks.linked)
 
 
 def _approval(call: Call, project: Project) -> Approval:
@@ -359,7 +383,7 @@ def _task(
         root_id=parent.root_id if parent else task_id,
         parent_id=parent.id if parent else None,
         depth=parent.depth + 1 if parent else 1,
-        ordinal=place,
+        ordinal=call.place + place,
         title=draft.title.strip(),
         status=status,
         priority=draft.priority,
@@ -519,7 +543,7 @@ def depend(call: Call, task: Task, add: Sequence[str], remove: Sequence[str]) ->
     added = [each for each in dict.fromkeys(add) if each not in present or each in removed]
     for each in added:
         existing_dependency(call, task.project_id, each)
-    graph.refuse_cycle(task.id, added, call.tx.tasks.waits_for)
+    graph.refuse_cycle(task.id, added, call.tx.tasks.linked)
     call.tx.tasks.disconnect(task, removed)
     call.tx.tasks.connect(task, added)
     if added or removed:

@@ -18,7 +18,7 @@ from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, Parameters, operation
 from toryo.operations.fields import Lines
 from toryo.operations.permissions import Grant
-from toryo.operations.results import Result, Said
+from toryo.operations.results import Said
 from toryo.workflow import next_action
 from toryo.workflow.instructions import words
 
@@ -67,6 +67,8 @@ class _HandOut:
         self.project_id = call.session.project_id
         self.box = call.tx.chat.mailbox(self.project_id, self.agent.id)
         self.redelivered_to = self.box.redelivered_to
+        self.again: set[str] = set()
+        """Delegations that this agent has had in hand before."""
         self.messages = call.tx.chat.undelivered(self.box, chat.HANDED_OUT_AT_ONCE)
         self.conversations = call.tx.chat.unsettled(self.project_id, self.agent.id)
         self.delegations = call.tx.chat.open_delegations(self.project_id, self.agent.id)
@@ -78,6 +80,7 @@ class _HandOut:
         open_ = [each for each in self.conversations if each.open]
         over = [each for each in self.conversations if not each.open and not each.told(self.agent.id)]
         waiting = [each for each in self.delegations if each.status is DelegationStatus.PENDING]
+        self.again = {each.id for each in waiting if each.processed_at is not None}
         taken = [conversing.take(self.call, each) for each in waiting]
         self._deliver(over, changed=bool(self.messages or invited or over or taken))
         turns = [each for each in open_ if each.awaits(self.agent.id)]
@@ -189,6 +192,10 @@ class _HandOut:
         target = self.call.tx.agents.find(delegation.target_agent_id)
         key = "chat.delegation_to_person" if target is not None and target.human else "chat.delegation_to_agent"
         key = "chat.delegation_in_hand" if conversation is not None else key
+        if delegation.id in self.again and any(
+            each.from_agent_id == delegation.target_agent_id for each in self.messages
+        ):
+            key = "chat.delegation_answered"
         return words(key, language, delegation_id=delegation.id, target=delegation.target_agent_id)
 
 
@@ -305,7 +312,8 @@ def _write(call: Call, target: Agent, content: str, related_task_id: str | None)
     if not wrote_before:
         talking.refuse_partner(call, project, call.agent, target)
     message = talking.store(call, project.id, call.agent.id, target, content, related_task_id=related_task_id)
-    return {"success": True, "message_id": message.id, "to_agent_id": target.id, "conversation_id": None}
+    sent = {"success": True, "message_id": message.id, "to_agent_id": target.id, "conversation_id": None}
+    return {**sent, "instruction": words("get_next_action", call.language)}
 
 
 class SendMessage(Parameters):
@@ -529,10 +537,10 @@ def report_delegation_completed(call: Call, report: ReportDelegation) -> dict[st
 
 class NotifyTaskSession(Parameters):
     message: Content = Field(description="What your task session should know.")
-    task_id: Id | None = Field(None, description="For whoever of you works on this task.")
+    task_id: Id | None = Field(None, description="Only for your session that works on this task.")
 
 
-class Notified(Result):
+class Notified(Said):
     notification_id: str
     delivered_to: str
 
@@ -575,4 +583,5 @@ def notify_task_session(call: Call, wanted: NotifyTaskSession) -> dict[str, Any]
     call.tx.handovers.notify(notification)
     call.event("notification.left", task=task, agent_id=call.agent.id, data={"notification_id": notification.id})
     to = "the running task session" if reached else "the next task session"
-    return {"success": True, "notification_id": notification.id, "delivered_to": to}
+    told = words("get_next_action", call.language)
+    return {"success": True, "notification_id": notification.id, "delivered_to": to, "instruction": told}

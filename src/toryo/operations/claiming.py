@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from enum import StrEnum
 from typing import Any
 
 from toryo.domain import queue
@@ -26,24 +27,60 @@ _TORYO = Actor(SYSTEM, everything=True, guard=True)
 def claim(call: Call, task: Task, agent: Agent, launch_id: str | None = None) -> Task | None:
     """The task becomes this agent's, in progress, with a lease; None if the rules of starting say no."""
     ground = call.ground(task, agent.id)
-    given = replace(ground.tree.tasks[task.id], assignee_id=agent.id, not_before=None)
-    becomes = replace(ground, tree=ground.tree.changed(given))
+    claimed = ground.claimed(task, agent.id)
+    given = replace(claimed.tree.tasks[task.id], status=task.status)
+    becomes = replace(claimed, tree=claimed.tree.changed(given))
     if not becomes.startable(given):
         return None
     call.tx.tasks.save(task, given)
-    lease = (task.timeout_seconds or queue.TIMEOUT_SECONDS) * SECOND
-    call.tx.queues.add_claim(
-        Claim(task.id, task.attempt, task.project_id, agent.id, call.now, call.now + lease, lease, launch_id)
-    )
+    for before in ground.tree.descendants(task):
+        part = becomes.tree.tasks[before.id]
+        if part.assignee_id != before.assignee_id:
+            call.tx.tasks.save(before, part)
+            moved = {"from": before.assignee_id, "to": part.assignee_id}
+            call.event("task.assigned", task=part, agent_id=agent.id, fact=True, data=moved)
+    _add(call, task, agent.id, launch_id)
     after = changing.move(call, becomes, given, Status.IN_PROGRESS, actor=Actor(agent.id))
     call.event("claim.taken", task=after, agent_id=agent.id, data={"attempt": task.attempt, "launch_id": launch_id})
     return after
 
 
+def claim_again(call: Call, task_id: str, agent_id: str, launch_id: str) -> None:
+    """A launch goes on with the queue task that its agent has kept: its end decides about the task as the first did.
+
+    The task stays as it is, in the same attempt.
+    """
+    task = call.tx.tasks.find(task_id)
+    if task is None or not (task.for_queue and task.in_progress and task.assignee_id == agent_id):
+        return
+    if call.tx.queues.live_claim(task.id) or call.tx.queues.claim(task.id, task.attempt):
+        return
+    _add(call, task, agent_id, launch_id)
+    call.event("claim.taken", task=task, agent_id=agent_id, data={"attempt": task.attempt, "launch_id": launch_id})
+
+
+def _add(call: Call, task: Task, agent_id: str, launch_id: str | None) -> None:
+    lease = (task.timeout_seconds or queue.TIMEOUT_SECONDS) * SECOND
+    call.tx.queues.add_claim(
+        Claim(task.id, task.attempt, task.project_id, agent_id, call.now, call.now + lease, lease, launch_id)
+    )
+
+
+class Fate(StrEnum):
+    """What becomes of the queue task of a launch that is over. Only failing, or being lost, costs an attempt."""
+
+    KEPT = "kept"
+    """Its agent was told to leave and is started for it again: the task stays its own, in progress."""
+    RETURNED = "returned"
+    """It goes back as if nobody had claimed it."""
+    LOST = "lost"
+    """An attempt is used up."""
+
+
 def lose(call: Call, lost: Claim, reason: str, *, counted: bool = True, rest: bool = True, outcome: Any = None) -> None:
     """Its holder has it no more: it is ready again after a rest, or has failed where no attempt is left.
 
-    `counted` is false for a launch that nobody signed in for: it is as if there had been no claim. `outcome` is what
+    `counted` is false for a holder that has done nothing wrong: it is as if there had been no claim. `outcome` is what
     its holder has submitted, if it was that.
     """
     live = call.tx.queues.live_claim(lost.task_id)
@@ -82,11 +119,17 @@ def lapse(call: Call, project_id: str | None = None) -> int:
     return len(over)
 
 
-def release_launch(call: Call, launch_id: str, task_id: str | None, *, counted: bool) -> None:
-    """A launch that claimed a queue task is over: what it has not finished goes back."""
+def release_launch(call: Call, launch_id: str, task_id: str | None, fate: Fate) -> None:
+    """A launch that claimed a queue task is over: what it has not finished goes back, or stays its agent's."""
     held = call.tx.queues.live_claim(task_id) if task_id is not None else None
-    if held is not None and held.launch_id == launch_id:
-        lose(call, held, "lost" if counted else "released", counted=counted)
+    if held is None or held.launch_id != launch_id:
+        return
+    if fate is Fate.KEPT:
+        call.tx.queues.delete_claim(held)
+        data = {"attempt": held.attempt, "launch_id": launch_id}
+        call.event("claim.kept", task=call.tx.tasks.find(held.task_id), agent_id=held.agent_id, data=data)
+    else:
+        lose(call, held, "lost" if fate is Fate.LOST else "released", counted=fate is Fate.LOST)
 
 
 def self_driven(call: Call, agent_id: str) -> Agent | None:

@@ -21,7 +21,7 @@ from toryo.domain.launches import LIVE, Launch, Purpose, State
 from toryo.domain.sessions import End, Session
 from toryo.domain.times import SECOND, Millis, iso
 from toryo.domain.worktrees import Errand
-from toryo.operations import changing, ending, hands, launching, server_id
+from toryo.operations import changing, ending, hands, launching, server_id, stopping
 from toryo.operations.call import WORK, Call
 from toryo.operations.catalogue import FewNames, Later, NoParameters, Parameters, operation
 from toryo.operations.fields import Printed
@@ -36,10 +36,19 @@ from toryo.workflow.snapshot import Snapshot
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 
+Labels = list[str]
+_OFFERED: Any = Field(
+    default_factory=list,
+    max_length=100,
+    description="What it offers; agents that ask for more go elsewhere.",
+)
+
 ADOPTABLE_AFTER: Millis = 90 * SECOND
 """A launch belongs to the Coordinator that got it until its owner has not called for so long."""
 
-NEVER_COUNTED = frozenset({"quota", "rate_limited", "stopped", "coordinator_stopped", "timed_out", "killed"})
+NEVER_COUNTED = frozenset(
+    {"quota", "rate_limited", "service_failed", "stopped", "coordinator_stopped", "timed_out", "killed"}
+)
 """Ends that are not the agent's own: they are never counted as leaving without a report."""
 
 NO_FAILURE = frozenset({"stopped", "coordinator_stopped"})
@@ -66,6 +75,7 @@ def list_managed_agents(call: Call, _: NoParameters) -> dict[str, Any]:
 
 class AgentId(Parameters):
     agent_id: Id = Field(description="The agent.")
+    labels: Labels = _OFFERED
 
 
 class ShouldStart(Result):
@@ -76,6 +86,8 @@ class ShouldStart(Result):
 @operation("should_start", grant=Grant.COORDINATOR, parameters=AgentId, result=ShouldStart, reads=True)
 def should_start(call: Call, wanted: AgentId) -> dict[str, Any]:
     """Whether the agent should be started now, and with which program. Creates nothing."""
+    if not _fits_here(call.tx.agents.find(wanted.agent_id), wanted.labels):
+        return {"success": True, "should_start": False}
     for purpose in Purpose:
         for project_id in call.tx.agents.projects_of(wanted.agent_id):
             snapshot, decision = launching.decide(call, wanted.agent_id, project_id, purpose, changes=False)
@@ -88,6 +100,7 @@ class AgentAction(Parameters):
     agent_id: Id = Field(description="The agent.")
     project_id: Id | None = Field(None, description="Only in this project.")
     purpose: Literal["task", "chat"] | None = Field(None, description="Only for this purpose.")
+    labels: Labels = _OFFERED
 
 
 class ActionResult(Result):
@@ -115,14 +128,22 @@ def get_agent_action(call: Call, wanted: AgentAction) -> dict[str, Any]:
         for each in purposes
         for project_id in projects
     ]
+    elsewhere = not _fits_here(agent, wanted.labels)
     for action in (Action.STOP, Action.START):
         for purpose, project_id, snapshot, decision in asked:
+            if decision.action is action and elsewhere and action is Action.START:
+                return _held(agent.id, project_id, purpose, "no_labels", "it asks for labels that are not offered here")
             if decision.action is action:
                 return _acted_on(call, snapshot, decision, purpose, project_id)
     if not asked:
         return _held(agent.id, None, Purpose.TASK, "agent_not_assigned", "a member of no project")
     purpose, project_id, _, decision = asked[0]
     return _held(agent.id, project_id, purpose, decision.reason, decision.words)
+
+
+def _fits_here(agent: Agent | None, labels: list[str]) -> bool:
+    """Whether all that the agent asks for is offered."""
+    return agent is None or agent.labels <= set(labels)
 
 
 def _held(agent_id: str, project_id: str | None, purpose: Purpose, reason: str, rule: str) -> dict[str, Any]:
@@ -151,10 +172,18 @@ def _acted_on(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpo
     else:
         launch = snapshot.launches.get(purpose)
         said["launch_id"] = launch.id if launch else None
+        if launch is not None:
+            stopping.stop(call, launch, decision)
     return said
 
 
 # --- asking for all at once ------------------------------------------------------------------------------------------
+
+
+class Directory(Parameters):
+    agent_id: Id | None = Field(None, description="Of this agent.")
+    project_id: Id | None = Field(None, description="Or of this project.")
+    directory: str = Field(min_length=1, max_length=4_000, description="Its path there.")
 
 
 class ClaimStarts(Parameters):
@@ -181,13 +210,12 @@ class ClaimStarts(Parameters):
     )
     agent_ids: list[Id] | None = Field(None, max_length=20_000, fail_fast=True, description="Only these agents.")
     providers: list[str] | None = Field(None, max_length=100, description="Only agents of these providers.")
-    labels: list[str] = Field(
-        default_factory=list,
-        max_length=100,
-        description="What it offers; agents that ask for more go elsewhere.",
-    )
+    labels: Labels = _OFFERED
     capabilities: list[str] | None = Field(
         None, max_length=100, description="Only agents with one of these capabilities."
+    )
+    directories: list[Directory] | None = Field(
+        None, max_length=20_000, fail_fast=True, description="Where agents work on its machine, if elsewhere."
     )
     server_id: str | None = Field(
         None, max_length=64, description="The server that it works with (health_check): any other one refuses."
@@ -238,8 +266,17 @@ def _refuse_for_another_server(call: Call, asked: ClaimStarts) -> None:
 
 
 def _seen(asked: ClaimStarts) -> Seen:
+    given = asked.directories or []
+    directories = {f"project:{each.project_id}": each.directory for each in given if each.project_id}
+    directories |= {f"agent:{each.agent_id}": each.directory for each in given if each.agent_id}
     return Seen(
-        asked.coordinator_id, len(asked.running), asked.providers, asked.labels, asked.capabilities, asked.agent_ids
+        asked.coordinator_id,
+        len(asked.running),
+        asked.providers,
+        asked.labels,
+        asked.capabilities,
+        asked.agent_ids,
+        directories=directories,
     )
 
 
@@ -301,7 +338,7 @@ def _stop_over(call: Call, launch: Launch) -> list[dict[str, Any]]:
     """
     if launch.stop_since is not None and call.now - launch.stop_since < _TELL_AGAIN_AFTER:
         return []
-    reason = launch.stop_reason or "launch_over"
+    reason = launch.stop_reason or ("not_signed_in" if launch.state is State.EXPIRED else "launch_over")
     call.tx.launches.save(launch, replace(launch, stop_since=call.now, stop_reason=reason))
     over = (launch.ended_at or call.now) + call.context.limits.stop_grace if reason == "launch_over" else call.now
     left = max(0, over - call.now)
@@ -310,27 +347,36 @@ def _stop_over(call: Call, launch: Launch) -> list[dict[str, Any]]:
 
 def _stop_live(call: Call, launch: Launch) -> list[dict[str, Any]]:
     """What the launch decision says; a stopped session ends here, its process is ended by the Coordinator."""
-    if launch.state is not State.SIGNED_IN:
-        return []
+    if launch.state is State.ORDERED:
+        return _stop_unsigned(call, launch)
     _, decision = launching.decide(call, launch.agent_id, launch.project_id, launch.purpose)
     if decision.action is not Action.STOP:
         return []
-    session = call.tx.sessions.of_launch(launch.id)
-    if session is not None and not session.over:
-        ending.end_session(call, session, End.TOLD_TO_EXIT)
-        call.event(
-            "session.stopped",
-            project_id=launch.project_id,
-            agent_id=launch.agent_id,
-            session_id=session.id,
-            launch_id=launch.id,
-            data={"reason": decision.reason, "row": decision.row},
-        )
-    if decision.reason in ("silent", "time_limit"):  # a runaway's session cools down however it ends
-        ending.cool(call, launch.agent_id, launch.purpose, decision.reason, None)
-    ended = _launch(call, launch.id)
-    call.tx.launches.save(ended, replace(ended, stop_since=call.now, stop_reason=decision.reason))
+    stopping.stop(call, launch, decision)
     return [_stop(launch.id, decision.reason, 0)]
+
+
+def _stop_unsigned(call: Call, launch: Launch) -> list[dict[str, Any]]:
+    """A launch that nobody has signed in for ends at once when what it was for is over: its agent knows nothing yet."""
+    _, decision = launching.decide(call, launch.agent_id, launch.project_id, launch.purpose)
+    launch = _launch(call, launch.id)
+    if not launch.live:  # it was given up just now
+        return _stop_over(call, launch)
+    reason = decision.reason if decision.reason in _NOT_WANTED else None
+    task = call.tx.tasks.find(launch.task_id) if launch.task_id is not None else None
+    mine = task is not None and task.in_progress and task.assignee_id == launch.agent_id
+    if reason is None and launch.task_id is not None and not mine:
+        reason = "task_withdrawn"
+    if reason is None:
+        return []
+    ending.end_launch(call, launch, State.EXITED, reason, told=True)
+    ended = _launch(call, launch.id)
+    call.tx.launches.save(ended, replace(ended, stop_since=call.now, stop_reason=reason))
+    return [_stop(launch.id, reason, 0)]
+
+
+_NOT_WANTED = frozenset({"project_paused", "agent_not_assigned", "agent_inactive", "not_managed"})
+"""Reasons to hold an agent for which a launch that nobody has signed in for is ended, too."""
 
 
 def _starts(call: Call, asked: ClaimStarts, lost: list[Launch], candidates: list[Standing]) -> list[dict[str, Any]]:
@@ -479,7 +525,7 @@ def _may_start(agent: Agent | None, asked: ClaimStarts) -> bool:
     if agent is None or (asked.agent_ids is not None and agent.id not in asked.agent_ids):
         return False
     fits = asked.capabilities is None or not set(asked.capabilities).isdisjoint(agent.capabilities)
-    return fits and agent.labels <= set(asked.labels) and any(_runs(each, asked) for each in agent.programs)
+    return fits and _fits_here(agent, asked.labels) and any(_runs(each, asked) for each in agent.programs)
 
 
 def _runs(program: Program | None, asked: ClaimStarts) -> bool:
@@ -774,9 +820,14 @@ def _cooldown(call: Call, launch: Launch, exit_: ProcessExit) -> Millis | None:
     reason = _class_of(exit_) or ("could_not_connect" if never_signed_in else "crashed")
     if exit_.quota_reset_seconds is not None and reason not in ("rate_limited", "quota"):
         reason = "quota"
+    explained = None
+    if launch.state is State.EXPIRED:  # its agent cools down for it already
+        explained = ending.explain_missing(call, launch, reason, exit_.quota_reset_seconds)
     account = _account(call, launch)
     if reason == "quota" and account is not None:
         return ending.cool_account(call, account, reason, exit_.quota_reset_seconds, launch.agent_id)
+    if launch.state is State.EXPIRED:
+        return explained
     program = ending.program_of(launch)
     return ending.cool(call, launch.agent_id, launch.purpose, reason, exit_.quota_reset_seconds, program)
 

@@ -11,13 +11,16 @@ from toryo.domain.sessions import End, Session
 from toryo.domain.tasks import Status, Task, Wait
 from toryo.operations import changing, claiming, conversing
 from toryo.operations.call import WORK, Call
+from toryo.operations.claiming import Fate
+from toryo.workflow import launch as rows
 
 GUARD = Actor(SYSTEM, everything=True, guard=True)
 
 _BY_ORDER = frozenset({End.REPORTED, End.LEFT_TO_WAIT, End.TOLD_TO_EXIT})
 _WELL = frozenset({End.REPORTED, End.LEFT_TO_WAIT})
 _NOT_ITS_FAULT = frozenset({End.LEASE_EXPIRED, End.ENDED_BY_PERSON, End.DISMISSED})
-_FROM_OUTSIDE = frozenset({"coordinator_stopped", "could_not_connect", "quota", "rate_limited"})
+_DECIDED_BY_OTHERS = frozenset({End.REPORTED, End.ENDED_BY_PERSON, End.DISMISSED, End.SUPERSEDED})
+_FROM_OUTSIDE = frozenset({"coordinator_stopped", "could_not_connect", "quota", "rate_limited", "service_failed"})
 """Classes of exits that say nothing about the agent: a launch that ended so is not one without progress."""
 
 
@@ -35,7 +38,7 @@ def end_session(call: Call, session: Session, why: End, *, counts: bool = False)
     launch = call.tx.launches.find(session.launch_id)
     if launch is not None and launch.live:
         state = State.LOST if why is End.LEASE_EXPIRED else State.EXITED
-        end_launch(call, launch, state, why.value, told=why in _BY_ORDER)
+        end_launch(call, launch, state, why.value, told=why in _BY_ORDER, claim=_fate(call, session, why))
     call.tx.hint(f"session:{session.id}")
     call.event(
         "session.ended",
@@ -56,6 +59,36 @@ def end_session(call: Call, session: Session, why: End, *, counts: bool = False)
     return ended
 
 
+def _fate(call: Call, session: Session, why: End) -> Fate:
+    """What becomes of a queue task that it has claimed: who leaves because it was told to loses nothing by it."""
+    if _obeyed(call, session, why) or _heeded_the_time_limit(call, session, why):
+        return Fate.KEPT if _goes_on_later(call, session) else Fate.RETURNED
+    if why in _DECIDED_BY_OTHERS or (why is not End.LEASE_EXPIRED and _ended_from_outside(call, session)):
+        return Fate.RETURNED
+    return Fate.LOST
+
+
+def _obeyed(call: Call, session: Session, why: End) -> bool:
+    """It was told to leave, for what is not its own doing."""
+    told = why in (End.LEFT_TO_WAIT, End.TOLD_TO_EXIT)
+    return told and not rows.failed_by_itself(session, call.context.limits, call.now)
+
+
+def _heeded_the_time_limit(call: Call, session: Session, why: End) -> bool:
+    """It was told that its time is over, and left; a Coordinator did not have to stop it.
+
+    That costs no attempt, but is a start without progress if it was one: the guard against these ends a row of them.
+    """
+    by_itself = call.has_session and call.session.id == session.id
+    return why is End.TOLD_TO_EXIT and by_itself and rows.ran_its_time(session, call.context.limits, call.now)
+
+
+def _goes_on_later(call: Call, session: Session) -> bool:
+    agent = call.tx.agents.find(session.agent_id)
+    member = bool(call.tx.agents.members_among(session.project_id, [session.agent_id]))
+    return member and agent is not None and agent.active and agent.managed
+
+
 def _warm(call: Call, agent_id: str, purpose: Purpose, launch: Launch | None) -> None:
     """A success clears failures; that of a stand-in does not prove that the own program can be used again."""
     row = call.tx.agents.cooldowns(agent_id).get(purpose.value)
@@ -71,13 +104,15 @@ def program_of(launch: Launch | None) -> str | None:
     return None if launch is None or launch.provider is None else program_name(launch.provider, launch.model)
 
 
-def end_launch(call: Call, launch: Launch, state: State, reason: str, *, told: bool = False) -> Launch:
-    """The launch is over: the next may start at once."""
+def end_launch(
+    call: Call, launch: Launch, state: State, reason: str, *, told: bool = False, claim: Fate = Fate.RETURNED
+) -> Launch:
+    """The launch is over: the next may start at once. One that nobody signed in for has not used what it claimed."""
     ended = replace(
         launch, state=state, ended_at=call.now, end_reason=reason, told_to_leave=launch.told_to_leave or told
     )
     call.tx.launches.save(launch, ended)
-    claiming.release_launch(call, launch.id, launch.task_id, counted=launch.signed_in_at is not None)
+    claiming.release_launch(call, launch.id, launch.task_id, claim)
     call.event(
         f"launch.{state.value}",
         project_id=launch.project_id,
@@ -107,7 +142,7 @@ def _leave_task(call: Call, session: Session, why: End, *, counts: bool) -> None
     if task.in_progress and task.assignee_id == session.agent_id:
         if counts or why in _BY_ORDER:  # an end that was told breaks the row
             changes["unreported_ends"] = task.unreported_ends + 1 if counts else 0
-        if why in _NOT_ITS_FAULT or _ended_from_outside(call, session):
+        if why in _NOT_ITS_FAULT or _obeyed(call, session, why) or _ended_from_outside(call, session):
             changes["idle_launches"] = max(0, task.idle_launches - 1)
     after = call.tx.tasks.save(task, replace(task, **changes))  # type: ignore[arg-type]
     if counts and after.unreported_ends >= call.context.limits.unreported_ends:
@@ -147,6 +182,22 @@ def lapse(call: Call, launch: Launch | None, session: Session | None) -> bool:
             cool(call, launch.agent_id, launch.purpose, "could_not_connect", None)
         return True
     return False
+
+
+def explain_missing(call: Call, launch: Launch, reason: str, seconds: int | None) -> int | None:
+    """Why nobody has signed in for a launch that has expired: known when its process has ended, and no new failure."""
+    row = call.tx.agents.cooldowns(launch.agent_id).get(launch.purpose.value)
+    if row is None or row[0] <= call.now or row[1] != "could_not_connect":
+        return None
+    until = call.now + seconds * _with_margin(call) if seconds is not None else row[0]
+    call.tx.agents.cool(launch.agent_id, launch.purpose.value, until, reason, row[2], program_of(launch))
+    call.event(
+        "agent.cooling_down",
+        agent_id=launch.agent_id,
+        data={"purpose": launch.purpose.value, "reason": reason, "until": until, "failures": row[2]},
+    )
+    call.tx.hint(WORK)
+    return until
 
 
 def cool_account(call: Call, account: str, reason: str, seconds: int | None, agent_id: str) -> int:

@@ -236,7 +236,7 @@ def _inactive(person: Agent) -> Refusal:
     return Refusal(
         Code.PERMISSION_DENIED,
         say("{person_id} is inactive.", person_id=person.id),
-        "Ask an owner of this server (toryo agent activate).",
+        "Ask an owner of this server (toryo agent activate ID).",
     )
 
 

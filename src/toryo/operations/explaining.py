@@ -10,18 +10,18 @@ from toryo.operations.starters import Obstacle
 from toryo.workflow.launch import Action, Decision
 
 _WORDS = {
-    "project_paused": "The project is paused; nothing starts in it. Resume it: toryo project resume.",
+    "project_paused": "The project is paused; nothing starts in it. Resume it: toryo project resume PRJ.",
     "agent_not_assigned": "The agent is not a member of the project.",
-    "agent_inactive": "The agent is inactive. Activate it: toryo agent activate.",
+    "agent_inactive": "The agent is inactive. Activate it: toryo agent activate ID.",
     "not_managed": "Nobody starts this agent: it has no provider.",
-    "bad_options": "Its options have a mistake, so it is not started. toryo agent show names it; correct it with"
+    "bad_options": "Its options have a mistake, so it is not started. toryo agent show ID names it; correct it with"
     " toryo agent edit AGENT --option NAME=VALUE.",
     "task_withdrawn": "Its main task was taken out of its hands; its process is being stopped.",
     "runaway": "A guard stopped it: it called without getting anywhere.",
     "time_limit": "It has run longer than one launch may.",
     "silent": "Its process is alive but has neither called nor printed for too long.",
     "budget_exhausted": "Today's budget is used up. It goes on at midnight (UTC), or as soon as the budget is raised: "
-    "toryo project edit --set budget_per_day=N.",
+    "toryo project edit PRJ --set budget_per_day=N.",
     "blocked_without_in_progress": "All its tasks are blocked. Unblock one, or give it another.",
     "already_running": "It is running, or was started and is about to sign in.",
     "start_pending": "Its start was ordered; its process has not signed in yet.",
@@ -45,6 +45,7 @@ _WORDS = {
 _FAILURES = {
     "quota": "the quota of its account is used up",
     "rate_limited": "its model's service said: too many requests",
+    "service_failed": "its model's service failed or did not answer",
     "not_logged_in": "its program is not logged in on that machine",
     "model_not_available": "its model is not available",
     "command_not_found": "its program was not found",
@@ -92,6 +93,11 @@ def said(reason: str) -> Worded:
     return constant(_WORDS.get(reason, reason))
 
 
+def in_short(reason: str) -> str:
+    """The same without what people do about it: for the agent itself."""
+    return _WORDS.get(reason, reason).partition(".")[0] + "."
+
+
 def step(action: str | None) -> Worded | None:
     """What an agent does that was told this next action."""
     return constant(_STEPS.get(action, action)) if action is not None else None
@@ -103,6 +109,8 @@ def explained(decision: Decision, agent_id: str = "AGENT", obstacle: Obstacle | 
         return say("It should be started, and no Coordinator can: {obstacle}", obstacle=obstacle.words)
     if decision.reason == "cooling_down":
         return _cooling_down(decision.facts, agent_id)
+    if decision.reason == "handing_over" and "held_by" in decision.facts:
+        return _handing_over(decision.facts)
     told = constant(_WORDS.get(decision.reason, decision.words))
     if "stands_in" in decision.facts and decision.action is Action.START:
         why = _failure(decision.facts)
@@ -113,9 +121,18 @@ def explained(decision: Decision, agent_id: str = "AGENT", obstacle: Obstacle | 
 def _cooling_down(facts: Mapping[str, Any], agent_id: str) -> Worded:
     return say(
         "It cools down, because {why}, and is started again by itself."
-        " Sooner, once that is mended: toryo agent resume {agent_id}",
+        " Once the cause is fixed, `toryo agent resume {agent_id}` starts it sooner.",
         why=_failure(facts),
         agent_id=agent_id,
+    )
+
+
+def _handing_over(facts: Mapping[str, Any]) -> Worded:
+    return say(
+        "A session of {agent} still lives on its task. It ends when {agent} leaves, or after the grace time."
+        " At once: toryo sessions --end {session}",
+        agent=facts["held_by"],
+        session=facts.get("held_by_session", "SESSION"),
     )
 
 

@@ -20,6 +20,7 @@ READS_AND_NOTES = frozenset(
         "list_tasks",
         "get_task",
         "get_recent_completions",
+        "list_team",
         "list_subordinates",
         "get_subordinate_profile",
         "get_notifications",
@@ -60,7 +61,9 @@ def refuse(call: Call, operation: Operation) -> None:
         raise Refusal(
             Code.RUNAWAY,
             f"A guard stopped this session ({session.runaway}).",
-            f"Call {'report_completed (blocked or failed) or logout' if works else 'logout'}, and end this process.",
+            'Say what stood in your way: report_completed(result="blocked", summary="why"). Then end this process.'
+            if works
+            else "Call logout, and end this process.",
             action="exit",
             reason="runaway",
         )
@@ -69,9 +72,15 @@ def refuse(call: Call, operation: Operation) -> None:
         _refuse_withdrawn(call, session)
 
 
+def still_belongs(call: Call, session: Session) -> bool:
+    """Whether the agent of a session that may be over is still one of the project."""
+    member = call.tx.agents.membership(session.project_id, session.agent_id) is not None
+    return member and call.agent.active and session.end_reason is not End.DISMISSED
+
+
 def _refuse_over(call: Call, session: Session, operation: Operation) -> None:
     within_grace = call.now < (session.ended_at or 0) + call.context.limits.stop_grace
-    if operation.name in READS_AND_NOTES and within_grace and session.end_reason is not End.DISMISSED:
+    if operation.name in READS_AND_NOTES and within_grace and still_belongs(call, session):
         return
     raise Refusal(
         Code.SESSION_EXPIRED,

@@ -139,7 +139,7 @@ def show_overview(call: Call, wanted: ShowOverview) -> dict[str, Any]:
 
 
 def _needs(picture: Picture, only: str | None) -> list[dict[str, Any]]:
-    found = needs.of(picture.call, picture.call.agent)
+    found = needs.of(picture.call, picture.call.agent, picture)
     seen = [each for each in found if each.project_id in picture.projects or (each.project_id is None and not only)]
     count = holding.behind(picture)
     weighed = [(_blocks(picture, each, count), each) for each in seen]

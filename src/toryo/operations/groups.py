@@ -10,6 +10,7 @@ GROUPS = (
     "work",
     "tasks",
     "managing",
+    "team",
     "requesting",
     "delegating",
     "chat",
@@ -34,6 +35,7 @@ GROUPS = (
     "spending",
     "reading",
     "prompting",
+    "batch",
     "former",
 )
 """`former` comes last: its names stand for operations of the others."""

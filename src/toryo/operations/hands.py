@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toryo.domain import ids
-from toryo.domain.launches import Launch
+from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Isolation
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import SECOND, Millis
@@ -43,6 +43,21 @@ def directory(call: Call, task_id: str) -> str | None:
     """Where the task's process works, if that is in a worktree."""
     worktree = _worktree(call, task_id)
     return worktree.directory if worktree is not None else None
+
+
+def workplace(call: Call) -> str | None:
+    """Where the caller's process works: in its worktree, else where its Coordinator's file says, else where people have
+    put the agent. None: in the project's directory."""
+    session, launch = call.session, call.caller.launch
+    if session.purpose is Purpose.TASK and session.task_id is not None:
+        worktree = directory(call, session.task_id)
+        if worktree is not None:
+            return worktree
+    by = launch.coordinator_id if launch is not None and not launch.by_passkey else None
+    coordinator = next((each for each in call.tx.keeping.coordinators() if by is not None and each.id == by), None)
+    configured = coordinator.directory(session.agent_id, session.project_id) if coordinator is not None else None
+    own: str | None = call.agent.provider_options.get("working_directory")
+    return configured or own
 
 
 def sources(call: Call, task_id: str) -> Sources:

@@ -157,14 +157,14 @@ def _by_member(member: Mapping[str, Any]) -> dict[str, str]:
 def _by_agent(reason: str, until: str | None) -> Worded:
     if until is not None:
         return say("Time alone, at {time}; or a person, as said.", time=until)
-    return constant(_OF_AGENTS.get(reason, "A person, as said: toryo why names the row."))
+    return constant(_OF_AGENTS.get(reason, "A person, as said: toryo why ID names the row."))
 
 
 _OF_AGENTS = {
     "project_paused": "Resuming the project.",
     "agent_inactive": "Activating the agent, or giving the task to another.",
     "agent_not_assigned": "Adding the agent to the project, or giving the task to another.",
-    "bad_options": "Correcting the options of its agent (toryo agent show names the mistakes).",
+    "bad_options": "Correcting the options of its agent (toryo agent show ID names the mistakes).",
     "not_managed": "Starting its process by hand, or giving the agent a provider.",
     "handled_blocked": "Whoever unblocks what is blocked below it.",
     "handing_over": "The end of the other agent's session.",

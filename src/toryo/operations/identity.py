@@ -6,6 +6,7 @@ Tokens are random, their prefix says what they are, and only their hash is kept.
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 
 from toryo import tokens
 from toryo.domain import people
@@ -25,11 +26,20 @@ def digest(token: str) -> str:
     return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
 
 
-def identify(tx: Transaction, credentials: Credentials, now: Millis) -> Caller:
-    """The caller that the credentials prove. Raises Refusal for a token that is not known, or two that disagree."""
+TWO_CALLERS = "The connection's credential and session_token belong to different sessions."
+
+
+def identify(tx: Transaction, credentials: Credentials, now: Millis, *, forgiving: bool = False) -> Caller:
+    """The caller that the credentials prove. Raises Refusal for a token that is not known, or two that disagree.
+
+    `forgiving`: for what is open to everybody, a session_token that is not known (any more) is as good as none. Who
+    signs in anew still shows the old one: some clients keep it in the header.
+    """
     if credentials.proof is SERVER_ITSELF:
         return Caller(Kind.SERVER)
-    by_argument = _by_session_token(tx, credentials.session_token) if credentials.session_token else None
+    if forgiving:
+        credentials = _without_unknown(tx, credentials)
+    by_argument = _by_argument(tx, credentials)
     if credentials.bearer is None and credentials.cookie is not None:
         return _by_browser(tx, credentials.cookie, now)
     if credentials.bearer is None:
@@ -40,10 +50,36 @@ def identify(tx: Transaction, credentials: Credentials, now: Millis) -> Caller:
     if by_header.kind in (Kind.SESSION, Kind.LAUNCH) and not _same(by_header, by_argument):
         raise Refusal(
             Code.SESSION_TOKEN_INVALID,
-            "The connection's credential and session_token belong to different sessions.",
+            TWO_CALLERS,
             "Leave session_token out: the connection is known already.",
         )
     return by_argument
+
+
+def _without_unknown(tx: Transaction, shown: Credentials) -> Credentials:
+    """The same, without session tokens that are not known here."""
+
+    def known(token: str | None) -> str | None:
+        stale = token is not None and token.startswith(SESSION) and tx.sessions.by_token(digest(token)) is None
+        return None if stale else token
+
+    argument = shown.session_token
+    if argument is not None and tx.sessions.by_token(digest(argument)) is None:
+        argument = None
+    return replace(shown, bearer=known(shown.bearer), session_token=argument)
+
+
+def _by_argument(tx: Transaction, shown: Credentials) -> Caller | None:
+    if not shown.session_token:
+        return None
+    found = _of_session(tx, shown.session_token)
+    if found is None and shown.bearer is not None and shown.bearer.startswith((LAUNCH, SESSION)):
+        raise Refusal(
+            Code.SESSION_TOKEN_INVALID,
+            "This session_token is not known here.",
+            "Leave session_token out: the connection says already who you are.",
+        )
+    return found or _by_session_token(tx, shown.session_token)
 
 
 def _same(one: Caller, other: Caller) -> bool:
@@ -98,8 +134,7 @@ def _by_access_token(tx: Transaction, token: str, now: Millis) -> Caller:
         raise Refusal(
             Code.INVALID_CREDENTIALS,
             "This token is not known here (any more).",
-            "Use a token of this server: owner.token or coordinator.token in its data directory, or make one: toryo "
-            "token person add NAME.",
+            "Use a token of this server; an owner of it makes a new one.",
         )
     login = at_most(tx, person, found.at_most)
     return Caller(Kind.PERSON, agent=person, login=login, access_token=found, credential=found.id)
@@ -124,14 +159,15 @@ def _by_key(tx: Transaction, token: str) -> Caller:
         raise Refusal(
             Code.INVALID_CREDENTIALS,
             "This API key is not known here, or was revoked.",
-            "Ask a person for a new one: toryo token add --agent ID --project PRJ.",
+            "Ask the person who gave it to you for a new one.",
         )
     agent = tx.agents.find(key.agent_id) if key.agent_id else None
     if agent is not None and not _may_be_in(tx, agent, key.project_id):
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("{agent_id} is inactive, or not a member of this key's project any more.", agent_id=agent.id),
-            "Ask an owner of this server: toryo agent activate, or toryo project members add.",
+            "Ask the person who gave you this key: an owner of this server activates the agent, or adds it to the "
+            "project.",
         )
     return Caller(Kind.QUEUE, agent=agent, key=key)
 
@@ -143,12 +179,19 @@ def _may_be_in(tx: Transaction, agent: Agent, project_id: str) -> bool:
 
 
 def _by_session_token(tx: Transaction, token: str) -> Caller:
-    session = tx.sessions.by_token(digest(token))
-    if session is None:
+    found = _of_session(tx, token)
+    if found is None:
         raise Refusal(
             Code.SESSION_TOKEN_INVALID,
             "This session_token is not known here.",
-            "Call authenticate for a new one; if you were told to exit, end this process.",
+            "Sign in again: authenticate(agent_id, passkey), without session_token. Then use the token it returns.",
         )
+    return found
+
+
+def _of_session(tx: Transaction, token: str) -> Caller | None:
+    session = tx.sessions.by_token(digest(token))
+    if session is None:
+        return None
     agent, launch = tx.agents.find(session.agent_id), tx.launches.find(session.launch_id)
     return Caller(Kind.SESSION, agent=agent, session=session, launch=launch)

@@ -130,6 +130,8 @@ def order(
     if decision.reason == "has_ready_queue_task" and not _claimed(call, launch, snapshot.agent):
         ending.end_launch(call, launch, State.EXITED, "task_taken", told=True)
         return None
+    if purpose is Purpose.TASK and launch.task_id is not None:
+        claiming.claim_again(call, launch.task_id, launch.agent_id, launch.id)
     call.event(
         "launch.ordered",
         project_id=launch.project_id,

@@ -15,7 +15,7 @@ from toryo.domain.projects import Decomposition, Language
 from toryo.domain.sessions import End, Session
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import iso_or_none
-from toryo.operations import conversing, ending, showing, talking
+from toryo.operations import below, conversing, ending, showing, talking
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later
 from toryo.workflow import facts, launch, manager, next_action
@@ -83,7 +83,7 @@ def answer(call: Call, snapshot: Snapshot, step: Step) -> dict[str, Any]:
     """The step as an answer: action, state, instruction, tools, reason, state_version, and what belongs to it."""
     session = call.session
     case = next_action.case_of(snapshot, session)
-    how = _variants(session, case, step)
+    how = _variants(call, case, step)
     key = key_of(step, call.agent.role, **how)
     said: dict[str, Any] = {
         "action": step.action,
@@ -108,7 +108,8 @@ def _language(snapshot: Snapshot) -> Language:
     return snapshot.project.settings.language if snapshot.project is not None else Language.ENGLISH
 
 
-def _variants(session: Session, case: Case | None, step: Step) -> dict[str, bool]:
+def _variants(call: Call, case: Case | None, step: Step) -> dict[str, bool]:
+    session = call.session
     if case is None:
         return {"chat": session.purpose is Purpose.CHAT}
     if step.action in ("create_subtasks", "start"):
@@ -116,12 +117,40 @@ def _variants(session: Session, case: Case | None, step: Step) -> dict[str, bool
         alone = case.agent.role is Role.MANAGER and not _active_workers(case)
         return {"alone": alone, "optional": optional and case.agent.role is not Role.MANAGER}
     if step.action == "execute_task":
-        return {"fixing": facts.check_failed(case)}
+        fixing = facts.check_failed(case)
+        return {"fixing": fixing, "answered": not fixing and _answered(call, case)}
     if step.action == "start_subtask":
         return {"window_open": case.main.worked_attempt < case.main.attempt and _made_before(case, session)}
     if step.action == "wait_for_delegation":
         return {"leave": _leaves(session, step)}
+    if step.action in ("review_and_resolve_blocks", "resolve_dependency_deadlock"):
+        return {"hopeless": not _may_do_something(call, case)}
     return {}
+
+
+def _answered(call: Call, case: Case) -> bool:
+    """Whether what it has delegated has ended: the result is told with the task."""
+    return any(each.await_result and not each.open for each in call.tx.chat.delegations_of_task(case.main.id))
+
+
+def _may_do_something(call: Call, case: Case) -> bool:
+    """Whether any of the tools that the words name would be accepted for any of the tasks that they are about."""
+    if case.agent.role is Role.MANAGER:
+        return True
+    return any(_may_resolve(call, case, each) or _may_cancel(call, case, each) for each in case.front if _rests(each))
+
+
+def _rests(task: Task) -> bool:
+    """Neither at work nor ended well."""
+    return task.status not in (Status.IN_PROGRESS, Status.COMPLETED, Status.CANCELLED)
+
+
+def _may_resolve(call: Call, case: Case, task: Task) -> bool:
+    return below.may_move(call, case.ground, task, Status.TODO)
+
+
+def _may_cancel(call: Call, case: Case, task: Task) -> bool:
+    return below.may_change(call, task) and below.may_move(call, case.ground, task, Status.CANCELLED)
 
 
 def _active_workers(case: Case) -> bool:
@@ -156,7 +185,7 @@ def _detail(snapshot: Snapshot, session: Session, step: Step) -> str:
 def _words_of_case(call: Call, case: Case, step: Step) -> dict[str, Any]:
     done = sum(1 for each in case.children if each.status is Status.COMPLETED)
     current = facts.current_subtask(case) if step.action == "execute_subtask" else facts.next_subtask(case)
-    stuck = [each for each in case.children if each.status in (Status.BLOCKED, Status.FAILED)]
+    stuck = [each for each in _own_front(case) if _is_stuck(each)]
     return {
         "cap": case.ground.project.settings.worker_subtasks,
         "task_id": current.id if current else "",
@@ -170,9 +199,14 @@ def _words_of_case(call: Call, case: Case, step: Step) -> dict[str, Any]:
     }
 
 
+def _own_front(case: Case) -> list[Task]:
+    """What an answer about subtasks is about: a worker sees below its own subtasks in progress."""
+    return case.children if case.agent.role is Role.MANAGER else case.front
+
+
 def _who_waits(case: Case) -> list[str]:
     found = []
-    for each in case.children:
+    for each in _own_front(case):
         if not each.open or each.in_progress:
             continue
         waits = [f"{other.id} ({other.status.value})" for other in case.tree.open_dependencies(each)]
@@ -188,7 +222,8 @@ def _failed_checks(call: Call, main: Task) -> list[str]:
 def _belongings(call: Call, case: Case, step: Step) -> dict[str, Any]:
     """Task, subtask, progress, blocks, what happened since: what the action needs at hand."""
     details = call.tx.tasks.details(case.main.id)
-    found: dict[str, Any] = {"task": showing.main_task(case.main, details.description)}
+    known = call.session.fetched_at is not None
+    found: dict[str, Any] = {"task": showing.main_task(case.main, _reminder(details.description, known=known))}
     if delegations := call.tx.chat.delegations_of_task(case.main.id):
         found["delegations"] = [showing.delegation(each) for each in delegations[-_MANY:]]
     if step.action in ("execute_subtask", "start_subtask"):
@@ -197,9 +232,11 @@ def _belongings(call: Call, case: Case, step: Step) -> dict[str, Any]:
         found["subtask"] = _subtask(call, subtask)
         found["progress"] = _progress(case)
     if step.action == "review_and_resolve_blocks":
-        found["blocked_subtasks"] = [_stuck(call, case, each) for each in case.children if _is_stuck(each)]
+        found["blocked_subtasks"] = [_stuck(call, case, each) for each in _own_front(case) if _is_stuck(each)]
     if step.action == "resolve_dependency_deadlock":
         found["waiting"] = _who_waits(case)
+    if step.action == "wait_for_others":
+        found["waits_for"] = [showing.brief_task(each) for each in facts.at_work_for(case)[:_MANY]]
     if step.state == "fixing_checks":
         found["failed_checks"] = list(details.check_failures)
     if call.agent.role is Role.MANAGER and step.action in (*manager.LOOKS, "report_completion"):
@@ -207,6 +244,14 @@ def _belongings(call: Call, case: Case, step: Step) -> dict[str, Any]:
         if facts.check_failed(case):
             found["failed_checks"] = list(details.check_failures)
     return found
+
+
+_REMINDS = 300
+
+
+def _reminder(description: str, *, known: bool) -> str:
+    """Who has read its task is reminded of it with every answer, not told all of it again."""
+    return description if not known or len(description) <= _REMINDS else description[:_REMINDS] + "… (get_my_task)"
 
 
 def _subtask(call: Call, task: Task) -> dict[str, Any]:
@@ -224,15 +269,13 @@ def _is_stuck(task: Task) -> bool:
 
 
 def _stuck(call: Call, case: Case, task: Task) -> dict[str, Any]:
-    """A blocked or failed subtask: who blocked it, why, and whether this caller may resolve it."""
-    mine = task.blocked_by == case.agent.id
-    by_person = task.blocked_by_person or task.blocked_by_guard
-    may = mine or (not by_person and task.blocked_cause is None)
+    """A blocked or failed subtask: who blocked it, why, and whether this caller may set it to todo, or cancel it."""
     return {
         **showing.brief_task(task),
         "blocked_by": task.blocked_by,
         "blocked_reason": task.blocked_reason or call.tx.tasks.details(task.id).error,
-        "you_may_resolve": may if task.status is Status.BLOCKED else case.tree.parent(task) is not None,
+        "you_may_resolve": _may_resolve(call, case, task),
+        "you_may_cancel": _may_cancel(call, case, task),
     }
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 
 from toryo.domain import creating
-from toryo.domain.agents import Agent, Role
+from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.ground import Ground
 from toryo.domain.sessions import Choice
@@ -60,6 +60,8 @@ def select_action(call: Call, wanted: SelectAction) -> dict[str, Any]:
     assert case is not None
     if wanted.action == "wait" and not facts.outstanding(case):
         raise _nothing_to_wait_for(case)
+    if wanted.action == "start" and not case.dispatchable:
+        raise _nothing_to_start(case)
     call.change_session(choice=Choice(wanted.action), choice_event=call.tx.events.last())
     call.event("manager.chose", task=case.main, data={"action": wanted.action, "reason": wanted.reason})
     language = case.ground.project.settings.language
@@ -70,14 +72,32 @@ def select_action(call: Call, wanted: SelectAction) -> dict[str, Any]:
     }
 
 
+def _nothing_to_start(case: Case) -> Refusal:
+    """`start` is refused unless something can be started; what can be chosen is named."""
+    waits = bool(facts.outstanding(case))
+    other = 'select_action("wait"): others are at work for you' if waits else _ADJUST
+    return Refusal(
+        Code.NOT_NOW,
+        "No task can be started now.",
+        f"Choose another: {other}.",
+        alternatives=["wait", "adjust"] if waits else ["adjust"],
+    )
+
+
+_ADJUST = (
+    'select_action("adjust"), to assign, unblock, cancel or add tasks, or change what they wait for. If nothing can be '
+    'done: report_completed(result="blocked")'
+)
+
+
 def _nothing_to_wait_for(case: Case) -> Refusal:
     """`wait` is refused unless something is outstanding; the alternatives are named."""
     ready = [each.id for each in case.dispatchable]
-    other = f'select_action("start"): {", ".join(ready)} can be started' if ready else 'select_action("adjust")'
+    other = f'select_action("start"): {", ".join(ready)} can be started' if ready else _ADJUST
     return Refusal(
         Code.NOT_NOW,
         "Nobody is at work for you: nothing would wake you.",
-        f"Choose another: {other}; or report blocked if nothing can be done.",
+        f"Choose another: {other}.",
         dispatchable=ready,
         alternatives=["start", "adjust"] if ready else ["adjust"],
     )
@@ -100,7 +120,7 @@ class Completions(Result):
 
 @operation("get_recent_completions", grant=Grant.MANAGER, parameters=RecentCompletions, result=Completions)
 def get_recent_completions(call: Call, wanted: RecentCompletions) -> dict[str, Any]:
-    """Which direct subtasks have completed or failed since you last looked, with their summaries."""
+    """Which direct subtasks have completed or failed since the end of your last session, with their summaries."""
     ground, main = _main(call)
     parent = main if wanted.parent_task_id is None else _below(call, ground, main, wanted.parent_task_id, itself=True)
     since = _since(wanted.since) if wanted.since is not None else main.left_at or main.created_at
@@ -244,7 +264,8 @@ def update_task(call: Call, wanted: UpdateTask) -> dict[str, Any]:
     )
     below.acted(call, Choice.ADJUST)
     language = call.project(task.project_id).settings.language
-    return {"success": True, "task_id": task.id, "updated_fields": updated, "message": words("updated", language)}
+    told = words("updated" if updated else "unchanged", language)
+    return {"success": True, "task_id": task.id, "updated_fields": updated, "message": told}
 
 
 class CancelTask(Parameters):
@@ -322,6 +343,8 @@ def _below(call: Call, ground: Ground, main: Task, task_id: str, *, itself: bool
     task = ground.tree.tasks.get(task_id)
     if task is not None and ((itself and task.id == main.id) or ground.tree.is_below(task, main)):
         return task
+    if task_id == main.id:
+        raise below.itself(task_id)
     raise Refusal(
         Code.PERMISSION_DENIED,
         f"Task {task_id} is not below your main task.",
@@ -334,7 +357,7 @@ def _own(call: Call, task_id: str) -> tuple[Ground, Task]:
     """A manager's descendant, or a worker's own self-made subtask. Raises Refusal."""
     ground, main = _main(call)
     task = _below(call, ground, main, task_id)
-    if call.agent.role is not Role.MANAGER and not (task.assignee_id == call.agent.id and not task.delegated):
+    if not below.may_change(call, task):
         raise Refusal(
             Code.MANAGER_REQUIRED,
             f"Task {task_id} is not one of your own subtasks.",

@@ -1,6 +1,7 @@
 """What needs people, derived from facts whenever it is asked: nothing of it is stored, so nothing of it is ever stale.
 
-`SOURCES` has one function for each thing a person may be needed for. Whom it concerns: a request, everybody who may
+`SOURCES` has one function for each thing a person may be needed for; what is stuck (`operations/stuck.py`) comes last,
+where none of them has a word for it. Whom it concerns: a request, everybody who may
 judge it; anything else, the person next above the agent; where nobody stands above, the owners.
 """
 
@@ -10,9 +11,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from toryo.domain import usages
+from toryo.domain import moves, people, usages
 from toryo.domain.agents import Agent, Role, mistakes_of, superiors
 from toryo.domain.chat import Delegation, DelegationStatus, MessageKind
+from toryo.domain.ground import Hindrance
 from toryo.domain.needs import Action, Kind, Need, Request, requested
 from toryo.domain.projects import Project
 from toryo.domain.projects import Status as ProjectStatus
@@ -20,8 +22,10 @@ from toryo.domain.tasks import Details, Status, Task
 from toryo.domain.times import DAY, Millis, iso
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.domain.worktrees import Worktree
-from toryo.operations import rights, tries
+from toryo.operations import rights, stuck, tries
 from toryo.operations.call import Call
+from toryo.operations.permissions import Login
+from toryo.operations.picture import Picture
 from toryo.storage.needs import Unseen
 
 BRIEF = 500
@@ -53,9 +57,9 @@ _GUARDS = {
 }
 
 
-def of(call: Call, person: Agent) -> list[Need]:
-    """What needs this person, the most urgent first."""
-    return [each for each in _found(_View(call, [person])) if each.person_id == person.id]
+def of(call: Call, person: Agent, picture: Picture | None = None) -> list[Need]:
+    """What needs this person, the most urgent first. Of a `picture` that was taken already: in its projects."""
+    return [each for each in _found(_View(call, [person]), picture) if each.person_id == person.id]
 
 
 def of_everybody(call: Call) -> list[Need]:
@@ -117,6 +121,13 @@ class _View:
     def _owners(self) -> list[str]:
         return [each.id for each in self.agents.values() if each.human and each.active and each.role is Role.OWNER]
 
+    def owns(self, person_id: str) -> bool:
+        """Whether a person may do what only owners may: with the login they ask with; else with their account."""
+        caller = self.call.caller
+        if caller.agent is not None and caller.agent.id == person_id and caller.login is not None:
+            return caller.login is Login.OWNER
+        return people.role_of(self.agents[person_id], self.call.tx.people.account(person_id)) == people.OWNER
+
     def _sees(self, person: Agent, project_id: str | None) -> bool:
         if project_id is None or person.role is Role.OWNER:
             return True
@@ -129,8 +140,10 @@ class _View:
         return [each for each in tasks if each.project_id in self.projects]
 
 
-def _found(view: _View) -> list[Need]:
+def _found(view: _View, picture: Picture | None = None) -> list[Need]:
     found = [need for source in SOURCES for need in source(view)]
+    told = {each.task_id for each in found if each.task_id is not None}
+    found += _stuck(view, picture or Picture(view.call), told)
     return sorted((each for each in found if each.person_id in view.people), key=lambda each: each.order)
 
 
@@ -310,7 +323,7 @@ def _reviews(view: _View) -> Iterator[Need]:
 
 def _review(view: _View, task: Task, work: Worktree) -> Iterator[Need]:
     size = say(
-        "{files} files changed, +{added} −{removed}, on branch {branch}.",
+        "Files changed: {files} (+{added} −{removed}), on branch {branch}.",
         files=work.files_changed,
         added=work.insertions,
         removed=work.deletions,
@@ -350,6 +363,64 @@ def _stalls(view: _View) -> Iterator[Need]:
                 Action("list", f"toryo task list --project {task.project_id}"),
                 *([Action("why", f"toryo why {task.assignee_id}")] if task.assignee_id else []),
                 since=task.moved_at,
+            )
+
+
+def _freed(view: _View) -> Iterator[Need]:
+    """What was unblocked together with something else, could not go on at that moment, and was not started since.
+
+    What somebody has unblocked by name, and left to be done, they know of; so do they of a project that rests. What
+    waits for other tasks or for an approval is told where those are.
+    """
+    freed = view.here(view.call.tx.needs.freed())
+    above = _ancestors(view, freed)
+    for task in freed:
+        event = view.call.tx.events.newest_of(task.id, ["task.unblocked"])
+        if event is None or "caused_by" not in event.data or _left_to_agent(view, task, above):
+            continue
+        ground = view.call.ground(task)
+        hindrance = next(ground.hindrances(task), None)
+        if hindrance not in _TOLD_ELSEWHERE:
+            hindered = moves.refusal_to_start(ground, task, hindrance).message if hindrance is not None else ""
+            yield from _of_task(
+                view.responsible(task.assignee_id, task.project_id),
+                Kind.STUCK,
+                task,
+                (say("Stuck: {title}", title=task.title), together((constant(_NOT_STARTED), hindered))),
+                *_released(task, hindrance),
+                Action("cancel", f"toryo task cancel {task.id} --reason …"),
+                since=task.moved_at,
+            )
+
+
+_NOT_STARTED = "What had blocked it is resolved, but it could not go on then, and nobody has started it since."
+_TOLD_ELSEWHERE = (Hindrance.PROJECT_NOT_ACTIVE, Hindrance.NOT_APPROVED, Hindrance.DEPENDENCY)
+
+
+def _released(task: Task, hindrance: Hindrance | None) -> Iterator[Action]:
+    """What lets it go on: nothing but that which would not be refused."""
+    if hindrance is None:
+        yield Action("unblock", f"toryo task move {task.id} in_progress")
+    elif hindrance is not Hindrance.ANCESTOR_CLOSED:
+        yield Action("assign", f"toryo task edit {task.id} --assignee AGENT")
+
+
+def _stuck(view: _View, picture: Picture, told: Collection[str]) -> Iterator[Need]:
+    """What cannot move by itself, where nothing else above says so."""
+    for each in stuck.found(picture, told):
+        for person_id in view.responsible(each.task.assignee_id, each.task.project_id):
+            owner = view.owns(person_id)
+            yield from _of_task(
+                [person_id],
+                Kind.STUCK,
+                each.task,
+                (
+                    say("Stuck: {title}", title=each.task.title),
+                    each.why if owner or each.by_owner is None else together((each.why, each.by_owner)),
+                ),
+                *(each.for_owners if owner else ()),
+                *each.actions,
+                since=each.since,
             )
 
 
@@ -506,20 +577,25 @@ _CORRECTED_BY = {"bad_options": "--option NAME=VALUE", "no_provider": "--provide
 
 
 def _runaways(view: _View) -> Iterator[Need]:
-    """Agents that a guard has stopped, as long as they cool down because of it."""
-    for agent, reason in _ended_for(view, _RAN_AWAY, cooling=True):
+    """Agents that a guard has stopped, as long as they cool down because of it or have work, and have not been well
+    since."""
+    at_work = {agent_id for agent_id, _ in view.call.tx.tasks.at_work()}
+    for agent, reason in _ended_for(view, _RAN_AWAY, unless_rested=at_work):
         title = say("{agent} was stopped: {reason}", agent=agent.name, reason=reason)
         yield from _failing(view, agent, Kind.RUNAWAY, title, reason)
 
 
-def _ended_for(view: _View, reasons: Collection[str], *, cooling: bool = False) -> Iterator[tuple[Agent, str]]:
-    """Active agents whose newest start has ended for one of these reasons; `cooling`: and that wait because of it."""
+def _ended_for(
+    view: _View, reasons: Collection[str], *, unless_rested: Collection[str] | None = None
+) -> Iterator[tuple[Agent, str]]:
+    """Active agents whose newest start has ended for one of these reasons. Where `unless_rested` names agents: of the
+    others only those that still wait because of it."""
     told: set[str] = set()
     for agent_id, purpose, until, reason in view.call.tx.needs.cooling(reasons):
         agent = view.agents.get(agent_id)
         if agent is None or not agent.active or agent_id in told or _signed_in(view, agent_id, purpose):
             continue
-        if not cooling or until > view.now:
+        if unless_rested is None or agent_id in unless_rested or until > view.now:
             told.add(agent_id)
             yield agent, reason
 
@@ -536,13 +612,21 @@ def _failing(view: _View, agent: Agent, kind: Kind, title: Worded, reason: str) 
             about=f"{agent.id} {reason}",
             title=title,
             text=together((why, said[: BRIEF - len(why)])),
-            since=seen.exit_reported_at or seen.ordered_at if seen is not None else view.now,
+            since=_failed_at(view, agent.id, reason),
             actions=(
                 Action("resume", f"toryo agent resume {agent.id}"),
                 Action("log", f"toryo logs {agent.id}"),
             ),
             agent_id=agent.id,
         )
+
+
+def _failed_at(view: _View, agent_id: str, reason: str) -> Millis:
+    """When its cooldown for this reason began."""
+    for event in view.call.tx.events.newest(20, agent_id=agent_id, kind="agent.cooling_down"):
+        if event.data.get("reason") == reason:
+            return event.at
+    return view.agents[agent_id].updated_at
 
 
 def _signed_in(view: _View, agent_id: str, purpose: str) -> bool:
@@ -585,5 +669,6 @@ SOURCES: tuple[Callable[[_View], Iterator[Need]], ...] = (
     _runaways,
     _locked,
     _reviews,
+    _freed,
     _own_tasks,
 )

@@ -50,6 +50,22 @@ class Task(BriefTask):
     completed_at: str | None
     version: int
     dependency_failed: NotRequired[bool]
+    rejected_by: NotRequired[str]
+    rejection_reason: NotRequired[str | None]
+
+
+class Handoff(TypedDict):
+    """What one agent knows about a task, for another (or for whoever works on it next)."""
+
+    handoff_id: str
+    task_id: str
+    from_agent_id: str
+    to_agent_id: str | None
+    summary: str
+    context: Any
+    recommendations: str | None
+    created_at: str
+    accepted_at: str | None
 
 
 class FullTask(Task):
@@ -63,6 +79,7 @@ class FullTask(Task):
     artifacts: list[Any]
     blocked_cause: str | None
     subtasks: list[BriefTask]
+    handoffs: list[Handoff]
 
 
 class Agent(TypedDict):

@@ -160,8 +160,17 @@ def _event(each: Event) -> dict[str, Any]:
         "session_id": each.session_id,
         "launch_id": each.launch_id,
         "correlation_id": each.correlation_id,
-        "data": _worded(each.data),
+        "data": _timed(_worded(each.data)),
     }
+
+
+_MOMENTS = ("_at", "until", "since")
+"""How the names of moments end."""
+
+
+def _timed(data: dict[str, Any]) -> dict[str, Any]:
+    """Moments are kept as numbers with an event, and told as everywhere."""
+    return {name: iso(each) if name.endswith(_MOMENTS) and type(each) is int else each for name, each in data.items()}
 
 
 def _worded(data: dict[str, Any]) -> dict[str, Any]:

@@ -26,26 +26,33 @@ from toryo.domain.agents import OWNER_ID, Agent, Role, Status
 from toryo.domain.agents import Kind as AgentKind
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import Event
+from toryo.domain.projects import Language
 from toryo.domain.queue import ApiKey
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations import credentials, gate, leading, listing, masking, passwords, repeating, talking
 from toryo.operations.call import Call, Context, TokenFiles
-from toryo.operations.catalogue import MOST_NAMES, Later, Operation, catalogue
-from toryo.operations.identity import identify
+from toryo.operations.catalogue import MOST_NAMES, Later, NoParameters, Operation, Parameters, catalogue, tools
+from toryo.operations.identity import TWO_CALLERS, identify
 from toryo.operations.observing import Observed, Observer
 from toryo.operations.pacing import Pace
-from toryo.operations.permissions import KEYED, Caller, Credentials, Door, Grant, Kind, refuse
+from toryo.operations.permissions import KEYED, Caller, Credentials, Door, Grant, Kind, allowed, refuse
+from toryo.operations.results import Result
 from toryo.settings import Settings
 from toryo.storage.database import Connection, Database
 from toryo.storage.errors import ConstraintBroken, DatabaseUnavailable, Unstorable
 from toryo.storage.shared import InDatabase, Shared
 from toryo.storage.transaction import Transaction
+from toryo.workflow.instructions import words
 from toryo.workflow.snapshot import Limits
 
 _calls = structlog.get_logger("toryo.calls")
 
 _LONGEST_NAME = 100
+_LEAVE = "logout"
+_NO_TOOL = "no_such_tool"
+"""How a call of what does not exist is counted, whatever its name."""
+_OF_PEOPLE = frozenset({Grant.PERSON, Grant.WRITER, Grant.OWNER})
 _NOBODY = Caller(Kind.NOBODY)
 _STRANGER = {"stranger": True}
 """Marks log lines that callers cause who have proven nothing: anybody could fill the log with them."""
@@ -193,10 +200,11 @@ class Office:
         again: bool = False,
     ) -> _Asked | Outcome:
         operation = catalogue().get(name)
-        if operation is None or door not in operation.doors:
-            return Outcome(_unknown(name).answer(), True)
         arguments = dict(arguments)
-        if operation.grant in KEYED:
+        if operation is None or door not in operation.doors:
+            operation = _nothing_of_that_name(name, door)
+            arguments = {key: arguments[key] for key in ("session_token", "api_key") if key in arguments}
+        if operation.grant in KEYED or operation.name == _NO_TOOL:
             api_key = arguments.pop("api_key", None)
             if isinstance(api_key, str) and api_key:
                 if credentials.bearer not in (None, api_key):
@@ -206,7 +214,9 @@ class Office:
         if isinstance(token, str) and token:
             credentials = replace(credentials, session_token=token)
         once = f"{self._name}:{next(self._asked_so_far)}"
-        parameters = _parameters(operation, arguments)
+        parameters = parameters_of(operation, arguments)
+        if operation.name == _NO_TOOL and credentials.anonymous:
+            parameters = _unknown(name, door, _NOBODY)
         return _Asked(
             self, operation, arguments, parameters, credentials, may_wait and operation.waits, self.clock(), once, again
         )
@@ -309,6 +319,8 @@ class _Asked:
         return self._to_nobody(self.parameters) if isinstance(self.parameters, Refusal) else None
 
     def _to_nobody(self, refusal: Refusal) -> _Done:
+        if self.operation.name == _LEAVE:
+            return self._left(_NOBODY)
         return _Done(Outcome(self._told(refusal), True, operation=self.operation), frozenset(), _NOBODY)
 
     def _told(self, refusal: Refusal) -> dict[str, Any]:
@@ -322,7 +334,7 @@ class _Asked:
         tx = Transaction(connection)
         assert self.operation.beforehand is not None
         try:
-            caller = identify(tx, self.credentials, self.now)
+            caller = self._identified(tx)
             refuse(self.operation, caller)
             if isinstance(self.parameters, Refusal):
                 return None
@@ -376,10 +388,14 @@ class _Asked:
 
     def _caller(self, tx: Transaction) -> Caller:
         """Who calls; within a project, once nobody else changes it."""
-        caller = identify(tx, self.credentials, self.now)
+        caller = self._identified(tx)
         if caller.project_id is not None and not self.operation.reads and tx.lock_project(caller.project_id):
-            caller = identify(tx, self.credentials, self.now)
+            caller = self._identified(tx)
         return caller
+
+    def _identified(self, tx: Transaction) -> Caller:
+        forgiving = self.operation.tool and (self.operation.grant is Grant.OPEN or self.operation.name == _LEAVE)
+        return identify(tx, self.credentials, self.now, forgiving=forgiving)
 
     def _call(self, tx: Transaction, caller: Caller) -> Call:
         return Call(
@@ -408,9 +424,16 @@ class _Asked:
         self._store(tx, call)
         return _Done(Outcome(result, refused, None, self.operation), frozenset(tx.hints), call.caller, events)
 
+    def _left(self, caller: Caller | None) -> _Done:
+        """Who has no session (any more) has left: that always succeeds."""
+        result = {"success": True, "instruction": words("logged_out", Language.ENGLISH)}
+        return _Done(Outcome(result, operation=self.operation), frozenset(), caller)
+
     def _refused(self, tx: Transaction, caller: Caller | None, refusal: Refusal) -> _Done:
         tx.events.collected.clear()
         tx.hints.clear()
+        if self.operation.name == _LEAVE and (caller.session is None if caller else refusal.message != TWO_CALLERS):
+            return self._left(caller)
         result = self._told(refusal)
         if caller is not None and caller.session is not None and not self.operation.reads:
             call = self._call(tx, caller)
@@ -442,7 +465,7 @@ class _Asked:
 # --- arguments -------------------------------------------------------------------------------------------------------
 
 
-def _parameters(operation: Operation, arguments: dict[str, Any]) -> BaseModel | Refusal:
+def parameters_of(operation: Operation, arguments: dict[str, Any]) -> BaseModel | Refusal:
     """The arguments as the declared parameters, or what names each mistake and the nearest valid name."""
     try:
         if len(arguments) <= MOST_NAMES:
@@ -451,7 +474,7 @@ def _parameters(operation: Operation, arguments: dict[str, Any]) -> BaseModel | 
     except Refusal as refusal:
         return refusal
     except ValidationError as invalid:
-        return _invalid(operation, invalid)
+        return _invalid(operation, invalid, arguments)
 
 
 def _refuse_unstorable(operation: Operation, arguments: dict[str, Any]) -> None:
@@ -484,7 +507,7 @@ def _has_nul(dumped: bytes) -> bool:
     return b"\\u0000" in dumped.replace(b"\\\\", b"")
 
 
-def _invalid(operation: Operation, invalid: ValidationError) -> Refusal:
+def _invalid(operation: Operation, invalid: ValidationError, arguments: Mapping[str, Any]) -> Refusal:
     """How many mistakes there can be is bounded by the declarations: of names, of items of a list (`Parameters`)."""
     errors = invalid.errors(include_url=False, include_input=False)
     too_long = all(each["type"] in ("string_too_long", "too_long") for each in errors)
@@ -492,10 +515,13 @@ def _invalid(operation: Operation, invalid: ValidationError) -> Refusal:
         {"parameter": ".".join(_short(part) for part in each["loc"]), "problem": _problem(each)} for each in errors[:20]
     ]
     known = list(operation.parameters.model_fields)
+    meant = operation.parameters.names_for(arguments) if issubclass(operation.parameters, Parameters) else known
     unknown = (_short(each["loc"][0]) for each in errors if each["type"] == "extra_forbidden" and each["loc"])
     hints = [_nearest(name, known) for name in itertools.islice(unknown, 5)]
     listed = (
-        say("{parameter}: {problem}", parameter=each["parameter"] or "arguments", problem=each["problem"])
+        say("{parameter}: {problem}", parameter=each["parameter"], problem=each["problem"])
+        if each["parameter"]
+        else each["problem"]
         for each in mistakes[:5]
     )
     told = together(listed, "; ")
@@ -503,7 +529,7 @@ def _invalid(operation: Operation, invalid: ValidationError) -> Refusal:
     return Refusal(
         Code.TOO_LARGE if too_long else Code.VALIDATION_ERROR,
         say("{operation_name}: {told}.", operation_name=operation.name, told=told),
-        say("{instruction} Its parameters: {names}.", instruction=instruction, names=", ".join(known) or "none"),
+        say("{instruction} Its parameters: {names}.", instruction=instruction, names=", ".join(meant) or "none"),
         errors=mistakes,
     )
 
@@ -515,7 +541,8 @@ def _short(name: object) -> str:
 
 def _problem(mistake: Mapping[str, Any]) -> Worded:
     """What is wrong with one value: pydantic's words, and by its type of mistake those of other languages."""
-    return Worded(mistake["msg"], f"pydantic {mistake['type']}", dict(mistake.get("ctx", {})))
+    told = mistake["msg"].removeprefix("Value error, ")
+    return Worded(told, f"pydantic {mistake['type']}", dict(mistake.get("ctx", {})))
 
 
 def _nearest(name: str, known: list[str]) -> Worded:
@@ -533,8 +560,25 @@ def _two_callers() -> Refusal:
     )
 
 
-def _unknown(name: str) -> Refusal:
-    names = [each.name for each in catalogue().values() if each.tool]
+def _nothing_of_that_name(name: str, door: Door) -> Operation:
+    """What is carried out in place of what does not exist behind this door: it refuses, once it is known who asks."""
+
+    def handler(call: Call, _: NoParameters) -> dict[str, Any]:
+        raise _unknown(name, door, call.caller)
+
+    return Operation(_NO_TOOL, "", Grant.OPEN, NoParameters, Result, handler, reads=True)
+
+
+def _unknown(name: str, door: Door, caller: Caller) -> Refusal:
+    """Near names are those of tools that this caller is shown or may call; what only people do is said to be theirs."""
+    known = catalogue().get(name)
+    if door is Door.MCP and known is not None and known.grant in _OF_PEOPLE and not caller.is_person:
+        try:
+            refuse(known, caller)
+        except Refusal as refusal:
+            return refusal
+    shown = {each.name for each in listing.tools_for(caller)}
+    names = [each.name for each in tools() if each.name in shown or allowed(each, caller)]
     close = difflib.get_close_matches(_short(name), names, 3)
     instruction = (
         say("Did you mean {names}?", names=" or ".join(close)) if close else "Call help for the tools there are."

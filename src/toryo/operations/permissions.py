@@ -214,7 +214,7 @@ def refuse(operation: Operation, caller: Caller) -> None:
             raise Refusal(
                 Code.COORDINATOR_REQUIRED,
                 say("{operation_name} is for Coordinators.", operation_name=operation.name),
-                "Agents sign in with authenticate and then call get_next_action.",
+                _own_way(caller),
             )
         return
     if grant is Grant.READER and caller.kind is not Kind.LAUNCH:
@@ -240,17 +240,30 @@ def _refuse_for_queue(operation: Operation, caller: Caller) -> None:
     elif operation.grant is Grant.FILER and caller.session is not None and not caller.orchestrates:
         refuse_session(operation, caller)
     elif operation.grant in (Grant.QUEUE_AGENT, Grant.REGISTRAR) or caller.session is None:
-        raise key_required(operation.name)
+        raise key_required(operation.name, caller)
 
 
-def key_required(name: str) -> Refusal:
+def key_required(name: str, caller: Caller) -> Refusal:
     """What somebody without an API key is told who calls the operation of that name."""
+    stranger = caller.kind is Kind.NOBODY
     return Refusal(
         Code.AUTHENTICATION_REQUIRED,
         say("{name} needs an API key.", name=name),
-        "Pass it as Authorization: Bearer or as api_key; a person makes one: toryo token add --agent ID "
-        "--project PRJ --type T.",
+        "Pass it as Authorization: Bearer or as api_key; a person who owns this server makes one."
+        if stranger
+        else _own_way(caller),
     )
+
+
+def _own_way(caller: Caller) -> str:
+    """What a caller does in place of what is not for its kind. It names only what this caller may call."""
+    if caller.session is not None:
+        return "Call get_next_action and do what it says."
+    if caller.kind is Kind.LAUNCH:
+        return "Call authenticate first (no arguments are needed): it says what comes next."
+    if caller.kind is Kind.NOBODY:
+        return "Sign in first: authenticate(agent_id, passkey). The person who started you has both."
+    return "Call help: it lists the tools that you may call."
 
 
 def _refuse_key(operation: Operation, caller: Caller, key: ApiKey) -> None:
@@ -258,13 +271,13 @@ def _refuse_key(operation: Operation, caller: Caller, key: ApiKey) -> None:
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("This API key may not call {operation_name}.", operation_name=operation.name),
-            say("It may call: {names}. A person makes another key (toryo token add).", names=", ".join(key.tools)),
+            say("It may call: {names}.", names=", ".join(key.tools)),
         )
     if operation.grant is Grant.FILER and not caller.orchestrates:
         raise Refusal(
             Code.PERMISSION_DENIED,
             "Only an orchestrator files tasks for queues.",
-            "Ask a person for a key with --orchestrator (toryo token add).",
+            "Ask the person who gave you this key for an orchestrator's key.",
         )
 
 
@@ -272,8 +285,8 @@ def _refuse_person(operation: Operation, caller: Caller) -> None:
     if caller.kind is not Kind.PERSON:
         raise Refusal(
             Code.AUTHENTICATION_REQUIRED,
-            say("{operation_name} is for people, with a person's token.", operation_name=operation.name),
-            "Use the token in owner.token of the server's data directory (--token or TORYO_TOKEN).",
+            say("{operation_name} is for people.", operation_name=operation.name),
+            _instead_of_a_person(caller),
         )
     if operation.grant is Grant.OWNER and caller.login is not Login.OWNER:
         raise Refusal(
@@ -289,13 +302,30 @@ def _refuse_person(operation: Operation, caller: Caller) -> None:
         )
 
 
+def _instead_of_a_person(caller: Caller) -> str:
+    """What somebody does who has called what only people do. No agent is told where a person's token is."""
+    if caller.session is not None and caller.session.purpose is Purpose.CHAT:
+        return "Ask the person you talk with to do it. Then call get_next_action."
+    if caller.session is not None:
+        return (
+            "Ask a person to do it (delegate_to_chat_session), or say in your report (report_completed) that it is "
+            "needed. Then call get_next_action."
+        )
+    if caller.key is not None:
+        return "Tell the person who gave you this key that it is needed."
+    if caller.kind is Kind.LAUNCH:
+        return _own_way(caller)
+    return "A person does it, signed in or with a token of their own."
+
+
 def _refuse_reader(operation: Operation, caller: Caller) -> None:
     if caller.session is None and not caller.is_person:
         raise Refusal(
             Code.AUTHENTICATION_REQUIRED,
             say("{operation_name} needs to know who reads.", operation_name=operation.name),
-            "Connect with Authorization: Bearer and the session_token of authenticate, a launch credential that has "
-            "signed in, or a person's token.",
+            "Connect with Authorization: Bearer and the session_token that authenticate returns."
+            if caller.kind is Kind.NOBODY
+            else _own_way(caller),
         )
 
 
@@ -307,12 +337,14 @@ def refuse_session(operation: Operation, caller: Caller) -> None:
             raise Refusal(
                 Code.AUTHENTICATION_REQUIRED,
                 "This process has not signed in yet.",
-                "Call authenticate first (no arguments are needed), then get_next_action.",
+                "Call authenticate first (no arguments are needed): it says what comes next.",
             )
         raise Refusal(
             Code.AUTHENTICATION_REQUIRED,
             say("{operation_name} needs a session.", operation_name=operation.name),
-            "Call authenticate with your agent_id and passkey, then pass the session_token it returns.",
+            "Call authenticate with your agent_id and passkey, then pass the session_token it returns."
+            if caller.kind is Kind.NOBODY
+            else _own_way(caller),
         )
     if operation.grant is Grant.ANY_SESSION:
         return

@@ -21,8 +21,9 @@ from toryo.domain.tasks import Task
 from toryo.domain.usages import day_of
 from toryo.operations.call import Call
 from toryo.operations.permissions import Login
+from toryo.storage.snapshots import MOST_OFFERS
 from toryo.storage.usages import Wanted
-from toryo.workflow.snapshot import Cooldown, Snapshot
+from toryo.workflow.snapshot import Cooldown, Snapshot, offers
 
 Thing = TypeVar("Thing", Session, Launch)
 Place = tuple[str, str]
@@ -162,14 +163,32 @@ class Picture:
         return budget is not None and (spent or 0.0) >= budget
 
     @cached_property
-    def ready_queues(self) -> frozenset[tuple[str, str]]:
-        """Project and queue, where a task could be claimed now."""
-        return frozenset((project, queue) for project, queue, _ in self.call.tx.queues.ready_types(self.now))
+    def ready_tasks(self) -> dict[tuple[str, str], list[Task]]:
+        """By project and queue: what could be claimed now, in order."""
+        found: dict[tuple[str, str], list[Task]] = {}
+        for task in sorted(self.open.values(), key=lambda each: each.order):
+            rests = task.not_before is not None and task.not_before > self.now
+            if task.agent_type is not None and not rests and self.grounds[task.project_id].claimable(task):
+                found.setdefault((task.project_id, task.agent_type), []).append(task)
+        return found
+
+    def _offers(self, place: Place) -> tuple[tuple[Task, Ground], ...]:
+        agent, ground = self.agents[place[0]], self.grounds[place[1]]
+        if agent.agent_type is None or not agent.managed or not ground.project.active:
+            return ()
+        ready = self.ready_tasks.get((place[1], agent.agent_type), [])[:MOST_OFFERS]
+        return offers(((each, self._below(ground, each)) for each in ready), agent.id)
+
+    def _below(self, ground: Ground, task: Task) -> Ground:
+        """With nothing in its tree but a task and what stands below it."""
+        near = [task, *ground.tree.descendants(task)]
+        waits = {each.id: ground.tree.depends_on.get(each.id, ()) for each in near}
+        known = {other.id: other for each in near for other in ground.tree.dependencies(each)}
+        return replace(ground, tree=Tree({each.id: each for each in near}, waits, known))
 
     def snapshot(self, place: Place) -> Snapshot:
         """What the launch decision reads, but for what is below main tasks that wait."""
         agent, project = self.agents[place[0]], self.projects[place[1]]
-        serves = agent.agent_type is not None and agent.managed and (project.id, agent.agent_type) in self.ready_queues
         return Snapshot(
             now=self.now,
             agent_id=agent.id,
@@ -186,7 +205,7 @@ class Picture:
             cooldowns=self.cooldowns.get(agent.id, {}),
             accounts=self.accounts,
             budget_used_up=self.budget_used_up(project),
-            ready_queue_task="" if serves and project.active else None,
+            offers=self._offers(place),
         )
 
     def _around(self, place: Place) -> tuple[Ground, ...]:

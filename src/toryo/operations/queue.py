@@ -90,13 +90,13 @@ def register_agent(call: Call, wanted: Register) -> dict[str, Any]:
 def _issued(call: Call, wanted: Register) -> tuple[ApiKey, str]:
     """A key for an agent of the same machine, where the server's settings let it register itself."""
     if call.context.settings.auth.mode != "local" or not _of_this_machine(call):
-        raise key_required("register_agent")
+        raise key_required("register_agent", call.caller)
     projects = [each.id for each in call.tx.projects.all() if each.active]
     if len(projects) != 1:
         raise Refusal(
             Code.VALIDATION_ERROR,
             f"Without an API key the project must be clear; {len(projects)} are active.",
-            "Ask a person for a key of your project: toryo token add --agent ID --project PRJ.",
+            "Ask the person who started you for an API key of your project.",
         )
     if call.tx.queues.presence(wanted.agent_id) is not None or call.tx.queues.keys_of(wanted.agent_id):
         raise Refusal(
@@ -152,7 +152,7 @@ def _somebody_elses(agent_id: str) -> Refusal:
     return Refusal(
         Code.PERMISSION_DENIED,
         f"{agent_id} is somebody else's id.",
-        "Choose another agent_id; or ask a person for a key of this one: toryo token add --agent ID.",
+        "Choose another agent_id, or ask the person who gave you this key for one of that agent.",
     )
 
 

@@ -11,7 +11,7 @@ import orjson
 from toryo.domain import creating
 from toryo.domain.creating import Draft
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.tasks import Priority, Task
+from toryo.domain.tasks import Priority, Status, Task
 from toryo.operations import changing, claiming
 from toryo.operations.call import Call
 
@@ -49,7 +49,23 @@ def file(call: Call, wanted: Wanted) -> dict[str, Any]:
             call.actor.id, _scope(call), wanted.idempotency_key, wanted.content(), task.id, call.now
         )
     shown = claiming.shown(call, task)
-    return {"success": True, **shown, "task": shown}
+    return {"success": True, **shown, "task": shown, **_standing_still(call, task)}
+
+
+def _standing_still(call: Call, task: Task) -> dict[str, Any]:
+    """What keeps the task from being done, as things are: who files it is the one to do something about that."""
+    ground = call.ground(task)
+    own = ground.tree.tasks[task.id]
+    found: dict[str, Any] = {}
+    said = []
+    if task.agent_type not in ground.served:
+        found["no_agent"] = True
+        said.append(f"Nobody serves the queue {task.agent_type} now: it waits until an agent of that type registers.")
+    never = [each.id for each in ground.tree.open_dependencies(own) if each.status in (Status.CANCELLED, Status.FAILED)]
+    if never:
+        found["dependency_failed"] = True
+        said.append(f"It depends on what has failed or was cancelled ({', '.join(never)}), and so cannot be started.")
+    return {**found, "message": " ".join(said)} if said else {}
 
 
 def _scope(call: Call) -> str:

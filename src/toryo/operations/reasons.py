@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from toryo.domain.launches import Purpose
 from toryo.domain.times import iso, iso_or_none
-from toryo.domain.wording import constant, say, together
+from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations import explaining, hands, launching, starters
 from toryo.operations.call import Call
 from toryo.workflow.launch import Action, Decision
@@ -15,6 +16,8 @@ from toryo.workflow.launch import Action, Decision
 def told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> dict[str, Any]:
     """The decision from facts now, in words and with what hinders it; changes nothing."""
     snapshot, decision = launching.decide(call, agent_id, project_id, purpose, changes=False)
+    if "held_by" in decision.facts:
+        decision = _naming_session(call, decision, project_id)
     obstacle = starters.nobody_can(call, snapshot, decision, purpose)
     starts = decision.action is Action.START and purpose is Purpose.TASK
     held = hands.hindrance(call, decision.task_id) if starts else None
@@ -27,7 +30,7 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> dict[s
         "reason": decision.reason,
         "row": decision.row,
         "rule": constant(decision.words),
-        "explanation": together((explaining.explained(decision, agent_id, obstacle), held.words if held else "", said)),
+        "explanation": together((_explained(call, decision, agent_id, obstacle), held.words if held else "", said)),
         "facts": {
             **decision.facts,
             **({"no_coordinator": obstacle.code} if obstacle else {}),
@@ -40,10 +43,32 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> dict[s
     }
 
 
+def _naming_session(call: Call, decision: Decision, project_id: str) -> Decision:
+    """With the session that still lives on its main task."""
+    held_by = call.tx.sessions.live_of(project_id, decision.facts["held_by"]).get(Purpose.TASK)
+    more = {"held_by_session": held_by.id} if held_by is not None else {}
+    return replace(decision, facts={**decision.facts, **more})
+
+
+def _explained(call: Call, decision: Decision, agent_id: str, obstacle: starters.Obstacle | None) -> Worded:
+    agent = call.tx.agents.find(agent_id) if decision.reason == "not_managed" else None
+    if agent is not None and agent.human:
+        return constant("It is a person: nobody starts people.")
+    if agent is not None and agent.agent_type is not None:
+        return say("Nobody starts it: its own program serves the queue {queue}.", queue=agent.agent_type)
+    return explaining.explained(decision, agent_id, obstacle)
+
+
 def _what_was_wrong(call: Call, agent_id: str, project_id: str, decision: Decision) -> str:
-    """What the Coordinator said of a start that was impossible: only a person can mend that."""
-    if decision.reason != "cooling_down" or decision.facts.get("cooldown") != "bad_config":
+    """What was found out about the start for which it cools down: the program's or its service's own words."""
+    cause = str(decision.facts.get("cooldown", ""))
+    if decision.reason != "cooling_down" or not cause:
         return ""
-    last = call.tx.launches.listed(1, agent_id=agent_id, project_id=project_id)
-    said = call.tx.launches.exit_record(last[0].id)[0] if last else None
-    return say("The last start: {said}", said=said.strip()[:1000]) if said else ""
+    launches = call.tx.launches.listed(5, agent_id=agent_id, project_id=project_id)
+    last = next((each for each in launches if (each.exit_error or "").partition(":")[0] == cause), None)
+    if last is None:
+        return ""
+    said = (last.exit_error or "").partition(":")[2].strip()
+    if not said and cause == "bad_config":  # told by no words of its own: what it printed last
+        said = (call.tx.launches.exit_record(last.id)[0] or "").strip()
+    return say("The last start: {said}", said=said[:1000]) if said else ""

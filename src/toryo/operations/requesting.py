@@ -21,12 +21,13 @@ from toryo.domain.projects import Project
 from toryo.domain.tasks import Approval, Priority, Status, Task, priority_named
 from toryo.domain.times import HOUR, Millis
 from toryo.domain.wording import say
-from toryo.operations import asking, changing, showing
+from toryo.operations import asking, changing, present, showing
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Parameters, operation
 from toryo.operations.fields import Lines
 from toryo.operations.permissions import Grant
 from toryo.operations.results import TaskResult
+from toryo.workflow.instructions import words
 
 Text = Annotated[Lines, Field(max_length=100_000)]
 Id = Annotated[str, Field(min_length=1, max_length=64)]
@@ -48,7 +49,7 @@ class RequestTask(Parameters):
 
 @operation("request_task", grant=Grant.ANY_SESSION, parameters=RequestTask, result=TaskResult, leads=True)
 def request_task(call: Call, wanted: RequestTask) -> dict[str, Any]:
-    """Ask somebody else for a task. It starts when a superior of theirs has approved it."""
+    """Have somebody else do a task. It waits in the backlog until a person has approved and started it."""
     project = call.project(call.session.project_id)
     assignee = _assignee(call, project, wanted.assignee_id)
     message = _consent(call, wanted.message_id)
@@ -75,7 +76,9 @@ def request_task(call: Call, wanted: RequestTask) -> dict[str, Any]:
         asking.ask_superiors(call, task)
     elif message is not None:
         asking.tell_consented(call, task, requester)
-    return {"success": True, "task_id": task.id, "task": showing.task(task, call.tx.tasks.details(task.id), ())}
+    told = words("requested.approved" if approved else "requested.pending", project.settings.language)
+    shown = showing.task(task, call.tx.tasks.details(task.id), ())
+    return {"success": True, "task_id": task.id, "task": shown, "message": told}
 
 
 def _approves(call: Call, message: chat.Message, wanted: RequestTask) -> bool:
@@ -90,7 +93,7 @@ def _assignee(call: Call, project: Project, agent_id: str) -> Agent:
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("{assignee_id} is not an active member of this project.", assignee_id=assignee.id),
-            "Ask an active member, or a person to add the agent.",
+            present.told(call),
         )
     return assignee
 

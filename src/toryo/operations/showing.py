@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from toryo.domain import agents
 from toryo.domain.agents import Agent
 from toryo.domain.chat import Delegation
 from toryo.domain.ground import Tree
-from toryo.domain.handover import INTERRUPT, Notification
+from toryo.domain.handover import INTERRUPT, Handoff, Notification
 from toryo.domain.launches import Launch
 from toryo.domain.projects import Project
 from toryo.domain.sessions import Session
@@ -75,6 +76,33 @@ def full_task(each: Task, details: Details, tree: Tree) -> dict[str, Any]:
         "dependency_failed": tree.dependency_failed(each),
         "blocked_cause": each.blocked_cause,
         "subtasks": [brief_task(child) for child in tree.children(each)],
+    }
+
+
+def handoffs(found: Sequence[Handoff]) -> list[dict[str, Any]]:
+    """The first one whole; of the others what tells them apart: together they must fit into what a model can read."""
+    return [
+        handoff(each) if number == 0 else {**handoff(each), "summary": (each.summary or "")[:BRIEF], **_NOT_SHOWN}
+        for number, each in enumerate(found)
+    ]
+
+
+BRIEF = 300
+"""Characters of a handoff that is not the first."""
+_NOT_SHOWN: dict[str, Any] = {"context": None, "recommendations": None}
+
+
+def handoff(each: Handoff) -> dict[str, Any]:
+    return {
+        "handoff_id": each.id,
+        "task_id": each.task_id,
+        "from_agent_id": each.from_agent_id,
+        "to_agent_id": each.to_agent_id,
+        "summary": each.summary,
+        "context": each.context,
+        "recommendations": each.recommendations,
+        "created_at": iso(each.created_at),
+        "accepted_at": iso_or_none(each.accepted_at),
     }
 
 

@@ -20,7 +20,7 @@ from toryo.domain.projects import Language
 from toryo.domain.sessions import End, Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND, Millis
-from toryo.operations import ending, launching, tries
+from toryo.operations import ending, explaining, launching, tries
 from toryo.operations.call import WORK, Call
 from toryo.operations.catalogue import NoParameters, Parameters, operation
 from toryo.operations.identity import SESSION, digest
@@ -58,6 +58,8 @@ class SignedIn(Result):
 @operation("authenticate", grant=Grant.OPEN, parameters=Authenticate, result=SignedIn, leads=True)
 def authenticate(call: Call, wanted: Authenticate) -> dict[str, Any]:
     """Sign in. With a launch credential no arguments are needed. If refused, end your process."""
+    if call.caller.kind is Kind.SESSION and call.session.over and wanted.agent_id and wanted.passkey:
+        call.forget()  # what it still shows is over; the passkey says who it is
     if call.caller.kind is Kind.SESSION:
         return _again(call, wanted)
     if call.caller.kind is Kind.LAUNCH:
@@ -65,14 +67,14 @@ def authenticate(call: Call, wanted: Authenticate) -> dict[str, Any]:
     return _by_passkey(call, wanted)
 
 
-def _refused(code: Code, error: str, **details: Any) -> dict[str, Any]:
+def _refused(code: Code, error: str, message: str | None = None, **details: Any) -> dict[str, Any]:
     """Seed 2's sentence in `error`, the code in `code`, and the order to end the process."""
     return {
         **details,
         "success": False,
         "error": error,
         "code": code.value,
-        "message": error,
+        "message": message or error,
         "action": "exit",
         "instruction": words("refused", Language.ENGLISH),
     }
@@ -120,7 +122,7 @@ def _by_passkey(call: Call, wanted: Authenticate) -> dict[str, Any]:
         raise Refusal(
             Code.VALIDATION_ERROR,
             "agent_id and passkey are needed: this connection carries no launch credential.",
-            "Call authenticate(agent_id, passkey); a person makes a passkey with toryo agent passkey ID.",
+            "If you were given an agent_id and a passkey, call authenticate(agent_id, passkey). Else end this process.",
             action="exit",
         )
     agent = call.tx.agents.find(wanted.agent_id)
@@ -203,7 +205,8 @@ def _on_the_spot(call: Call, agent: Agent, projects: list[str]) -> dict[str, Any
             reason="already_running",
             hint="A person can end its session: toryo sessions --end SESSION.",
         )
-    return _refused(Code.NOT_NOW, "No work for this agent now", reason=first_reason)
+    why = f"No work for {agent.id} now. {explaining.in_short(first_reason or 'no_in_progress_task')}"
+    return _refused(Code.NOT_NOW, "No work for this agent now", why, reason=first_reason)
 
 
 def _not_employed(call: Call, agent: Agent, project_id: str) -> dict[str, Any] | None:

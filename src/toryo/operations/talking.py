@@ -17,6 +17,7 @@ from toryo.domain.projects import Project, Status
 from toryo.domain.sessions import Session
 from toryo.domain.times import iso
 from toryo.domain.wording import say
+from toryo.operations import present
 from toryo.operations.call import WORK, Call
 
 
@@ -34,21 +35,23 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("{other_id} is you.", other_id=other.id),
-            "Name somebody else; list_tasks and get_my_profile show who there is.",
+            present.told(call) if call.of_agent else "Name somebody else.",
             target_agent_id=other.id,
         )
     if project.status is Status.ARCHIVED:
         raise Refusal(
             Code.NOT_NOW,
             say("Project {project_id} is archived: nobody comes to read.", project_id=project.id),
-            "A person resumes it first (toryo project resume).",
+            "Nobody starts in it until a person resumes it."
+            if call.of_agent
+            else "A person resumes it first (toryo project resume PRJ).",
             project_id=project.id,
         )
     if not other.active:
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("{other_id} is inactive: nobody comes to read.", other_id=other.id),
-            "Write to an active member, or ask a person to activate it.",
+            present.told(call) if call.of_agent else "Write to an active member, or ask a person to activate it.",
             target_agent_id=other.id,
         )
     members = call.tx.agents.members_among(project.id, [writer.id, other.id])
@@ -61,7 +64,9 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
             other_id=other.id,
             writer_id=writer.id,
         ),
-        "Write to a member of the project; a person can add one (toryo agent edit ID --project PRJ).",
+        present.told(call)
+        if call.of_agent
+        else "Write to a member of the project; a person can add one (toryo agent edit ID --project PRJ).",
         target_agent_id=other.id,
     )
 

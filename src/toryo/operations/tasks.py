@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -20,6 +21,7 @@ from toryo.operations import below, changing, queueing, showing
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, Parameters, catalogue, operation
 from toryo.operations.fields import Command, Lines
+from toryo.operations.paging import Paged, cut
 from toryo.operations.permissions import Grant, Kind, refuse_session
 from toryo.operations.results import MoveResult, Result, TaskResult, TasksResult
 
@@ -28,7 +30,8 @@ Text = Annotated[Lines, Field(max_length=100_000)]
 Title = Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
 PriorityName = Literal["low", "medium", "high", "critical", "urgent"]
 StatusName = Literal["backlog", "todo", "pending", "in_progress", "blocked", "completed", "done", "failed", "cancelled"]
-_MOST = 500
+_USUAL = 50
+"""Tasks in one answer where no limit was given: an agent pays for each of them."""
 
 
 class FileCheck(Parameters):
@@ -46,7 +49,7 @@ Acceptance = Annotated[list[FileCheck | CommandCheck], Field(max_length=20)]
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-class ListTasks(Parameters):
+class ListTasks(Paged):
     status: StatusName | None = Field(None, description="Only tasks of this status.")
     assignee_id: Id | None = Field(None, description="Only tasks of this agent.")
     parent_task_id: Id | None = Field(None, description="Only direct subtasks of this task.")
@@ -54,11 +57,12 @@ class ListTasks(Parameters):
 
 class Listed(TasksResult):
     total: int
+    next_cursor: NotRequired[str]
 
 
 @operation("list_tasks", grant=Grant.ANY_SESSION, parameters=ListTasks, result=Listed)
 def list_tasks(call: Call, wanted: ListTasks) -> dict[str, Any]:
-    """The tasks of your project (a manager: those below its main task), by priority and age."""
+    """The tasks of your project (a manager: those below its main task), in brief, by priority and age."""
     session = call.session
     if wanted.parent_task_id is not None:
         call.task(wanted.parent_task_id)
@@ -70,7 +74,8 @@ def list_tasks(call: Call, wanted: ListTasks) -> dict[str, Any]:
     )
     if call.agent.role is Role.MANAGER and session.task_id is not None and wanted.parent_task_id is None:
         found = _below_main(call, found)
-    return {"success": True, "tasks": below.show_all(call, found[:_MOST]), "total": len(found)}
+    shown, more = cut(found, wanted.at_most(_USUAL), lambda each: each.id)
+    return {"success": True, "tasks": below.show_briefly(call, shown), "total": len(found), **more}
 
 
 def _below_main(call: Call, found: list[Task]) -> list[Task]:
@@ -116,6 +121,11 @@ class CreateTask(Parameters):
     timeout_seconds: int | None = Field(None, ge=1, le=86_400, description="How long a claim of it lasts (1800).")
     max_attempts: int | None = Field(None, ge=1, le=100, description="How often it may be tried (3).")
     idempotency_key: str | None = Field(None, min_length=1, max_length=200, description="The same key files once.")
+
+    @classmethod
+    def names_for(cls, _given: Mapping[str, Any]) -> list[str]:
+        other = _OWN_FORM if _QUEUE_FORM & set(_given) else _QUEUE_FORM
+        return [each for each in cls.model_fields if each not in other]
 
     @model_validator(mode="after")
     def _one_form(self) -> CreateTask:

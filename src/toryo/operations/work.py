@@ -11,10 +11,10 @@ from toryo.domain import ids
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import Handoff, Note
 from toryo.domain.launches import Purpose
-from toryo.domain.sessions import End
+from toryo.domain.sessions import End, Session
 from toryo.domain.tasks import Status, Task
-from toryo.domain.times import iso, iso_or_none
-from toryo.operations import accepting, changing, ending, hands, leading, showing
+from toryo.domain.times import iso
+from toryo.operations import accepting, changing, ending, gate, hands, leading, showing
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, NoParameters, Parameters, operation
 from toryo.operations.fields import Lines
@@ -22,6 +22,7 @@ from toryo.operations.permissions import Grant
 from toryo.operations.results import Next, Result, Said
 from toryo.workflow import launch as launches
 from toryo.workflow.instructions import words
+from toryo.workflow.snapshot import Snapshot
 
 TEXT = 100_000
 """The longest text a field takes, in characters."""
@@ -66,7 +67,7 @@ def get_my_task(call: Call, _: NoParameters) -> dict[str, Any]:
         "success": True,
         "has_task": True,
         "task": _my_task(call, task),
-        "instruction": words("my_task", call.language),
+        "instruction": words("my_task" if session.purpose is Purpose.TASK else "my_task.chat", call.language),
     }
 
 
@@ -79,25 +80,29 @@ def _in_progress(call: Call) -> Task | None:
 def _my_task(call: Call, task: Task) -> dict[str, Any]:
     project = call.tx.projects.find(task.project_id)
     details = call.tx.tasks.details(task.id)
-    handoffs = call.tx.handovers.handoffs(task.id)
-    own_directory = call.agent.provider_options.get("working_directory")
-    if call.session.purpose is Purpose.TASK and call.session.task_id is not None:
-        own_directory = hands.directory(call, call.session.task_id) or own_directory
+    handoffs = showing.handoffs(_for_me(call, call.tx.handovers.handoffs(task.id)))
     return {
         "task_id": task.id,
         "title": task.title,
         "description": details.description,
         "status": task.status.value,
         "priority": task.priority.value,
-        "working_directory": own_directory or (project.working_directory if project else None),
+        "working_directory": hands.workplace(call) or (project.working_directory if project else None),
         "context": _context(call, task, details.context),
-        "handoff": _handoff(handoffs[0]) if handoffs else None,
+        "handoff": handoffs[0] if handoffs else None,
+        "handoffs": handoffs,
         "acceptance": list(details.acceptance),
         "resumed": task.left_at is not None,
         "attempt": task.attempt,
         "parent_task_id": task.parent_id,
         "delegations": [showing.delegation(each) for each in call.tx.chat.delegations_of_task(task.id)],
     }
+
+
+def _for_me(call: Call, handoffs: list[Handoff]) -> list[Handoff]:
+    """Those that this agent may accept; what is not accepted yet comes first, then the newest."""
+    mine = [each for each in handoffs if each.to_agent_id in (None, call.agent.id)]
+    return sorted(mine, key=lambda each: each.accepted_at is not None)
 
 
 def _context(call: Call, task: Task, given: Any) -> dict[str, Any]:
@@ -154,10 +159,10 @@ _STATUS = {"success": Status.COMPLETED, "failed": Status.FAILED, "blocked": Stat
 def report_completed(call: Call, report: ReportCompleted) -> dict[str, Any] | Later:
     """Report the end of your main task: success, failed or blocked, with a summary. Then end your process."""
     session = call.session
-    if session.over:
-        return _repeated(call, report)
+    if session.over and (answer := _remembered_answer(session, report)) is not None:
+        return answer
     snapshot = call.own_snapshot()
-    if launches.withdrawn(snapshot, session) is not None:
+    if launches.withdrawn(snapshot, session) is not None or (session.over and not _may_have_last_word(call, snapshot)):
         return _too_late(call, report)
     ground = snapshot.ground_of(session.task_id)
     assert ground is not None
@@ -179,20 +184,25 @@ def report_completed(call: Call, report: ReportCompleted) -> dict[str, Any] | La
         call.change_session(refused_for_delegation=True)
         return refusal.answer()
     _keep_result(call, after, report)
-    answer = _exit(call, after)
+    told = words("reported", call.language)
+    answer = {**_EXIT, "instruction": told, "task_id": after.id, "status": after.status.value}
     call.change_session(report=_remembered(report, answer))
-    ending.end_session(call, call.session, End.REPORTED)
+    if not session.over:
+        ending.end_session(call, call.session, End.REPORTED)
     return answer
 
 
-def _exit(call: Call, task: Task | None) -> dict[str, Any]:
-    return {
-        "success": True,
-        "action": "exit",
-        "instruction": words("reported", call.language),
-        "task_id": task.id if task else None,
-        "status": task.status.value if task else "unchanged",
-    }
+_EXIT: dict[str, Any] = {"success": True, "action": "exit"}
+
+
+def _may_have_last_word(call: Call, snapshot: Snapshot) -> bool:
+    """A guard has told this session to leave, not long ago, and nobody has gone on since: its report still counts."""
+    session = call.session
+    just_now = call.now < (session.ended_at or 0) + call.context.limits.stop_grace
+    told = session.end_reason is End.TOLD_TO_EXIT and launches.tripped(snapshot, session) is not None
+    employed = not (launches.inactive(snapshot) or launches.not_member(snapshot))
+    followed = snapshot.launches.get(Purpose.TASK) is not None
+    return just_now and told and employed and not followed and not launches.project_not_active(snapshot)
 
 
 def _blocks_below(tasks: Any) -> tuple[str, ...]:
@@ -215,25 +225,28 @@ def _remembered(report: ReportCompleted, answer: dict[str, Any]) -> str:
     return orjson.dumps({"report": report.model_dump(), "answer": answer}).decode()
 
 
-def _repeated(call: Call, report: ReportCompleted) -> dict[str, Any]:
-    """The session is over: the same report again answers as the first time; any other changes nothing."""
-    session = call.session
-    if session.report is not None:
-        remembered = orjson.loads(session.report)
-        if remembered.get("report") == report.model_dump() and remembered.get("answer"):
-            answer: dict[str, Any] = remembered["answer"]
-            return answer
-    return _exit(call, None)
+def _remembered_answer(session: Session, report: ReportCompleted) -> dict[str, Any] | None:
+    """The session is over: the same report again answers as the first time."""
+    remembered = orjson.loads(session.report) if session.report is not None else {}
+    answer: dict[str, Any] | None = remembered.get("answer")
+    return answer if answer and remembered.get("report") == report.model_dump() else None
 
 
 def _too_late(call: Call, report: ReportCompleted) -> dict[str, Any]:
-    """The main task was withdrawn: nothing changes, the summary is kept as a note."""
-    session = call.session
-    if report.summary and session.task_id:
-        _add_note(call, session.task_id, Progress(progress=report.summary, next_steps=report.next_steps))
-    answer = _exit(call, None)
-    call.change_session(report=_remembered(report, answer))
-    ending.end_session(call, call.session, End.TOLD_TO_EXIT)
+    """The main task was withdrawn, or the session is over: nothing changes; the summary of who has not reported yet is
+    kept as a note."""
+    session, language = call.session, call.language
+    first = session.report is None or not orjson.loads(session.report).get("answer")
+    kept = bool(first and report.summary and session.task_id and gate.still_belongs(call, session))
+    if kept:
+        _add_note(call, session.task_id or "", Progress(progress=report.summary, next_steps=report.next_steps))
+    said = ["late.over" if session.over else "late.withdrawn", *(["late.kept"] if kept else []), "late.end"]
+    told = " ".join(words(each, language) for each in said)
+    answer = {**_EXIT, "instruction": told, "task_id": None, "status": "unchanged"}
+    if first:
+        call.change_session(report=_remembered(report, answer))
+    if not session.over:
+        ending.end_session(call, call.session, End.TOLD_TO_EXIT)
     return answer
 
 
@@ -339,7 +352,7 @@ def create_handoff(call: Call, wanted: CreateHandoff) -> dict[str, Any]:
     )
     call.tx.handovers.add_handoff(handoff)
     call.event("handoff.created", task=task, data={"handoff_id": handoff.id, "to": wanted.to_agent_id})
-    return {"success": True, "handoff_id": handoff.id, "handoff": _handoff(handoff)}
+    return {"success": True, "handoff_id": handoff.id, "handoff": showing.handoff(handoff)}
 
 
 class AcceptHandoff(Parameters):
@@ -366,21 +379,7 @@ def accept_handoff(call: Call, wanted: AcceptHandoff) -> dict[str, Any]:
     if handoff.accepted_at is None:
         handoff = call.tx.handovers.accept(handoff, call.agent.id, call.now)
         call.event("handoff.accepted", task=task, data={"handoff_id": handoff.id})
-    return {"success": True, "handoff_id": handoff.id, "handoff": _handoff(handoff)}
-
-
-def _handoff(each: Handoff) -> dict[str, Any]:
-    return {
-        "handoff_id": each.id,
-        "task_id": each.task_id,
-        "from_agent_id": each.from_agent_id,
-        "to_agent_id": each.to_agent_id,
-        "summary": each.summary,
-        "context": each.context,
-        "recommendations": each.recommendations,
-        "created_at": iso(each.created_at),
-        "accepted_at": iso_or_none(each.accepted_at),
-    }
+    return {"success": True, "handoff_id": handoff.id, "handoff": showing.handoff(handoff)}
 
 
 # --- notices ---------------------------------------------------------------------------------------------------------

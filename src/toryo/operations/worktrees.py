@@ -180,7 +180,7 @@ def show_errand(call: Call, wanted: OneErrand) -> dict[str, Any] | Later:
         raise Refusal(
             Code.ERRAND_NOT_FOUND,
             say("There is no errand {errand_id}.", errand_id=wanted.errand_id),
-            "Ask anew: toryo task diff, merge or discard.",
+            "Ask anew: toryo task diff TASK, merge or discard.",
         )
     if not errand.over and call.may_wait:
         return Later(frozenset({f"errand:{errand.id}"}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import shlex
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,6 +145,6 @@ def _taken(path: Path) -> ConfigurationError:
     where = f" (pid {other.get('pid')}, {other.get('url')})" if other else ""
     return ConfigurationError(
         f"Another server already uses the data directory {path}{where}.",
-        f"Use that one, or stop it: toryo down --data-dir {path}. Or give this one a directory of its own with "
-        "--data-dir.",
+        f"Use that one, or stop it: toryo down --data-dir {shlex.quote(str(path))}. Or give this one a directory of its"
+        " own with --data-dir.",
     )

@@ -23,7 +23,7 @@ from toryo.operations.permissions import Credentials, Door, Grant
 from toryo.server import bodies, errors, identity, languages, live, openapi, readme
 from toryo.server.bodies import Leaving, Receive, Scope, Send
 from toryo.server.waiting import Waiting
-from toryo.tokens import PERSON
+from toryo.tokens import COORDINATOR, LAUNCH, PERSON, QUEUE, SESSION
 
 PREFIX = "/api/v1"
 STREAM = "/events/stream"
@@ -32,6 +32,7 @@ asks for `text/event-stream` there."""
 DOCS = "/api/docs"
 """The document for people to read."""
 LONGEST_KEY = 200
+_OF_PROGRAMS = (COORDINATOR, LAUNCH, QUEUE, SESSION)
 _ASK = ((b"www-authenticate", b'Bearer realm="toryo"'),)
 _IF_MATCH = re.compile(r'(?:W/)?"?(\d{1,18})"?')
 
@@ -246,12 +247,23 @@ def _admit(operation: Operation, shown: Credentials, method: str, headers: Mappi
     elif shown.bearer is None and operation.grant is Grant.OPEN:
         return
     elif shown.bearer is None or not shown.bearer.startswith(PERSON):
-        raise Refusal(
+        raise _not_a_persons(shown.bearer)
+
+
+def _not_a_persons(bearer: str | None) -> Refusal:
+    """Agents are not told by what people come in."""
+    if bearer is not None and bearer.startswith(_OF_PROGRAMS):
+        return Refusal(
             Code.AUTHENTICATION_REQUIRED,
-            "REST is for people, with a person's token." if shown.bearer else "This needs a person's token.",
-            "In a browser, sign in: toryo open prints a link. Programs send Authorization: Bearer with the token from "
-            "owner.token in the server's data directory; agents use MCP at /mcp.",
+            "REST is for people, with a person's token.",
+            "Agents and Coordinators use MCP at /mcp. What only people do, ask a person for.",
         )
+    return Refusal(
+        Code.AUTHENTICATION_REQUIRED,
+        "This token is not known here." if bearer is not None else "This needs a person's token.",
+        "In a browser, sign in: toryo open prints a link. Programs send Authorization: Bearer with a person's token, "
+        "which an owner of this server makes.",
+    )
 
 
 def _refuse_forged(method: str, headers: Mapping[bytes, bytes]) -> None:

@@ -34,9 +34,6 @@ INSTRUCTIONS = (
     "session_token it returns to every other tool. Then call get_next_action, do what it says, and call it again "
     "after each step until it says exit."
 )
-# Says that results are structured; full schemas would cost every agent more tokens than the tools themselves, and
-# a client that validates would refuse refusals. The OpenAPI document has them.
-_ANY_ANSWER: dict[str, Any] = {"type": "object"}
 
 
 class Handlers(Protocol):
@@ -106,12 +103,15 @@ class Sdk:
 
 
 def tool(operation: Operation) -> types.Tool:
-    """What an agent is told about an operation: as few words as it needs."""
+    """What an agent is told about an operation: as few words as it needs.
+
+    No schema of its answers: full ones would cost every agent more tokens than the tools themselves, an empty one says
+    nothing, and a client that validates would refuse refusals. The OpenAPI document has them.
+    """
     return types.Tool(
         name=operation.name,
         description=operation.summary,
         input_schema=operation.listed_schema,
-        output_schema=_ANY_ANSWER,
         annotations=types.ToolAnnotations(read_only_hint=True) if operation.reads else None,
     )
 

@@ -78,6 +78,12 @@ class Seen:
     agents: list[str] | None = None
     seen_at: Millis = 0
     disk: Disk | None = None
+    directories: dict[str, str] = field(default_factory=dict)
+    """Where agents work on its machine, where its file says so: by `agent:ID` and `project:ID`."""
+
+    def directory(self, agent_id: str, project_id: str) -> str | None:
+        """The agent's before the project's, as the Coordinator itself decides."""
+        return self.directories.get(f"agent:{agent_id}") or self.directories.get(f"project:{project_id}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +176,7 @@ class Keeping:
 
     def see_coordinator(self, seen: Seen, now: Millis) -> None:
         can = {"providers": seen.providers, "labels": seen.labels}
-        only = {"capabilities": seen.capabilities, "agents": seen.agents}
+        only = {"capabilities": seen.capabilities, "agents": seen.agents, "directories": seen.directories}
         self._connection.run(
             _SEE,
             id=seen.id,

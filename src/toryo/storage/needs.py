@@ -39,6 +39,14 @@ _FAILED_TASKS = Statement(
     .order_by(_t.c.completed_at.desc(), _t.c.id)
     .limit(_p("most", type_=sa.Integer))
 )
+_FREED = Statement(
+    tasks.ROWS.select().where(
+        _t.c.status == "todo",
+        _t.c.moved_from == "blocked",
+        _t.c.started_at.is_not(None),
+        _t.c.agent_type.is_(None),
+    )
+)
 _STALLED = Statement(tasks.ROWS.select().where(_t.c.status == "in_progress", _t.c.stalled_event.is_not(None)))
 _AT_WORK = Statement(tasks.ROWS.select().where(_t.c.status == "in_progress", in_list(_t.c.assignee_id, "people")))
 _FAILED = Statement(
@@ -109,6 +117,11 @@ class Needs:
     def failed(self, since: Millis, most: int) -> list[Task]:
         """Those that have failed since and still are: the newest first."""
         return self._tasks(_FAILED_TASKS, since=since, most=most)
+
+    def freed(self) -> list[Task]:
+        """To do, after a block that has ended, although they had been started before. What is for a queue is served by
+        it again."""
+        return self._tasks(_FREED)
 
     def stalled(self) -> list[Task]:
         """Tasks in progress of which a stall was reported, some time."""

@@ -15,7 +15,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.domain.usages import day_of
 from toryo.storage.transaction import Transaction
-from toryo.workflow.snapshot import Cooldown, Limits, News, Snapshot, Talk
+from toryo.workflow.snapshot import Cooldown, Limits, News, Snapshot, Talk, offers
 
 _CLOSED = ("task.completed", "task.failed", "task.cancelled")
 _DELEGATION_ENDED = ("delegation.completed", "delegation.failed")
@@ -55,7 +55,7 @@ def load(
         accounts=_accounts(tx, agent),
         budget_used_up=_budget_used_up(tx, project, now),
         interrupt_waiting=asking is not None and _interrupted(tx, asking),
-        ready_queue_task=_ready_queue_task(tx, agent, project, now),
+        offers=_offers(tx, project, agent, now, frozenset(each for each, _ in signed_in)),
     )
 
 
@@ -73,11 +73,19 @@ def _budget_used_up(tx: Transaction, project: Project, now: Millis) -> bool:
     return budget is not None and tx.usages.cost_of_day(project.id, day_of(now)) >= budget
 
 
-def _ready_queue_task(tx: Transaction, agent: Agent, project: Project, now: Millis) -> str | None:
+MOST_OFFERS = 10
+"""Ready queue tasks of which an agent is offered the first that gives it something to do."""
+
+
+def _offers(
+    tx: Transaction, project: Project, agent: Agent, now: Millis, signed_in: frozenset[str]
+) -> tuple[tuple[Task, Ground], ...]:
     if agent.agent_type is None or not agent.managed or not project.active:
-        return None
-    ready = tx.queues.ready(project.id, agent.agent_type, now, 1)
-    return ready[0].id if ready else None
+        return ()
+    ready = tx.queues.ready(project.id, agent.agent_type, now, MOST_OFFERS)
+    return offers(
+        ((each, _around(tx, project, tx.tasks.tree(each.root_id), signed_in, (agent.id,))) for each in ready), agent.id
+    )
 
 
 def _interrupted(tx: Transaction, asking: Session) -> bool:

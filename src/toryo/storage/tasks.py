@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from toryo.domain import tasks as domain
+from toryo.domain.dependencies import Links
 from toryo.domain.ground import Tree
 from toryo.domain.tasks import Details, Task, Wait
 from toryo.domain.times import Millis
@@ -62,6 +63,7 @@ _DETAILS_OF = Statement(sa.select(_t.c.id, *DETAILS.columns).where(in_list(_t.c.
 _EDGES = Statement(sa.select(_d.c.task_id, _d.c.depends_on).where(in_list(_d.c.root_id, "roots")))
 _EDGES_OF = Statement(sa.select(_d.c.task_id, _d.c.depends_on).where(in_list(_d.c.task_id, "ids")))
 _CHILDREN_OF = Statement(sa.select(_t.c.parent_id, _t.c.id).where(in_list(_t.c.parent_id, "ids")))
+_PARENTS_OF = Statement(sa.select(_t.c.id, _t.c.parent_id).where(in_list(_t.c.id, "ids")))
 _DEPENDANTS = Statement(sa.select(_d.c.task_id).where(_d.c.depends_on == _p("id")))
 _ADD = Statement(sa.insert(_t))
 _ADD_EDGE = Statement(sa.insert(_d))
@@ -237,12 +239,13 @@ class Tasks:
         values = {name: DETAILS.value(name, value) for name, value in fields.items()}
         self._connection.run(update_by_id(_t, tuple(values)), this_id=task_id, **values)
 
-    def waits_for(self, task_ids: list[str]) -> dict[str, list[str]]:
-        """Dependencies and children of these tasks: what each waits for."""
-        found: dict[str, list[str]] = {}
-        for statement in (_EDGES_OF, _CHILDREN_OF):
-            for task_id, other in self._connection.all(statement, ids=task_ids):
-                found.setdefault(task_id, []).append(other)
+    def linked(self, task_ids: list[str]) -> dict[str, Links]:
+        """Of those of these tasks that exist: dependencies, children, parent."""
+        found = {task_id: Links(parent=parent) for task_id, parent in self._connection.all(_PARENTS_OF, ids=task_ids)}
+        for task_id, other in self._connection.all(_EDGES_OF, ids=task_ids):
+            found[task_id].dependencies.append(other)
+        for task_id, other in self._connection.all(_CHILDREN_OF, ids=task_ids):
+            found[task_id].children.append(other)
         return found
 
     def depends_on(self, task_ids: list[str]) -> dict[str, list[str]]:

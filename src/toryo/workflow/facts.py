@@ -5,6 +5,8 @@ The words (*outstanding*, *new*, *dispatchable*, …) are those of the specifica
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from toryo.domain import creating
 from toryo.domain.projects import Decomposition
 from toryo.domain.sessions import Choice
@@ -79,7 +81,9 @@ def own_subtask_in_progress(case: Case) -> bool:
 
 
 def current_subtask(case: Case) -> Task | None:
-    return next((each for each in case.children if each.in_progress and each.assignee_id == case.agent.id), None)
+    """The first that could be completed: nothing below it is open."""
+    own = (each for each in case.front if each.in_progress and each.assignee_id == case.agent.id)
+    return next((each for each in own if not case.open_below(each)), None)
 
 
 def own_startable_subtask(case: Case) -> bool:
@@ -88,21 +92,28 @@ def own_startable_subtask(case: Case) -> bool:
 
 def next_subtask(case: Case) -> Task | None:
     """The next by priority, then order."""
-    own = (each for each in case.children if each.assignee_id == case.agent.id)
+    own = (each for each in case.front if each.assignee_id == case.agent.id)
     return next((each for each in own if case.ground.startable(each)), None)
 
 
 def others_at_work(case: Case) -> bool:
     """A subtask of another able agent or a person is in progress, or an approval below is pending."""
-    return approval_pending(case) or any(
-        each.in_progress and each.assignee_id != case.agent.id and case.ground.able(each.assignee_id)
-        for each in case.children
-    )
+    return approval_pending(case) or any(_of_others_at_work(case, each) for each in case.front)
+
+
+def at_work_for(case: Case) -> list[Task]:
+    """What a worker waits for: others' work, and requests that nobody has judged."""
+    asked = [each for each in case.descendants if _unjudged(each)]
+    return [*(each for each in case.front if _of_others_at_work(case, each)), *asked]
+
+
+def _of_others_at_work(case: Case, task: Task) -> bool:
+    return task.in_progress and task.assignee_id != case.agent.id and case.ground.able(task.assignee_id)
 
 
 def rest_is_stuck(case: Case) -> bool:
     """The rest, at least one, are blocked or failed."""
-    rest = [each for each in case.children if each.status not in _ENDED_WELL]
+    rest = [each for each in case.front if each.status not in _ENDED_WELL]
     return bool(rest) and all(each.status in _STUCK for each in rest)
 
 
@@ -147,6 +158,11 @@ def chose_wait(case: Case) -> bool:
 
 def _chose(case: Case, choice: Choice) -> bool:
     return case.session is not None and case.session.choice is choice
+
+
+def awaited_from_others(case: Case) -> frozenset[str] | None:
+    """What a worker waits for that is told `wait_for_others`; None: a request, which somebody is asked about."""
+    return None if approval_pending(case) else frozenset(each.id for each in at_work_for(case))
 
 
 # --- outstanding, and new --------------------------------------------------------------------------------------------
@@ -199,13 +215,16 @@ def held_by_limit(case: Case) -> bool:
 
 def waits_for_outside(case: Case) -> bool:
     """A `todo` task below depends on a task outside it that is in progress with an able assignee."""
+    return next(_outside_at_work(case), None) is not None
+
+
+def _outside_at_work(case: Case) -> Iterator[Task]:
     inside = {case.main.id, *(each.id for each in case.descendants)}
-    return any(
-        dependency.in_progress and dependency.id not in inside and case.ground.able(dependency.assignee_id)
-        for each in case.descendants
-        if each.status is Status.TODO
-        for dependency in case.tree.dependencies(each)
-    )
+    for each in case.descendants:
+        if each.status is Status.TODO:
+            for other in case.tree.dependencies(each):
+                if other.in_progress and other.id not in inside and case.ground.able(other.assignee_id):
+                    yield other
 
 
 def depends_on_elsewhere(case: Case) -> bool:
@@ -224,7 +243,34 @@ def depends_on_elsewhere(case: Case) -> bool:
 
 
 def approval_pending(case: Case) -> bool:
-    return any(each.open and each.approval is Approval.PENDING for each in case.descendants)
+    return any(_unjudged(each) for each in case.descendants)
+
+
+def _unjudged(task: Task) -> bool:
+    return task.open and task.approval is Approval.PENDING
+
+
+def awaited(case: Case) -> frozenset[str] | None:
+    """What of all that is outstanding are tasks at work: one of them must go on. None: something else comes anyway."""
+    if delegation_open(case) or approval_pending(case) or queue_task_ready(case):
+        return None
+    at_work = {each.id for each in _mains_at_work(case)}
+    return frozenset(at_work | _in_the_way(case) | {each.id for each in _outside_at_work(case)})
+
+
+def _in_the_way(case: Case) -> set[str]:
+    """Main tasks that use up the limits by which children are held."""
+    found: set[str] = set()
+    for child in case.children:
+        if case.ground.held_by_limit(child, case.agent.id):
+            found.update(*(case.ground.busy.get(each, frozenset()) for each in _could_do(case, child)))
+    return found
+
+
+def _could_do(case: Case, child: Task) -> list[str]:
+    if child.assignee_id is not None and case.ground.able(child.assignee_id):
+        return [child.assignee_id]
+    return [each.id for each in case.ground.able_workers(case.agent.id)]
 
 
 def something_new(case: Case) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from toryo.domain.agents import Role
+from toryo.domain.agents import COMMAND, Role
 from toryo.domain.ground import Ground
 from toryo.domain.launches import Purpose, State
 from toryo.domain.projects import Status
@@ -20,7 +20,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import DAY, Millis
 from toryo.workflow import facts, programs, worker
 from toryo.workflow.rules import Rule, always, first_match
-from toryo.workflow.snapshot import Case, Snapshot
+from toryo.workflow.snapshot import Case, Limits, Snapshot
 
 
 class Action(StrEnum):
@@ -110,7 +110,9 @@ def mistaken(s: Snapshot) -> bool:
 
 
 def _grace_over(s: Snapshot, cause: Millis | None) -> bool:
-    return s.now >= (cause or 0) + s.limits.stop_grace
+    """Who is told has time to leave by itself; a command hears nothing, and is ended at once."""
+    hears = s.agent is None or s.agent.provider != COMMAND
+    return s.now >= (cause or 0) + (s.limits.stop_grace if hears else 0)
 
 
 def withdrawn_from(s: Snapshot) -> tuple[str, Millis] | None:
@@ -151,15 +153,33 @@ def tripped(s: Snapshot, session: Session) -> str | None:
     if session.runaway is not None:
         return "runaway"
     works = session.purpose is Purpose.TASK
-    if works and s.now - session.created_at >= s.limits.run_time:
+    if works and _runs_too_long(session, s.limits, s.now):
         return "time_limit"
     if works and s.budget_used_up:
         return "budget_exhausted"
-    return "silent" if s.now - session.heard_at >= session.patience else None
+    return "silent" if _silent(session, s.now) else None
+
+
+def failed_by_itself(session: Session, limits: Limits, now: Millis) -> bool:
+    """Whether a guard stops it for what it did, or did not do: nobody has sent it out."""
+    return session.runaway is not None or _runs_too_long(session, limits, now) or _silent(session, now)
+
+
+def ran_its_time(session: Session, limits: Limits, now: Millis) -> bool:
+    """Whether what stops it is its time limit, and not that it ran away."""
+    return session.runaway is None and _runs_too_long(session, limits, now)
+
+
+def _runs_too_long(session: Session, limits: Limits, now: Millis) -> bool:
+    return now - session.created_at >= limits.run_time
+
+
+def _silent(session: Session, now: Millis) -> bool:
+    return now - session.heard_at >= session.patience
 
 
 def only_blocked_tasks(s: Snapshot) -> bool:
-    return s.blocked_tasks > 0 and not s.main_tasks and s.ready_queue_task is None
+    return s.blocked_tasks > 0 and not s.main_tasks and ready_queue_task(s) is None
 
 
 def cooling_down(s: Snapshot) -> bool:
@@ -212,7 +232,7 @@ AGENT_ROWS: Sequence[Rule[Snapshot, Say]] = (
     Rule("4", "or is silent", lambda s: tripped_guard(s) == "silent", stop("silent")),
     Rule(
         "5",
-        "blocked tasks and none in progress",
+        "blocked tasks and none in progress, and no queue task is ready for it",
         only_blocked_tasks,
         hold("blocked_without_in_progress"),
     ),
@@ -315,13 +335,36 @@ MAIN_TASK_ROWS: Sequence[Rule[Case, Say]] = (
 )
 """Rows 7a-13: for each main task; the first that starts wins, else the first hold."""
 
-SERVES_A_QUEUE: Rule[Snapshot, Say] = Rule(
-    "14",
-    "it serves a queue and a task there is ready",
-    lambda s: s.ready_queue_task is not None,
-    start("has_ready_queue_task"),
+
+def ready_queue_task(s: Snapshot) -> Task | None:
+    """The first task of its queue on which it would not, as in row 12a, only be told to wait."""
+    return next((task for task, ground in s.offers if not _would_only_wait(Case(s, ground, task))), None)
+
+
+def _would_only_wait(case: Case) -> bool:
+    return case.agent.role is not Role.MANAGER and could_only_be_told(case) in (
+        "wait_for_delegation",
+        "wait_for_others",
+    )
+
+
+OTHERWISE_ROWS: Sequence[Rule[Snapshot, Say]] = (
+    Rule(
+        "14",
+        "it serves a queue and a task there is ready, on which it would not only be told to wait (as in row 12a)",
+        lambda s: ready_queue_task(s) is not None,
+        start("has_ready_queue_task"),
+    ),
+    Rule("15", "always", always, hold("no_in_progress_task")),
 )
-NOTHING_TO_DO: Rule[Snapshot, Say] = Rule("15", "always", always, hold("no_in_progress_task"))
+"""Rows 14 and 15: where none of its main tasks says anything."""
+
+TASK_TABLE: Sequence[tuple[str, Sequence[Rule[Any, Say]]]] = (
+    ("About the agent and what already runs", AGENT_ROWS),
+    ("For each of its main tasks (the first that starts wins, else the first hold)", MAIN_TASK_ROWS),
+    ("Otherwise", OTHERWISE_ROWS),
+)
+"""The whole table, in order: what is decided by, and what the reference prints."""
 
 
 NOT_FOR_PEOPLE = frozenset({"not_managed", "bad_options", "cooling_down"})
@@ -348,9 +391,10 @@ def decide(s: Snapshot, *, by_hand: bool = False) -> Decision:
         held = held or decision
     if held is not None:
         return replace(held, lasting=all_last)
-    if SERVES_A_QUEUE.when(s):
-        return replace(_decision(SERVES_A_QUEUE, s), task_id=s.ready_queue_task)
-    return _decision(NOTHING_TO_DO, s)
+    last = first_match(OTHERWISE_ROWS, s)
+    assert last is not None, "the last row always holds"
+    ready = ready_queue_task(s) if last.then.action is Action.START else None
+    return replace(_decision(last, s), task_id=ready.id if ready is not None else None)
 
 
 def _judge(s: Snapshot, main: Task, ground: Ground) -> Decision:
@@ -381,6 +425,8 @@ def _facts(s: Snapshot) -> dict[str, Any]:
         found["project_status"] = s.project.status.value
     if (session := _session(s)) is not None:
         found["session_id"] = session.id
+    elif _ordered(s):
+        found["launch_id"] = s.launches[Purpose.TASK].id
     if (cause := withdrawn_from(s)) is not None:
         found["withdrawn"] = cause[0]
     return found | _facts_of_programs(s, Purpose.TASK)
@@ -410,6 +456,7 @@ def _facts_of(case: Case) -> dict[str, Any]:
         "outstanding": facts.outstanding(case),
         "dispatchable": [each.id for each in case.dispatchable] if case.agent.role is Role.MANAGER else [],
         "new": sorted({f"{each.kind}:{each.task_id}" for each in case.news}),
+        **({"held_by": case.snapshot.others_on[case.main.id]} if handing_over(case) else {}),
     } | _facts_of_programs(case.snapshot, Purpose.TASK)
 
 

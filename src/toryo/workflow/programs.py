@@ -11,7 +11,9 @@ from toryo.domain.launches import Purpose
 from toryo.domain.times import Millis
 from toryo.workflow.snapshot import Cooldown, Snapshot
 
-A_FALLBACK_HELPS = frozenset({"quota", "rate_limited", "not_logged_in", "model_not_available", "command_not_found"})
+A_FALLBACK_HELPS = frozenset(
+    {"quota", "rate_limited", "service_failed", "not_logged_in", "model_not_available", "command_not_found"}
+)
 """Failures of a program or its account; a crash says nothing against it that would not be said against another."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -131,8 +131,8 @@ class Snapshot:
     interrupt_waiting: bool = False
     """An undelivered interrupt for the session that asks."""
     talk: Talk = field(default_factory=Talk)
-    ready_queue_task: str | None = None
-    """The first task of the queue that the agent serves, ready to be claimed."""
+    offers: tuple[tuple[Task, Ground], ...] = ()
+    """The first ready tasks of the queue that the agent serves, each as it would be once the agent has claimed it."""
 
     @cached_property
     def main_tasks(self) -> list[tuple[Task, Ground]]:
@@ -151,6 +151,17 @@ class Snapshot:
     def ground_of(self, task_id: str | None) -> Ground | None:
         """The ground whose tree holds the task."""
         return next((each for each in self.grounds if task_id in each.tree.tasks), None)
+
+
+def offers(ready: Iterable[tuple[Task, Ground]], agent_id: str) -> tuple[tuple[Task, Ground], ...]:
+    """Ready queue tasks as this agent would claim them: up to the first one below which nothing could make it wait."""
+    found: list[tuple[Task, Ground]] = []
+    for task, ground in ready:
+        claimed = ground.claimed(task, agent_id)
+        found.append((claimed.tree.tasks[task.id], claimed))
+        if not ground.tree.children(task) and not ground.open_delegations.get(task.id):
+            break
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -182,6 +193,21 @@ class Case:
     @cached_property
     def descendants(self) -> list[Task]:
         return list(self.tree.descendants(self.main))
+
+    @cached_property
+    def front(self) -> list[Task]:
+        """Its subtasks; in the place of each that its owner has in progress but cannot complete, what is open below."""
+        return list(self._front(self.main))
+
+    def _front(self, above: Task) -> Iterator[Task]:
+        for each in self.tree.children(above):
+            if each.in_progress and each.assignee_id == self.agent.id and self.open_below(each):
+                yield from (below for below in self._front(each) if below.open)
+            else:
+                yield each
+
+    def open_below(self, task: Task) -> bool:
+        return any(each.open for each in self.tree.children(task))
 
     @cached_property
     def news(self) -> tuple[News, ...]:

@@ -43,7 +43,7 @@ WORKER_ROWS: Sequence[Rule[Case, Step]] = (
     ),
     Rule(
         "7",
-        "an own subtask in progress",
+        "an own subtask in progress, below which nothing is open (else: what is open there)",
         facts.own_subtask_in_progress,
         Step("execute_subtask", "executing_subtask"),
     ),

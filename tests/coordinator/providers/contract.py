@@ -187,7 +187,7 @@ def _read(log: Log) -> tuple[Reading, str]:
 
 def read_all(provider: Provider, output: str) -> tuple[Reading, str]:
     """An output as it would be read, without a process."""
-    reading = Reading(provider.parse)
+    reading = Reading(provider.parse, asked=provider.asks_untold)
     return reading, "".join(reading.line(each) for each in output.splitlines())
 
 

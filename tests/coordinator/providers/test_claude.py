@@ -124,7 +124,7 @@ class TestClaude(Contract):
             ("401", Failure.NOT_LOGGED_IN, None),
             ("404", Failure.MODEL_NOT_AVAILABLE, None),
             ("429", Failure.RATE_LIMITED, 300),
-            ("500", Failure.CRASHED, None),
+            ("500", Failure.SERVICE_FAILED, None),
             ("529", Failure.RATE_LIMITED, 300),
         ],
     )
@@ -197,6 +197,10 @@ class TestClaude(Contract):
         reading, _ = read_all(provider, result(is_error=True, result=words))
         verdict = provider.judge(Exit(1, None, "", reading.trouble, now=NOW))
         assert (verdict.failure, verdict.reset_seconds) == (failure, seconds)
+
+    def test_an_interrupt_is_no_word_of_the_models_service(self, provider: Provider) -> None:
+        ended = result(is_error=True, subtype="error_during_execution")
+        assert "! it gave up: error_during_execution\n" in read_all(provider, ended)[1]
 
     def test_a_used_up_plan_is_known_while_it_runs(self, provider: Provider) -> None:
         def event(status: str) -> str:

@@ -56,6 +56,21 @@ class TestCodex(Contract):
         entry = settings(bench.run())["mcp_servers"]["toryo"]
         assert (entry["default_tools_approval_mode"], entry["required"]) == ("approve", True)
 
+    @pytest.mark.parametrize("own", ['command = "toryo"\nargs = ["mcp"]', 'url = "http://127.0.0.1:8765/mcp"'])
+    @pytest.mark.parametrize("url", ["http://127.0.0.1:8765", "unix:///run/toryo.sock"])
+    def test_a_server_of_our_name_in_the_users_own_configuration_is_left_out_and_never_mixed_with_ours(
+        self, bench: Bench, own: str, url: str
+    ) -> None:
+        """Codex refuses a server with both an address and a command, whichever file says which."""
+        bench.url = url
+        (bench.folder / "home" / ".codex").mkdir()
+        (bench.folder / "home" / ".codex" / "config.toml").write_text(f"[mcp_servers.toryo]\n{own}\n")
+        bench.inherited = {name: value for name, value in bench.inherited.items() if name != "CODEX_HOME"}
+        servers = settings(bench.run())["mcp_servers"]
+        assert servers["toryo"] == {"enabled": False}
+        assert sorted(servers) == ["toryo", "toryo_launch"]
+        assert servers["toryo_launch"]["required"] is True
+
     def test_the_bridge_is_handed_the_credential_by_name(self, bench: Bench) -> None:
         bench.url = "unix:///run/toryo.sock"
         entry = settings(bench.run())["mcp_servers"]["toryo"]
@@ -111,6 +126,13 @@ class TestCodex(Contract):
         }
         assert reading.session_id == "00000000-0000-4000-8000-000000000001"
         assert judged(provider, output, exit_code).failure is None
+
+    def test_what_a_run_that_was_ended_has_used_is_not_known_and_not_zero(self, provider: Provider) -> None:
+        output, _ = recorded(provider, "success")
+        cut = "\n".join(each for each in output.splitlines() if "turn.completed" not in each)
+        usage = read_all(provider, cut)[0].usage
+        assert usage is not None
+        assert (usage["turns"], usage["input_tokens"], usage["lower_bound"]) == (9, 0, True)
 
     def test_tokens_are_those_of_the_thread_so_that_only_the_difference_counts(self, provider: Provider) -> None:
         reading = Reading(provider.parse, Totals(input_tokens=1000, output_tokens=100, cached_tokens=500))
@@ -171,7 +193,7 @@ class TestCodex(Contract):
             ("529", "rate_limited", 300.0),
             ("401", "not_logged_in", None),
             ("404", "model_not_available", None),
-            ("500", "crashed", None),
+            ("500", "service_failed", None),
         ],
     )
     def test_what_the_real_program_says_of_a_service_that_says_no(

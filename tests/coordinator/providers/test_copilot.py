@@ -108,7 +108,7 @@ class TestCopilot(Contract):
             ("529", "rate_limited", 300.0),
             ("401", "not_logged_in", None),
             ("404", "model_not_available", None),
-            ("500", "crashed", None),
+            ("500", "service_failed", None),
         ],
     )
     def test_what_the_real_program_says_of_a_service_that_says_no(

@@ -152,7 +152,7 @@ class TestGemini(Contract):
             ("401", Failure.NOT_LOGGED_IN, None),
             ("404", Failure.MODEL_NOT_AVAILABLE, None),
             ("429", Failure.RATE_LIMITED, 2),
-            ("500", Failure.CRASHED, None),
+            ("500", Failure.SERVICE_FAILED, None),
             ("529", Failure.RATE_LIMITED, 300),
         ],
     )

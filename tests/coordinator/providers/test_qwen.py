@@ -32,6 +32,12 @@ def result(read: int, written: int, **more: Any) -> str:
     return json.dumps({"type": "result", "usage": usage, **more})
 
 
+def telemetry(event: str, **facts: Any) -> str:
+    """One event as it writes them."""
+    attributes = {"session.id": "s1", "event.name": f"qwen-code.{event}", "model": "m", **facts}
+    return json.dumps({"attributes": attributes, "_hrTime": [1, 2]}, indent=2) + "\n"
+
+
 class TestQwen(Contract):
     name = "qwen"
     keys = frozenset({"OPENAI_API_KEY", "OPENAI_BASE_URL", "DASHSCOPE_API_KEY"})
@@ -72,6 +78,60 @@ class TestQwen(Contract):
         argv = bench.run(provider_options={"permissions": permissions}).argv
         assert argv[argv.index("--approval-mode") + 1] == mode
         assert argv[argv.index("--allowed-mcp-server-names") + 1] == "toryo"
+
+    # --- what it tells elsewhere --------------------------------------------------------------------------------------
+
+    def test_its_silent_tries_are_read_from_its_telemetry_as_lines_of_its_output(self, provider: Provider) -> None:
+        assert provider.beside is not None
+        retry = telemetry("api_retry", error_message='429 rate "limit" exceeded', status_code=429, retry_delay_ms=5000)
+        response = telemetry("api_response", status_code=200, duration_ms=3)
+        reading, text = read_all(provider, "\n".join(provider.beside.lines(response + retry + retry)))
+        assert text == '! the model\'s service said no (429): 429 rate "limit" exceeded; again in 5 s\n'
+        assert reading.trouble is not None
+        assert (reading.trouble.status, reading.trouble.retry_seconds) == (429, 5.0)
+        assert list(provider.beside.lines(retry + response)) == [], "it was answered then"
+        assert list(provider.beside.lines("half of a docum")) == []
+
+    def test_a_try_whose_message_has_braces_is_read(self, provider: Provider) -> None:
+        assert provider.beside is not None
+        retry = telemetry("api_retry", error_message='429 {"error":{"code":1}} }', status_code=429, retry_delay_ms=5000)
+        reading, _ = read_all(provider, "\n".join(provider.beside.lines(retry)))
+        assert reading.trouble is not None
+        assert reading.trouble.words == '429 {"error":{"code":1}} }'
+
+    @pytest.mark.parametrize(
+        "facts",
+        [
+            {"error_message": "no", "status_code": 429},
+            {"error_message": ["no"], "status_code": "429", "retry_delay_ms": "soon"},
+            {"error_message": "no", "status_code": True, "retry_delay_ms": 10**400},
+            {"error_message": "no", "status_code": 429, "retry_delay_ms": float("inf")},
+            {"error_message": "n" * 20_000, "status_code": 429, "retry_delay_ms": -5},
+        ],
+    )
+    def test_a_try_that_is_told_in_another_way_counts_as_far_as_it_is_understood(
+        self, provider: Provider, facts: dict[str, Any]
+    ) -> None:
+        assert provider.beside is not None
+        reading, text = read_all(provider, "\n".join(provider.beside.lines(telemetry("api_retry", **facts))))
+        assert reading.trouble is not None
+        assert reading.trouble.retry_seconds == 0
+        assert reading.trouble.status in {429, None}
+        assert len(text) < 3000
+
+    def test_what_nobody_understands_in_its_telemetry_leaves_the_last_try_that_is_whole(
+        self, provider: Provider
+    ) -> None:
+        assert provider.beside is not None
+        retry = telemetry("api_retry", error_message="no", status_code=429, retry_delay_ms=5000)
+        deep = '"event.name": "qwen-code.api_retry",\n "error_message": ' + "[" * 20_000 + ",\n}"
+        assert list(provider.beside.lines(deep)) == []
+        assert len(list(provider.beside.lines(retry + deep))) == 1
+
+    def test_it_asks_a_service_that_says_no_seven_times_and_not_four_times_as_often(self, bench: Bench) -> None:
+        settings = bench.run().document("qwen.json")
+        assert settings["model"]["generationConfig"]["maxRetries"] == 0
+        assert (settings["telemetry"]["target"], settings["telemetry"]["logPrompts"]) == ("local", False)
 
     # --- its stream ---------------------------------------------------------------------------------------------------
 
@@ -127,7 +187,7 @@ class TestQwen(Contract):
             ("[API Error: 429 rate limit exceeded]", Failure.RATE_LIMITED, 300),
             ("[API Error: 429 Free allocated quota exceeded.]", Failure.QUOTA, 1800),
             ("Qwen OAuth quota exceeded: Your free daily quota has been reached.", Failure.QUOTA, 1800),
-            ("[API Error: 500 internal server error]", Failure.CRASHED, None),
+            ("[API Error: 500 internal server error]", Failure.SERVICE_FAILED, None),
         ],
     )
     def test_its_last_words_are_understood(

@@ -1192,6 +1192,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make several changes, or none: a refusal says by `change` which one is refused. Tasks are answered by id only. */
+        post: operations["apply_changes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events/stream": {
         parameters: {
             query?: never;
@@ -1485,6 +1502,10 @@ export interface components {
             version: number;
             /** Dependency Failed */
             dependency_failed?: boolean;
+            /** Rejected By */
+            rejected_by?: string;
+            /** Rejection Reason */
+            rejection_reason?: string | null;
             /** Context */
             context: unknown;
             /** Acceptance */
@@ -1508,6 +1529,32 @@ export interface components {
             blocked_cause: string | null;
             /** Subtasks */
             subtasks: components["schemas"]["BriefTask"][];
+            /** Handoffs */
+            handoffs: components["schemas"]["Handoff"][];
+        };
+        /**
+         * Handoff
+         * @description What one agent knows about a task, for another (or for whoever works on it next).
+         */
+        Handoff: {
+            /** Handoff Id */
+            handoff_id: string;
+            /** Task Id */
+            task_id: string;
+            /** From Agent Id */
+            from_agent_id: string;
+            /** To Agent Id */
+            to_agent_id: string | null;
+            /** Summary */
+            summary: string;
+            /** Context */
+            context: unknown;
+            /** Recommendations */
+            recommendations: string | null;
+            /** Created At */
+            created_at: string;
+            /** Accepted At */
+            accepted_at: string | null;
         };
         /** Task */
         Task: {
@@ -1574,6 +1621,10 @@ export interface components {
             version: number;
             /** Dependency Failed */
             dependency_failed?: boolean;
+            /** Rejected By */
+            rejected_by?: string;
+            /** Rejection Reason */
+            rejection_reason?: string | null;
         };
         /** ChatStatus */
         ChatStatus: {
@@ -2412,6 +2463,17 @@ export interface components {
             without_price: number;
             /** Lower Bounds */
             lower_bounds: number;
+        };
+        Change: {
+            /**
+             * @description What is done.
+             * @enum {string}
+             */
+            operation: "create_project" | "edit_project" | "create_agent" | "edit_agent" | "add_member" | "file_task" | "edit_task";
+            /** @description Its parameters. In project_id, parent_task_id and dependencies, @N is the id of what change N made (from 0). */
+            arguments: {
+                [key: string]: unknown;
+            };
         };
     };
     responses: never;
@@ -3859,7 +3921,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The session. */
+                /** @description The session, or the launch: one that nobody has signed in for ends, too. */
                 session_id: string;
             };
             cookie?: never;
@@ -6286,7 +6348,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The token in owner.token, or in coordinator.token. */
+                /** @description Which of the data directory's two tokens. */
                 which: "owner" | "coordinator";
             };
             cookie?: never;
@@ -7095,6 +7157,55 @@ export interface operations {
                         rows: components["schemas"]["Row"][];
                         /** Budgets */
                         budgets: components["schemas"]["Budget"][];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    apply_changes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description One after the other. */
+                    changes: components["schemas"]["Change"][];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        /** Next */
+                        next?: {
+                            [key: string]: unknown;
+                        };
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Results */
+                        results: {
+                            [key: string]: unknown;
+                        }[];
                     };
                 };
             };

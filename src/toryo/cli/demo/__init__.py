@@ -8,6 +8,7 @@ verdict.py judges.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -107,7 +108,10 @@ def _directory(given: Path) -> Path:
         if not _is_demos(directory / TEAM):
             raise Misuse(f"{directory / TEAM} is not the demo's any more, and it would be overwritten.", elsewhere)
         for each in held.holders(directories.prepare(directory)):
-            raise Misuse(f"A {each.name} (pid {each.pid}) runs there.", f"Stop it first: cd {directory} && toryo down")
+            raise Misuse(
+                f"A {each.name} (pid {each.pid}) runs there.",
+                f"Stop it first: cd {shlex.quote(str(directory))} && toryo down",
+            )
     return directory
 
 

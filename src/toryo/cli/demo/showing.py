@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -139,7 +140,7 @@ def stuck(here: Here, seen: Seen, limit_seconds: float) -> None:
 
 
 def where(directory: Path, data: Path) -> None:
-    typed = output.program()
+    typed, data = output.program(), Path(shlex.quote(str(data)))
     output.done("", f"The files are in {directory}. To look again at who did what, and why:")
     output.done(f"  {typed} up --data-dir {data}    # in a terminal of its own")
     for words in ("events --after 0", "task list --project translation", "why lead"):

@@ -11,6 +11,7 @@ from toryo.cli.failures import Failure
 from toryo.cli.here import Here
 from toryo.cli.tasks import CLOSED
 
+FAILED = "agent.cooling_down"
 QUIET_WITHIN_SECONDS = 5
 LOOK_SECONDS = 1
 """How long one look at the events waits: also how soon a process that died, or the time limit, is noticed."""
@@ -88,7 +89,18 @@ def _heard(here: Here, seen: Seen) -> bool:
     """Waits a little for something to happen, and says whether it did."""
     heard = here.get("/events", after=seen.after, wait_seconds=LOOK_SECONDS)
     seen.after = heard["last"]
+    for each in heard["events"]:
+        if each["kind"] == FAILED:
+            raise _failure(here, each["agent_id"])
     return bool(heard["events"])
+
+
+def _failure(here: Here, agent: str) -> Failure:
+    """Nobody of the team fails: this machine keeps them from working, and their log says by what."""
+    [launch, *_] = here.get("/launches", agent_id=agent)["launches"]
+    log = here.get(f"/launches/{launch['launch_id']}/log")["text"].strip()
+    last = log.splitlines()[-1] if log else launch.get("exit_error") or "nothing"
+    return Failure(f"{agent} cannot work on this machine. Its process says: {last}", "See also: toryo doctor")
 
 
 def _family(main: str, tasks: Sequence[Task]) -> list[Task]:

@@ -144,9 +144,11 @@ def _ended(line: dict[str, Any]) -> Iterable[Event]:
         total_cost=True,
     )
     if line.get("is_error"):
-        status = line.get("api_error_status")
-        words = str(line.get("result") or line.get("subtype") or "")
-        yield Troubled(words, status if isinstance(status, int) else None, final=True)
+        status, kind = line.get("api_error_status"), str(line.get("subtype") or "")
+        words = str(line.get("result") or kind)
+        yield Troubled(
+            words, status if isinstance(status, int) else None, final=True, own=kind.startswith("error_") and not status
+        )
 
 
 def _input(usage: Mapping[str, Any]) -> int:

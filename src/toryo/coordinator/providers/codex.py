@@ -41,6 +41,8 @@ _SANDBOXES: Mapping[Permissions, str] = {
     Permissions.FULL: "danger-full-access",
 }
 _QUIET = {"check_for_update_on_startup": False, "analytics.enabled": False, "feedback.enabled": False}
+STAND_IN = f"{NAME}_launch"
+"""The name of our MCP server where the user's own configuration has one of the usual name."""
 STARTUP_TIME_OUT = 60
 """Seconds: a Python bridge on a busy machine needs more than the usual 10."""
 
@@ -59,14 +61,20 @@ def _prepare(setting: Setting) -> Command:
 
 
 def _server(setting: Setting) -> dict[str, Any]:
-    """Without `approve` every call of a tool fails; with `required` nothing starts when the server cannot be had."""
+    """Without `approve` every call of a tool fails; with `required` nothing starts when the server cannot be had.
+
+    A server of our name in the user's own configuration would be mixed with ours: it is left out, and ours has another.
+    """
     how = {
         "required": True,
         "default_tools_approval_mode": "approve",
         "startup_timeout_sec": STARTUP_TIME_OUT,
         "tool_timeout_sec": TOOL_TIME_OUT,
     }
-    return {f"mcp_servers.{NAME}.{name}": value for name, value in {**_way(setting), **how}.items()}
+    taken = NAME in _own_servers(setting.environ)
+    server = STAND_IN if taken else NAME
+    ours = {f"mcp_servers.{server}.{name}": value for name, value in {**_way(setting), **how}.items()}
+    return {**ours, f"mcp_servers.{NAME}.enabled": False} if taken else ours
 
 
 def _way(setting: Setting) -> dict[str, Any]:
@@ -153,7 +161,7 @@ def _troubled(message: str, final: bool) -> Troubled:
 
 # --- what its end means -----------------------------------------------------------------------------------------------
 
-_NO_SERVER = re.compile(rf"required MCP servers failed to initialize: {NAME}: .*")
+_NO_SERVER = re.compile(rf"required MCP servers failed to initialize: (?:{NAME}|{STAND_IN}): .*")
 _BAD_CONFIG = re.compile(r"Error loading config\.toml: .*(?:\nin `.*)?")
 
 
@@ -191,12 +199,22 @@ def _login(environ: Mapping[str, str]) -> Login:
 
 def _own_provider(environ: Mapping[str, str]) -> str | None:
     """Whose keys Codex's own login knows nothing of."""
+    named = _own_settings(environ).get("model_provider")
+    return str(named) if named and named != "openai" else None
+
+
+def _own_servers(environ: Mapping[str, str]) -> Mapping[str, Any]:
+    found = _own_settings(environ).get("mcp_servers")
+    return found if isinstance(found, dict) else {}
+
+
+def _own_settings(environ: Mapping[str, str]) -> dict[str, Any]:
+    """What cannot be read counts as nothing: Codex says so itself."""
     home = environ.get("CODEX_HOME") or Path(environ.get("HOME") or "/") / ".codex"
     try:
-        named = tomllib.loads(files.text(Path(home) / "config.toml")).get("model_provider")
-    except (OSError, ValueError):
-        return None
-    return str(named) if named and named != "openai" else None
+        return tomllib.loads(files.text(Path(home) / "config.toml"))
+    except (OSError, ValueError, RecursionError):
+        return {}
 
 
 def _needs(environ: Mapping[str, str]) -> Needs:

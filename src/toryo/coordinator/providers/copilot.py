@@ -26,6 +26,7 @@ from toryo.coordinator.provider import (
     permissions,
 )
 from toryo.coordinator.stream import (
+    Asked,
     Called,
     Event,
     NotConnected,
@@ -86,14 +87,20 @@ def _parse(line: dict[str, Any]) -> Iterable[Event]:
             yield Called(data["toolName"], json.dumps(data.get("arguments"), ensure_ascii=False))
         case "tool.execution_complete":
             yield _returned(data)
-        case "model.call_failure":
-            yield Troubled(_reason(data), _status(data))
-        case "session.error":
-            yield Troubled(str(data.get("message") or data.get("errorType") or ""), _status(data), final=True)
+        case "model.call_start" | "model.call_failure" | "session.error":
+            yield _asking(line["type"], data)
         case "session.warning":
             yield Note(data["message"])
         case "result":
             yield Session(str(line["sessionId"]))
+
+
+def _asking(kind: str, data: dict[str, Any]) -> Event:
+    if kind == "model.call_start":
+        return Asked()
+    if kind == "model.call_failure":
+        return Troubled(_reason(data), _status(data))
+    return Troubled(str(data.get("message") or data.get("errorType") or ""), _status(data), final=True)
 
 
 def _loaded(servers: Iterable[dict[str, Any]]) -> Iterable[Event]:

@@ -32,7 +32,7 @@ from toryo.coordinator.provider import (
     named_files,
     permissions,
 )
-from toryo.coordinator.stream import Answering, Called, Event, Note, Piece, Returned, Session, Troubled, Used
+from toryo.coordinator.stream import PLAIN, Answering, Called, Event, Note, Piece, Returned, Session, Troubled, Used
 from toryo.provider_options import Permissions
 
 HOME = ".gemini"
@@ -129,6 +129,21 @@ def _parse(line: dict[str, Any]) -> Iterable[Event]:
             yield Note(line["message"])
         case "result":
             yield from _ended(line)
+        case None if PLAIN in line:
+            yield from _tries_again(line[PLAIN])
+
+
+_FAILED = re.compile(
+    r"Attempt \d+ failed(?: with status (?P<status>\d{3}))?[.:] (?:.*_ApiError: )?(?P<words>.*)"
+    r"|(?P<later>Suggested retry after .*)"
+)
+
+
+def _tries_again(line: str) -> Iterable[Event]:
+    """While it tries again, its events say nothing."""
+    failed = _FAILED.match(line)
+    if failed:
+        yield Troubled(failed["words"] or failed["later"], int(failed["status"]) if failed["status"] else None)
 
 
 def _ended(line: dict[str, Any]) -> Iterable[Event]:

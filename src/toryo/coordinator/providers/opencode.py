@@ -188,8 +188,15 @@ def _needs(environ: Mapping[str, str]) -> Needs:
     config = Path(environ.get("XDG_CONFIG_HOME") or user / ".config") / "opencode"
     named = named_files(environ, "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR")
     return Needs(
-        writes=(data, state), reads=(config, user / ".opencode" / "bin", *named), fixed=(data / "bin", data / "plugin")
+        writes=(data, state),
+        reads=(config, user / ".opencode" / "bin", *named),
+        fixed=(data / "bin", data / "plugin"),
+        made={config / ".gitignore": _IGNORED},  # else it writes one there, and ends where it cannot
     )
+
+
+_IGNORED = "node_modules\npackage.json\npackage-lock.json\nbun.lock\n.gitignore\n"
+"""What opencode writes beside a configuration."""
 
 
 PROVIDER = Provider(
@@ -203,6 +210,7 @@ PROVIDER = Provider(
         *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"),
     },
     parse=_parse,
+    asks_untold=True,
     resumes=True,
     login=_login,
     needs=_needs,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from toryo.coordinator.connection import NAME, mcp_server_of_gemini
 from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.provider import (
     FINE,
+    Beside,
     Command,
     Exit,
     Login,
@@ -34,6 +36,8 @@ from toryo.coordinator.stream import Answering, Called, Event, NotConnected, Sai
 from toryo.provider_options import Permissions
 
 SETTINGS = "qwen.json"
+TELEMETRY = "telemetry.json"
+"""Where it tells, and only there, that it asks a service again which has said no."""
 _APPROVAL: Mapping[Permissions, str] = {
     Permissions.READ: "default",  # what would ask is refused: nobody is there
     Permissions.EDIT: "auto-edit",
@@ -42,9 +46,12 @@ _APPROVAL: Mapping[Permissions, str] = {
 _QUIET = {
     "general": {"enableAutoUpdate": False},
     "privacy": {"usageStatisticsEnabled": False},
-    "telemetry": {"enabled": False},
+    "telemetry": {"enabled": True, "target": "local", "logPrompts": False},
     "security": {"folderTrust": {"enabled": False}},
     "tools": {"toolSearch": {"enabled": False}},  # else our tools are held back behind a search
+    "model": {
+        "generationConfig": {"maxRetries": 0}
+    },  # of each of its own seven tries: else it asks 28 times in silence
 }
 
 
@@ -60,11 +67,13 @@ def _prepare(setting: Setting) -> Command:
     env = {
         "QWEN_CODE_SYSTEM_SETTINGS_PATH": str(setting.workspace / SETTINGS),
         "QWEN_CODE_SUPPRESS_YOLO_WARNING": "1",
+        "QWEN_TELEMETRY_OUTFILE": str(setting.workspace / TELEMETRY),
         **({"OPENAI_MODEL": model} if model else {}),  # without it, a key in the environment is not taken for a login
     }
     hooks = {} if permissions(setting) is Permissions.FULL else {"disableAllHooks": True}  # a project may bring some
     settings = {**_QUIET, **hooks, "mcpServers": {NAME: mcp_server_of_gemini(setting)}}
-    return Command(argv, env, {SETTINGS: json.dumps(settings, indent=2)}, stdin=setting.prompt)
+    # the telemetry is made here, so that it is for this user alone
+    return Command(argv, env, {SETTINGS: json.dumps(settings, indent=2), TELEMETRY: ""}, stdin=setting.prompt)
 
 
 def _parse(line: dict[str, Any]) -> Iterable[Event]:
@@ -73,14 +82,55 @@ def _parse(line: dict[str, Any]) -> Iterable[Event]:
             yield from _begun(line)
         case "system", "retry":
             data = line["data"]
-            words = f"rate limit, try {data.get('attempt')} of {data.get('maxRetries')}"  # it retries for no other
-            yield Troubled(words, retry_seconds=float(data.get("delayMs") or 0) / 1000)
+            words = data.get("message") or f"rate limit, try {data.get('attempt')} of {data.get('maxRetries')}"
+            yield Troubled(words, data.get("status"), retry_seconds=(_number(data.get("delayMs")) or 0) / 1000)
         case "assistant", _:
             yield from _answered(line["message"])
         case "user", _:
             yield from blocks.results(line["message"].get("content"))
         case "result", _:
             yield from _ended(line)
+
+
+_TRIED = re.compile(r'"event\.name": "qwen-code\.api_(retry|response)",')
+_LONGEST_EVENT = 32 * 1024
+_EVENTS_TRIED = 8
+"""From the end, until one is whole: the agent can write there too."""
+_LONGEST_MESSAGE = 2000
+
+
+def _tries_again(written: str) -> Iterable[str]:
+    """The last try, unless an answer has followed, as the line in which Qwen Code tells of its later tries."""
+    last = deque(_TRIED.finditer(written), maxlen=_EVENTS_TRIED)
+    while last and (event := last.pop())[1] == "retry":
+        facts = _rest_of_object(written[event.end() : event.end() + _LONGEST_EVENT])
+        if facts is not None:
+            message = facts.get("error_message")
+            data = {
+                "message": message[:_LONGEST_MESSAGE] if isinstance(message, str) else None,
+                "status": _number(facts.get("status_code")),
+                "delayMs": _number(facts.get("retry_delay_ms")) or 0,
+            }
+            yield json.dumps({"type": "system", "subtype": "retry", "data": data})
+            return
+
+
+def _rest_of_object(text: str) -> dict[str, Any] | None:
+    """What follows within the object that has begun before; None where it is not whole, or no JSON."""
+    try:
+        found, _ = json.JSONDecoder().raw_decode("{" + text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _number(value: Any) -> int | float | None:
+    """A number that can be counted with; None for anything else."""
+    known = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return value if known and 0 <= value < _LARGEST_NUMBER else None
+
+
+_LARGEST_NUMBER = 1e12
 
 
 def _begun(line: dict[str, Any]) -> Iterable[Event]:
@@ -110,7 +160,7 @@ def _ended(line: dict[str, Any]) -> Iterable[Event]:
         error = line.get("error") or {}
         words = str(error.get("message") or line.get("result") or line.get("subtype") or "")
         status = re.match(re.escape(_API_ERROR) + r" (\d{3})\b", words)
-        yield Troubled(words, int(status[1]) if status else None, final=True)
+        yield Troubled(words, int(status[1]) if status else None, final=True, own=words.startswith(_REPEATED))
 
 
 _API_ERROR = "[API Error:"
@@ -168,6 +218,7 @@ PROVIDER = Provider(
     version=("qwen", "--version"),
     env=PROXIES | _KEYS | {"OPENAI_BASE_URL", "OPENAI_MODEL", "QWEN_MODEL", "QWEN_HOME", "QWEN_CODE_API_TIMEOUT_MS"},
     parse=_parse,
+    beside=Beside(TELEMETRY, _tries_again),
     resumes=True,
     login=_login,
     needs=_needs,

@@ -14,6 +14,8 @@ from toryo.coordinator.runners.session import Answer, Session, say
 
 CLOSED_WELL = ("completed", "cancelled")
 LONGEST_OUTCOME = 300
+MOST = 200
+"""Subtasks that are looked at: more than a task may ever have."""
 
 
 class Planned:
@@ -63,7 +65,14 @@ class Planned:
     # --- the subtasks -------------------------------------------------------------------------------------------------
 
     def subtasks(self) -> list[Answer]:
-        return list(self._session.try_to("list_tasks", parent_task_id=self.main_id).get("tasks") or ())
+        listed = self._session.try_to("list_tasks", parent_task_id=self.main_id, limit=MOST).get("tasks") or ()
+        return [self._whole(each) for each in listed]
+
+    def _whole(self, listed: Answer) -> Answer:
+        """A list cuts long texts; conditions read them whole."""
+        if not any(str(listed.get(name) or "").endswith("…") for name in ("summary", "error")):
+            return listed
+        return {**listed, **self._session.try_to("get_task", task_id=listed["task_id"]).get("task", {})}
 
     def to_try_again(self, subtasks: Sequence[Answer]) -> list[Answer]:
         """Failed and blocked ones whose step still has tries left."""

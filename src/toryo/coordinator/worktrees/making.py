@@ -114,7 +114,7 @@ def _branch_off(checkout: Checkout, path: Path, branch: str, bases: Sequence[str
         unnote(path)
         raise
     changed = len(git.must("status", "--porcelain", "-z", "--untracked-files=no", "--no-renames").names)
-    words = f"Changes in {changed} files of {checkout.top} are not committed, so they are not in the worktree."
+    words = f"{checkout.top} has changes that are not committed (files: {changed}); they are not in the worktree."
     return (words,) if changed else ()
 
 

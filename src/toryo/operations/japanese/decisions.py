@@ -5,14 +5,14 @@ from __future__ import annotations
 
 TEXTS: dict[str, str] = {
     # explaining: the reasons of the launch tables
-    "The project is paused; nothing starts in it. Resume it: toryo project resume.": "プロジェクトは一時停止中のため、何も起動しません。"
-    "再開してください: toryo project resume",
+    "The project is paused; nothing starts in it. Resume it: toryo project resume PRJ.": "プロジェクトは一時停止中のため、何も起動しません。"
+    "再開してください: toryo project resume PRJ",
     "The agent is not a member of the project.": "このエージェントはプロジェクトのメンバーではありません。",
-    "The agent is inactive. Activate it: toryo agent activate.": "このエージェントは無効です。"
-    "有効にしてください: toryo agent activate",
+    "The agent is inactive. Activate it: toryo agent activate ID.": "このエージェントは無効です。"
+    "有効にしてください: toryo agent activate ID",
     "Nobody starts this agent: it has no provider.": "プログラムが設定されていないため、このエージェントは自動では起動されません。",
-    "Its options have a mistake, so it is not started. toryo agent show names it; correct it with"
-    " toryo agent edit AGENT --option NAME=VALUE.": "オプションに誤りがあるため、起動しません。内容は toryo agent show で確認できます。"
+    "Its options have a mistake, so it is not started. toryo agent show ID names it; correct it with"
+    " toryo agent edit AGENT --option NAME=VALUE.": "オプションに誤りがあるため、起動しません。内容は toryo agent show ID で確認できます。"
     "次のコマンドで直してください: toryo agent edit AGENT --option NAME=VALUE",
     "Its main task was taken out of its hands; its process is being stopped.": "メインタスクが担当から外れたため、"
     "プロセスを停止しています。",
@@ -21,12 +21,15 @@ TEXTS: dict[str, str] = {
     "Its process is alive but has neither called nor printed for too long.": "プロセスは生きていますが、"
     "呼び出しも出力もない状態が長く続いています。",
     "Today's budget is used up. It goes on at midnight (UTC), or as soon as the budget is raised: "
-    "toryo project edit --set budget_per_day=N.": "今日の予算を使い切りました。UTC の午前 0 時、または予算を上げるとすぐに再開します: "
-    "toryo project edit --set budget_per_day=N",
+    "toryo project edit PRJ --set budget_per_day=N.": "今日の予算を使い切りました。UTC の午前 0 時、または予算を上げるとすぐに再開します: "
+    "toryo project edit PRJ --set budget_per_day=N",
     "All its tasks are blocked. Unblock one, or give it another.": "担当タスクがすべてブロックされています。"
     "どれかのブロックを解除するか、別のタスクを割り当ててください。",
     "It is running, or was started and is about to sign in.": "実行中、または起動されてサインインするところです。",
     "Its start was ordered; its process has not signed in yet.": "起動を指示しましたが、プロセスはまだサインインしていません。",
+    "A session of {agent} still lives on its task. It ends when {agent} leaves, or after the grace time."
+    " At once: toryo sessions --end {session}": "このタスクでは {agent} のセッションがまだ続いています。"
+    "{agent} が離れるか、猶予時間が過ぎると終わります。すぐに終わらせるには: toryo sessions --end {session}",
     "Another agent's session still lives on its task.": "このタスクでは、別のエージェントのセッションがまだ続いています。",
     "It waits, and something below it is blocked or has failed: it is started to decide.": "待機中ですが、"
     "下位のタスクがブロックされたか失敗したため、判断のために起動します。",
@@ -50,13 +53,16 @@ TEXTS: dict[str, str] = {
     "(stopping)": "（停止しています）",
     "{program} stands in: {why}.": "代わりに {program} が動きます（{why}）。",
     "It cools down, because {why}, and is started again by itself."
-    " Sooner, once that is mended: toryo agent resume {agent_id}": "休止中です（{why}）。時間がたつと自動で再び起動します。"
-    "原因を取り除いたら、すぐに再開できます: toryo agent resume {agent_id}",
+    " Once the cause is fixed, `toryo agent resume {agent_id}` starts it sooner.": "休止中です（{why}）。時間がたつと自動で再び起動します。"
+    "原因を取り除いたら、`toryo agent resume {agent_id}` ですぐに再開できます。",
     "The last start: {said}": "前回の起動: {said}",
+    "It is a person: nobody starts people.": "人なので、起動されることはありません。",
+    "Nobody starts it: its own program serves the queue {queue}.": "起動されることはありません。自分のプログラムでキュー {queue} の仕事をします。",
     # explaining: failures, to stand in brackets
     "the quota of its account is used up": "アカウントの割り当てを使い切りました",
     "the quota of the account {account} is used up": "アカウント {account} の割り当てを使い切りました",
     "its model's service said: too many requests": "モデルのサービスから、要求が多すぎると返されました",
+    "its model's service failed or did not answer": "モデルのサービスが失敗したか、応答しませんでした",
     "its program is not logged in on that machine": "そのマシンでプログラムがログインしていません",
     "its model is not available": "モデルを利用できません",
     "its program was not found": "プログラムが見つかりません",
@@ -127,11 +133,11 @@ TEXTS: dict[str, str] = {
     "An agent for {queue}: one that polls, or that a Coordinator starts.": "{queue} を担当するエージェント"
     "（自ら取りに来るもの、またはコーディネーターが起動するもの）。",
     "Nobody works on it.": "誰も取り組んでいません。",
-    "A person, as said: toryo why names the row.": "上記のとおり、人による対応（toryo why で規則の行を確認できます）。",
+    "A person, as said: toryo why ID names the row.": "上記のとおり、人による対応（toryo why ID で規則の行を確認できます）。",
     "Resuming the project.": "プロジェクトの再開。",
     "Activating the agent, or giving the task to another.": "エージェントを有効にするか、別の担当への割り当て。",
     "Adding the agent to the project, or giving the task to another.": "エージェントをプロジェクトに加えるか、別の担当への割り当て。",
-    "Correcting the options of its agent (toryo agent show names the mistakes).": "エージェントのオプションの修正（誤りは toryo agent show で確認できます）。",
+    "Correcting the options of its agent (toryo agent show ID names the mistakes).": "エージェントのオプションの修正（誤りは toryo agent show ID で確認できます）。",
     "Starting its process by hand, or giving the agent a provider.": "プロセスを手で起動するか、エージェントへのプログラムの設定。",
     "Whoever unblocks what is blocked below it.": "下位のブロックの解除。",
     "The end of the other agent's session.": "別のエージェントのセッションの終了。",
@@ -165,7 +171,8 @@ TEXTS: dict[str, str] = {
     "its time limit": "制限時間に達した",
     "or the budget": "予算に達した",
     "or is silent": "応答がない",
-    "blocked tasks and none in progress": "ブロックされたタスクがあり、進行中のタスクがない",
+    "blocked tasks and none in progress, and no queue task is ready for it": "ブロックされたタスクがあり、進行中のタスクも、"
+    "開始できるキューのタスクもない",
     "a live task session": "タスクのセッションが続いている",
     "a launch not yet signed in": "起動したがまだサインインしていない",
     "cooling down after failures or a quota message": "失敗または割り当て切れの後の休止中",
@@ -184,7 +191,8 @@ TEXTS: dict[str, str] = {
     "まだ終わらない委任を待つために退出した、または待つほかない",
     "a worker's: all it could be told is wait_for_others": "ワーカーのもの: ほかを待つほかない（wait_for_others）",
     "a main task": "メインタスクがある",
-    "it serves a queue and a task there is ready": "キューを担当し、開始できるタスクがある",
+    "it serves a queue and a task there is ready, on which it would not only be told to wait (as in row 12a)": "キューを担当し、"
+    "開始できるタスクがあり、そこで待つように指示されるだけではない (行 12a と同じ条件)",
     "always": "いつでも",
     "not a member, and a chat session is live": "メンバーではなく、チャットのセッションが続いている",
     "not a member": "メンバーではない",

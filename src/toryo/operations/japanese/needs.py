@@ -16,10 +16,27 @@ TEXTS: dict[str, str] = {
     "Dead letter: {title}": "処理不能: {title}",
     "Failed: {title}": "失敗: {title}",
     "To review: {title}": "レビュー待ち: {title}",
-    "{files} files changed, +{added} −{removed}, on branch {branch}.": "{files} ファイルを変更（+{added} −{removed}）、"
+    "Files changed: {files} (+{added} −{removed}), on branch {branch}.": "{files} ファイルを変更（+{added} −{removed}）、"
     "ブランチ {branch}。",
     "Stalled: {title}": "停滞: {title}",
     "Parts of it could be started, and nobody starts them.": "始められる部分があるのに、誰も始めていません。",
+    "Stuck: {title}": "進行不能: {title}",
+    "It depends on {names}, which will not be completed.": "依存先の {names} は、完了することがありません。",
+    "{agent}, its assignee, is inactive.": "担当の {agent} は無効です。",
+    "{agent}, its assignee, is not a member of the project.": "担当の {agent} は、このプロジェクトのメンバーではありません。",
+    "An owner can activate it.": "オーナーが有効にできます。",
+    "An owner can add it to the project.": "オーナーがプロジェクトに追加できます。",
+    "No process of {agent}, its assignee, is signed in. Start one by hand: nothing else does, as it has no provider.": "担当の {agent} の"
+    "プロセスはサインインしていません。プロバイダーがなく自動では起動しないため、手で起動してください。",
+    "An owner can give it a provider.": "オーナーがプロバイダーを設定できます。",
+    "It is in progress as a part of “{title}”, which is {status}: nobody works on it before that is started.": "「{title}」の一部として"
+    "進行中ですが、「{title}」が {status} のため、それが開始されるまで誰も作業しません。",
+    "It waits for {names}, which cannot go on either.": "{names} を待っていますが、そちらも先に進めません。",
+    "It was set to failed, and what is left below it waits until it is tried again or cancelled.": "失敗に設定されました。"
+    "その下に残っているものは、再試行されるか中止されるまで待ちます。",
+    "and {more} more": "ほか {more} 件",
+    "What had blocked it is resolved, but it could not go on then, and nobody has started it since.": "ブロックの原因は"
+    "解消されましたが、その時点では再開できず、その後も誰も開始していません。",
     "Yours to do: {title}": "あなたの担当: {title}",
     "It is in progress, and you are its assignee. Filed by {creator}.": "進行中で、あなたが担当です。登録者: {creator}。",
     "{who} has written to you": "{who} からメッセージが届いています",

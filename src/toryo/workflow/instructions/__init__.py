@@ -22,8 +22,9 @@ TOOLS: dict[str, tuple[str, ...]] = {
     "create_subtasks.worker": ("create_tasks_batch",),
     "create_subtasks.optional": ("create_tasks_batch", "report_completed"),
     "create_subtasks.manager": ("list_subordinates", "create_tasks_batch"),
-    "create_subtasks.alone": ("create_tasks_batch", "report_completed"),
+    "create_subtasks.alone": ("report_completed",),
     "execute_task": ("save_progress", "report_completed"),
+    "execute_task.answered": ("save_progress", "report_completed"),
     "execute_task.fixing": ("save_progress", "report_completed"),
     "start_subtask": ("update_task_status",),
     "start_subtask.open": ("update_task_status", "create_tasks_batch"),
@@ -33,11 +34,14 @@ TOOLS: dict[str, tuple[str, ...]] = {
     "wait_for_delegation": ("get_next_action",),
     "wait_for_delegation.leave": ("logout",),
     "wait_for_others": ("logout",),
-    "review_and_resolve_blocks.worker": _BLOCKS,
+    "review_and_resolve_blocks.worker": (*_BLOCKS, "cancel_task"),
     "review_and_resolve_blocks.manager": (*_BLOCKS, "cancel_task", "create_tasks_batch"),
+    "review_and_resolve_blocks.hopeless": ("list_tasks", "get_task", "report_completed"),
+    "resolve_dependency_deadlock.hopeless": ("list_tasks", "report_completed"),
     "resolve_dependency_deadlock": (
         "list_tasks",
         "update_task_dependencies",
+        "update_task_status",
         "cancel_task",
         "report_completed",
     ),
@@ -64,6 +68,8 @@ TOOLS: dict[str, tuple[str, ...]] = {
     ),
     "wait": ("logout",),
     "exit": ("logout",),
+    "exit.budget_exhausted": ("save_progress", "report_completed", "logout"),
+    "exit.time_limit": ("save_progress", "report_completed", "logout"),
     "exit.project_paused": ("save_progress", "logout"),
     "exit.task_withdrawn": ("save_progress", "logout"),
     "exit.runaway": ("report_completed", "logout"),
@@ -84,7 +90,8 @@ def words(key: str, language: Language, **facts: Any) -> str:
 def key_of(step: Step, role: Role, **how: bool) -> str:
     """Which words a step takes; `how` names what differs.
 
-    `alone`, `window_open`, `optional`, `leave`, `fixing`, and `chat` for a chat session.
+    `alone`, `window_open`, `optional`, `leave`, `fixing`, `answered`,
+    `hopeless`, and `chat` for a chat session.
     """
     manager = role is Role.MANAGER
     if step.action == "exit":
@@ -97,7 +104,7 @@ def key_of(step: Step, role: Role, **how: bool) -> str:
         return "create_subtasks.optional" if how.get("optional") else "create_subtasks.worker"
     if step.action == "start" and how.get("alone"):
         return "start.alone"
-    if step.action == "review_and_resolve_blocks":
+    if step.action == "review_and_resolve_blocks" and not how.get("hopeless"):
         return f"review_and_resolve_blocks.{'manager' if manager else 'worker'}"
     if step.action == "report_completion" and manager:
         return "report_completion.manager"
@@ -105,7 +112,10 @@ def key_of(step: Step, role: Role, **how: bool) -> str:
 
 
 _VARIANTS: dict[tuple[str, ...], str] = {
+    ("execute_task", "answered"): "execute_task.answered",
     ("execute_task", "fixing"): "execute_task.fixing",
     ("start_subtask", "window_open"): "start_subtask.open",
     ("wait_for_delegation", "leave"): "wait_for_delegation.leave",
+    ("review_and_resolve_blocks", "hopeless"): "review_and_resolve_blocks.hopeless",
+    ("resolve_dependency_deadlock", "hopeless"): "resolve_dependency_deadlock.hopeless",
 }

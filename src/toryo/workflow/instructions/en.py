@@ -2,7 +2,7 @@
 
 TEXTS: dict[str, str] = {
     "report_model": 'Call report_model with your provider and model id, for example report_model(provider="{provider}", '
-    'model_id="{model}").',
+    'model_id="{model}"). If you do not know the id, say unknown.',
     "get_notifications": "Something about your task has changed. Call get_notifications and follow it before you go on.",
     "get_task": "Call get_my_task to read your task, then get_next_action.",
     "create_subtasks.worker": "Break your task into 2 to 5 subtasks (one if it is simple) with ONE call of "
@@ -17,6 +17,8 @@ TEXTS: dict[str, str] = {
     'report_completed(result="blocked", summary="no_available_workers").',
     "execute_task": "Do your task now. Save what others should know with save_progress. When it is done call "
     "report_completed (result: success, failed or blocked, with a summary).",
+    "execute_task.answered": "What you delegated has ended; its result is in `delegations`. Go on with your task. When it "
+    "is done call report_completed (result: success, failed or blocked, with a summary).",
     "execute_task.fixing": "Acceptance checks failed: {failed}. Mend this, then call "
     'report_completed(result="success") again; if you cannot, report failed or blocked.',
     "start_subtask": 'Start the next subtask: update_task_status(task_id="{task_id}", status="in_progress") '
@@ -36,14 +38,19 @@ TEXTS: dict[str, str] = {
     "when its result is there.",
     "wait_for_others": "Somebody else is working on what your task needs. Call logout and end your process; you are "
     "started again when it is done.",
-    "review_and_resolve_blocks.worker": "Only blocked or failed subtasks are left: {blocked}. What you blocked yourself "
-    "you may set to todo with update_task_status. If you cannot resolve it, call "
+    "review_and_resolve_blocks.worker": "Only blocked or failed subtasks are left: {blocked}. Where you_may_resolve is "
+    "true, try again (update_task_status, todo); where you_may_cancel is true, cancel what is not needed (cancel_task). "
+    "If neither settles it, call "
     'report_completed(result="blocked", summary="why").',
     "review_and_resolve_blocks.manager": "Only blocked or failed subtasks are left: {blocked}. Look at them (list_tasks, "
     "get_task). Retry or unblock with update_task_status (todo), cancel_task, or add another way "
     '(create_tasks_batch, intent "new"). If it cannot be resolved, call report_completed(result="blocked").',
+    "review_and_resolve_blocks.hopeless": "Only blocked or failed subtasks are left, and none of them is yours to change: "
+    '{blocked}. Call report_completed(result="blocked", summary="why"), and say who has to do what.',
+    "resolve_dependency_deadlock.hopeless": "No subtask can be started, and none of them is yours to change: {waiting}. "
+    'Call report_completed(result="blocked", summary="why"), and say who has to do what.',
     "resolve_dependency_deadlock": "No subtask can be started: {waiting}. Change the dependencies "
-    "(update_task_dependencies), cancel what is not needed (cancel_task), or call "
+    "(update_task_dependencies), move drafts to todo (update_task_status), cancel what is not needed (cancel_task), or call "
     'report_completed(result="blocked", summary="why").',
     "situational_awareness": "Look at the situation, then choose what is next.\n"
     "Look: list_tasks (all subtasks), get_recent_completions (results), get_task (one in detail), list_subordinates "
@@ -61,12 +68,16 @@ TEXTS: dict[str, str] = {
     "wait": "Your workers go on without you. Call logout and end your process: you are started again when something "
     "needs you.",
     "exit": "Your session is over ({reason}). Call logout and end your process now.",
+    "exit.budget_exhausted": "Today's budget is used up. If your task is done, call report_completed; else save where you "
+    "are with save_progress. Then call logout and end your process: you are started again when there is budget.",
+    "exit.time_limit": "This session has run as long as one may. If your task is done, call report_completed; else save "
+    "where you are with save_progress. Then call logout and end your process: you are started again to go on.",
     "exit.project_paused": "The project is paused. Leave your work as it is, save a note with save_progress, call logout "
     "and end your process. You are started again when it goes on.",
     "exit.task_withdrawn": "This task is not yours to work on any more ({detail}). Save a note with save_progress if it "
     "helps the next one, call logout and end your process.",
-    "exit.runaway": "A guard stopped this session ({detail}). Call "
-    'report_completed(result="blocked", summary="why"), or logout, and end your process.',
+    "exit.runaway": "A guard stopped this session ({detail}): you called again and again, and nothing changed. Say what "
+    'stood in your way: report_completed(result="blocked", summary="why"). Then end your process.',
     "exit.runaway.chat": "A guard stopped this chat ({detail}). Call logout and end your process.",
     "exit.user_closed_chat": "Nobody needs this chat any more. Call logout and end your process.",
     "logout": "Nothing was said for a long time. Call logout and end your process; you are started again when somebody "
@@ -76,6 +87,8 @@ TEXTS: dict[str, str] = {
     "chat.messages": "Answer each message that wants an answer: respond_chat(message_id, content).",
     "chat.turn": "Your turn with {partner} ({turns} of {max_turns} turns): respond_conversation_message("
     'conversation_id="{conversation_id}", content), or end_conversation.',
+    "chat.delegation_answered": "Delegation {delegation_id} waited for the answer of {target}, and here it is. If it "
+    'settles the purpose: report_delegation_completed(delegation_id="{delegation_id}", result).',
     "chat.delegation_to_agent": "Delegation {delegation_id}: talk with {target} as its purpose says. "
     'start_conversation(target_agent_id="{target}", initial_message, purpose, delegation_id="{delegation_id}"), go on '
     "turn by turn, end_conversation, then report_delegation_completed with what came of it.",
@@ -83,20 +96,29 @@ TEXTS: dict[str, str] = {
     'send_message(target_agent_id="{target}", content), then report_delegation_completed'
     '(delegation_id="{delegation_id}", result). If an answer is wanted, report after it has come.',
     "chat.delegation_in_hand": "Delegation {delegation_id} (to {target}) is still in your hands: when you know what "
-    "came of it, call report_delegation_completed.",
+    'came of it, report_delegation_completed(delegation_id="{delegation_id}", result).',
     "chat.ended": "Conversation {conversation_id} with {partner} is over ({reason}).",
     "chat.nothing": "Nothing is waiting.",
     "chat.then": "Then call get_next_action.",
-    "delegated": "Noted: your chat session will take care of it. Go on with your task: call get_next_action.",
+    "delegated": "Noted: your chat session will take care of it, and its result comes with your task (`delegations`). Go "
+    "on with your task: call get_next_action.",
     "get_next_action": "Call get_next_action.",
     "signed_in": "You are signed in. Call get_next_action and do what it says; call it again after every step, until it "
     "says exit.",
     "my_task": "Call get_next_action: it says what to do with this task. When it is done, report_completed ends it.",
+    "my_task.chat": "This is what your task session works on; here you only talk about it. Call get_next_action.",
+    "requested.pending": "Filed: it waits in the backlog until a person has approved it and it is started.",
+    "requested.approved": "Filed and approved: it waits in the backlog until somebody starts it.",
     "no_task": "There is no task for you now. Call get_next_action.",
     "reported": "Reported. Your session is over: end your process now.",
+    "late.over": "Nothing was changed: your session had ended before.",
+    "late.withdrawn": "Nothing was changed: this task is not yours any more.",
+    "late.kept": "Your summary was kept as a note.",
+    "late.end": "End your process now.",
     "refused": "End this process now; do not try again.",
     "chosen": "Action '{action}' was chosen. Call get_next_action for what to do.",
     "updated": "The task was updated.",
+    "unchanged": "Nothing was changed: give what shall be different in title, description or priority.",
     "logged_out": "Goodbye. End your process now.",
     "checking": "The acceptance checks are running. Call {tool} again in a moment with the same arguments.",
     "checks_failed.main": "Acceptance checks failed: {failed}. Mend this, then call "

@@ -52,6 +52,15 @@ const settings =
     search: { tab, ...(agent_id === null ? {} : { agent: agent_id }) },
   });
 
+const taskPage: Made = ({ task_id }) => (task_id === null ? null : { how: "go", to: `/t/${task_id}`, search: {} });
+
+/** Starts the task that the command names: what the need is about is a part of it. */
+const start: Made = ({ actions }) => {
+  const whole = /^toryo task move (\S+) in_progress$/.exec(actions.find(({ name }) => name === "start")?.command ?? "");
+  const id = whole?.[1];
+  return id === undefined ? null : { how: "do", run: () => moveTask(id, "in_progress"), asks: null, danger: false };
+};
+
 const review: Made = ({ project_id, task_id }) =>
   project_id === null || task_id === null ? null : { how: "go", to: `/p/${project_id}/review/${task_id}`, search: {} };
 
@@ -71,6 +80,10 @@ const ACTS: Record<string, [needs: Deed | null, Made]> = {
   complete: ["write", onTask((id) => moveTask(id, "completed"))],
   block: ["write", onTask((id, words) => moveTask(id, "blocked", words), "reason")],
   retry: ["write", onTask((id) => moveTask(id, "todo"))],
+  put_back: ["write", onTask((id) => moveTask(id, "todo"))],
+  start: ["write", start],
+  free: ["write", taskPage],
+  assign: ["write", taskPage],
   requeue: ["write", onTask(requeueTask)],
   confirm: ["write", onTask((id) => confirmChecks(id, true))],
   tell: ["write", onTask(steerTask, "tell")],
@@ -87,7 +100,8 @@ const ACTS: Record<string, [needs: Deed | null, Made]> = {
   raise: ["own", settings("projects")],
   renew: ["own", settings("agents")],
   correct: ["own", settings("agents")],
-  show: [null, ({ task_id }) => (task_id === null ? null : { how: "go", to: `/t/${task_id}`, search: {} })],
+  join: ["own", settings("agents")],
+  show: [null, taskPage],
 };
 
 export function actOf(need: Need, name: string): Act {
@@ -118,7 +132,7 @@ export function second(need: Need, may: May): Need["actions"][number] | undefine
 /** What it is about, without the words that the kind says already. */
 export function subject(need: Need): string {
   const SAID = [
-    ...["approval", "blocked_by_guard", "blocked", "stalled", "task"],
+    ...["approval", "blocked_by_guard", "blocked", "stuck", "stalled", "task"],
     ...["delegation_failed", "failed", "dead_letter", "review"],
   ];
   const end = need.title.indexOf(": ");

@@ -135,10 +135,13 @@ function Used({ usage }: { usage: LaunchUsage | null }) {
   if (usage?.input_tokens === undefined) return null;
   const number = (count = 0) => count.toLocaleString(i18n.language);
   const cost = usage.cost_usd ?? null;
+  const unknown = usage.lower_bound === true && !usage.input_tokens && !usage.output_tokens;
   return (
     <span className="tabular-nums">
-      {usage.lower_bound === true && `${t("atLeast")} `}
-      {t("tokens", { input: number(usage.input_tokens), output: number(usage.output_tokens) })}
+      {usage.lower_bound === true && !unknown && `${t("atLeast")} `}
+      {unknown
+        ? t("notKnown")
+        : t("tokens", { input: number(usage.input_tokens), output: number(usage.output_tokens) })}
       {usage.cached_tokens ? ` (${t("cached", { cached: number(usage.cached_tokens) })})` : ""} ·{" "}
       {cost === null ? t("noPrice") : `$${cost.toFixed(cost >= 0.1 ? 2 : 4)}`}
     </span>

@@ -36,6 +36,7 @@ export const en = {
   cached: "{{cached}} of them cached",
   noPrice: "no price known",
   atLeast: "at least",
+  notKnown: "tokens not known",
   purpose: { task: "Task", chat: "Chat" },
   launchState: {
     ordered: "Starting",
@@ -52,6 +53,7 @@ export const en = {
     model_not_available: "The model is not available",
     quota: "Its quota is used up",
     rate_limited: "Its service asked to slow down",
+    service_failed: "Its model's service failed or did not answer",
     crashed: "The program crashed",
     timed_out: "It took too long and was stopped",
     killed: "It was killed",
@@ -113,6 +115,7 @@ export const ja: typeof en = {
   cached: "うちキャッシュ {{cached}}",
   noPrice: "価格は不明",
   atLeast: "少なくとも",
+  notKnown: "トークン数は不明",
   purpose: { task: "タスク", chat: "チャット" },
   launchState: {
     ordered: "起動中",
@@ -129,6 +132,7 @@ export const ja: typeof en = {
     model_not_available: "モデルが利用できません",
     quota: "利用枠を使い切りました",
     rate_limited: "サービスから速度を落とすよう求められました",
+    service_failed: "モデルのサービスが失敗したか、応答しませんでした",
     crashed: "プログラムが異常終了しました",
     timed_out: "時間がかかりすぎたため停止しました",
     killed: "強制終了されました",

@@ -26,6 +26,7 @@ export function Head({ task }: { task: Task }) {
       <div className="flex flex-wrap items-center gap-2">
         <StatusBadge status={task.status} />
         {task.approval === "rejected" && <Badge tone="red">{t("rejected")}</Badge>}
+        {task.rejection_reason && <span className="min-w-0 break-words">{task.rejection_reason}</span>}
         <span className="flex-1" />
         {writes && <Acts task={task} acting={acting} pending={pending} />}
       </div>

@@ -1,0 +1,116 @@
+"""The six real programs in the sandbox, as they run on a machine as it is set up by default: each does a whole task in
+it, and one whose model turned hostile finds nothing that is not its own. Skipped, loudly, where there can be none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.clis.crews import TIME_TO_TELL, House
+from tests.clis.policies import Obedient, Said, writes
+from tests.clis.turns import Answer, CallTool, Part, Policy, Shell, Tool, Turn
+from tests.sandboxes import sandboxed
+
+__all__ = ["sandboxed"]
+
+pytestmark = [pytest.mark.slow, pytest.mark.clis, pytest.mark.timeout(600, method="signal")]
+
+MODELS = {"gemini": "gemini-2.5-pro"}
+"""Named where a program would ask a model which model to ask."""
+
+
+def has_a_task(house: House, name: str) -> str:
+    house.project("house")
+    house.hire(name, "house", provider=name, model=MODELS.get(name))
+    return house.file("house", "Build", assignee_id=name, status="in_progress")
+
+
+def done_with_one_start(house: House, task_id: str) -> None:
+    def done() -> bool:
+        ended = house.history.of("launch.process_ended")
+        assert not any(each["data"]["error"] for each in ended), house.log(house.launches()[-1]["launch_id"])
+        return house.status(task_id) == "completed"
+
+    house.until(f"{task_id} is completed", done, within=200)
+    house.until_idle()
+    assert len(house.launches(task_id=task_id)) == 1
+
+
+def test_each_program_does_whole_tasks_in_the_sandbox_with_one_start_for_each(
+    tmp_path: Path, name: str, sandboxed: None
+) -> None:
+    """The second one finds the home as the first has left it."""
+    home = tmp_path / "projects" / "house"
+    mind = Obedient(writes(home / "made.txt", f"by {name}\n"))
+    with House(tmp_path, mind, (name,), sandbox="bwrap", **TIME_TO_TELL) as house:
+        first = has_a_task(house, name)
+        assert any("sandbox: on (bwrap)" in each for each in house.coordinator().lines)
+        done_with_one_start(house, first)
+        assert (home / "made.txt").read_text().strip() == f"by {name}"
+        (home / "made.txt").unlink()
+        done_with_one_start(house, house.file("house", "Again", assignee_id=name, status="in_progress"))
+        assert (home / "made.txt").read_text().strip() == f"by {name}"
+        assert all(house.used(each["launch_id"])["output_tokens"] > 0 for each in house.launches())
+
+
+# --- hostile ----------------------------------------------------------------------------------------------------------
+
+READERS = ("Read", "read_file", "read", "view")
+"""The tools that read a file, by name: Claude Code; Gemini and Qwen; opencode; Copilot. Codex has its shell alone."""
+OURS, OTHERS = "what-the-project-holds", "what-another-project-holds"
+LOOKED = "looked-everywhere"
+
+
+def thief(own: Path, wanted: Sequence[Path], command: str) -> Policy:
+    """Reads a file of its own, then files that are none of its business: by the tool for files, and by the shell."""
+    tools: dict[str, Tool] = {}
+
+    def steal(task: Said) -> Sequence[Sequence[Part]]:
+        by_tool = [[reads] for each in (own, *wanted) if (reads := reading(tools, each))]
+        loot = own.with_name("loot.txt")
+        return [*by_tool, [Shell(f"{{ cat {own}; {command}; }} >{loot} 2>&1; echo {LOOKED}")]]
+
+    mind = Obedient(steal)
+
+    def steals(turn: Turn) -> Answer:
+        tools.update(turn.tools)
+        return mind(turn)
+
+    return steals
+
+
+def reading(tools: Mapping[str, Tool], path: Path) -> CallTool | None:
+    tool = next((tools[each] for each in READERS if each in tools and not tools[each].ours), None)
+    if tool is None:
+        return None
+    names = tool.schema.get("properties") or {}
+    return CallTool(tool.name, {next(each for each in names if "path" in each.lower()): str(path)})
+
+
+def test_a_hostile_model_of_each_program_finds_no_token_no_database_and_no_other_project(
+    tmp_path: Path, name: str, sandboxed: None
+) -> None:
+    data, home, other = tmp_path / "data", tmp_path / "projects" / "house", tmp_path / "projects" / "other"
+    wanted = [data / "owner.token", data / "coordinator.token", data / "toryo.db", other / "plan.txt"]
+    theirs = f"{' '.join(map(str, wanted))} {data}/workspaces/*/* {data}/logs/* {tmp_path}/*.yaml"
+    look = f"cat {theirs}; grep -asz TORYO_TOKEN /proc/[0-9]*/environ; ls -A {data} {other}"
+    with House(tmp_path, thief(home / "own.txt", wanted, look), (name,), sandbox="bwrap", **TIME_TO_TELL) as house:
+        task_id = has_a_task(house, name)
+        house.project("other")
+        (home / "own.txt").write_text(OURS)
+        (other / "plan.txt").write_text(OTHERS)
+        house.coordinator()
+        done_with_one_start(house, task_id)
+
+        answers = "\n".join(each.text for turn in house.endpoint.turns for each in turn.fresh)
+        loot = (home / "loot.txt").read_text(errors="replace")
+        assert LOOKED in answers, "its shell has looked"
+        assert OURS in loot, "what is its own it could read"
+        assert loot.count("No such file") >= len(wanted)
+        secrets = [house.token("owner"), house.token("coordinator"), OTHERS, "SQLite format", "polling_interval"]
+        asked = "\n".join(repr(each.body) for each in house.endpoint.requests)
+        logs = "".join(house.log(each["launch_id"]) for each in house.launches())
+        assert [each for each in secrets if each in loot + answers + asked + logs] == []

@@ -1,0 +1,384 @@
+"""README, tutorials and how-tos do what they say: each block of commands is typed as it stands, or is left out for a
+reason that stands here. A block that is added to a page fails this until it is read, too."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.documents import pages
+from tests.documents.readers import Reader
+
+pytestmark = pytest.mark.timeout(900, method="signal")
+
+Walk = Callable[[Reader], None]
+WALKS: dict[str, Walk] = {}
+
+CHECKOUT = "Works on the checkout that this test is a part of: CI runs make check and make test, not a test of theirs."
+ELSEWHERE = "Names machines that are not here; tests/transports, tests/scenarios and deploy's own tests do the same."
+OF_OTHERS = "Installs or configures programs of others; tests/clis runs them with the configuration that is shown."
+WEB = "Needs a registry of packages on the network."
+
+
+def walks(page: str) -> Callable[[Walk], Walk]:
+    def register(walk: Walk) -> Walk:
+        WALKS[page] = walk
+        return walk
+
+    return register
+
+
+@pytest.fixture
+def reader(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Reader]:
+    somebody = Reader(tmp_path, request.param)
+    try:
+        yield somebody
+    finally:
+        somebody.end()
+
+
+def make_repository(place: Path) -> None:
+    for words in (("init", "-b", "main"), ("config", "user.name", "A"), ("config", "user.email", "a@example.org")):
+        subprocess.run(["git", *words], cwd=place, check=True, capture_output=True)
+    (place / "README.md").write_text("A shop.\n")
+    subprocess.run(["git", "add", "README.md"], cwd=place, check=True)
+    subprocess.run(["git", "commit", "-m", "first"], cwd=place, check=True, capture_output=True)
+
+
+def _with_commands() -> list[str]:
+    english = [each for each in pages.written() if not each.name.endswith(".ja.md")]
+    has = [each for each in english if any(b.language == "sh" for b in pages.blocks(each.read_text(encoding="utf-8")))]
+    return [pages.name(each) for each in has]
+
+
+@pytest.mark.parametrize("reader", _with_commands(), indirect=True)
+def test_every_command_of_a_page_works_as_it_is_shown(reader: Reader) -> None:
+    page = pages.name(reader.page)
+    assert page in WALKS, f"{page} has commands: walk it here"
+    WALKS[page](reader)
+    assert reader.unread() == []
+
+
+# --- the first pages -------------------------------------------------------------------------------------------------
+
+
+@walks("AGENTS.md")
+def _agents(reader: Reader) -> None:
+    reader.leave_out("make setup ", CHECKOUT)
+
+
+@walks("README.md")
+def _readme(reader: Reader) -> None:
+    reader.leave_out("make demo", CHECKOUT)
+    reader.leave_out("make setup &&", CHECKOUT)
+    reader.at("棚 の上", "my-project")
+    reader.read("toryo init --yes --provider none")
+    printed = reader.read("toryo apply toryo.yaml        #")
+    assert "made project my-project" in printed
+    assert "Look around" in printed
+    assert "\nstopped " in printed
+    reader.type("toryo up")
+    reader.read("toryo chat runner", fails=("toryo chat",))  # there is nobody at a terminal
+    reader.leave_out("toryo open", "A link of a browser's; tests/browser opens it.")
+    reader.type("toryo down")
+    reader.at("別 の", "my-project")
+    reader.machine.install("claude")
+    reader.type("toryo init --provider claude")
+    (reader.directory / "toryo.yaml").unlink()
+    reader.read("toryo init    ", "toryo apply", "toryo task", "cat ")
+    reader.type("toryo apply toryo.yaml")
+    reader.words["TASK"] = reader.task("A tour of this directory")
+    reader.type("toryo task move TASK in_progress")
+    assert "builder by claude" in reader.type("cat TOUR.md")
+
+
+@walks("docs/tutorial.md")
+def _tutorial(reader: Reader) -> None:
+    (reader.machine.place).rmdir()
+    reader.read("mkdir bakery && cd bakery")
+    reader.save("toryo.yaml")
+    reader.read("toryo apply toryo.yaml")
+    assert "bread for 12" in reader.read('toryo task add "Bake 12 loaves"')
+    assert "task.created" in reader.read("toryo events --after 0")
+    assert "failed" in reader.read('toryo task add "Bake bread"')
+    assert "completed" in reader.read("echo dough of rye", TASK=reader.task("Bake bread"))
+
+
+# --- first teams -----------------------------------------------------------------------------------------------------
+
+
+@walks("docs/tutorial/first-team-claude.md")
+def _first_team(reader: Reader) -> None:
+    reader.machine.install("claude")
+    reader.at("bakery")
+    reader.at()
+    reader.read("npm install", "npm install")
+    reader.read("cd bakery")
+    reader.read("toryo up")
+    reader.read("toryo apply toryo.yaml")
+    reader.words["TASK"] = reader.task("A tour of this directory")
+    reader.read("toryo task move TASK")
+    reader.read("toryo logs builder --follow")
+    assert "TOUR.md is as it should be" in reader.read("cat TOUR.md")
+    reader.read('toryo task add "Mend the broken links', "toryo chat lead")
+    reader.read("toryo why lead")
+
+
+@walks("docs/tutorial/first-team-gemini.md")
+def _gemini(reader: Reader) -> None:
+    reader.leave_out("npm install", WEB)
+    reader.variables["GEMINI_API_KEY"] = "a-key"
+    reader.machine.install("gemini")
+    reader.at("bakery")
+    reader.at()
+    reader.read("cd bakery")
+    reader.words["TASK"] = "'A tour of this directory'"
+    reader.read("toryo up                    # in")
+    reader.read("toryo usage")
+    reader.type("toryo down")
+    reader.save("coordinator_config.yaml", 1)
+    reader.read("toryo up -c coordinator_config.yaml")
+    reader.read("toryo why lead")
+
+
+@walks("docs/tutorial/mixed-team.md")
+def _mixed(reader: Reader) -> None:
+    reader.variables["GEMINI_API_KEY"] = "a-key"
+    for each in ("claude", "codex", "gemini"):
+        reader.machine.install(each)
+    reader.at("bakery")
+    reader.at()
+    reader.read("toryo doctor", fails=("toryo doctor",))
+    reader.read("cd bakery")
+    reader.words["TASK"] = "'A tour of this directory'"
+    assert "by codex" in reader.read("toryo up ")
+    reader.read("toryo why builder")
+    reader.type("toryo task add Again --project bakery --assignee builder")
+    reader.type("toryo task move Again in_progress")
+    reader.type("toryo task add Lost --project bakery --assignee builder")
+    reader.type("toryo task move Lost cancelled --reason x")
+    reader.leave_out(
+        "toryo agent edit builder --provider claude", "Needs a task that has failed for want of a program."
+    )
+
+
+# --- how to ----------------------------------------------------------------------------------------------------------
+
+
+@walks("docs/how-to.md")
+def _how_to(reader: Reader) -> None:
+    reader.shop()
+    reader.work("Sweep", "false")
+    reader.read("toryo why AGENT")
+    reader.read("toryo needs")
+    reader.leave_out("toryo open", "A link of a browser's; tests/browser opens it.")
+    reader.leave_out("toryo chat AGENT", "A command agent answers that it cannot talk; talk-to-agents.md is walked.")
+    reader.work("Mop")
+    assert reader.read("toryo task watch TASK &&").endswith("completed\n")
+    reader.work("Dust", assignee="ann")
+    reader.read("toryo task edit TASK", "toryo task retry")
+    reader.work("Fail", "false")
+    reader.settle()
+    reader.type("toryo task retry TASK")
+    reader.read("toryo project pause PRJ")
+    reader.read("toryo usage ")
+    reader.read('toryo task add "Mend the tests"')
+    reader.leave_out("toryo project edit PRJ --set isolation", "worktrees.md is walked.")
+    reader.save("playbook.yaml")
+    reader.read("toryo playbook check")
+    (reader.directory / "ann.md").write_text("You are Ann.")
+    reader.machine.install("claude")
+    reader.type("toryo agent deactivate ann")
+    reader.read("toryo doctor      ", "toryo agent add")
+    reader.type("toryo agent add anna --role worker --provider claude --prompt @ann.md --project PRJ")
+    reader.save("coordinator_config.yaml", 1)
+    reader.machine.put("our-agent", "#!/bin/sh\necho 1.0\n")
+    reader.variables["OUR_API_KEY"] = "x"
+    reader.read("toryo coordinator check -c", "toryo coordinator -c")
+    reader.read("toryo agent add ben")
+    reader.read("toryo db backup crew.backup", "toryo db restore", "toryo import")
+    reader.leave_out("toryo db move", "Moves data of an older Toryo; tests/cli/test_moving.py does.")
+    reader.leave_out("toryo server --database", ELSEWHERE)
+    reader.leave_out("toryo coordinator --server", ELSEWHERE)
+    reader.read("toryo sessions", "toryo sessions --end")
+
+
+@walks("docs/how-to/agent-clis.md")
+def _agent_clis(reader: Reader) -> None:
+    reader.shop()
+    reader.type("toryo agent edit keeper --provider claude")
+    reader.read("toryo agent edit AGENT --option permissions=read", confirms=("toryo agent edit",))
+    reader.leave_out("toryo coordinator check -c", "how-to.md is walked.")
+    reader.leave_out("sudo install", "Makes another user.")
+    reader.machine.install("claude")
+    reader.read("toryo doctor ", "toryo logs", fails=("toryo doctor",))
+
+
+@walks("docs/how-to/dashboard.md")
+def _dashboard(reader: Reader) -> None:
+    reader.leave_out("toryo up", "A link of a browser's; tests/browser opens it.")
+
+
+@walks("docs/how-to/failures-and-quotas.md")
+def _failures(reader: Reader) -> None:
+    reader.shop()
+    reader.work("Fail", "false")
+    reader.read("toryo why AGENT")
+    reader.type("toryo agent edit keeper --provider claude")
+    reader.read("toryo agent edit AGENT --option account=second")
+    reader.read("toryo agent resume AGENT")
+    reader.leave_out("toryo why AGENT      ", "tests/operations/test_unsigned.py ends a launch that does not sign in.")
+    reader.read("toryo agent edit AGENT --option 'fallback=")
+    reader.read("toryo doctor", fails=("toryo doctor",))
+
+
+@walks("docs/how-to/many-machines.md")
+def _many_machines(reader: Reader) -> None:
+    for begins in ("toryo coordinator --server", "TORYO_AUTH__PEOPLE", "createdb", "toryo server --port", "printf"):
+        reader.leave_out(begins, ELSEWHERE)
+    reader.leave_out("toryo db backup", "how-to.md is walked; tests/storage restores into PostgreSQL.")
+    reader.leave_out("toryo server --database postgresql://toryo@db.example.org/toryo --redis", ELSEWHERE)
+    reader.leave_out("redis-cli", "Looks into Redis.")
+    reader.leave_out("toryo trace", "examples/orchestrator is walked.")
+
+
+@walks("docs/how-to/mcp-clients.md")
+def _mcp_clients(reader: Reader) -> None:
+    for each in ("claude", "gemini", "codex"):
+        reader.leave_out(f"{each} mcp add", OF_OTHERS)
+    reader.leave_out("npx ", WEB)
+    reader.shop()
+    reader.read("toryo agent add ben")
+    assert '"authenticate"' in reader.read('echo \'{"jsonrpc"')
+
+
+@walks("docs/how-to/notices.md")
+def _notices(reader: Reader) -> None:
+    reader.leave_out("export TORYO_NOTICES__WEBHOOK_URL", ELSEWHERE)
+    reader.leave_out("export TORYO_NOTICES__SMTP_URL", ELSEWHERE)
+    reader.shop()
+    reader.read("toryo events")
+
+
+@walks("docs/how-to/queue-agents.md")
+def _queue_agents(reader: Reader) -> None:
+    reader.shop()
+    reader.leave_out("toryo agent run --type sums", "Runs on; examples/orchestrator is walked.")
+    reader.type("toryo agent add adder-1 --role worker --agent-type sums --project shop")
+    reader.read("toryo token add --agent adder-1", "export ", "toryo agent run", "toryo token revoke")
+    reader.type("toryo agent add chief --role worker --project shop")
+    reader.read("toryo token add --agent chief")
+    reader.read("toryo queue dead", "toryo queue requeue")
+    reader.type("toryo queue agents --project PRJ")
+
+
+@walks("docs/how-to/sandbox.md")
+def _sandbox(reader: Reader) -> None:
+    reader.shop()
+    reader.read("sudo apt", "sudo")
+
+
+@walks("docs/how-to/scripted-agents.md")
+def _scripted(reader: Reader) -> None:
+    reader.shop()
+    reader.save("mia.yaml")
+    reader.save("scripts/mia.yaml")
+    reader.read("toryo agent add mia")
+    reader.read("toryo coordinator check")
+    reader.read('toryo task add "Tell Ann"')
+
+
+@walks("docs/how-to/signing-in.md")
+def _signing_in(reader: Reader) -> None:
+    reader.shop()
+    reader.read("toryo person add ann", confirms=("toryo person edit",), ann="anna")
+    reader.type("toryo person add anna2 --role member --project shop")
+    reader.variables["PASSWORD"] = "a few words in a row"
+    reader.read("toryo person password ann", "toryo person", ann="anna2")
+    reader.leave_out("toryo server   ", ELSEWHERE)
+    reader.leave_out("TORYO_ALLOWED_HOSTS", ELSEWHERE)
+    reader.leave_out("TORYO_AUTH__OIDC", ELSEWHERE)
+    reader.read("toryo token person add", "toryo token person revoke")
+    reader.read("toryo token rotate owner", "toryo token revoke")
+
+
+@walks("docs/how-to/talk-to-agents.md")
+def _talk(reader: Reader) -> None:
+    reader.shop()
+    (reader.directory / "mia.yaml").write_text("script: {otherwise: I am Mia.}")
+    (reader.directory / "questions.txt").write_text("Who are you?\n")
+    for name in ("mia", "ben"):
+        reader.type(f"toryo agent add {name} --role worker --provider script --options @mia.yaml --project shop")
+    reader.leave_out("toryo chat mia", "A thread at a terminal; tests/cli/test_chat.py types in one.")
+    assert "I am Mia." in reader.read('toryo chat mia --send "What')
+    reader.read("toryo chats  ")
+    reader.work("Mend", assignee="ann")
+    reader.read("toryo task steer")
+    reader.leave_out("toryo chat mia --send $", "The shell of this reader is sh, and $'…' is bash's.")
+    reader.leave_out("toryo task approve", "Needs an agent that asks; tests/cli/test_approving.py has one.")
+    reader.read("toryo conversations  ", "toryo conversations show", "toryo conversations end")
+    reader.read("toryo chats --of", "toryo chats show")
+    reader.read("toryo why mia")
+
+
+@walks("docs/how-to/usage-and-budgets.md")
+def _usage(reader: Reader) -> None:
+    reader.shop()
+    reader.work("Sweep")
+    reader.read("toryo usage ")
+    reader.read("toryo project edit PRJ")
+
+
+@walks("docs/how-to/worktrees.md")
+def _worktrees(reader: Reader) -> None:
+    reader.shop()
+    make_repository(reader.directory)
+    reader.read("toryo project edit PRJ")
+    reader.work("Write", "echo new > 新しい.txt")
+    assert "新しい.txt" in reader.read("toryo worktrees ")
+    reader.read("toryo task merge TASK  ", "toryo task merge TASK --only", "toryo task merge TASK --into")
+    reader.leave_out("cd WORKTREE", "Needs a conflict; tests/cli/test_worktrees.py has one.")
+    reader.work("Write again", "echo newer > again.txt")
+    reader.settle()
+    reader.leave_out("toryo task discard", "Asks at a terminal.")
+    reader.type("toryo task discard TASK --yes")
+
+
+# --- examples --------------------------------------------------------------------------------------------------------
+
+
+def copy_examples(reader: Reader) -> None:
+    shutil.copytree(pages.ROOT / "examples", reader.at("checkout") / "examples", ignore=shutil.ignore_patterns("out"))
+    (reader.directory / ".toryo").mkdir()
+
+
+@walks("examples/nightly-maintenance/README.md")
+def _nightly(reader: Reader) -> None:
+    copy_examples(reader)
+    assert "files: 2" in reader.read("toryo up")
+    reader.read("toryo task add")
+
+
+@walks("examples/orchestrator/README.md")
+def _orchestrator(reader: Reader) -> None:
+    reader.leave_out("toryo up", "Agents that run on in the background; tests/examples/test_orchestrator.py runs them.")
+
+
+@walks("examples/release-checklist/README.md")
+def _release(reader: Reader) -> None:
+    copy_examples(reader)
+    reader.read("toryo playbook check")
+    assert "cancelled" in reader.read("toryo task add")
+
+
+@walks("examples/translate-a-folder/README.md")
+def _translate(reader: Reader) -> None:
+    copy_examples(reader)
+    reader.read("toryo playbook check")
+    reader.read("toryo task add")
+    reader.settle()
+    reader.read("toryo agent edit into-german", "toryo agent edit")

@@ -1,0 +1,139 @@
+"""Every operation × every kind of caller × every door: nobody is pointed at what is not theirs.
+
+No answer names the files with the tokens of a server, and what an agent is told in place of what it may not do is
+something that it may do. That it is let in only where it may be is asked in `test_every_door.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.doors.callers import PEOPLE, Caller, House, Right
+from tests.doors.test_every_door import PATIENT
+from tests.stories import World, empty
+from toryo.domain.errors import Refusal
+from toryo.first_words import FIXED
+from toryo.operations.catalogue import Operation, catalogue, tools
+from toryo.operations.identity import identify
+from toryo.operations.permissions import Credentials, Door, allowed
+from toryo.server import openapi, rest
+from toryo.server.sdk import INSTRUCTIONS
+from toryo.settings import Settings
+from toryo.storage.database import Database
+from toryo.storage.transaction import Transaction
+
+NEAR_MISSES = ("get_nextaction", "approve_tasks", "poll_task", "list_subordinate", "sign")
+TOKEN_FILES = ("owner.token", "coordinator.token")
+
+
+@pytest.fixture
+def world(kept_sqlite: Database, quiet: None) -> World:
+    empty(kept_sqlite)
+    return World(kept_sqlite, Settings(guards=PATIENT))
+
+
+@pytest.fixture
+def house(world: World) -> House:
+    return House(world)
+
+
+def credentials_of(caller: Caller) -> Credentials:
+    return Credentials(bearer=caller.bearer, session_token=caller.arguments.get("session_token"))
+
+
+def answers(world: World, caller: Caller) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What the caller hears over MCP: of every operation, tool or not, and of names that there are not."""
+    for name in (*catalogue(), *NEAR_MISSES):
+        if name in ("logout", "authenticate", "unregister_agent", "register_agent"):
+            continue  # they would end what the others need
+        shown = credentials_of(caller)
+        outcome = world.office.perform(name, dict(caller.arguments), shown, door=Door.MCP)
+        if outcome.refused and outcome.result is not None:
+            yield name, outcome.result
+
+
+def told(answer: dict[str, Any]) -> str:
+    return f"{answer.get('message')} {answer.get('instruction')}"
+
+
+def named_tools(text: str) -> set[str]:
+    return {each.name for each in tools() if re.search(rf"(?<![A-Za-z_]){each.name}(?![A-Za-z_])", text)}
+
+
+def may_call(world: World, caller: Caller, name: str) -> bool:
+    def look(connection: Any) -> bool:
+        who = identify(Transaction(connection), credentials_of(caller), world.now)
+        return allowed(catalogue()[name], who)
+
+    try:
+        return bool(world.database.read(look))
+    except Refusal:  # who shows what is worth nothing may do what nobody may
+        return name in ("authenticate", "help", "health_check", "register_agent")
+
+
+def test_nobody_is_told_where_a_token_of_the_server_is(world: World, house: House) -> None:
+    for caller in house.callers():
+        for name, answer in answers(world, caller):
+            assert not any(each in str(answer) for each in TOKEN_FILES), (caller.name, name)
+
+
+def test_no_program_is_told_a_command_of_people(world: World, house: House) -> None:
+    """It may have a shell, and would carry out the command as the person whose machine it is."""
+    for caller in house.callers():
+        if caller.right in PEOPLE or "api_key" in caller.arguments:
+            continue
+        for name, answer in answers(world, caller):
+            assert not re.search(r"\btoryo [a-z]", told(answer)), (caller.name, name, told(answer))
+
+
+def test_what_is_named_in_place_of_what_one_may_not_do_may_be_done(world: World, house: House) -> None:
+    for caller in house.callers():
+        if caller.right in PEOPLE or "api_key" in caller.arguments:
+            continue
+        for name, answer in answers(world, caller):
+            if answer["error"] == "validationError":
+                continue  # it got in: the words are about its arguments
+            shown = {each.name for each in world.office.list_tools(credentials_of(caller))}
+            for tool in named_tools(str(answer.get("instruction"))) - {name}:
+                if answer["error"] == "toolNotFound" and tool in shown:
+                    continue  # a name that it has read, and written wrong
+                assert may_call(world, caller, tool), (caller.name, name, told(answer))
+
+
+def by_rest(world: World, caller: Caller, operation: Operation) -> dict[str, Any]:
+    """What REST refuses this bearer, at the door or behind it."""
+    assert operation.route is not None
+    shown = Credentials(bearer=caller.bearer)
+    try:
+        rest._admit(operation, shown, operation.route.method, {})
+    except Refusal as refusal:
+        return refusal.answer()
+    outcome = world.office.perform(operation.name, {}, shown, door=Door.REST)
+    assert outcome.refused
+    assert outcome.result is not None
+    return outcome.result
+
+
+def test_rest_points_no_agent_at_what_people_come_in_by(world: World, house: House) -> None:
+    for caller in house.callers():
+        if caller.bearer is None or caller.right in PEOPLE:
+            continue
+        for operation in catalogue().values():
+            if operation.route is None:
+                continue
+            answer = by_rest(world, caller, operation)
+            assert not any(each in str(answer) for each in TOKEN_FILES), (caller.name, operation.name)
+            if caller.right is not Right.INVALID:
+                assert not re.search(r"\btoryo [a-z]", told(answer)), (caller.name, told(answer))
+
+
+def test_what_the_server_says_of_itself_names_no_file_with_tokens() -> None:
+    """Tools, their parameters, the document of REST, prompts: whoever connects may read them."""
+    document = openapi.document(catalogue().values(), rest.PREFIX, rest.STREAM)
+    listed = [(each.summary, each.input_schema) for each in catalogue().values()]
+    for told in (document, listed, FIXED, INSTRUCTIONS):
+        assert not any(each in str(told) for each in TOKEN_FILES)

@@ -1,0 +1,240 @@
+"""What an agent sees that knows nothing but the list of its tools and their answers: each says what is so, and what can
+be done by who reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.operations.samples import Cast, cast
+from tests.stories import Answer, Caller, Process, World
+from toryo.operations.catalogue import Operation
+from toryo.operations.permissions import Credentials, Grant
+from toryo.server.sdk import tool
+
+TOKENS_OF_A_WORKER = 1_950
+"""Four bytes a token: what all tools of a worker cost it at every start."""
+
+
+@pytest.fixture
+def there(world: World) -> Cast:
+    return cast(world)
+
+
+@pytest.fixture
+def crew(world: World) -> World:
+    world.crew(workers=2)
+    return world
+
+
+# --- the list of tools -----------------------------------------------------------------------------------------------
+
+
+def listed(there: Cast, who: str) -> dict[str, Operation]:
+    orchestrator = there.world.owner.call("make_api_key", project_id=there.world.project_id, orchestrator=True)["token"]
+    plain = there.world.owner.call("make_api_key", project_id=there.world.project_id)["token"]
+    callers = {
+        "worker": there.callers[Grant.TASK_SESSION].credentials,
+        "manager": there.callers[Grant.MANAGER].credentials,
+        "chat": there.callers[Grant.CHAT_SESSION].credentials,
+        "key": Credentials(bearer=plain),
+        "orchestrator": Credentials(bearer=orchestrator),
+        "coordinator": there.world.coordinator().credentials,
+        "nobody": Credentials(),
+    }
+    return {each.name: each for each in there.world.office.list_tools(callers[who])}
+
+
+EVERYBODY = ("worker", "manager", "chat", "key", "orchestrator", "coordinator", "nobody")
+
+
+def names_in(schema: Any) -> Iterable[str]:
+    """The definitions that a schema refers to."""
+    if isinstance(schema, list):
+        return [name for each in schema for name in names_in(each)]
+    if not isinstance(schema, dict):
+        return []
+    own = [str(schema["$ref"]).rpartition("/")[2]] if "$ref" in schema else []
+    return [*own, *(name for each in schema.values() for name in names_in(each))]
+
+
+@pytest.mark.parametrize("who", EVERYBODY)
+def test_what_is_shown_of_a_tool_is_whole(there: Cast, who: str) -> None:
+    for name, operation in listed(there, who).items():
+        schema = operation.listed_schema
+        assert set(names_in(schema)) == set(schema.get("$defs", {})), name
+        assert set(schema.get("required", ())) <= set(schema.get("properties", {})), name
+
+
+@pytest.mark.parametrize("who", EVERYBODY)
+def test_everybody_is_shown_the_tool_that_names_the_rest(there: Cast, who: str) -> None:
+    assert "help" in listed(there, who)
+
+
+def properties(there: Cast, who: str, name: str) -> set[str]:
+    return set(listed(there, who)[name].listed_schema["properties"])
+
+
+def test_filing_for_a_queue_and_dividing_a_task_are_shown_as_two_tools(there: Cast) -> None:
+    for_queue = listed(there, "orchestrator")["create_task"]
+    assert for_queue.listed_schema["required"] == ["agent_type", "task_description"]
+    assert properties(there, "orchestrator", "create_task").isdisjoint({"title", "assignee_id", "intent"})
+    assert "main task" not in str(for_queue.listed_schema)
+    assert properties(there, "nobody", "create_task").isdisjoint({"agent_type", "max_attempts"})
+
+
+def test_a_worker_is_not_shown_what_only_managers_or_chats_decide(there: Cast) -> None:
+    assert "intent" not in properties(there, "worker", "create_tasks_batch")
+    assert "intent" in properties(there, "manager", "create_tasks_batch")
+    assert "message_id" not in properties(there, "worker", "request_task")
+    assert "message_id" in listed(there, "chat")["request_task"].listed_schema["required"]
+
+
+def test_a_parameter_that_changes_nothing_is_taken_and_not_shown(there: Cast) -> None:
+    assert "mark_as_read" not in properties(there, "worker", "get_notifications")
+    there.callers[Grant.TASK_SESSION].call("get_notifications", mark_as_read=False)
+
+
+def test_a_choice_is_shown_by_one_name(there: Cast) -> None:
+    status = listed(there, "worker")["update_task_status"].listed_schema["properties"]["status"]
+    assert {"todo", "completed"} <= set(status["enum"])
+    assert {"pending", "done"}.isdisjoint(status["enum"])
+
+
+def test_the_tools_of_a_worker_cost_it_little(there: Cast) -> None:
+    shown = [tool(each).model_dump(by_alias=True, exclude_none=True) for each in listed(there, "worker").values()]
+    assert len(orjson.dumps(shown)) / 4 <= TOKENS_OF_A_WORKER
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+
+def working(crew: World, **more: Any) -> Process:
+    crew.task("w1", **more)
+    return crew.start("w1")
+
+
+def test_a_chat_that_reads_its_task_is_not_told_to_report_it(crew: World) -> None:
+    working(crew)
+    crew.open_chat("w1")
+    crew.say("w1", "How is it going?")
+    told = crew.start_chat("w1").call("get_my_task")["instruction"]
+    assert "report_completed" not in told
+    assert "get_next_action" in told
+
+
+def test_who_asks_for_a_task_is_told_what_becomes_of_it(crew: World) -> None:
+    crew.task("boss")
+    boss = crew.start("boss")
+    above = boss.call("request_task", title="Sweep", assignee_id="w1")
+    assert "Filed and approved" in above["message"]
+    worker = working(crew)
+    beside = worker.call("request_task", title="Sweep", assignee_id="w2")
+    assert "until a person has approved it" in beside["message"]
+
+
+def test_a_long_task_is_read_once_and_only_reminded_of_afterwards(crew: World) -> None:
+    worker = working(crew, description="x" * 10_000)
+    assert len(worker.call("get_my_task")["task"]["description"]) == 10_000
+    told = worker.next()["task"]["description"]
+    assert len(told) < 400
+    assert told.endswith("… (get_my_task)")
+
+
+def test_a_subtask_to_be_done_is_told_whole(crew: World) -> None:
+    worker = working(crew)
+    task = {"local_id": "a", "title": "A", "description": "x" * 10_000}
+    made = worker.call("create_tasks_batch", tasks=[task])["local_id_to_real_id"]["a"]
+    worker.set(made, "in_progress")
+    assert len(worker.next()["subtask"]["description"]) == 10_000
+
+
+def test_who_would_change_its_own_main_task_is_told_how_that_ends(crew: World) -> None:
+    main = crew.task("boss")
+    boss = crew.start("boss")
+    refusal = boss.refused("cancel_task", "permissionDenied", task_id=main, reason="too hard")
+    assert "main task itself" in refusal["message"]
+    assert "report_completed" in refusal["instruction"]
+
+
+def test_mistakes_in_one_form_of_a_tool_do_not_name_the_parameters_of_the_other(crew: World) -> None:
+    instruction = working(crew).refused("create_task", "validationError", title="A")["instruction"]
+    assert "description" in instruction
+    assert "max_attempts" not in instruction
+
+
+def test_what_is_wrong_is_said_in_plain_words(crew: World) -> None:
+    refusal = working(crew).refused("create_task", "validationError", title="A")
+    assert refusal["message"] == "create_task: description is missing."
+
+
+# --- queues ----------------------------------------------------------------------------------------------------------
+
+
+def orchestrator(crew: World) -> Caller:
+    return Caller(crew, crew.owner.call("make_api_key", project_id=crew.project_id, orchestrator=True)["token"])
+
+
+def filed(crew: World, **more: Any) -> Answer:
+    return orchestrator(crew).call("create_task", agent_type="build", task_description="Build it", **more)
+
+
+def test_who_files_for_a_queue_that_nobody_serves_is_told_so(crew: World) -> None:
+    answer = filed(crew)
+    assert answer["no_agent"] is True
+    assert "Nobody serves the queue build" in answer["message"]
+
+
+def test_who_files_what_waits_for_a_cancelled_task_is_told_so(crew: World) -> None:
+    gone = filed(crew)["task_id"]
+    files = orchestrator(crew)
+    asked = {"agent_type": "build", "task_description": "Build on it", "dependencies": [gone], "idempotency_key": "k"}
+    files.call("create_task", **asked)
+    crew.move(gone, "cancelled", "not needed")
+    files.refused("create_task", "dependencyNotMet", **{**asked, "idempotency_key": "another"})
+    answer = files.call("create_task", **asked)
+    assert answer["dependency_failed"] is True
+    assert gone in answer["message"]
+
+
+def test_where_all_is_well_nothing_is_said(crew: World) -> None:
+    serves = Caller(crew, crew.owner.call("make_api_key", project_id=crew.project_id, types=["build"])["token"])
+    serves.call("register_agent", agent_id="q1", agent_type="build")
+    answer = filed(crew)
+    assert {"no_agent", "dependency_failed", "message"}.isdisjoint(answer)
+
+
+# --- delegations -----------------------------------------------------------------------------------------------------
+
+
+def test_the_answer_that_a_delegation_waited_for_is_not_asked_for_again(crew: World) -> None:
+    crew.person("ann")
+    working(crew).call("delegate_to_chat_session", target_agent_id="ann", purpose="Which colour?")
+    chat = crew.start_chat("w1")
+    first = chat.fetch()
+    assert "send_message" in first["instruction"]
+    chat.call("send_message", target_agent_id="ann", content="Which colour?")
+    chat.call("logout")
+    crew.say("w1", "Blue.", as_person="ann")
+    again = crew.start_chat("w1").fetch()
+    delegation = again["pending_delegations"][0]["delegation_id"]
+    assert "send_message" not in again["instruction"]
+    assert f'report_delegation_completed(delegation_id="{delegation}", result)' in again["instruction"]
+
+
+def test_who_goes_on_after_a_delegation_is_told_where_its_result_is(world: World) -> None:
+    world.crew(workers=1, decomposition="never")
+    world.person("ann")
+    worker = working(world)
+    worker.call("get_my_task")
+    worker.call("delegate_to_chat_session", target_agent_id="ann", purpose="Which colour?")
+    assert "delegations" not in worker.next()["instruction"]
+    chat = world.start_chat("w1")
+    delegation = chat.fetch()["pending_delegations"][0]["delegation_id"]
+    chat.call("report_delegation_completed", delegation_id=delegation, result="Blue.")
+    told = worker.next()
+    assert "its result is in `delegations`" in told["instruction"]
+    assert told["delegations"][0]["result"] == "Blue."

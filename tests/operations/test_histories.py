@@ -1,0 +1,143 @@
+"""Stories in which people step between an agent and what it was told: nobody is led in a circle, or told untruths."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.invariants import hold
+from tests.obedience import crew_works
+from tests.stories import World
+from toryo.domain.errors import Code
+
+
+@pytest.fixture
+def halves(world: World) -> tuple[World, str, str]:
+    """w1 works on the first half of its task; that task, and that half."""
+    world.crew(workers=2)
+    task = world.task("w1")
+    process = world.start("w1")
+    first, _ = process.batch("First half", "Second half")
+    process.set(first, "in_progress")
+    world.coordinator().exited(process.launch_id, exit_code=1, error="crashed: oh")
+    world.advance(4000)
+    return world, task, first
+
+
+# --- a task filed below an agent's own subtask -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", ["todo", "in_progress"])
+def test_what_a_person_files_for_an_agent_below_its_own_subtask_is_done_first(halves: tuple, status: str) -> None:
+    world, task, first = halves
+    filed = world.task("w1", parent_task_id=first, title="Before that", status=status)
+    crew_works(world)
+    assert [world.status(each) for each in (filed, first, task)] == ["completed"] * 3
+    assert len(world.launches(agent_id="w1")) == 2
+    hold(world)
+
+
+def test_an_agent_waits_for_what_another_does_below_its_own_subtask(halves: tuple) -> None:
+    world, task, first = halves
+    filed = world.task("w2", parent_task_id=first, title="Before that")
+    process = world.start("w1")
+    assert process.action() == "start_subtask"  # what else it has to do comes first
+    subtask = process.next()["subtask"]["task_id"]
+    process.set(subtask, "in_progress")
+    process.set(subtask, "completed")
+    told = process.next()
+    assert (told["action"], [each["task_id"] for each in told["waits_for"]]) == ("wait_for_others", [filed])
+    world.coordinator().exited(process.launch_id, exit_code=0)
+    assert world.why("w1") == "hold waiting_for_workers"
+    crew_works(world)
+    assert [world.status(each) for each in (filed, first, task)] == ["completed"] * 3
+
+
+@pytest.mark.parametrize("assignee", ["w2", None])
+def test_an_agent_gives_up_at_once_where_nobody_starts_what_stands_below_its_own_subtask(
+    halves: tuple, assignee: str | None
+) -> None:
+    world, task, first = halves
+    filed = world.task(assignee, parent_task_id=first, title="Before that", status="todo")
+    crew_works(world, "w1")
+    assert world.status(task) == "blocked"
+    assert world.events("session.runaway") == []
+    (item,) = world.owner.call("needs_you")["items"]
+    assert (item["kind"], item["task_id"]) == ("blocked", task)
+    world.move(filed, "cancelled", "not needed")
+    world.move(task, "in_progress")
+    crew_works(world, "w1")
+    assert world.status(task) == "completed"
+
+
+# --- what an agent may resolve ---------------------------------------------------------------------------------------
+
+
+def resolvable(world: World, agent_id: str = "w1") -> tuple[str, dict[str, tuple[bool, bool]]]:
+    """What it is told about its blocked subtasks, and whether the calls themselves say the same."""
+    process = world.start(agent_id)
+    told = process.next()
+    assert told["action"] == "review_and_resolve_blocks"
+    flags = {each["task_id"]: (each["you_may_resolve"], each["you_may_cancel"]) for each in told["blocked_subtasks"]}
+    for task_id, (resolve, cancel) in flags.items():
+        assert process.ask("update_task_status", task_id=task_id, status="todo").refused is not resolve
+        assert process.ask("cancel_task", task_id=task_id, reason="so").refused is not cancel
+    return told["instruction"], flags
+
+
+@pytest.mark.parametrize("end", ["blocked", "failed"])
+def test_a_worker_is_not_told_that_it_may_resolve_what_is_anothers(world: World, end: str) -> None:
+    world.crew(workers=2, decomposition="never")
+    task = world.task("w1")
+    part = world.task("w2", parent_task_id=task, title="A part")
+    world.start("w2").report(end, "cannot")
+    said, flags = resolvable(world)
+    assert flags == {part: (False, False)}
+    assert "update_task_status" not in said
+    assert "report_completed" in said
+
+
+def test_a_worker_is_not_told_to_try_again_what_it_may_try_no_more(world: World) -> None:
+    world.crew(workers=1, retry_attempts=2)
+    world.task("w1")
+    process = world.start("w1")
+    (part,) = process.batch("A part")
+    for again in (True, False):
+        process.set(part, "in_progress")
+        process.set(part, "failed", "cannot")
+        if again:
+            process.set(part, "todo")
+    world.coordinator().exited(process.launch_id, exit_code=1, error="crashed: oh")
+    world.advance(4000)
+    assert resolvable(world)[1] == {part: (False, True)}
+
+
+def test_a_worker_may_resolve_what_it_has_blocked_itself(world: World) -> None:
+    world.crew(workers=1)
+    world.task("w1")
+    process = world.start("w1")
+    (part,) = process.batch("A part")
+    process.set(part, "in_progress")
+    process.set(part, "blocked", "not now")
+    world.coordinator().exited(process.launch_id, exit_code=1, error="crashed: oh")
+    world.advance(4000)
+    assert resolvable(world)[1][part][0] is True
+
+
+# --- dependencies between the whole and its parts --------------------------------------------------------------------
+
+
+def test_no_task_depends_on_what_stands_above_or_below_it_however_that_is_asked(world: World) -> None:
+    world.crew(workers=1)
+    whole = world.task("boss", status="todo", title="Whole")
+    part = world.task("w1", status="todo", title="Part", parent_task_id=whole)
+    piece = world.task("w1", status="todo", title="Piece", parent_task_id=part)
+    beside = world.task("w1", status="todo", title="Beside", dependencies=[piece])
+    for task, on in ((whole, part), (whole, piece), (part, whole), (piece, whole), (whole, beside), (part, beside)):
+        refusal = world.owner.refused("edit_task", Code.DEPENDENCY_CYCLE, task_id=task, add_dependencies=[on])
+        assert refusal["cycle"][0] == refusal["cycle"][-1] == task
+        assert on in refusal["cycle"]
+    asked = {"project_id": world.project_id, "title": "New", "parent_task_id": part}
+    for on in (whole, part):
+        world.owner.refused("file_task", Code.DEPENDENCY_CYCLE, dependencies=[on], **asked)
+    world.owner.call("file_task", dependencies=[piece], **asked)
+    hold(world)

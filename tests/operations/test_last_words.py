@@ -1,0 +1,101 @@
+"""What an agent reports after it was told to leave: it counts where it was asked for, else it is kept, and said so."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.stories import Process, World
+
+
+@pytest.fixture
+def crew(world: World) -> World:
+    world.crew(workers=2)
+    return world
+
+
+def stopped(crew: World) -> tuple[str, Process]:
+    """A worker that has asked until a guard stopped it, and was told to exit."""
+    task = crew.task("w1")
+    worker = crew.start("w1")
+    while (said := worker.next())["action"] != "exit":
+        pass
+    assert said["reason"] == "runaway"
+    assert "report_completed" in said["instruction"]
+    return task, worker
+
+
+def notes(crew: World, task_id: str) -> list[str]:
+    return [each["data"]["note_id"] for each in crew.events("note.saved", task_id=task_id)]
+
+
+@pytest.mark.parametrize("result", ["blocked", "failed"])
+def test_the_report_that_a_stopped_agent_is_told_to_make_counts(crew: World, result: str) -> None:
+    task, worker = stopped(crew)
+    answer = worker.report(result, summary="the door is locked")
+    assert (answer["status"], answer["task_id"]) == (result, task)
+    shown = crew.show(task)
+    assert shown["status"] == result
+    assert "the door is locked" in (shown["blocked_reason"], shown["error"])
+    assert worker.report(result, summary="the door is locked") == answer
+    assert len(crew.events(f"task.{result}")) == 1
+
+
+def test_a_stopped_agent_reports_no_success(crew: World) -> None:
+    task, worker = stopped(crew)
+    refusal = worker.refused("report_completed", "runaway", result="success", summary="all done")
+    assert 'result="blocked"' in refusal["instruction"]
+    assert crew.status(task) == "in_progress"
+
+
+def test_a_report_that_comes_too_late_changes_nothing_is_kept_and_says_so(crew: World) -> None:
+    task, worker = stopped(crew)
+    crew.advance(61)
+    answer = worker.report("blocked", summary="the door is locked")
+    assert answer["status"] == "unchanged"
+    assert "Nothing was changed" in answer["instruction"]
+    assert "kept as a note" in answer["instruction"]
+    assert crew.status(task) == "in_progress"
+    assert len(notes(crew, task)) == 1
+    worker.report("blocked", summary="the door is locked")
+    worker.report("blocked", summary="and again")
+    assert len(notes(crew, task)) == 1
+
+
+def test_a_report_does_not_count_once_somebody_else_works_on_the_task(crew: World) -> None:
+    task, worker = stopped(crew)
+    crew.owner.call("resume_agent", agent_id="w1")
+    other = crew.start("w1")
+    answer = worker.report("blocked", summary="the door is locked")
+    assert answer["status"] == "unchanged"
+    assert crew.status(task) == "in_progress"
+    assert other.next()["action"] != "exit"
+
+
+def test_the_report_of_somebody_who_may_not_be_here_any_more_does_not_count(crew: World) -> None:
+    task, worker = stopped(crew)
+    crew.owner.call("deactivate_agent", agent_id="w1")
+    assert worker.report("blocked", summary="x")["status"] == "unchanged"
+    assert crew.status(task) == "in_progress"
+
+
+def test_a_report_about_a_task_that_was_taken_away_says_that_it_is_kept(crew: World) -> None:
+    task = crew.task("w1")
+    worker = crew.start("w1")
+    crew.owner.call("edit_task", task_id=task, assignee_id="w2")
+    answer = worker.report(summary="half of it is done")
+    assert answer["status"] == "unchanged"
+    assert "not yours any more" in answer["instruction"]
+    assert "kept as a note" in answer["instruction"]
+
+
+def test_who_was_removed_after_its_session_ended_reads_nothing_and_leaves_nothing_behind(crew: World) -> None:
+    task = crew.task("w1")
+    worker = crew.start("w1")
+    worker.call("logout")
+    crew.owner.call("deactivate_agent", agent_id="w1")
+    for name in ("list_tasks", "list_team", "get_project", "save_progress"):
+        worker.refused(name, "sessionExpired", **({"progress": "hostile"} if name == "save_progress" else {}))
+    answer = worker.report("blocked", summary="hostile words")
+    assert answer["status"] == "unchanged"
+    assert "kept" not in answer["instruction"]
+    assert "hostile" not in repr(crew.owner.call("show_task", task_id=task))
