@@ -194,7 +194,7 @@ def test_f69_a_change_is_its_authors_and_superiors_at_any_distance_may_make_one_
     worker.set(one, "in_progress")
     worker.set(one, "blocked", "no stone")
     (blocked,) = worker.next()["blocked_subtasks"]
-    assert (blocked["blocked_by"], blocked["you_may_resolve"]) == ("w1", True)
+    assert (blocked["blocked_by"], blocked["you_may_resolve", "you_may_cancel"]) == ("w1", True)
     assert [each["actor_id"] for each in crew.events("task.blocked")] == ["w1"]
     paul.refused("move_task", "permissionDenied", task_id=task, status="blocked", reason="x")
     hana.call("move_task", task_id=task, status="blocked", reason="not now")
@@ -420,7 +420,7 @@ def test_f87_a_mistake_in_one_of_five_leaves_none_of_them(crew: World, mistake: 
 
 CALL = re.compile(r"\b([a-z]+(?:_[a-z]+)+)\(([^()]*)\)")
 NAME = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
-NO_TOOLS = frozenset({"no_available_workers", "in_progress", "you_may_resolve"})
+NO_TOOLS = frozenset({"no_available_workers", "in_progress", "you_may_resolve", "you_may_cancel"})
 """What stands in the words and looks like a tool: a reason, a status, and a key of the answer."""
 
 

@@ -102,7 +102,7 @@ def show(call: Call, task: Task) -> dict[str, Any]:
     return {
         **showing.full_task(task, call.tx.tasks.details(task.id), tree),
         **why_rejected(call, task),
-        "handoffs": showing.handoffs(handoffs),
+        "handoffs": [showing.handoff(each) for each in handoffs],
     }
 
 
