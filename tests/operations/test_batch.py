@@ -86,3 +86,22 @@ def test_what_takes_too_long_is_undone(world: World, monkeypatch: pytest.MonkeyP
     before = kept(world)
     assert "none was made" in world.owner.refused("apply_changes", "tooLarge", changes=TEAM)["message"]
     assert kept(world) == before
+
+
+@pytest.mark.parametrize("where", ["project_id", "parent_task_id", "dependencies", "assignee_id", "task_id"])
+def test_what_is_of_another_project_is_not_found_from_within_either(world: World, where: str) -> None:
+    world.crew(workers=1)
+    ann = world.member("ann")
+    world.owner.call("add_member", project_id=world.project_id, agent_id="ann")
+    other = world.owner.call("create_project", name="Other", id="other", working_directory="/srv/other")["project_id"]
+    world.owner.call("create_agent", id="theirs", role="worker", provider="command", projects=[other])
+    secret = world.owner.call("file_task", project_id=other, title="Secret")["task_id"]
+    foreign = {"project_id": other, "dependencies": [secret], "assignee_id": "theirs"}
+    mine = {"project_id": world.project_id, "title": "Mine", where: foreign.get(where, secret)}
+    asked = change("edit_task", task_id=secret, title="Mine") if where == "task_id" else change("file_task", **mine)
+    before = kept(world)
+    refusal = ann.ask("apply_changes", changes=[asked]).result
+    assert refusal is not None
+    assert refusal["error"] in ("projectNotFound", "taskNotFound", "agentNotFound", "agentNotAssignedToProject")
+    assert "Secret" not in repr(refusal)
+    assert kept(world) == before
