@@ -21,8 +21,8 @@ from pathlib import Path
 
 import structlog
 
-from toryo.operations.perform import Office
-from toryo.operations.permissions import Credentials
+from toryo.operations.calls.dispatch import Office
+from toryo.operations.calls.permissions import Credentials
 from toryo.settings import Settings
 from toryo.storage.database import Database
 

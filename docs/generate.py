@@ -88,8 +88,8 @@ def _paragraph(text: str | None) -> str:
 
 def tools() -> str:
     """Every operation: what it does, who may call it, its parameters, its route."""
-    from toryo.operations.catalogue import catalogue
-    from toryo.operations.prompting import PROMPTS
+    from toryo.operations.calls.catalogue import catalogue
+    from toryo.operations.overview.prompts import PROMPTS
 
     operations = catalogue().values()
     parts = ["# Tools and routes\n", NOTE, _TOOLS_INTRODUCTION, _resources()]
@@ -105,7 +105,7 @@ def tools() -> str:
 
 
 def _of_resources(operation: Any) -> bool:
-    from toryo.operations.prompting import PROMPTS
+    from toryo.operations.overview.prompts import PROMPTS
 
     return operation.context and operation.name not in PROMPTS
 
@@ -314,7 +314,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
 
 def openapi() -> str:
     """What the pages' types are made from (`npm run types` in web/)."""
-    from toryo.operations.catalogue import catalogue
+    from toryo.operations.calls.catalogue import catalogue
     from toryo.server import rest
     from toryo.server.openapi import document
 

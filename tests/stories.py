@@ -25,11 +25,11 @@ from tests.databases import KINDS, postgres_schema
 from toryo.domain.errors import Code
 from toryo.domain.times import SECOND, iso
 from toryo.housekeeping.runner import CHORES
-from toryo.operations import perform
-from toryo.operations.catalogue import Operation, catalogue
-from toryo.operations.identity import digest
-from toryo.operations.perform import Office, Outcome
-from toryo.operations.permissions import Credentials
+from toryo.operations.calls import dispatch
+from toryo.operations.calls.catalogue import Operation, catalogue
+from toryo.operations.calls.dispatch import Office, Outcome
+from toryo.operations.calls.identity import digest
+from toryo.operations.calls.permissions import Credentials
 from toryo.settings import Settings
 from toryo.storage import schema
 from toryo.storage.database import Connection, Database
@@ -524,7 +524,7 @@ def _delete(table: sa.Table) -> Statement:
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     """No log line per call: thousands of calls would be mostly printing."""
     silent = structlog.wrap_logger(None, wrapper_class=structlog.make_filtering_bound_logger(50))
-    monkeypatch.setattr(perform, "_calls", silent)
+    monkeypatch.setattr(dispatch, "_calls", silent)
 
 
 @pytest.fixture

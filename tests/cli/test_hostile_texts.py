@@ -24,7 +24,7 @@ import toryo
 from toryo.cli import output
 from toryo.cli.main import app
 from toryo.client import Client
-from toryo.operations.catalogue import Operation, catalogue
+from toryo.operations.calls.catalogue import Operation, catalogue
 
 HOSTILE = (
     "Nice\x1b]0;TITLE\x1b\\\x1b[2J\x1b]8;;https://evil.example\x1b\\click\x1b]8;;\x1b\\\x1b]52;c;cm0gLXJmIH4=\x07"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from tests.stories import COORDINATOR_TOKEN, OWNER_TOKEN, Process, World
-from toryo.operations.permissions import Credentials, Grant
+from toryo.operations.calls.permissions import Credentials, Grant
 
 
 class Right(StrEnum):

@@ -25,10 +25,10 @@ from tests.server.http import ENVELOPE, LIMIT, PLAIN, Headers, call, exchange, m
 from tests.stories import OWNER_TOKEN, World, empty
 from tests.transports.wires import Wire, bridged, posting
 from toryo.bus.in_process import InProcessBus
-from toryo.operations import catalogue as declared
-from toryo.operations.catalogue import Operation, Parameters, Route, catalogue
-from toryo.operations.gate import ALWAYS
-from toryo.operations.permissions import Credentials, Door, Grant
+from toryo.operations.calls import catalogue as declared
+from toryo.operations.calls.catalogue import Operation, Parameters, Route, catalogue
+from toryo.operations.calls.permissions import Credentials, Door, Grant
+from toryo.operations.sessions.guards import ALWAYS
 from toryo.server import listening, rest
 from toryo.server.addresses import KINDS
 from toryo.server.edge import Edge

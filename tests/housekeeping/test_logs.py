@@ -7,7 +7,7 @@ import pytest
 from tests.stories import Process, World
 from toryo.domain.times import DAY, SECOND
 from toryo.housekeeping import logs
-from toryo.operations.call import Call
+from toryo.operations.calls.call import Call
 from toryo.settings import Settings
 from toryo.storage import schema
 from toryo.storage.database import Database

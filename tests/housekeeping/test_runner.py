@@ -9,7 +9,7 @@ import pytest
 from tests.stories import World
 from toryo.housekeeping import runner
 from toryo.housekeeping.runner import CHORES, Housekeeping
-from toryo.operations.call import Call
+from toryo.operations.calls.call import Call
 from toryo.settings import SessionSettings, Settings
 from toryo.storage.database import Database
 

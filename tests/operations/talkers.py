@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.stories import Answer, Process, World
 from toryo.domain.chat import Delegation
-from toryo.operations.catalogue import Later
+from toryo.operations.calls.catalogue import Later
 from toryo.storage.transaction import Transaction
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.stories import Answer, Process, World
-from toryo.operations.perform import Outcome
+from toryo.operations.calls.dispatch import Outcome
 
 FILE = [{"file": "hello.txt"}]
 

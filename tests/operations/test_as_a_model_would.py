@@ -11,8 +11,8 @@ import pytest
 
 from tests.operations.samples import Cast, cast
 from tests.stories import Answer, Caller, Process, World
-from toryo.operations.catalogue import Operation
-from toryo.operations.permissions import Credentials, Grant
+from toryo.operations.calls.catalogue import Operation
+from toryo.operations.calls.permissions import Credentials, Grant
 from toryo.server.sdk import tool
 
 TOKENS_OF_A_WORKER = 1_950

@@ -20,8 +20,8 @@ from tests.operations.samples import (
     untouched,
 )
 from tests.stories import Answer, Caller, Coordinator, Process, World
-from toryo.operations.catalogue import Operation, Parameters, catalogue
-from toryo.operations.permissions import Credentials, Grant
+from toryo.operations.calls.catalogue import Operation, Parameters, catalogue
+from toryo.operations.calls.permissions import Credentials, Grant
 from toryo.storage.database import Database
 
 

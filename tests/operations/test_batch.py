@@ -8,7 +8,7 @@ import pytest
 
 from tests.operations.samples import kept
 from tests.stories import World
-from toryo.operations import batch
+from toryo.operations.tasks import batch
 
 
 def change(operation: str, **arguments: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 from tests.operations import test_queue_walks as queues
 from tests.stories import Answer, Process, World, seeds
 from toryo.domain.tasks import Priority
-from toryo.operations import boarding
+from toryo.operations.tasks import board as task_board
 
 STEPS = 120
 RANK = {each.value: each.rank for each in Priority}
@@ -231,7 +231,7 @@ def test_after_very_much_has_happened_everything_is_answered(world: World, monke
     last = board(world)["last_event"]
     world.task("w1", status="todo")
     happened = sum(each["sequence"] > last for each in world.events(project_id=world.project_id))
-    monkeypatch.setattr(boarding, "MOST_EVENTS", happened)
+    monkeypatch.setattr(task_board, "MOST_EVENTS", happened)
     assert not board(world, after=last)["whole"]
-    monkeypatch.setattr(boarding, "MOST_EVENTS", happened - 1)
+    monkeypatch.setattr(task_board, "MOST_EVENTS", happened - 1)
     assert board(world, after=last)["whole"]

@@ -11,8 +11,8 @@ import pytest
 from tests.stories import Answer, Caller, World
 from toryo.domain.people import LOCKED_FOR, SIGN_IN_LIVES, TRIES, TRIES_OF_ADDRESS
 from toryo.domain.times import DAY, SECOND
-from toryo.operations import passwords
-from toryo.operations.permissions import Credentials
+from toryo.operations.calls.permissions import Credentials
+from toryo.operations.people import passwords
 from toryo.settings import AuthSettings, Settings
 from toryo.storage.database import Database
 

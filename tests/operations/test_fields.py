@@ -10,9 +10,9 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from tests.stories import World
 from toryo.domain.errors import Code
-from toryo.operations import fields
-from toryo.operations.catalogue import Parameters, catalogue
-from toryo.operations.permissions import Grant
+from toryo.operations.calls import fields
+from toryo.operations.calls.catalogue import Parameters, catalogue
+from toryo.operations.calls.permissions import Grant
 
 PROSE = {
     *(

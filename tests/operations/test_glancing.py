@@ -9,7 +9,7 @@ import pytest
 
 from tests.stories import Answer, Caller, World
 from toryo.domain.times import HOUR, MINUTE, SECOND, iso
-from toryo.operations.strip import IN_FULL
+from toryo.operations.overview.team_status import IN_FULL
 from toryo.storage.database import Connection
 from toryo.storage.statements import Statement
 

@@ -13,39 +13,41 @@ from pydantic_core._pydantic_core import list_all_errors
 import toryo
 from toryo.domain.tasks import Status
 from toryo.domain.wording import constant, say, together
-from toryo.operations import explaining, holding, japanese, needs
+from toryo.operations import japanese
+from toryo.operations.launches import explanations
+from toryo.operations.overview import needs, queue_status
 from toryo.workflow import launch
 
 SOURCE = Path(toryo.__file__).parent
 READ_BY_AGENTS = {
     "domain/chat.py",
     "domain/creating.py",
-    "operations/accepting.py",
-    "operations/below.py",
-    "operations/chat.py",
-    "operations/claiming.py",
-    "operations/conversing.py",
-    "operations/coordination.py",
-    "operations/delegating.py",
-    "operations/errands.py",
-    "operations/gate.py",
-    "operations/managing.py",
-    "operations/prompting.py",
-    "operations/queue.py",
-    "operations/queueing.py",
-    "operations/reading.py",
-    "operations/requesting.py",
-    "operations/shared_state.py",
-    "operations/signing_in.py",
-    "operations/tasks.py",
-    "operations/work.py",
+    "operations/tasks/acceptance.py",
+    "operations/tasks/descendants.py",
+    "operations/chat/tools.py",
+    "operations/queue/claims.py",
+    "operations/messaging/conversations.py",
+    "operations/launches/coordination.py",
+    "operations/chat/delegations.py",
+    "operations/worktrees/jobs.py",
+    "operations/sessions/guards.py",
+    "operations/tasks/manager.py",
+    "operations/overview/prompts.py",
+    "operations/queue/tools.py",
+    "operations/tasks/queued.py",
+    "operations/overview/resources.py",
+    "operations/tasks/requests.py",
+    "operations/queue/shared_state.py",
+    "operations/sessions/sign_in.py",
+    "operations/tasks/tools.py",
+    "operations/sessions/work.py",
     "storage/redis_shared.py",
     "storage/shared.py",
 }
 READ_BY_PROGRAMMERS = {
-    "operations/identity.py",
-    "operations/opening.py",
-    "operations/permissions.py",
+    "operations/calls/identity.py",
+    "operations/overview/health.py",
+    "operations/calls/permissions.py",
     "server/live.py",
     "server/rest.py",
     "server/sdk.py",
@@ -92,9 +94,9 @@ def _for_people() -> dict[str, str]:
 def _tables() -> dict[str, str]:
     """Sentences that stand in tables, and where."""
     tables = {
-        "explaining": [explaining._WORDS, explaining._FAILURES, explaining._STEPS],
+        "explaining": [explanations._WORDS, explanations._FAILURES, explanations._STEPS],
         "needs": [needs._MENDED_BY_PEOPLE, needs._RAN_AWAY, needs._GUARDS],
-        "holding": [holding._OF_AGENTS],
+        "holding": [queue_status._OF_AGENTS],
     }
     found = {text: where for where, them in tables.items() for table in them for text in table.values()}
     words = [each.words for each in (*launch.AGENT_ROWS, *launch.OTHERWISE_ROWS, *launch.CHAT_ROWS)]

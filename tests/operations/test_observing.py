@@ -8,7 +8,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from tests.stories import World
 from toryo.domain.traces import trace_id_of
-from toryo.operations.observing import Observed
+from toryo.operations.calls.observers import Observed
 from toryo.server.metrics import Metrics
 from toryo.server.telemetry import Telemetry
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.stories import Answer, Caller, World
 from toryo.domain.times import iso
-from toryo.operations.catalogue import catalogue
-from toryo.operations.paging import Paged
+from toryo.operations.calls.catalogue import catalogue
+from toryo.operations.calls.pagination import Paged
 
 
 @pytest.fixture

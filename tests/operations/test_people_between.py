@@ -20,7 +20,7 @@ from tests.invariants import OPEN, Row, Rows, hold, read
 from tests.obedience import LedNowhere, Obedient, ObedientManager
 from tests.operations.test_queue import filed, key
 from tests.stories import Answer, Process, World, seeds
-from toryo.operations.perform import Outcome
+from toryo.operations.calls.dispatch import Outcome
 
 STATUSES = ["todo", "in_progress", "completed", "failed", "blocked", "cancelled", "backlog"]
 WORKERS = ["w1", "w2", "w3"]

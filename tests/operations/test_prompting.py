@@ -9,8 +9,8 @@ import pytest
 from tests.stories import World
 from toryo.domain.errors import Code
 from toryo.domain.projects import Language
-from toryo.operations.catalogue import catalogue
-from toryo.operations.prompting import PROMPTS
+from toryo.operations.calls.catalogue import catalogue
+from toryo.operations.overview.prompts import PROMPTS
 from toryo.workflow.instructions.prompts import PROMPTS as WORDS
 
 

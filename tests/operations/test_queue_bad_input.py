@@ -11,8 +11,8 @@ from tests.operations.samples import cast as cast_of
 from tests.operations.samples import kept, sample, untouched
 from tests.operations.test_queue import claimed, filed, key, poller
 from tests.stories import Answer, Caller, World
-from toryo.operations.catalogue import catalogue
-from toryo.operations.permissions import KEYED, Credentials
+from toryo.operations.calls.catalogue import catalogue
+from toryo.operations.calls.permissions import KEYED, Credentials
 from toryo.settings import AuthSettings, Settings
 from toryo.storage.database import Database
 

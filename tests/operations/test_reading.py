@@ -8,7 +8,7 @@ import pytest
 
 from tests.stories import Caller, World
 from toryo.domain.errors import Code
-from toryo.operations.catalogue import Later
+from toryo.operations.calls.catalogue import Later
 
 
 def waiting(caller: Caller, name: str, **arguments: Any) -> Later:
@@ -37,7 +37,7 @@ def test_a_board_has_one_column_for_each_status_with_what_stands_in_it(world: Wo
 def test_of_closed_tasks_the_newest_are_shown_and_all_are_counted(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toryo.operations.reading.MOST", 2)
+    monkeypatch.setattr("toryo.operations.overview.resources.MOST", 2)
     world.project()
     for number in range(3):
         world.move(world.task(status="todo", title=f"T{number}"), "cancelled", "not needed")

@@ -17,10 +17,10 @@ import pytest
 from tests.stories import Caller, World
 from toryo.domain.people import OWNER
 from toryo.domain.times import DAY, SECOND, iso
-from toryo.operations import credentials, passwords
-from toryo.operations.call import RIGHTS
-from toryo.operations.catalogue import catalogue
-from toryo.operations.permissions import SERVER_ITSELF, Credentials
+from toryo.operations.calls.call import RIGHTS
+from toryo.operations.calls.catalogue import catalogue
+from toryo.operations.calls.permissions import SERVER_ITSELF, Credentials
+from toryo.operations.people import credentials, passwords
 from toryo.settings import AuthSettings, Settings
 from toryo.storage.database import Database
 from toryo.storage.transaction import Transaction

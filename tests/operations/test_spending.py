@@ -8,7 +8,7 @@ import pytest
 
 from tests.stories import Answer, Caller, Process, World
 from toryo.domain.times import DAY, iso
-from toryo.operations.catalogue import Later
+from toryo.operations.calls.catalogue import Later
 from toryo.storage import schema
 
 TODAY, TOMORROW = "2027-01-15", "2027-01-16"
@@ -232,7 +232,7 @@ def test_a_task_of_another_project_is_refused_and_its_own_one_named(crew: World)
 
 
 def test_more_rows_than_anybody_reads_are_refused_and_not_cut(crew: World, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("toryo.operations.spending.MOST_ROWS", 1)
+    monkeypatch.setattr("toryo.operations.overview.usage.MOST_ROWS", 1)
     ran(crew, "w1", used())
     assert len(spent(crew, by=["launch"])["rows"]) == 1
     ran(crew, "w2", used())

@@ -9,8 +9,8 @@ import structlog
 from structlog.testing import capture_logs
 
 from tests.stories import World
-from toryo.operations import perform
-from toryo.operations.permissions import Grant
+from toryo.operations.calls import dispatch
+from toryo.operations.calls.permissions import Grant
 
 
 @pytest.fixture
@@ -228,7 +228,7 @@ def test_the_same_facts_give_the_same_answer(crew: World):
 @pytest.fixture
 def logged(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """A world whose calls are logged."""
-    monkeypatch.setattr(perform, "_calls", structlog.get_logger("toryo.calls"))
+    monkeypatch.setattr(dispatch, "_calls", structlog.get_logger("toryo.calls"))
     return world
 
 
@@ -267,7 +267,7 @@ def test_polling_is_quiet_at_info(logged: World):
 
 
 def test_every_operation_has_words_a_grant_and_described_parameters():
-    from toryo.operations.catalogue import catalogue
+    from toryo.operations.calls.catalogue import catalogue
 
     for operation in catalogue().values():
         assert operation.summary.endswith((".", "?")), operation.name

@@ -11,8 +11,8 @@ import pytest
 from tests.invariants import hold
 from tests.operations.test_queue import claimed, filed, key, poller
 from tests.stories import Caller, World
-from toryo.operations.catalogue import catalogue
-from toryo.operations.permissions import KEYED
+from toryo.operations.calls.catalogue import catalogue
+from toryo.operations.calls.permissions import KEYED
 from toryo.storage.database import Database
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.pitfalls.kit import left_waiting, person, starts
 from tests.stories import Answer, Process, World
-from toryo.operations.catalogue import catalogue
+from toryo.operations.calls.catalogue import catalogue
 from toryo.settings import GuardSettings, Settings
 from toryo.storage import schema
 from toryo.storage.database import Database

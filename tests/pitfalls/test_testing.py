@@ -15,7 +15,7 @@ from tests.obedience import crew_works
 from tests.scenarios.sites import Site
 from tests.stories import World, empty
 from toryo.domain.tasks import CLOSED
-from toryo.operations.catalogue import catalogue
+from toryo.operations.calls.catalogue import catalogue
 from toryo.storage.database import Database
 
 SUITE = Path(__file__).parents[1]

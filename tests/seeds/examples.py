@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toryo.operations.catalogue import Operation, catalogue
+from toryo.operations.calls.catalogue import Operation, catalogue
 
 
 def like(example: Any, answer: Any, at: str = "") -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from tests.stories import World
-from toryo.operations.catalogue import catalogue
+from toryo.operations.calls.catalogue import catalogue
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from tests.seeds.examples import like, takes
 from tests.stories import Answer, Process, World
-from toryo.operations.catalogue import catalogue
+from toryo.operations.calls.catalogue import catalogue
 
 
 @pytest.fixture

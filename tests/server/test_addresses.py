@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toryo.operations.catalogue import catalogue
+from toryo.operations.calls.catalogue import catalogue
 from toryo.server.addresses import KINDS, reading
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from toryo.operations.pacing import BURST, EVERY_SECONDS, Pace
-from toryo.operations.permissions import Credentials
+from toryo.operations.calls.permissions import Credentials
+from toryo.operations.calls.rate_limits import BURST, EVERY_SECONDS, Pace
 from toryo.server import app
 from toryo.server.app import Running
 from toryo.server.proxies import Proxies

@@ -10,8 +10,8 @@ import pytest
 
 from tests.server.fakes import FakeOffice, ObservedBus
 from tests.server.http import LIMIT, Exchange, call, edge, exchange
-from toryo.operations.call import RIGHTS
-from toryo.operations.permissions import Credentials, Door
+from toryo.operations.calls.call import RIGHTS
+from toryo.operations.calls.permissions import Credentials, Door
 from toryo.server import clock, waiting
 from toryo.server.waiting import Waiting, patience
 

@@ -19,7 +19,7 @@ from tests.transports.conftest import Agent, Connect, Site, way_to
 from tests.transports.wires import Wire, call, content
 from toryo.client import Client
 from toryo.domain.times import SECOND
-from toryo.operations.catalogue import Later
+from toryo.operations.calls.catalogue import Later
 from toryo.server import app
 from toryo.settings import Settings
 

@@ -1,7 +1,7 @@
 """The words that go with each action: every tool they name exists, may be called by who is told, takes what is shown.
 
 Both languages say the same, and say it shortly. What a session may call whose work was taken away stands in
-`operations/gate.py`; that it is led there is asked here, too.
+`operations/sessions/guards.py`; that it is led there is asked here, too.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from tests.workflow.scenes import ordered, session
 from toryo.domain.agents import Role
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Language
-from toryo.operations import gate, listing, permissions
-from toryo.operations.catalogue import Operation, catalogue, tools
-from toryo.operations.permissions import Caller, Kind
+from toryo.operations.calls import permissions, toolsets
+from toryo.operations.calls.catalogue import Operation, catalogue, tools
+from toryo.operations.calls.permissions import Caller, Kind
+from toryo.operations.sessions import guards
 from toryo.workflow import chat, manager, next_action, worker
 from toryo.workflow.instructions import TOOLS, en, ja, key_of, words
 from toryo.workflow.step import Step
@@ -160,7 +161,7 @@ def test_every_tool_that_is_named_exists_and_is_granted_to_who_is_told(key: str,
 @pytest.mark.parametrize(("key", "caller"), HEARD)
 def test_every_tool_that_is_named_is_shown_to_who_is_told(key: str, caller: Caller) -> None:
     """A client of a model calls what `tools/list` has shown it, and nothing else."""
-    assert named(key) <= {each.name for each in listing.tools_for(caller)}
+    assert named(key) <= {each.name for each in toolsets.tools_for(caller)}
 
 
 def test_words_that_go_with_what_is_handed_out_name_nothing_of_the_task_sessions() -> None:
@@ -178,14 +179,14 @@ def test_words_that_go_with_answers_name_tools_that_task_sessions_may_call() -> 
     "key", ["exit", "exit.project_paused", "exit.task_withdrawn", "get_notifications", "report_model"]
 )
 def test_what_is_named_to_whom_the_work_was_taken_away_is_let_through(key: str) -> None:
-    assert named(key) <= gate.ALWAYS | gate.HARMLESS
+    assert named(key) <= guards.ALWAYS | guards.HARMLESS
 
 
 def test_what_is_named_after_a_runaway_and_after_the_end_is_let_through() -> None:
-    assert named("exit.runaway") | named("wait") | named("wait_for_others") <= gate.ALWAYS
-    assert named("exit.runaway.chat") | named("exit.user_closed_chat") | named("logout") <= gate.ALWAYS
+    assert named("exit.runaway") | named("wait") | named("wait_for_others") <= guards.ALWAYS
+    assert named("exit.runaway.chat") | named("exit.user_closed_chat") | named("logout") <= guards.ALWAYS
     kept = ("exit.project_paused", "exit.task_withdrawn", "exit.budget_exhausted", "exit.time_limit")
-    assert set().union(*(named(each) for each in kept)) <= gate.ALWAYS | gate.READS_AND_NOTES
+    assert set().union(*(named(each) for each in kept)) <= guards.ALWAYS | guards.READS_AND_NOTES
 
 
 # --- examples --------------------------------------------------------------------------------------------------------

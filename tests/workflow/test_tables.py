@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from toryo.operations import explaining
+from toryo.operations.launches import explanations
 from toryo.workflow import chat, launch, manager, next_action, worker
 from toryo.workflow.rules import Rule, always, first_match
 
@@ -188,7 +188,7 @@ def test_every_reason_is_told_to_people_in_a_sentence_of_its_own() -> None:
     rows: list[Rule[Any, launch.Say]] = [*launch.AGENT_ROWS, *launch.MAIN_TASK_ROWS, *launch.CHAT_ROWS]
     for each in (*rows, *launch.OTHERWISE_ROWS):
         decision = launch.Decision(each.then.action, each.then.reason, each.row, each.words)
-        told = explaining.explained(decision)
+        told = explanations.explained(decision)
         assert told.removesuffix(" (stopping)") not in ("", each.words), each.then.reason
         assert told.endswith(" (stopping)") is (each.then.action is launch.Action.STOP)
 

@@ -1,7 +1,7 @@
 """Messages, conversations, delegations, and the panels in which people watch: what they are and how they change.
 
 Pure values. A move that is not possible raises a Refusal and changes nothing. Who may write to whom needs the tree of
-agents and stands in `operations/talking.py`; when a chat process runs stands in `workflow/chat.py`.
+agents and stands in `operations/messaging/mailboxes.py`; when a chat process runs stands in `workflow/chat.py`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """What needs a person: the kinds in order of urgency, and what one such thing says. How they are found stands in
-`operations/needs.py`, how people are told outside in `domain/notices.py`.
+`operations/overview/needs.py`, how people are told outside in `domain/notices.py`.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from toryo.domain.times import DAY, Millis
-from toryo.operations import repeating
-from toryo.operations.call import Call
+from toryo.operations.calls import idempotency
+from toryo.operations.calls.call import Call
 
 OF_PEOPLE: Millis = DAY
 """Programs of people send a create again at once, or not at all."""
@@ -13,5 +13,5 @@ OF_AGENTS: Millis = 30 * DAY
 
 
 def forget(call: Call) -> None:
-    call.tx.keeping.forget_batches(call.now - OF_PEOPLE, repeating.SCOPE)
+    call.tx.keeping.forget_batches(call.now - OF_PEOPLE, idempotency.SCOPE)
     call.tx.keeping.forget_batches(call.now - OF_AGENTS)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from toryo.operations import overview
-from toryo.operations.call import Call
+from toryo.operations.calls.call import Call
+from toryo.operations.overview import activity
 
 AT_ONCE = 20
 """Launches in one round: others wait for as long as their output is being deleted, at most 2 MB of each."""
@@ -11,4 +11,4 @@ AT_ONCE = 20
 
 def forget(call: Call) -> int:
     """Of how many launches the output was deleted."""
-    return call.tx.launches.delete_logs(overview.oldest_kept(call), AT_ONCE)
+    return call.tx.launches.delete_logs(activity.oldest_kept(call), AT_ONCE)

@@ -15,8 +15,8 @@ from toryo.domain.needs import Kind, Need
 from toryo.domain.notices import QUIET, Channel, Notice
 from toryo.domain.texts import one_line, printable
 from toryo.domain.times import SECOND, iso
-from toryo.operations import needs
-from toryo.operations.call import Call
+from toryo.operations.calls.call import Call
+from toryo.operations.overview import needs
 
 _LOOKED_AT = 50
 """Notices looked at in one transaction until one is found that still holds."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toryo.domain import people
-from toryo.operations.call import Call
+from toryo.operations.calls.call import Call
 
 
 def tidy(call: Call) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toryo.domain.times import HOUR, SECOND, Millis
-from toryo.operations import claiming
-from toryo.operations.call import Call
+from toryo.operations.calls.call import Call
+from toryo.operations.queue import claims
 
 FORGET_AFTER: Millis = 24 * HOUR
 """A shared value that has expired is remembered so long, so that whoever reads it hears that it has."""
@@ -14,8 +14,8 @@ FORGET_AFTER: Millis = 24 * HOUR
 
 def tidy(call: Call) -> int:
     """How many claims, agents and unserved queues it dealt with."""
-    done = claiming.lapse(call)
-    done += sum(claiming.lapse_presence(call, each) for each in call.tx.queues.all_online())
+    done = claims.lapse(call)
+    done += sum(claims.lapse_presence(call, each) for each in call.tx.queues.all_online())
     call.tx.queues.forget_expired(call.now - FORGET_AFTER)
     return done + _notice_unserved(call)
 

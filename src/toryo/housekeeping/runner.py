@@ -9,8 +9,8 @@ from typing import Any
 import structlog
 
 from toryo.housekeeping import keys, logs, notices, people, queues, stalls, sweeping, talk, worktrees
-from toryo.operations.call import Call
-from toryo.operations.perform import Office
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.dispatch import Office
 
 _log = structlog.get_logger("toryo.housekeeping")
 

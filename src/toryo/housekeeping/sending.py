@@ -15,7 +15,7 @@ import structlog
 from toryo.domain.notices import Channel, Notice
 from toryo.domain.times import Millis
 from toryo.housekeeping import notices
-from toryo.operations.perform import Office
+from toryo.operations.calls.dispatch import Office
 from toryo.settings import NoticeSettings
 from toryo.storage.database import Connection
 from toryo.storage.transaction import Transaction

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toryo.domain.times import SECOND
-from toryo.operations.call import Call
+from toryo.operations.calls.call import Call
 from toryo.workflow import facts
 from toryo.workflow.snapshot import Case
 

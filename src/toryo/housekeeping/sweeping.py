@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from toryo.operations import ending, stopping
-from toryo.operations.call import Call
+from toryo.operations.calls.call import Call
+from toryo.operations.launches import stops, termination
 
 
 def sweep(call: Call) -> int:
     """How many launches and sessions it ended."""
     ended = 0
     for session in call.tx.sessions.expired(call.now):
-        ended += ending.lapse(call, None, session)
+        ended += termination.lapse(call, None, session)
     for launch in call.tx.launches.live():
-        ended += ending.lapse(call, launch, None)
-    return ended + stopping.overdue(call)
+        ended += termination.lapse(call, launch, None)
+    return ended + stops.overdue(call)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from toryo.domain.chat import Message
 from toryo.domain.launches import Purpose
-from toryo.operations import conversing, explaining, launching, talking
-from toryo.operations.call import Call
+from toryo.operations.calls.call import Call
+from toryo.operations.launches import decisions, explanations
+from toryo.operations.messaging import conversations, mailboxes
 
 
 def tidy(call: Call) -> int:
     """How many conversations, delegations and waiting messages it dealt with."""
     call.tx.chat.close_stale_viewers(call.now - call.context.talk.viewer_lease)
-    done = sum(conversing.lapse_one(call, each) for each in call.tx.chat.all_unsettled())
-    done += sum(conversing.lapse_delegation(call, each) for each in call.tx.chat.all_open_delegations())
+    done = sum(conversations.lapse_one(call, each) for each in call.tx.chat.all_unsettled())
+    done += sum(conversations.lapse_delegation(call, each) for each in call.tx.chat.all_open_delegations())
     return done + _tell_writers(call)
 
 
@@ -41,13 +42,13 @@ def _somebody_is_there(call: Call, message: Message) -> bool:
 
 
 def _tell(call: Call, message: Message) -> None:
-    _, decision = launching.decide(call, message.to_agent_id, message.project_id, Purpose.CHAT, changes=False)
-    why = explaining.explained(decision, message.to_agent_id)
+    _, decision = decisions.decide(call, message.to_agent_id, message.project_id, Purpose.CHAT, changes=False)
+    why = explanations.explained(decision, message.to_agent_id)
     words = (
         f"{message.to_agent_id} has not come to read your message yet. {why} It stays, and is delivered when the agent"
         " comes."
     )
-    talking.tell_person(call, message.project_id, message.from_agent_id, message.to_agent_id, words, None)
+    mailboxes.tell_person(call, message.project_id, message.from_agent_id, message.to_agent_id, words, None)
     call.event(
         "message.nobody_came",
         project_id=message.project_id,

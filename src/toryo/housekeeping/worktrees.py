@@ -12,8 +12,8 @@ from toryo.domain import projects
 from toryo.domain.tasks import Task
 from toryo.domain.times import HOUR, Millis, iso
 from toryo.domain.worktrees import LOST_AFTER, Errand, Kind, Worktree
-from toryo.operations import hands
-from toryo.operations.call import WORK, Call
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.worktrees import file_locks
 
 CLEAN_AFTER: Millis = 24 * HOUR
 """A closed task's directory stays so long, for what is in it and ignored by git."""
@@ -27,14 +27,14 @@ def tidy(call: Call) -> int:
     sent = 0
     for worktree in call.tx.worktrees.open():
         if sent < MOST and _can_go(call, worktree):
-            hands.send(call, worktree, Kind.CLEAN)
+            file_locks.send(call, worktree, Kind.CLEAN)
             sent += 1
     return given_up + sent
 
 
 def _give_up(call: Call, errand: Errand) -> bool:
     """Whoever waits is told, and the task's files are free again: another Coordinator may begin anew."""
-    seen = hands.seen_at(call, errand.coordinator_id)
+    seen = file_locks.seen_at(call, errand.coordinator_id)
     if call.now - max(seen or 0, errand.created_at) < LOST_AFTER:
         return False
     trouble = f"Coordinator {errand.coordinator_id} has not called since {iso(seen) if seen else 'ever'}: start it."
@@ -49,9 +49,9 @@ def _can_go(call: Call, worktree: Worktree) -> bool:
     task = call.tx.tasks.find(worktree.task_id)
     if task is None or worktree.trouble is not None or not (_is_over(call, task, worktree) or _archived(call, task)):
         return False
-    if hands.is_away(call, worktree.coordinator_id) or hands.moving(call, worktree) is not None:
+    if file_locks.is_away(call, worktree.coordinator_id) or file_locks.moving(call, worktree) is not None:
         return False
-    return hands.at_work(call, [task.id]) is None
+    return file_locks.at_work(call, [task.id]) is None
 
 
 def _is_over(call: Call, task: Task, worktree: Worktree) -> bool:

@@ -27,9 +27,9 @@ from toryo.domain import secrecy
 from toryo.domain.addresses import is_loopback
 from toryo.housekeeping.runner import Housekeeping
 from toryo.housekeeping.sending import Sending
-from toryo.operations import accounts
-from toryo.operations.catalogue import catalogue
-from toryo.operations.perform import Office
+from toryo.operations.calls.catalogue import catalogue
+from toryo.operations.calls.dispatch import Office
+from toryo.operations.people import accounts
 from toryo.server import clock, listening, logs, memory
 from toryo.server.connections import Bounds, Connections
 from toryo.server.edge import Edge

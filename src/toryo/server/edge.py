@@ -16,9 +16,9 @@ from toryo.bus.bus import Bus
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.wording import say
-from toryo.operations.catalogue import Operation
-from toryo.operations.pacing import Pace
-from toryo.operations.permissions import SERVER_ITSELF, Credentials, Door
+from toryo.operations.calls.catalogue import Operation
+from toryo.operations.calls.permissions import SERVER_ITSELF, Credentials, Door
+from toryo.operations.calls.rate_limits import Pace
 from toryo.server import bodies, clock, languages, oidc, rest
 from toryo.server.bodies import Message, Receive, Scope, Send
 from toryo.server.hosts import Hosts

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Awaitable, Callable
 
 from toryo.domain.errors import Code
-from toryo.operations.perform import Outcome
+from toryo.operations.calls.dispatch import Outcome
 
 LONGEST = 45
 """Seconds that one read waits."""

@@ -23,7 +23,7 @@ from structlog.typing import EventDict, WrappedLogger
 
 from toryo.domain import times
 from toryo.domain.texts import printable
-from toryo.operations.pacing import Pace
+from toryo.operations.calls.rate_limits import Pace
 from toryo.server import clock
 
 LARGEST = 20_000_000

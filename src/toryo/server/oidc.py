@@ -16,7 +16,7 @@ import structlog
 
 from toryo.domain import people
 from toryo.domain.times import SECOND
-from toryo.operations.permissions import SERVER_ITSELF, Credentials, Door
+from toryo.operations.calls.permissions import SERVER_ITSELF, Credentials, Door
 from toryo.server import bodies, errors, identity
 from toryo.server.bodies import Scope, Send
 from toryo.server.departing import Departure

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import toryo
-from toryo.operations.catalogue import Operation, Route
-from toryo.operations.permissions import Grant
-from toryo.operations.repeating import applies
+from toryo.operations.calls.catalogue import Operation, Route
+from toryo.operations.calls.idempotency import applies
+from toryo.operations.calls.permissions import Grant
 
 Schema = dict[str, Any]
 

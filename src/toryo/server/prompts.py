@@ -1,4 +1,4 @@
-"""Prompts over MCP: one for each operation of `operations/prompting.py`, whose parameters are its arguments."""
+"""Prompts over MCP: one for each operation of `operations/overview/prompts.py`, whose parameters are its arguments."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import mcp_types as types
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
-from toryo.operations.catalogue import Operation, catalogue
-from toryo.operations.perform import Outcome
-from toryo.operations.permissions import Credentials, Door
-from toryo.operations.prompting import PROMPTS
+from toryo.operations.calls.catalogue import Operation, catalogue
+from toryo.operations.calls.dispatch import Outcome
+from toryo.operations.calls.permissions import Credentials, Door
+from toryo.operations.overview.prompts import PROMPTS
 from toryo.server import refusals
 from toryo.server.exchange import Context, credentials_of
 

@@ -8,7 +8,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 
 from toryo.domain.errors import Code
-from toryo.operations.perform import Outcome
+from toryo.operations.calls.dispatch import Outcome
 from toryo.server import results
 
 _NOT_FOUND_BEFORE_2026 = -32002

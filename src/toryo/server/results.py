@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 if TYPE_CHECKING:
-    from toryo.operations.perform import Outcome
+    from toryo.operations.calls.dispatch import Outcome
 
 PROTOCOL = "2026-07-28"
 """The protocol version without a handshake; each request carries what the handshake told before."""

@@ -13,7 +13,7 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, SpanKind, Status,
 
 from toryo.domain.events import Event
 from toryo.domain.traces import trace_id_of
-from toryo.operations.observing import Observed
+from toryo.operations.calls.observers import Observed
 from toryo.server.errors import ConfigurationError
 
 _ENDED = {"task.completed": "completed", "task.failed": "failed", "task.cancelled": "cancelled"}

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import structlog
 
 from toryo.domain.times import Millis
-from toryo.operations.call import RIGHTS
-from toryo.operations.catalogue import Later, Operation
-from toryo.operations.perform import Outcome
-from toryo.operations.permissions import Credentials, Door
+from toryo.operations.calls.call import RIGHTS
+from toryo.operations.calls.catalogue import Later, Operation
+from toryo.operations.calls.dispatch import Outcome
+from toryo.operations.calls.permissions import Credentials, Door
 from toryo.server import errors
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Reading what may need a person, over all projects: from indexes that hold live states only. Writes nothing.
 
-Whether it does need somebody, and whom, is decided in `operations/needs.py`.
+Whether it does need somebody, and whom, is decided in `operations/overview/needs.py`.
 """
 
 from __future__ import annotations

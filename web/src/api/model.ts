@@ -94,7 +94,7 @@ export interface Me {
   version: string;
 }
 
-// --- talking (src/toryo/operations/threads.py) ---
+// --- talking (src/toryo/operations/chat/rest.py) ---
 
 export type Message = Schemas["Message"];
 
@@ -200,7 +200,7 @@ export interface ServerStatus {
   last_event: number;
 }
 
-// --- the work that tasks leave in git worktrees (src/toryo/operations/worktrees.py) ---
+// --- the work that tasks leave in git worktrees (src/toryo/operations/worktrees/rest.py) ---
 
 /** GET /tasks/{id}/worktree, /projects/{id}/worktrees. */
 export type Worktree = Schemas["Worktree"];

@@ -1,0 +1,226 @@
+"""The demo's team on this server: one call makes its projects and agents and files its tasks, another puts it away.
+
+Everything is done by the operations that people use for it, in one transaction. What is the demo's is known by where
+its projects work: in `demo/` where Toryo makes directories for agents (`directories.work_dir`). Its files are laid out
+there, on the server's machine: that is where `toryo up` has its Coordinator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from toryo import demo_team, directories
+from toryo.domain.agents import Agent
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.projects import Project, Status
+from toryo.domain.wording import constant, say
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import NoParameters, Route, catalogue, operation
+from toryo.operations.calls.permissions import Grant, Login
+from toryo.operations.calls.results import Result
+from toryo.operations.launches import placement
+
+DIRECTORY = "demo"
+PUT_AWAY = "The demo was put away."
+
+
+class Demo(Result):
+    """`waits_for` says why nobody works on it yet, and what to type; null: somebody can."""
+
+    here: bool
+    directory: str
+    projects: list[str]
+    waits_for: str | None
+
+
+class DemoStarted(Demo):
+    tasks: list[str]
+
+
+class DemoRemoved(Result):
+    projects: list[str]
+    agents: list[str]
+
+
+@operation("show_demo", grant=Grant.PERSON, result=Demo, route=Route("GET", "/demo"), tool=False, reads=True)
+def show_demo(call: Call, _: NoParameters) -> dict[str, Any]:
+    """Whether the demo's team is on this server."""
+    return _shown(call)
+
+
+def _shown(call: Call) -> dict[str, Any]:
+    here = [each.id for each in _projects(call) if each.status is not Status.ARCHIVED and call.sees(each.id)]
+    return {
+        "success": True,
+        "here": bool(here),
+        "directory": str(_directory(call)) if call.caller.login is Login.OWNER else "",
+        "projects": here,
+        "waits_for": _waits_for(call) if here else None,
+    }
+
+
+def _waits_for(call: Call) -> str | None:
+    """What keeps the Coordinators that are here from starting one of the team; the first thing that does."""
+    coordinators = call.tx.keeping.coordinators()
+    for agent in _agents(call):
+        obstacle = placement.obstacle(agent, agent.programs[0], coordinators, call.now) if agent.programs else None
+        if obstacle is not None:
+            return f"No Coordinator can start {agent.id}: {obstacle.words}"
+    return None
+
+
+# --- starting --------------------------------------------------------------------------------------------------------
+
+
+def _look(call: Call, _: NoParameters) -> Callable[[], str]:
+    """The files are laid out outside of the transaction, and not at all where the call will be refused."""
+    _refuse_taken(call)
+    return partial(_lay_out, _directory(call))
+
+
+def _lay_out(directory: Path) -> str:
+    """What went wrong, in words; nothing if nothing did."""
+    try:
+        for job in demo_team.JOBS.values():
+            job.lay_out(directory)
+    except OSError as error:
+        return f"{error.filename or directory}: {error.strerror}"
+    return ""
+
+
+@operation(
+    "start_demo",
+    grant=Grant.OWNER,
+    result=DemoStarted,
+    route=Route("POST", "/demo", 201),
+    tool=False,
+    beforehand=_look,
+)
+def start_demo(call: Call, _: NoParameters) -> dict[str, Any]:
+    """See a team at work here: makes the four projects of the demo with their agents and tasks; no model, no key."""
+    call.tx.lock_everything()
+    _refuse_taken(call)
+    if call.prepared != "":
+        raise Refusal(
+            Code.UNAVAILABLE,
+            say(
+                "The demo's files cannot be laid out: {why}.",
+                why=call.prepared or constant("it was put away this very moment"),
+            ),
+            "See to it that the server may write into its data directory, and try again.",
+        )
+    team = demo_team.team()
+    for each in team["projects"]:
+        _make_project(call, each)
+    for each in team["agents"]:
+        _make_agent(call, each)
+    filed = [_ask(call, "file_task", project_id=job.project, **job.task()) for job in demo_team.JOBS.values()]
+    return {**_shown(call), "tasks": [each["task_id"] for each in filed]}
+
+
+def _make_project(call: Call, said: dict[str, Any]) -> None:
+    if call.tx.projects.find(said["id"]) is not None:  # put away before
+        _ask(call, "resume_project", project_id=said["id"])
+        return
+    wanted = {name: value for name, value in said.items() if name != "directory"}
+    _ask(call, "create_project", **wanted, working_directory=str(_directory(call) / said["directory"]))
+
+
+def _make_agent(call: Call, said: dict[str, Any]) -> None:
+    if call.tx.agents.find(said["id"]) is not None:
+        _ask(call, "activate_agent", agent_id=said["id"])
+    else:
+        _ask(call, "create_agent", **said)
+
+
+def _refuse_taken(call: Call) -> None:
+    """The demo is here once, and never takes what is somebody else's."""
+    here = _shown(call)["projects"]
+    if here:
+        raise Refusal(
+            Code.CONFLICT,
+            "The demo is here already.",
+            "Look at its projects; or put it away first (Overview: Put the demo away; DELETE /api/v1/demo).",
+            projects=here,
+        )
+    foreign = [each.id for each in _called(call) if not _is_ours(call, each)]
+    foreign += [each.id for each in _named(call) if not _is_of_demo(call, each)]
+    if foreign:
+        raise Refusal(
+            Code.CONFLICT,
+            say("The demo's team needs names that are taken here: {names}.", names=", ".join(foreign)),
+            "See it on a server of its own: toryo demo --keep.",
+            taken=foreign,
+        )
+
+
+# --- putting away ----------------------------------------------------------------------------------------------------
+
+
+@operation("remove_demo", grant=Grant.OWNER, result=DemoRemoved, route=Route("DELETE", "/demo"), tool=False)
+def remove_demo(call: Call, _: NoParameters) -> dict[str, Any]:
+    """Put the demo away: its open tasks are cancelled, its projects archived, its agents deactivated."""
+    call.tx.lock_everything()
+    projects = [each for each in _projects(call) if each.status is not Status.ARCHIVED]
+    if not projects:
+        raise Refusal(
+            Code.PROJECT_NOT_FOUND,
+            "The demo is not here.",
+            "Nothing is to be put away. It is started on the Overview, or by POST /api/v1/demo.",
+        )
+    agents = [each for each in _agents(call) if each.active]
+    for project in projects:
+        for task in call.tx.tasks.listed(project.id):
+            if task.parent_id is None and task.open:
+                _ask(call, "move_task", task_id=task.id, status="cancelled", reason=PUT_AWAY)
+        _ask(call, "archive_project", project_id=project.id)
+    for agent in reversed(agents):
+        _ask(call, "deactivate_agent", agent_id=agent.id)
+    return {"success": True, "projects": [each.id for each in projects], "agents": [each.id for each in agents]}
+
+
+# --- what is the demo's ----------------------------------------------------------------------------------------------
+
+
+def _directory(call: Call) -> Path:
+    return directories.work_dir(call.context.settings.directory()) / DIRECTORY
+
+
+def _called(call: Call) -> list[Project]:
+    """The projects that are called as one of the demo's."""
+    found = (call.tx.projects.find(each) for each in demo_team.JOBS)
+    return [each for each in found if each is not None]
+
+
+def _is_ours(call: Call, project: Project) -> bool:
+    return project.working_directory == str(_directory(call) / project.id)
+
+
+def _projects(call: Call) -> list[Project]:
+    return [each for each in _called(call) if _is_ours(call, each)]
+
+
+def _named(call: Call) -> list[Agent]:
+    """The agents that are called as one of the demo's, superiors first."""
+    return sorted(call.tx.agents.find_all(demo_team.MEMBERS), key=lambda each: demo_team.MEMBERS.index(each.id))
+
+
+def _is_of_demo(call: Call, agent: Agent) -> bool:
+    """Whether it belongs to projects of the demo, and to no other."""
+    belongs, ours = set(call.tx.agents.projects_of(agent.id)), {each.id for each in _projects(call)}
+    return bool(belongs) and belongs <= ours
+
+
+def _agents(call: Call) -> list[Agent]:
+    return [each for each in _named(call) if _is_of_demo(call, each)]
+
+
+def _ask(call: Call, name: str, /, **arguments: Any) -> dict[str, Any]:
+    """What the operation answers, as if the caller had asked for it; in this transaction."""
+    asked = catalogue()[name]
+    answered = asked.handler(call, asked.parameters(**arguments))
+    assert isinstance(answered, dict)
+    return answered

@@ -1,0 +1,340 @@
+"""One call as its handler sees it: the transaction, who calls, the time; and finding things the caller may see.
+
+Ids of another project are not found, on every path: whoever looks a thing up does it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from toryo.domain import chat, ids, people
+from toryo.domain.agents import SYSTEM, Agent
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.events import SETUP, Event, of_setup
+from toryo.domain.ground import Ground
+from toryo.domain.launches import Purpose
+from toryo.domain.moves import Actor
+from toryo.domain.projects import Language, Project
+from toryo.domain.sessions import Session
+from toryo.domain.tasks import Task
+from toryo.domain.times import Millis
+from toryo.domain.wording import say
+from toryo.operations.calls import reachable
+from toryo.operations.calls.decision_cache import Holds
+from toryo.operations.calls.failed_logins import Tries
+from toryo.operations.calls.permissions import Caller, Kind, Login
+from toryo.operations.calls.rate_limits import Pace
+from toryo.operations.calls.token_uses import Uses
+from toryo.settings import Settings
+from toryo.storage import snapshots
+from toryo.storage.shared import InDatabase, Shared
+from toryo.storage.transaction import Transaction
+from toryo.workflow.snapshot import Limits, Snapshot
+
+WORK = "work"
+"""The topic of whoever decides who should be running."""
+RIGHTS = "rights"
+"""The topic of everybody who waits: somebody has lost a right, and whoever it was is refused when they look again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What does not change from call to call."""
+
+    settings: Settings
+    limits: Limits
+    entropy: Callable[[int], int]
+    """So many random bits."""
+    holds: Holds = field(default_factory=Holds)
+    talk: chat.Limits = field(default_factory=chat.Limits)
+    shared: Callable[[Transaction], Shared] = InDatabase
+    """Where shared values are."""
+    uses: Uses = field(default_factory=Uses)
+    tries: Tries = field(default_factory=Tries)
+    keys: Pace = field(default_factory=Pace)
+    """How often each API key calls."""
+    tokens: TokenFiles | None = None
+    """The data directory whose tokens are good here."""
+
+
+class TokenFiles(Protocol):
+    """A data directory, as far as its tokens go."""
+
+    @property
+    def place(self) -> str:
+        """Names the directory among those of all servers."""
+
+    def renew(self, name: str) -> str:
+        """Puts a new token into the file of that name, and answers it."""
+
+
+class Call:
+    """`may_wait` says whether a handler may answer `Later`; `session` follows what the call does to its session."""
+
+    place = 0
+    """Among several calls of one transaction: what is filed in each stays in their order."""
+
+    def __init__(
+        self,
+        tx: Transaction,
+        caller: Caller,
+        now: Millis,
+        context: Context,
+        *,
+        may_wait: bool = False,
+        correlation_id: str | None = None,
+        once: str = "",
+        browser: str | None = None,
+        remote: str | None = None,
+        signed_in_before: str | None = None,
+        prepared: Any = None,
+    ) -> None:
+        self.tx = tx
+        self.caller = caller
+        self.now = now
+        self.context = context
+        self.may_wait = may_wait
+        self.correlation_id = correlation_id
+        self.once = once
+        self.browser = browser
+        self.remote = remote
+        self.signed_in_before = signed_in_before
+        self.prepared = prepared
+        self._session = self._stored = caller.session
+
+    # --- who -----------------------------------------------------------------------------------------------------
+
+    @property
+    def session(self) -> Session:
+        """The caller's session; the grant has seen to it that there is one."""
+        assert self._session is not None
+        return self._session
+
+    @property
+    def has_session(self) -> bool:
+        return self._session is not None
+
+    @property
+    def agent(self) -> Agent:
+        assert self.caller.agent is not None
+        return self.caller.agent
+
+    @property
+    def actor(self) -> Actor:
+        """Whoever acts, for the rules about tasks."""
+        if self.caller.kind is Kind.PERSON:
+            return Actor(self.caller.actor_id, person=True, everything=self.caller.login is Login.OWNER)
+        if self.caller.kind is Kind.SESSION:
+            return Actor(self.caller.actor_id, person=self.agent.human, session_id=self.session.id)
+        if self.caller.kind is Kind.QUEUE:
+            return Actor(self.caller.actor_id)
+        return Actor(SYSTEM, everything=True, guard=True)
+
+    def forget(self) -> None:
+        """From here on the caller is nobody: what was shown is over, and something else says who it is."""
+        self.caller, self._session, self._stored = Caller(Kind.NOBODY), None, None
+
+    def adopt(self, session: Session) -> None:
+        """From here on this is the caller's session (it has just signed in)."""
+        self._session = self._stored = session
+        agent, launch = (
+            self.caller.agent or self.tx.agents.find(session.agent_id),
+            self.tx.launches.find(session.launch_id),
+        )
+        self.caller = replace(self.caller, kind=Kind.SESSION, agent=agent, session=session, launch=launch)
+
+    @property
+    def stored_session(self) -> Session:
+        """The caller's session as it is stored."""
+        assert self._stored is not None
+        return self._stored
+
+    def adopt_counts(self, session: Session) -> None:
+        """The same session, counted further."""
+        self._session = session
+
+    def change_session(self, **fields: Any) -> Session:
+        """Changes the caller's session; it is stored when the call has ended well."""
+        self._session = replace(self.session, **fields)
+        return self._session
+
+    @property
+    def language(self) -> Language:
+        """Of the instructions in the project of the caller's session."""
+        project = self.tx.projects.find(self.session.project_id)
+        return project.settings.language if project is not None else Language.ENGLISH
+
+    # --- new things ----------------------------------------------------------------------------------------------
+
+    def new_id(self, prefix: str) -> str:
+        return ids.make(prefix, self.now, self.context.entropy(50))
+
+    def new_token(self, prefix: str) -> str:
+        """A secret of 192 random bits; only its hash is stored."""
+        return prefix + f"{self.context.entropy(192):048x}"
+
+    def event(
+        self,
+        kind: str,
+        *,
+        task: Task | None = None,
+        project_id: str | None = None,
+        agent_id: str | None = None,
+        session_id: str | None = None,
+        launch_id: str | None = None,
+        actor: Actor | None = None,
+        fact: bool = False,
+        data: dict[str, Any] | None = None,
+    ) -> None:
+        """Appends to the event log, in this transaction."""
+        who = actor or self.actor
+        session = self._session
+        self.tx.events.append(
+            Event(
+                id=self.new_id(ids.EVENT),
+                at=self.now,
+                actor_id=who.id,
+                by_person=who.person,
+                kind=kind,
+                fact=fact or of_setup(kind),
+                project_id=project_id
+                or (task.project_id if task else None)
+                or (session.project_id if session else None),
+                root_id=task.root_id if task else SETUP if of_setup(kind) else None,
+                task_id=task.id if task else None,
+                agent_id=agent_id or (task.assignee_id if task else None),
+                session_id=session_id or (session.id if session else None),
+                launch_id=launch_id or (session.launch_id if session else None),
+                correlation_id=(task.correlation_id if task else None) or (session.correlation_id if session else None),
+                data=data or {},
+            )
+        )
+        self.tx.hint("events")
+
+    # --- finding -------------------------------------------------------------------------------------------------
+
+    def enter(self, project_id: str) -> None:
+        """From here on nobody else changes this project: call it before reading what a decision rests on."""
+        self.tx.lock_project(project_id)
+
+    def project(self, project_id: str) -> Project:
+        found = self.tx.projects.find(project_id)
+        if found is None or not self.sees(project_id):
+            raise Refusal(
+                Code.PROJECT_NOT_FOUND,
+                say("There is no project {project_id}.", project_id=project_id),
+                "List the projects for their ids (toryo project list).",
+                project_id=project_id,
+            )
+        return found
+
+    def task(self, task_id: str) -> Task:
+        found = self.tx.tasks.find(task_id)
+        if found is None or not self.sees(found.project_id):
+            raise Refusal(
+                Code.TASK_NOT_FOUND,
+                say("There is no task {task_id} here.", task_id=task_id),
+                self._where_tasks_are(),
+                task_id=task_id,
+            )
+        return found
+
+    def known_agent(self, agent_id: str) -> Agent:
+        found = self.tx.agents.find(agent_id)
+        if found is None or not self.sees_agent(found):
+            raise Refusal(
+                Code.AGENT_NOT_FOUND,
+                say("There is no agent {agent_id}.", agent_id=agent_id),
+                reachable.told(self) if self.of_agent else "List the agents for their ids (toryo agent list).",
+                agent_id=agent_id,
+            )
+        return found
+
+    @property
+    def of_agent(self) -> bool:
+        """Whether an agent's program calls: what people do about something would be no help to it."""
+        return self.caller.kind in (Kind.SESSION, Kind.LAUNCH, Kind.QUEUE)
+
+    def _where_tasks_are(self) -> str:
+        """Where this caller finds ids of tasks."""
+        if self.caller.kind is Kind.SESSION:
+            return "list_tasks has the ids of the tasks of your project."
+        if self.caller.kind is Kind.QUEUE:
+            return "Use a task_id that create_task or poll_tasks has answered to you."
+        return "List the tasks for their ids (toryo task list --project PRJ)."
+
+    def sees(self, project_id: str) -> bool:
+        """Sessions see their own project; people the projects they belong to; owners, viewers and Toryo all."""
+        caller = self.caller
+        if caller.kind in (Kind.SESSION, Kind.LAUNCH, Kind.QUEUE):
+            return caller.project_id == project_id
+        if caller.kind is Kind.PERSON and caller.login is Login.MEMBER:
+            membership = self.tx.agents.membership(project_id, self.agent.id)
+            return membership is not None and membership[1] is None
+        return True
+
+    def visible(self, project_id: str | None = None) -> list[str] | None:
+        """Ids of the projects that this person sees (of the one that is named); None: all of them."""
+        if project_id is not None:
+            return [self.project(project_id).id]
+        limited = self.caller.kind is Kind.PERSON and self.caller.login is Login.MEMBER
+        return self.tx.agents.projects_of(self.agent.id) if limited else None
+
+    def sees_agent(self, agent: Agent) -> bool:
+        """Members see the people of the server, and the agents of their projects; sessions and API keys who belongs to
+        their project, and the people who see every project."""
+        if self.caller.kind in (Kind.SESSION, Kind.LAUNCH, Kind.QUEUE):
+            return self._is_of_own_project(agent)
+        if self.caller.kind is not Kind.PERSON or self.caller.login is not Login.MEMBER or agent.human:
+            return True
+        return any(self.sees(each) for each in self.tx.agents.projects_of(agent.id))
+
+    def _is_of_own_project(self, agent: Agent) -> bool:
+        """Also who was a member once: tasks, messages and notes still name them."""
+        if self.caller.agent is not None and agent.id == self.caller.agent.id:
+            return True
+        if agent.human and people.role_of(agent, self.tx.people.account(agent.id)) != people.MEMBER:
+            return True
+        return self.tx.agents.membership(self.caller.project_id or "", agent.id) is not None
+
+    def sees_event(self, event: Event) -> bool:
+        """Of a project: who sees the project. Of the server: owners; others what concerns them, and agents they see.
+
+        Viewers see all of it, but for how other people sign in.
+        """
+        if event.project_id is not None:
+            return self.sees(event.project_id)
+        if self.caller.kind is not Kind.PERSON or self.caller.login is Login.OWNER:
+            return True
+        if self.agent.id in (event.agent_id, event.actor_id):
+            return True
+        if event.kind.startswith(("person.", "server.")):
+            return False
+        if self.caller.login is Login.VIEWER:
+            return True
+        agent = self.tx.agents.find(event.agent_id) if event.agent_id is not None else None
+        return agent is not None and not agent.human and self.sees_agent(agent)
+
+    def ground(self, task: Task, *further: str) -> Ground:
+        """The ground of a task's tree, for rules about it; `further` agents matter although no task names them yet."""
+        project = self.tx.projects.find(task.project_id)
+        assert project is not None
+        seeds = [self.caller.agent.id, *further] if self.caller.agent is not None else [*further]
+        return snapshots.ground(self.tx, project, task.root_id, *seeds)
+
+    def snapshot(self, agent_id: str, project_id: str, asking: Session | None = None) -> Snapshot:
+        return snapshots.load(self.tx, agent_id, project_id, self.now, self.context.limits, asking)
+
+    def chat_snapshot(self, agent_id: str, project_id: str, asking: Session | None = None) -> Snapshot:
+        """What decisions about chat look at."""
+        return snapshots.load_chat(
+            self.tx, agent_id, project_id, self.now, self.context.limits, self.context.talk, asking
+        )
+
+    def own_snapshot(self) -> Snapshot:
+        """The snapshot of the caller's session."""
+        session = self.session
+        load = self.chat_snapshot if session.purpose is Purpose.CHAT else self.snapshot
+        return load(session.agent_id, session.project_id, session)

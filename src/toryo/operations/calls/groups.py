@@ -1,0 +1,47 @@
+"""The groups of operations, in the order in which the reference shows them. Importing one declares its operations."""
+
+from __future__ import annotations
+
+import importlib
+
+GROUPS = (
+    "overview.health",
+    "sessions.sign_in",
+    "sessions.work",
+    "tasks.tools",
+    "tasks.manager",
+    "directory.team",
+    "tasks.requests",
+    "chat.delegations",
+    "chat.tools",
+    "queue.tools",
+    "queue.shared_state",
+    "launches.coordination",
+    "worktrees.jobs",
+    "worktrees.rest",
+    "admin.administration",
+    "tasks.rest",
+    "chat.rest",
+    "overview.needs_rest",
+    "queue.rest",
+    "tasks.trace",
+    "people.sign_in",
+    "people.accounts",
+    "people.access_tokens",
+    "overview.activity",
+    "overview.home",
+    "admin.demo",
+    "tasks.board",
+    "overview.usage",
+    "overview.resources",
+    "overview.prompts",
+    "tasks.batch",
+    "sessions.deprecated",
+)
+"""`former` comes last: its names stand for operations of the others."""
+
+
+def load() -> None:
+    """Declares every operation."""
+    for each in GROUPS:
+        importlib.import_module(f"toryo.operations.{each}")

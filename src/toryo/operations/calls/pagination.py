@@ -1,0 +1,76 @@
+"""Lists page by page: `limit` and `cursor` in, `next_cursor` out. A cursor is opaque, and stays good as things change.
+
+It names the last item that was shown, so that nothing is shown twice and nothing is left out that was there before.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Sequence
+from typing import Any, NotRequired, Self, TypeVar
+
+import orjson
+from pydantic import Field
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.wording import say
+from toryo.operations.calls.catalogue import Parameters
+from toryo.operations.calls.results import Result
+
+Item = TypeVar("Item")
+LONGEST = 1_000
+
+
+class Paged(Parameters):
+    """Base of the parameters of lists that grow."""
+
+    limit: int | None = Field(None, ge=1, le=LONGEST, description="At most so many; the rest with next_cursor.")
+    cursor: str | None = Field(None, max_length=500, description="next_cursor of the page before.")
+
+    def at_most(self, usual: int) -> Self:
+        """The same, with this limit where none was given: for what would be too much at once."""
+        return self if self.limit is not None else self.model_copy(update={"limit": usual})
+
+
+class Page(Result):
+    """Base of their results. `next_cursor` is there as long as there is more."""
+
+    next_cursor: NotRequired[str]
+
+
+def cursor_of(*key: Any) -> str:
+    return base64.urlsafe_b64encode(orjson.dumps(key)).decode().rstrip("=")
+
+
+def key_of(cursor: str | None, *kinds: type) -> list[Any] | None:
+    """What `cursor_of` was given; None without a cursor. Raises Refusal for what is none of this list."""
+    if cursor is None:
+        return None
+    try:
+        key = orjson.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True))
+    except (ValueError, binascii.Error):
+        key = None
+    if not isinstance(key, list) or [type(each) for each in key] != list(kinds):
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            say("cursor: {cursor!r} is no cursor of this list.", cursor=cursor[:40]),
+            "Give next_cursor of the page before, as it was answered; leave it out for the first page.",
+        )
+    return key
+
+
+def cut(items: Sequence[Item], wanted: Paged, key: Callable[[Item], str]) -> tuple[list[Item], dict[str, str]]:
+    """A page of a list that is read whole, and `next_cursor` where there is more.
+
+    The cursor holds the name of the last item, and its place for the case that it is gone meanwhile.
+    """
+    first = key_of(wanted.cursor, int, str)
+    start = 0
+    if first is not None:
+        place = next((at for at, each in enumerate(items) if key(each) == first[1]), None)
+        start = place + 1 if place is not None else max(0, first[0] - 1)
+    end = len(items) if wanted.limit is None else start + wanted.limit
+    shown = list(items[start:end])
+    more = {"next_cursor": cursor_of(end, key(shown[-1]))} if shown and end < len(items) else {}
+    return shown, more

@@ -1,0 +1,380 @@
+"""Who is calling, and what each kind of caller may call: named grants, as data.
+
+A `Caller` is what the presented credential proves, never what an argument claims. `refuse` says why a caller may not
+call an operation and names what to do instead; it is the only place where an operation is refused for who calls it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from toryo.domain.agents import Agent, Role
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.launches import Launch, Purpose
+from toryo.domain.people import AccessToken
+from toryo.domain.queue import ApiKey
+from toryo.domain.sessions import Session
+from toryo.domain.wording import say
+
+if TYPE_CHECKING:
+    from toryo.operations.calls.catalogue import Operation
+
+
+ORCHESTRATOR = "orchestrator"
+"""The capability (given by people) whose sessions may file tasks for queues."""
+
+
+class Kind(StrEnum):
+    """What the credential of a call proves."""
+
+    NOBODY = "nobody"
+    COORDINATOR = "coordinator"
+    LAUNCH = "launch"
+    """A launch credential whose process has not signed in (any more)."""
+    SESSION = "session"
+    PERSON = "person"
+    QUEUE = "queue"
+    """An API key: an agent that runs already, or an orchestrator."""
+    SERVER = "server"
+    """The server itself, in the middle of a request that it has judged by other means (an identity provider's)."""
+
+
+class Grant(StrEnum):
+    """One per operation; each names one or more kinds of caller."""
+
+    INTERNAL = "internal"
+    """Only the server's own code, which shows `SERVER_ITSELF`: no client can send that."""
+    OPEN = "open"
+    COORDINATOR = "coordinator"
+    ANY_SESSION = "any_session"
+    TASK_SESSION = "task_session"
+    CHAT_SESSION = "chat_session"
+    MANAGER = "manager"
+    """A manager in a task session (and, for the tools that say so, a worker on its own self-made subtasks)."""
+    LEADING = "leading"
+    """A task session; the operation itself sees to it that workers touch self-made subtasks only."""
+    FILER = "filer"
+    """A task session, or an orchestrator (an API key or a session that may file for queues)."""
+    QUEUE_AGENT = "queue_agent"
+    """An API key, or an orchestrator's session."""
+    SHARER = "sharer"
+    """A session or an API key: whoever works in a project."""
+    REGISTRAR = "registrar"
+    """An API key; without one where the server lets agents of the same machine register themselves."""
+    READER = "reader"
+    """A session or a person: whoever sees a project at all."""
+    PERSON = "person"
+    WRITER = "writer"
+    """A person whose login may change things (not a viewer)."""
+    OWNER = "owner"
+
+
+KEYED = frozenset({Grant.FILER, Grant.QUEUE_AGENT, Grant.SHARER, Grant.REGISTRAR})
+"""Grants whose operations take an API key, as the bearer or as `api_key`."""
+
+
+class Login(StrEnum):
+    """What a person may do: `owner` everything, `member` in the projects they belong to, `viewer` reads."""
+
+    OWNER = "owner"
+    MEMBER = "member"
+    VIEWER = "viewer"
+
+
+class Door(StrEnum):
+    """By which way a call came in. An operation is found only behind the doors that it declares."""
+
+    MCP = "mcp"
+    """`tools/call`, over TCP, the Unix socket and stdio alike."""
+    CONTEXT = "context"
+    """MCP resources and prompts."""
+    REST = "rest"
+    OWN = "own"
+    """The server's own code names the operation; whether it may is still a matter of the grant."""
+
+
+class _ServerItself:
+    """The proof that a call is the server's own. Compared by identity; nothing that arrives by wire can be it."""
+
+    __slots__ = ()
+
+
+SERVER_ITSELF: Final = _ServerItself()
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a call brings to prove who makes it; any may be missing.
+
+    `bearer` is the token of the `Authorization` header, `session_token` the argument of that name.
+    """
+
+    bearer: str | None = None
+    session_token: str | None = None
+    cookie: str | None = None
+    """What a browser is signed in by: good in its cookie, and nowhere else."""
+    signed_in_before: str | None = None
+    """What a browser that signs in anew has been signed in by: that ends."""
+    correlation_id: str | None = None
+    remote: str | None = None
+    browser: str | None = None
+    """What the caller's program calls itself (`User-Agent`)."""
+    idempotency_key: str | None = None
+    """By which a create that is sent again is known (`Idempotency-Key`)."""
+    proof: _ServerItself | None = None
+    """`SERVER_ITSELF` where the server's own code asks for an internal operation."""
+
+    @property
+    def anonymous(self) -> bool:
+        """Whether nothing was brought that could prove anything."""
+        return not any(getattr(self, name) for name in _PROVING)
+
+
+_PROVING = tuple(
+    each.name
+    for each in fields(Credentials)
+    if each.name not in {"signed_in_before", "correlation_id", "remote", "browser", "idempotency_key"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    kind: Kind
+    agent: Agent | None = None
+    session: Session | None = None
+    launch: Launch | None = None
+    login: Login | None = None
+    coordinator_id: str | None = None
+    key: ApiKey | None = None
+    sign_in_id: str | None = None
+    """Of the browser that calls, if it is one."""
+    access_token: AccessToken | None = None
+    """What a person's program showed, if it was one of those that people make."""
+    credential: str | None = None
+    """The token with which whatever was shown was made, in the end: what this caller makes ends with it."""
+
+    @property
+    def project_id(self) -> str | None:
+        if self.session is not None:
+            return self.session.project_id
+        if self.key is not None:
+            return self.key.project_id
+        return self.launch.project_id if self.launch is not None else None
+
+    @property
+    def orchestrates(self) -> bool:
+        """Whether it may file tasks for queues."""
+        if self.key is not None:
+            return self.key.orchestrator
+        return self.session is not None and self.agent is not None and ORCHESTRATOR in self.agent.capabilities
+
+    @property
+    def is_person(self) -> bool:
+        return self.kind is Kind.PERSON
+
+    @property
+    def actor_id(self) -> str:
+        """Who did it, for the event log."""
+        if self.agent is not None:
+            return self.agent.id
+        if self.key is not None:
+            return self.key.agent_id or self.key.id
+        return _SYSTEM_ACTORS.get(self.kind, "system:nobody")
+
+
+_SYSTEM_ACTORS: Final = {Kind.COORDINATOR: "system:coordinator", Kind.SERVER: "system:toryo"}
+
+
+def allowed(operation: Operation, caller: Caller) -> bool:
+    """Whether the caller's kind, purpose and role open the operation (what it does there is checked in it)."""
+    try:
+        refuse(operation, caller)
+    except Refusal:
+        return False
+    return True
+
+
+def refuse(operation: Operation, caller: Caller) -> None:
+    """Raises the refusal that tells this caller why not, and what instead; returns if it may."""
+    grant = operation.grant
+    if grant is Grant.OPEN:
+        return
+    if grant is Grant.INTERNAL:
+        if caller.kind is not Kind.SERVER:
+            raise Refusal(
+                Code.PERMISSION_DENIED,
+                say("{operation_name} is internal to the server.", operation_name=operation.name),
+                "Sign in by a way that ways_to_sign_in names.",
+            )
+        return
+    if grant is Grant.COORDINATOR:
+        if caller.kind is not Kind.COORDINATOR:
+            raise Refusal(
+                Code.COORDINATOR_REQUIRED,
+                say("{operation_name} is for Coordinators.", operation_name=operation.name),
+                _own_way(caller),
+            )
+        return
+    if grant is Grant.READER and caller.kind is not Kind.LAUNCH:
+        _refuse_reader(operation, caller)
+        return
+    if grant in (Grant.PERSON, Grant.WRITER, Grant.OWNER):
+        _refuse_person(operation, caller)
+        return
+    if grant in KEYED:
+        _refuse_for_queue(operation, caller)
+        return
+    refuse_session(operation, caller)
+
+
+def _refuse_for_queue(operation: Operation, caller: Caller) -> None:
+    """API keys, and the sessions that may do the same."""
+    if caller.key is not None:
+        _refuse_key(operation, caller, caller.key)
+    elif operation.grant is Grant.REGISTRAR and caller.kind is Kind.NOBODY:
+        return  # the operation itself knows whether this server lets it
+    elif operation.grant is Grant.QUEUE_AGENT and caller.session is not None and caller.orchestrates:
+        return
+    elif operation.grant is Grant.FILER and caller.session is not None and not caller.orchestrates:
+        refuse_session(operation, caller)
+    elif operation.grant in (Grant.QUEUE_AGENT, Grant.REGISTRAR) or caller.session is None:
+        raise key_required(operation.name, caller)
+
+
+def key_required(name: str, caller: Caller) -> Refusal:
+    """What somebody without an API key is told who calls the operation of that name."""
+    stranger = caller.kind is Kind.NOBODY
+    return Refusal(
+        Code.AUTHENTICATION_REQUIRED,
+        say("{name} needs an API key.", name=name),
+        "Pass it as Authorization: Bearer or as api_key; a person who owns this server makes one."
+        if stranger
+        else _own_way(caller),
+    )
+
+
+def _own_way(caller: Caller) -> str:
+    """What a caller does in place of what is not for its kind. It names only what this caller may call."""
+    if caller.session is not None:
+        return "Call get_next_action and do what it says."
+    if caller.kind is Kind.LAUNCH:
+        return "Call authenticate first (no arguments are needed): it says what comes next."
+    if caller.kind is Kind.NOBODY:
+        return "Sign in first: authenticate(agent_id, passkey). The person who started you has both."
+    return "Call help: it lists the tools that you may call."
+
+
+def _refuse_key(operation: Operation, caller: Caller, key: ApiKey) -> None:
+    if key.tools and operation.name not in key.tools:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            say("This API key may not call {operation_name}.", operation_name=operation.name),
+            say("It may call: {names}.", names=", ".join(key.tools)),
+        )
+    if operation.grant is Grant.FILER and not caller.orchestrates:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "Only an orchestrator files tasks for queues.",
+            "Ask the person who gave you this key for an orchestrator's key.",
+        )
+
+
+def _refuse_person(operation: Operation, caller: Caller) -> None:
+    if caller.kind is not Kind.PERSON:
+        raise Refusal(
+            Code.AUTHENTICATION_REQUIRED,
+            say("{operation_name} is for people.", operation_name=operation.name),
+            _instead_of_a_person(caller),
+        )
+    if operation.grant is Grant.OWNER and caller.login is not Login.OWNER:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            say("{operation_name} is for the owner.", operation_name=operation.name),
+            "Ask an owner of this server to do it.",
+        )
+    if operation.grant is Grant.WRITER and caller.login is Login.VIEWER:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "A viewer reads and changes nothing.",
+            "Ask an owner of this server for the role member.",
+        )
+
+
+def _instead_of_a_person(caller: Caller) -> str:
+    """What somebody does who has called what only people do. No agent is told where a person's token is."""
+    if caller.session is not None and caller.session.purpose is Purpose.CHAT:
+        return "Ask the person you talk with to do it. Then call get_next_action."
+    if caller.session is not None:
+        return (
+            "Ask a person to do it (delegate_to_chat_session), or say in your report (report_completed) that it is "
+            "needed. Then call get_next_action."
+        )
+    if caller.key is not None:
+        return "Tell the person who gave you this key that it is needed."
+    if caller.kind is Kind.LAUNCH:
+        return _own_way(caller)
+    return "A person does it, signed in or with a token of their own."
+
+
+def _refuse_reader(operation: Operation, caller: Caller) -> None:
+    if caller.session is None and not caller.is_person:
+        raise Refusal(
+            Code.AUTHENTICATION_REQUIRED,
+            say("{operation_name} needs to know who reads.", operation_name=operation.name),
+            "Connect with Authorization: Bearer and the session_token that authenticate returns."
+            if caller.kind is Kind.NOBODY
+            else _own_way(caller),
+        )
+
+
+def refuse_session(operation: Operation, caller: Caller) -> None:
+    """What a session's purpose and role must be for this operation. Raises Refusal."""
+    session = caller.session
+    if session is None:
+        if caller.kind is Kind.LAUNCH:
+            raise Refusal(
+                Code.AUTHENTICATION_REQUIRED,
+                "This process has not signed in yet.",
+                "Call authenticate first (no arguments are needed): it says what comes next.",
+            )
+        raise Refusal(
+            Code.AUTHENTICATION_REQUIRED,
+            say("{operation_name} needs a session.", operation_name=operation.name),
+            "Call authenticate with your agent_id and passkey, then pass the session_token it returns."
+            if caller.kind is Kind.NOBODY
+            else _own_way(caller),
+        )
+    if operation.grant is Grant.ANY_SESSION:
+        return
+    if operation.grant is Grant.CHAT_SESSION:
+        if session.purpose is not Purpose.CHAT:
+            raise Refusal(
+                Code.CHAT_SESSION_REQUIRED,
+                say(
+                    "{operation_name} is for chat sessions; this is a {purpose} session.",
+                    operation_name=operation.name,
+                    purpose=session.purpose,
+                ),
+                "Use delegate_to_chat_session: your own chat session then says it for you.",
+                purpose=session.purpose.value,
+            )
+        return
+    if session.purpose is not Purpose.TASK:
+        raise Refusal(
+            Code.TASK_SESSION_REQUIRED,
+            say(
+                "{operation_name} is for task sessions; this is a {purpose} session.",
+                operation_name=operation.name,
+                purpose=session.purpose,
+            ),
+            "Talk here; the task session of this agent does the work. Call get_next_action.",
+            purpose=session.purpose.value,
+        )
+    if operation.grant is Grant.MANAGER and (caller.agent is None or caller.agent.role is not Role.MANAGER):
+        raise Refusal(
+            Code.MANAGER_REQUIRED,
+            say("{operation_name} is for managers.", operation_name=operation.name),
+            "Work on your own task: call get_next_action and do what it says.",
+        )

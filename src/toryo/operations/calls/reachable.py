@@ -1,0 +1,35 @@
+"""Who is there, for an agent that wants to write to somebody or ask for something: told where an id was wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toryo.domain.agents import Agent
+
+if TYPE_CHECKING:
+    from toryo.operations.calls.call import Call
+
+_NAMED = 20
+
+
+def others(call: Call, project_id: str) -> list[Agent]:
+    """Whom the caller may write to in a project: its other active members, and the people who own the server."""
+    ids = call.tx.agents.members(project_id)
+    place = {each: at for at, each in enumerate(ids)}
+    owners = [each for each in call.tx.agents.owners() if each.id not in place]
+    here = sorted(call.tx.agents.find_all(ids), key=lambda each: place[each.id]) + owners
+    return [each for each in here if each.active and each.id != call.caller.actor_id]
+
+
+def told(call: Call) -> str:
+    """Their ids, for whoever has named somebody who is not there."""
+    here = others(call, call.caller.project_id or "")
+    names = ", ".join(f"{each.id} ({rank(each)})" for each in here[:_NAMED])
+    rest = len(here) - _NAMED
+    more = f", and {rest} more{' (list_team)' if call.has_session else ''}" if rest > 0 else ""
+    return f"Here are: {names}{more}." if names else "Nobody else is here."
+
+
+def rank(agent: Agent) -> str:
+    """What somebody is, in a word."""
+    return "person" if agent.human else agent.role.value

@@ -1,0 +1,154 @@
+"""Which tools a connection is shown: small, and by caller. A tool that is not listed but allowed still works."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toryo.domain.agents import Role
+from toryo.domain.launches import Purpose
+from toryo.operations.calls.catalogue import Form, Operation, tools
+from toryo.operations.calls.permissions import KEYED, Caller, Grant, Kind, allowed
+
+COORDINATOR_TOOLSET, QUEUE_TOOLSET = "coordinator", "queue"
+
+_WORKER = frozenset(
+    {
+        "authenticate",
+        "help",
+        "report_model",
+        "get_next_action",
+        "get_my_task",
+        "create_tasks_batch",
+        "update_task_status",
+        "update_task_dependencies",
+        "cancel_task",
+        "report_completed",
+        "save_progress",
+        "get_notifications",
+        "list_tasks",
+        "get_task",
+        "list_team",
+        "request_task",
+        "delegate_to_chat_session",
+        "logout",
+    }
+)
+_MANAGER = (_WORKER - {"request_task"}) | {
+    "select_action",
+    "get_recent_completions",
+    "assign_task",
+    "update_task",
+    "cancel_task",
+    "block_task",
+    "update_task_dependencies",
+    "list_subordinates",
+}
+_OF_ORCHESTRATORS = frozenset({"create_task", "get_task_status"})
+_CHAT = frozenset(
+    {
+        "authenticate",
+        "help",
+        "report_model",
+        "get_next_action",
+        "get_pending_messages",
+        "respond_chat",
+        "send_message",
+        "start_conversation",
+        "respond_conversation_message",
+        "end_conversation",
+        "report_delegation_completed",
+        "notify_task_session",
+        "list_team",
+        "request_task",
+        "get_notifications",
+        "get_my_task",
+        "list_tasks",
+        "logout",
+    }
+)
+
+
+_FOR_A_QUEUE = Form(
+    frozenset({"title", "description", "assignee_id", "acceptance", "intent"}),
+    required=("agent_type", "task_description"),
+    words={
+        "agent_type": "The queue it goes to.",
+        "task_description": "What is to be done.",
+        "context": "What it needs, as JSON.",
+        "parent_task_id": "A task that you have filed or claimed, and that this one is a part of.",
+    },
+)
+_SUBTASK = Form(
+    frozenset(
+        {"agent_type", "task_description", "correlation_id", "timeout_seconds", "max_attempts", "idempotency_key"}
+    ),
+    required=("title", "description"),
+)
+_OF_MANAGERS = Form(frozenset({"assignee_id", "intent", "acceptance"}))
+"""What only managers decide."""
+_BY_CHAT = Form(
+    frozenset(),
+    required=("title", "assignee_id", "message_id"),
+    words={"message_id": "The person's message that asks for it, from get_pending_messages."},
+)
+_BY_ITSELF = Form(frozenset({"message_id"}))
+_NO_CHOICE = Form(frozenset({"mark_as_read"}))
+"""A parameter of the protocol that changes nothing."""
+_FILES = "File a task for a queue."
+_DIVIDES = "Create one subtask (for several: create_tasks_batch)."
+
+
+def _shown(operation: Operation, caller: Caller, for_queue: bool) -> Operation:
+    """As this caller is shown it; `for_queue`: tasks that it creates go to a queue."""
+    if operation.name == "get_notifications":
+        return replace(operation, form=_NO_CHOICE)
+    if operation.name == "create_task":
+        form = _FOR_A_QUEUE if for_queue else _SUBTASK
+        return replace(operation, form=form, summary=_FILES if for_queue else _DIVIDES)
+    if operation.name == "request_task" and caller.launch is not None:
+        return replace(operation, form=_BY_CHAT if caller.launch.purpose is Purpose.CHAT else _BY_ITSELF)
+    works = caller.agent is not None and caller.agent.role is not Role.MANAGER
+    if operation.name == "create_tasks_batch" and works:
+        return replace(operation, form=_OF_MANAGERS)
+    return operation
+
+
+def tools_for(caller: Caller, toolset: str | None = None) -> list[Operation]:
+    """What `tools/list` answers: by the credential, else (`?toolset=coordinator`) by what was asked for."""
+    for_queue = caller.orchestrates or (caller.kind is Kind.NOBODY and toolset == QUEUE_TOOLSET)
+    return [_shown(each, caller, for_queue) for each in _listed(caller, toolset)]
+
+
+def _listed(caller: Caller, toolset: str | None) -> list[Operation]:
+    if caller.kind is Kind.COORDINATOR or (toolset == COORDINATOR_TOOLSET and caller.kind is Kind.NOBODY):
+        return [each for each in tools() if each.grant in (Grant.COORDINATOR, Grant.OPEN)]
+    if caller.key is not None or (toolset == QUEUE_TOOLSET and caller.kind is Kind.NOBODY):
+        return _of_queue(caller)
+    if caller.kind in (Kind.SESSION, Kind.LAUNCH):
+        wanted = _of(caller)
+        return [each for each in tools() if each.name in wanted]
+    return [_by_hand(each) for each in tools() if each.listed and each.grant not in _NOT_BY_HAND]
+
+
+_NOT_BY_HAND = frozenset({Grant.COORDINATOR, Grant.QUEUE_AGENT, Grant.REGISTRAR})
+
+
+def _of_queue(caller: Caller) -> list[Operation]:
+    """What an API key opens; without one, all that there are, with the parameter that takes it."""
+    found = [each for each in tools() if (each.grant in KEYED and each.listed) or each.name == "help"]
+    if caller.key is None:
+        return [each if each.grant is Grant.OPEN else replace(each, asks_for="api_key") for each in found]
+    return [each for each in found if allowed(each, caller)]
+
+
+def _by_hand(operation: Operation) -> Operation:
+    """For an agent started by hand: its session tools take the token that authenticate gave."""
+    return operation if operation.grant is Grant.OPEN else replace(operation, asks_for="session_token")
+
+
+def _of(caller: Caller) -> frozenset[str]:
+    launch = caller.launch
+    if launch is not None and launch.purpose is Purpose.CHAT:
+        return _CHAT
+    own = _MANAGER if caller.agent is not None and caller.agent.role is Role.MANAGER else _WORKER
+    return own | _OF_ORCHESTRATORS if caller.orchestrates else own

@@ -1,0 +1,30 @@
+"""Who a person speaks for: themselves; owners also for somebody else."""
+
+from __future__ import annotations
+
+from toryo.domain.agents import Agent
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.wording import say
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.permissions import Login
+
+
+def person(call: Call, as_person: str | None) -> Agent:
+    """The person this call is made for. Raises Refusal."""
+    if as_person in (None, call.agent.id):
+        return call.agent
+    if call.caller.login is not Login.OWNER:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "Only an owner acts for somebody else.",
+            "Leave out as_person (--as), or use that person's own token.",
+        )
+    found = call.known_agent(as_person or "")
+    if not found.human:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            say("{found_id} is an agent, not a person.", found_id=found.id),
+            "Name a person in as_person (--as); toryo why AGENT says what an agent waits for.",
+            agent_id=found.id,
+        )
+    return found

@@ -1,0 +1,507 @@
+"""Talking as people do it: panels, threads, and looking into what the agents below say. REST and CLI.
+
+A person sees the messages between the two of a thread and nothing else; threads of agents below are read only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any, NotRequired
+
+from pydantic import Field
+
+from toryo.domain import chat, ids
+from toryo.domain.agents import Agent, superiors
+from toryo.domain.chat import Conversation, Message, Viewer
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.launches import Purpose
+from toryo.domain.times import iso, iso_or_none
+from toryo.domain.wording import say
+from toryo.operations.calls import schemas
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Later, Parameters, Route, operation
+from toryo.operations.calls.fields import Lines
+from toryo.operations.calls.pagination import Page, Paged, cursor_of, cut, key_of
+from toryo.operations.calls.permissions import Grant, Login
+from toryo.operations.calls.results import Result
+from toryo.operations.chat import on_behalf
+from toryo.operations.launches import decisions, explanations, placement
+from toryo.operations.messaging import conversations as messaging_conversations
+from toryo.operations.messaging import mailboxes
+from toryo.storage.chat import Thread
+from toryo.workflow import chat as table
+from toryo.workflow.launch import Action
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+
+_CHATS = "/projects/{project_id}/chats"
+MOST_ABOUT = 500
+"""Messages about a task of one page, where nobody says how many."""
+
+
+class InProject(Parameters):
+    project_id: Id = Field(description="The project.")
+    as_person: Id | None = Field(None, description="Who talks, if not you; owners only.")
+
+
+class WithAgent(InProject):
+    agent_id: Id = Field(description="With whom.")
+
+
+# --- the panel -------------------------------------------------------------------------------------------------------
+
+
+class OpenChat(WithAgent):
+    viewer_id: Id | None = Field(None, description="Of the panel that is open already: this keeps it open.")
+    seen: int | None = Field(None, ge=0, description="The newest message it has shown, by sequence.")
+
+
+class Opened(Result):
+    viewer_id: str
+    heartbeat_seconds: int
+    status: schemas.ChatStatus
+
+
+@operation(
+    "open_chat",
+    grant=Grant.WRITER,
+    parameters=OpenChat,
+    result=Opened,
+    route=Route("POST", f"{_CHATS}/{{agent_id}}/open"),
+    tool=False,
+)
+def open_chat(call: Call, wanted: OpenChat) -> dict[str, Any]:
+    """Open an agent's chat, so that it comes to talk; called again with its viewer_id, keep it open."""
+    call.enter(wanted.project_id)
+    project = call.project(wanted.project_id)
+    me, agent = on_behalf.person(call, wanted.as_person), call.known_agent(wanted.agent_id)
+    mailboxes.refuse_partner(call, project, me, agent)
+    viewer = _kept_open(call, wanted, me) or _opened(call, project.id, agent, me)
+    if wanted.seen is not None:
+        call.tx.chat.see(project.id, me.id, agent.id, wanted.seen)
+    lease = call.context.talk.viewer_lease // 1000
+    return {
+        "success": True,
+        "viewer_id": viewer.id,
+        "heartbeat_seconds": max(1, lease // 3),
+        "status": _status(call, project.id, agent),
+    }
+
+
+def _kept_open(call: Call, wanted: OpenChat, me: Agent) -> Viewer | None:
+    """The panel that is open already; None if it is not (any more)."""
+    viewer = call.tx.chat.viewer(wanted.viewer_id) if wanted.viewer_id is not None else None
+    here = (wanted.project_id, wanted.agent_id, me.id)
+    if viewer is None or viewer.closed_at is not None or (viewer.project_id, viewer.agent_id, viewer.person_id) != here:
+        return None
+    if viewer.seen_at <= call.now - call.context.talk.viewer_lease:
+        return None
+    after = replace(viewer, seen_at=call.now)
+    call.tx.chat.save_viewer(viewer, after)
+    return after
+
+
+def _opened(call: Call, project_id: str, agent: Agent, me: Agent) -> Viewer:
+    box = call.tx.chat.mailbox(project_id, agent.id)
+    # after whoever left before this call was carried out, though that may have come in later
+    opened_at = max(call.now, box.left_at + 1)
+    viewer = Viewer(call.new_id(ids.VIEWER), project_id, agent.id, me.id, opened_at, call.now)
+    call.tx.chat.add_viewer(viewer)
+    if not agent.human:
+        call.tx.chat.save_mailbox(replace(box, active_at=call.now, version=box.version + 1))
+    call.event("chat.opened", project_id=project_id, agent_id=agent.id, data={"viewer_id": viewer.id, "person": me.id})
+    mailboxes.wake(call, project_id, agent.id)
+    return viewer
+
+
+class CloseChat(WithAgent):
+    viewer_id: Id | None = Field(None, description="Which panel; without it all of yours on this agent.")
+
+
+class Closed(Result):
+    closed: int
+
+
+@operation(
+    "close_chat",
+    grant=Grant.WRITER,
+    parameters=CloseChat,
+    result=Closed,
+    route=Route("POST", f"{_CHATS}/{{agent_id}}/close"),
+    tool=False,
+)
+def close_chat(call: Call, wanted: CloseChat) -> dict[str, Any]:
+    """Close the panel. The agent leaves when nobody else needs its chat."""
+    call.enter(wanted.project_id)
+    project = call.project(wanted.project_id)
+    me, agent = on_behalf.person(call, wanted.as_person), call.known_agent(wanted.agent_id)
+    open_ = [
+        each
+        for each in call.tx.chat.viewers(project.id, agent.id, 0)
+        if each.person_id == me.id and wanted.viewer_id in (None, each.id)
+    ]
+    for each in open_:
+        call.tx.chat.save_viewer(each, replace(each, closed_at=call.now))
+    if open_:
+        call.event("chat.closed", project_id=project.id, agent_id=agent.id, data={"person": me.id})
+        mailboxes.touch(call, project.id, agent.id)
+        mailboxes.wake(call, project.id, agent.id)
+    return {"success": True, "closed": len(open_)}
+
+
+def _status(call: Call, project_id: str, agent: Agent) -> dict[str, Any]:
+    """`connected`, `connecting`, `terminating`, `cooling_down` or `disconnected`, and why."""
+    if agent.human:
+        return {"state": "person", "explanation": f"{agent.name} is a person."}
+    snapshot, decision = decisions.decide(call, agent.id, project_id, Purpose.CHAT, changes=False)
+    if Purpose.CHAT in snapshot.sessions:
+        leaving = table.nobody_needs_it(snapshot) and not snapshot.talk.wanted
+        state = "terminating" if leaving or decision.action is Action.STOP else "connected"
+    elif Purpose.CHAT in snapshot.launches or decision.action is Action.START:
+        state = "connecting"
+    else:
+        state = "cooling_down" if decision.reason == "cooling_down" else "disconnected"
+    return {
+        "state": state,
+        "reason": decision.reason,
+        "explanation": explanations.explained(
+            decision, agent.id, placement.nobody_can(call, snapshot, decision, Purpose.CHAT)
+        ),
+        "until": iso_or_none(decision.until),
+    }
+
+
+# --- writing and reading ---------------------------------------------------------------------------------------------
+
+
+class SendChat(WithAgent):
+    content: Lines = Field(min_length=1, max_length=chat.LONGEST, pattern=r"\S", description="What you say.")
+    related_task_id: Id | None = Field(None, description="The task it is about.")
+
+
+class ChatSent(Result):
+    message: schemas.Message
+    status: schemas.ChatStatus
+
+
+@operation(
+    "send_chat_message",
+    grant=Grant.WRITER,
+    parameters=SendChat,
+    result=ChatSent,
+    route=Route("POST", f"{_CHATS}/{{agent_id}}/messages", 201),
+    tool=False,
+)
+def send_chat_message(call: Call, said: SendChat) -> dict[str, Any]:
+    """Write to an agent (or a person) of a project. It is started to read it."""
+    call.enter(said.project_id)
+    project = call.project(said.project_id)
+    me, agent = on_behalf.person(call, said.as_person), call.known_agent(said.agent_id)
+    mailboxes.refuse_partner(call, project, me, agent)
+    if said.related_task_id is not None and call.task(said.related_task_id).project_id != project.id:
+        raise Refusal(
+            Code.TASK_NOT_FOUND,
+            say(
+                "There is no task {related_task_id} in project {project_id}.",
+                related_task_id=said.related_task_id,
+                project_id=project.id,
+            ),
+            "Name a task of this project.",
+            task_id=said.related_task_id,
+        )
+    message = mailboxes.store(call, project.id, me.id, agent, said.content, related_task_id=said.related_task_id)
+    return {
+        "success": True,
+        "message": mailboxes.shown(call, message),
+        "status": _status(call, project.id, agent),
+    }
+
+
+class ReadChat(WithAgent):
+    with_agent_id: Id | None = Field(None, description="The other side, if it is not you: for those above the agent.")
+    after: int | None = Field(None, ge=0, description="Only messages after this sequence number.")
+    before: int | None = Field(None, ge=1, description="Only messages before this one.")
+    limit: int = Field(50, ge=1, le=200, description="At most so many; without `after` the newest.")
+    state: str | None = Field(None, max_length=40, description="With wait_seconds: also return when this has changed.")
+    wait_seconds: int = Field(0, ge=0, le=45, description="With `after`: how long to wait for a message.")
+
+
+class ChatRead(Result):
+    messages: list[schemas.Message]
+    last: int
+    unread: int
+    observing: bool
+    status: schemas.ChatStatus
+    conversation: NotRequired[schemas.Conversation | None]
+
+
+@operation(
+    "read_chat",
+    grant=Grant.PERSON,
+    parameters=ReadChat,
+    result=ChatRead,
+    route=Route("GET", f"{_CHATS}/{{agent_id}}/messages"),
+    tool=False,
+    reads=True,
+    waits=True,
+)
+def read_chat(call: Call, wanted: ReadChat) -> dict[str, Any] | Later:
+    """What you and an agent have said to each other; or, of agents below you, what they say to others."""
+    project = call.project(wanted.project_id)
+    me, agent = on_behalf.person(call, wanted.as_person), call.known_agent(wanted.agent_id)
+    other = call.known_agent(wanted.with_agent_id) if wanted.with_agent_id not in (None, me.id) else me
+    observing = me.id not in (other.id, agent.id)
+    if observing:
+        _refuse_observer(call, me, agent, other)
+    messages = _messages(call, wanted, project.id, chat.thread_of(agent.id, other.id))
+    status = _status(call, project.id, agent)
+    unchanged = wanted.state in (None, status["state"])
+    if wanted.after is not None and wanted.wait_seconds and not messages and unchanged and call.may_wait:
+        comes_and_goes = f"project:{project.id}"
+        return Later(frozenset({comes_and_goes, *(mailboxes.topic(project.id, each) for each in (agent.id, other.id))}))
+    thread = call.tx.chat.thread(project.id, agent.id, other.id)
+    low, high = sorted((agent.id, other.id))
+    conversation = call.tx.chat.open_between(project.id, low, high)
+    return {
+        "success": True,
+        "messages": [mailboxes.shown(call, each) for each in messages],
+        "last": messages[-1].sequence if messages else wanted.after or 0,
+        "unread": call.tx.chat.unseen(thread, me.id) if thread is not None and not observing else 0,
+        "observing": observing,
+        "status": status,
+        "conversation": _conversation(conversation) if conversation is not None else None,
+    }
+
+
+def _messages(call: Call, wanted: ReadChat, project_id: str, thread: str) -> list[Message]:
+    if wanted.after is not None:
+        return call.tx.chat.after(project_id, thread, wanted.after, wanted.limit)
+    return call.tx.chat.before(project_id, thread, wanted.before, wanted.limit)
+
+
+def _refuse_observer(call: Call, me: Agent, agent: Agent, other: Agent) -> None:
+    """Threads of others: of agents below, and for owners what agents say among themselves."""
+    above = {each.id: each.reports_to for each in call.tx.agents.with_superiors((agent.id, other.id))}
+    below = any(me.id in superiors(each.id, above) for each in (agent, other) if not each.human)
+    among_agents = not (agent.human or other.human)
+    if below or (among_agents and call.caller.login is Login.OWNER):
+        return
+    raise Refusal(
+        Code.PERMISSION_DENIED,
+        say(
+            "You take no part in what {agent_id} and {other_id} say to each other, and stand above neither.",
+            agent_id=agent.id,
+            other_id=other.id,
+        ),
+        "Leave out with_agent_id: your own thread is shown.",
+    )
+
+
+class ListChats(InProject, Paged):
+    of_agent_id: Id | None = Field(None, description="The threads of an agent below you, instead of your own.")
+
+
+class Chats(Page):
+    chats: list[schemas.Chat]
+
+
+@operation(
+    "list_chats",
+    grant=Grant.PERSON,
+    parameters=ListChats,
+    result=Chats,
+    route=Route("GET", _CHATS),
+    tool=False,
+    reads=True,
+)
+def list_chats(call: Call, wanted: ListChats) -> dict[str, Any]:
+    """Your threads in a project, the newest first, with what you have not seen."""
+    project = call.project(wanted.project_id)
+    me = on_behalf.person(call, wanted.as_person)
+    whose = call.known_agent(wanted.of_agent_id) if wanted.of_agent_id not in (None, me.id) else me
+    found = []
+    for each in call.tx.chat.threads(project.id, whose.id):
+        other = call.tx.agents.find(each.other(whose.id))
+        if other is None or not _may_list(call, me, whose, other):
+            continue
+        found.append(_thread(call, each, whose, other, observing=me.id not in (whose.id, other.id)))
+    shown, more = cut(found, wanted, lambda each: f"{each['agent_id']} {each['with_agent_id']}")
+    return {"success": True, "chats": shown, **more}
+
+
+def _may_list(call: Call, me: Agent, whose: Agent, other: Agent) -> bool:
+    if me.id in (whose.id, other.id):
+        return True
+    try:
+        _refuse_observer(call, me, whose, other)
+    except Refusal:
+        return False
+    return True
+
+
+def _thread(call: Call, thread: Thread, whose: Agent, other: Agent, *, observing: bool) -> dict[str, Any]:
+    newest = call.tx.chat.before(thread.project_id, thread.thread, thread.newest + 1, 1)
+    return {
+        "agent_id": other.id,
+        "name": other.name,
+        "kind": other.kind.value,
+        "with_agent_id": whose.id,
+        "observing": observing,
+        "unread": 0 if observing or not whose.human else call.tx.chat.unseen(thread, whose.id),
+        "newest": mailboxes.shown(call, newest[0]) if newest else None,
+        "newest_at": iso(thread.newest_at),
+        "status": _status(call, thread.project_id, other),
+    }
+
+
+# --- about a task ----------------------------------------------------------------------------------------------------
+
+
+class ListTaskMessages(Paged):
+    task_id: Id = Field(description="The task.")
+
+
+class TaskMessages(Page):
+    messages: list[schemas.Message]
+
+
+@operation(
+    "list_task_messages",
+    grant=Grant.PERSON,
+    parameters=ListTaskMessages,
+    result=TaskMessages,
+    route=Route("GET", "/tasks/{task_id}/messages"),
+    tool=False,
+    reads=True,
+)
+def list_task_messages(call: Call, wanted: ListTaskMessages) -> dict[str, Any]:
+    """What was said about a task, the oldest first: by you, to you, and by those whose threads you may read. A page may
+    hold fewer than its limit."""
+    task = call.task(wanted.task_id)
+    limit, after = wanted.limit or MOST_ABOUT, key_of(wanted.cursor, int)
+    found = call.tx.chat.about(task.id, after[0] if after is not None else 0, limit + 1)
+    more = {"next_cursor": cursor_of(found[limit - 1].sequence)} if len(found) > limit else {}
+    may: dict[str, bool] = {}
+    for each in found:
+        if each.thread not in may:
+            may[each.thread] = _may_read(call, each.thread)
+    return {
+        "success": True,
+        "messages": [mailboxes.shown(call, each) for each in found[:limit] if may[each.thread]],
+        **more,
+    }
+
+
+def _may_read(call: Call, thread: str) -> bool:
+    one, other = (call.tx.agents.find(each) for each in thread.split("|"))
+    return one is not None and other is not None and _may_list(call, call.agent, one, other)
+
+
+# --- conversations of agents -----------------------------------------------------------------------------------------
+
+
+class ListConversations(InProject, Paged):
+    pass
+
+
+class Conversations(Page):
+    conversations: list[schemas.Conversation]
+
+
+@operation(
+    "list_conversations",
+    grant=Grant.PERSON,
+    parameters=ListConversations,
+    result=Conversations,
+    route=Route("GET", "/projects/{project_id}/conversations"),
+    tool=False,
+    reads=True,
+)
+def list_conversations(call: Call, wanted: ListConversations) -> dict[str, Any]:
+    """The conversations of a project's agents, the newest first: who, about what, whose turn, how it ended."""
+    project = call.project(wanted.project_id)
+    found, more = cut(call.tx.chat.conversations(project.id), wanted, lambda each: each.id)
+    return {"success": True, "conversations": [_conversation(each) for each in found], **more}
+
+
+class OneConversation(Parameters):
+    conversation_id: Id = Field(description="The conversation.")
+
+
+class ConversationShown(Result):
+    conversation: schemas.Conversation
+    messages: list[schemas.Message]
+
+
+@operation(
+    "show_conversation",
+    grant=Grant.PERSON,
+    parameters=OneConversation,
+    result=ConversationShown,
+    route=Route("GET", "/conversations/{conversation_id}"),
+    tool=False,
+    reads=True,
+)
+def show_conversation(call: Call, wanted: OneConversation) -> dict[str, Any]:
+    """A conversation of agents below you, with everything that was said."""
+    conversation = _seen(call, wanted.conversation_id)
+    sides = [call.known_agent(each) for each in (conversation.initiator_id, conversation.partner_id)]
+    _refuse_observer(call, call.agent, *sides)
+    messages = call.tx.chat.of_conversation(conversation.id, chat.MOST_TURNS + 1)
+    return {
+        "success": True,
+        "conversation": _conversation(conversation),
+        "messages": [mailboxes.shown(call, each) for each in messages],
+    }
+
+
+@operation(
+    "stop_conversation",
+    grant=Grant.WRITER,
+    parameters=OneConversation,
+    result=ConversationShown,
+    route=Route("POST", "/conversations/{conversation_id}/end"),
+    tool=False,
+)
+def stop_conversation(call: Call, wanted: OneConversation) -> dict[str, Any]:
+    """End a conversation of agents below you. Both sides are told."""
+    call.enter(_seen(call, wanted.conversation_id).project_id)
+    conversation = _seen(call, wanted.conversation_id)
+    sides = [call.known_agent(each) for each in (conversation.initiator_id, conversation.partner_id)]
+    _refuse_observer(call, call.agent, *sides)
+    after = messaging_conversations.end(call, conversation, call.actor.id, "ended_by_person")
+    return {"success": True, "conversation": _conversation(after), "messages": []}
+
+
+def _seen(call: Call, conversation_id: str) -> Conversation:
+    conversation = call.tx.chat.conversation(conversation_id)
+    if conversation is None or not call.sees(conversation.project_id):
+        raise Refusal(
+            Code.CONVERSATION_NOT_FOUND,
+            say("There is no conversation {conversation_id}.", conversation_id=conversation_id),
+            "The list of a project's conversations has their ids.",
+            conversation_id=conversation_id,
+        )
+    return conversation
+
+
+def _conversation(each: Conversation) -> dict[str, Any]:
+    return {
+        "conversation_id": each.id,
+        "project_id": each.project_id,
+        "initiator_id": each.initiator_id,
+        "partner_id": each.partner_id,
+        "purpose": each.purpose,
+        "state": each.state.value,
+        "turn_of": each.turn_of if each.open else None,
+        "turns": each.turns,
+        "max_turns": each.max_turns,
+        "task_id": each.task_id,
+        "delegation_id": each.delegation_id,
+        "created_at": iso(each.created_at),
+        "last_turn_at": iso(each.last_turn_at),
+        "ended_at": iso_or_none(each.ended_at),
+        "ended_by": each.ended_by,
+        "reason": each.reason,
+        "summary": each.summary,
+    }

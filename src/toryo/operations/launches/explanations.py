@@ -1,0 +1,149 @@
+"""Why an agent runs or not, in words for people: one sentence for every reason of the launch tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from toryo.domain.wording import Worded, constant, say, together
+from toryo.operations.launches.placement import Obstacle
+from toryo.workflow.launch import Action, Decision
+
+_WORDS = {
+    "project_paused": "The project is paused; nothing starts in it. Resume it: toryo project resume PRJ.",
+    "agent_not_assigned": "The agent is not a member of the project.",
+    "agent_inactive": "The agent is inactive. Activate it: toryo agent activate ID.",
+    "not_managed": "Nobody starts this agent: it has no provider.",
+    "bad_options": "Its options have a mistake, so it is not started. toryo agent show ID names it; correct it with"
+    " toryo agent edit AGENT --option NAME=VALUE.",
+    "task_withdrawn": "Its main task was taken out of its hands; its process is being stopped.",
+    "runaway": "A guard stopped it: it called without getting anywhere.",
+    "time_limit": "It has run longer than one launch may.",
+    "silent": "Its process is alive but has neither called nor printed for too long.",
+    "budget_exhausted": "Today's budget is used up. It goes on at midnight (UTC), or as soon as the budget is raised: "
+    "toryo project edit PRJ --set budget_per_day=N.",
+    "blocked_without_in_progress": "All its tasks are blocked. Unblock one, or give it another.",
+    "already_running": "It is running, or was started and is about to sign in.",
+    "start_pending": "Its start was ordered; its process has not signed in yet.",
+    "handing_over": "Another agent's session still lives on its task.",
+    "worker_blocked": "It waits, and something below it is blocked or has failed: it is started to decide.",
+    "plan_changed": "It waits, and something new needs it: it is started.",
+    "workers_finished": "It waits, and nothing is outstanding any more: it is started.",
+    "handled_blocked": "It waits, and has seen the block that is left open.",
+    "waiting_for_workers": "It waits for those who work below it.",
+    "waiting_for_delegation": "It waits for a delegation.",
+    "waiting_for_approval": "It waits for an approval.",
+    "waiting_for_person": "It waits for a person.",
+    "has_in_progress_task": "It has a task in progress: it is started as soon as a Coordinator has a free slot.",
+    "no_in_progress_task": "No task of its own is in progress. Move one to in_progress to start it.",
+    "no_chat_work": "Nobody wants to talk to it.",
+    "has_ready_queue_task": "A task of its queue is ready: it is started as soon as a Coordinator has a free slot.",
+    "has_pending_purpose": "Somebody wants to talk to it: it is started as soon as a Coordinator has a free chat slot.",
+}
+
+
+_FAILURES = {
+    "quota": "the quota of its account is used up",
+    "rate_limited": "its model's service said: too many requests",
+    "service_failed": "its model's service failed or did not answer",
+    "not_logged_in": "its program is not logged in on that machine",
+    "model_not_available": "its model is not available",
+    "command_not_found": "its program was not found",
+    "bad_config": "its program or its options are not set up rightly",
+    "could_not_connect": "its process did not sign in",
+    "turn_limit": "its model answered more often than it may in one run",
+    "output_flood": "its process printed without end",
+    "timed_out": "its process ran longer than it may",
+    "time_limit": "its process ran longer than it may",
+    "killed": "its process was killed",
+    "crashed": "its process failed",
+    "runaway": "it called again and again without getting anywhere",
+    "silent": "its process was alive but neither called nor printed",
+    "left_without_answering": "it left while somebody was waiting for its answer",
+}
+
+
+_STEPS = {
+    "report_model": "says which model it is",
+    "get_notifications": "reads what has changed",
+    "get_task": "reads its task",
+    "create_subtasks": "breaks its task down",
+    "execute_task": "works on its task",
+    "start_subtask": "starts its next subtask",
+    "execute_subtask": "works on a subtask",
+    "report_completion": "reports that all is done",
+    "wait_for_delegation": "waits for an answer",
+    "wait_for_others": "waits for others",
+    "wait_for_messages": "waits for messages",
+    "get_pending_messages": "reads its messages",
+    "review_and_resolve_blocks": "looks at what is blocked or has failed",
+    "resolve_dependency_deadlock": "looks why nothing can be started",
+    "situational_awareness": "looks at the situation",
+    "start": "assigns and starts tasks",
+    "adjust": "changes the plan",
+    "wait": "leaves until others are done",
+    "logout": "leaves",
+    "exit": "leaves",
+}
+"""What an agent does that was told this next action, for people."""
+
+
+def said(reason: str) -> Worded:
+    """The sentence for a reason of the launch tables."""
+    return constant(_WORDS.get(reason, reason))
+
+
+def in_short(reason: str) -> str:
+    """The same without what people do about it: for the agent itself."""
+    return _WORDS.get(reason, reason).partition(".")[0] + "."
+
+
+def step(action: str | None) -> Worded | None:
+    """What an agent does that was told this next action."""
+    return constant(_STEPS.get(action, action)) if action is not None else None
+
+
+def explained(decision: Decision, agent_id: str = "AGENT", obstacle: Obstacle | None = None) -> Worded:
+    """`obstacle`: why none of the Coordinators can start it, where it should be."""
+    if obstacle is not None:
+        return say("It should be started, and no Coordinator can: {obstacle}", obstacle=obstacle.words)
+    if decision.reason == "cooling_down":
+        return _cooling_down(decision.facts, agent_id)
+    if decision.reason == "handing_over" and "held_by" in decision.facts:
+        return _handing_over(decision.facts)
+    told = constant(_WORDS.get(decision.reason, decision.words))
+    if "stands_in" in decision.facts and decision.action is Action.START:
+        why = _failure(decision.facts)
+        told = together((told, say("{program} stands in: {why}.", program=decision.facts["stands_in"], why=why)))
+    return together((told, constant("(stopping)"))) if decision.action is Action.STOP else told
+
+
+def _cooling_down(facts: Mapping[str, Any], agent_id: str) -> Worded:
+    return say(
+        "It cools down, because {why}, and is started again by itself."
+        " Once the cause is fixed, `toryo agent resume {agent_id}` starts it sooner.",
+        why=_failure(facts),
+        agent_id=agent_id,
+    )
+
+
+def _handing_over(facts: Mapping[str, Any]) -> Worded:
+    return say(
+        "A session of {agent} still lives on its task. It ends when {agent} leaves, or after the grace time."
+        " At once: toryo sessions --end {session}",
+        agent=facts["held_by"],
+        session=facts.get("held_by_session", "SESSION"),
+    )
+
+
+def _failure(facts: Mapping[str, Any]) -> Worded:
+    """The last failure, in words."""
+    if "account" in facts:
+        return say("the quota of the account {account} is used up", account=facts["account"])
+    return failed(str(facts.get("cooldown", "crashed")))
+
+
+def failed(failure: str) -> Worded:
+    """What a failure means, to go on with after "because"."""
+    known = _FAILURES.get(failure)
+    return constant(known) if known is not None else say("it failed ({failure})", failure=failure)

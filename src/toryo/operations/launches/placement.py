@@ -1,0 +1,103 @@
+"""Which of the Coordinators could start an agent, and if none can: what is missing, and how to get it. For people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from toryo.domain.agents import Agent, Program
+from toryo.domain.launches import Purpose
+from toryo.domain.times import SECOND, Millis
+from toryo.domain.wording import Worded, constant, say
+from toryo.operations.calls.call import Call
+from toryo.storage.keeping import Seen
+from toryo.workflow import programs
+from toryo.workflow.launch import Action, Decision
+from toryo.workflow.snapshot import Snapshot
+
+GONE_AFTER: Millis = 90 * SECOND
+"""Who has not called for so long is no longer counted on (and its launches may be adopted)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """`none`, `no_provider`, `not_listed`, `no_capability` or `no_labels`; and the same for people."""
+
+    code: str
+    words: str
+
+
+def nobody_can(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpose) -> Obstacle | None:
+    """Why a start that is decided will not happen; None: it will, or nothing is to be started."""
+    agent, program = snapshot.agent, programs.chosen(snapshot, purpose)
+    if decision.action is not Action.START or agent is None or program is None:
+        return None
+    return obstacle(agent, program, call.tx.keeping.coordinators(), call.now)
+
+
+def obstacle(agent: Agent, program: Program, coordinators: Iterable[Seen], now: Millis) -> Obstacle | None:
+    """Why nobody can start it; None: somebody can. Of several, what is missing where the least is."""
+    here = [each for each in coordinators if now - each.seen_at <= GONE_AFTER]
+    missing = [(each, _missing(agent, program, each)) for each in here]
+    if any(code is None for _, code in missing):
+        return None
+    if not missing:
+        return Obstacle(
+            "none", constant("none has called for 90 s. Start one: toryo coordinator (toryo up brings one).")
+        )
+    code = max((code for _, code in missing if code is not None), key=_NEAREST.index)
+    return Obstacle(code, _words(code, agent, program, [each for each, its in missing if its == code]))
+
+
+_NEAREST = ("no_provider", "not_listed", "no_capability", "no_labels")
+"""In the order in which they are asked: who fails later lacks less."""
+
+
+def _missing(agent: Agent, program: Program, seen: Seen) -> str | None:
+    if seen.providers is not None and program.provider not in seen.providers:
+        return "no_provider"
+    if seen.agents is not None and agent.id not in seen.agents:
+        return "not_listed"
+    if seen.capabilities is not None and set(seen.capabilities).isdisjoint(agent.capabilities):
+        return "no_capability"
+    return None if agent.labels <= set(seen.labels) else "no_labels"
+
+
+def _words(code: str, agent: Agent, program: Program, near: list[Seen]) -> Worded:
+    names = ", ".join(each.id for each in near)
+    if code == "no_provider":
+        have = ", ".join(sorted({name for each in near for name in each.providers or []})) or "none"
+        return say(
+            "its program {provider} is missing at {names} (there: {have}). Install it there, or give the agent"
+            " another: toryo agent edit {agent_id} --provider NAME",
+            provider=program.provider,
+            names=names,
+            have=have,
+            agent_id=agent.id,
+        )
+    if code == "not_listed":
+        return say(
+            "the files of {names} name other agents only. Add agents.{agent_id} there, or leave agents: out.",
+            names=names,
+            agent_id=agent.id,
+        )
+    if code == "no_capability":
+        wanted = ", ".join(sorted({word for each in near for word in each.capabilities or []})) or "none"
+        return say(
+            "{names} takes only agents with one of the capabilities {wanted}. Give it one: toryo agent edit {agent_id}"
+            " --capability WORD, or change capabilities: in the Coordinator's file.",
+            names=names,
+            wanted=wanted,
+            agent_id=agent.id,
+        )
+    lacking = ", ".join(sorted(agent.labels - set(min(near, key=lambda each: _lacks(agent, each)).labels)))
+    return say(
+        "it asks for a machine with the label {label}, which {names} does not offer. Add it to labels: in the"
+        " Coordinator's file where that is true, or take it out of the agent's provider_options.labels.",
+        label=lacking,
+        names=names,
+    )
+
+
+def _lacks(agent: Agent, seen: Seen) -> int:
+    return len(agent.labels - set(seen.labels))

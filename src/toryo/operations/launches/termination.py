@@ -1,0 +1,249 @@
+"""How sessions and launches end, and what that releases. One way for all causes, so that nothing is left behind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toryo.domain.agents import SYSTEM, program_name
+from toryo.domain.launches import Launch, Purpose, State
+from toryo.domain.moves import Actor
+from toryo.domain.sessions import End, Session
+from toryo.domain.tasks import Status, Task, Wait
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.messaging import conversations
+from toryo.operations.queue import claims
+from toryo.operations.queue.claims import Fate
+from toryo.operations.tasks import commands as task_commands
+from toryo.workflow import launch as rows
+
+GUARD = Actor(SYSTEM, everything=True, guard=True)
+
+_BY_ORDER = frozenset({End.REPORTED, End.LEFT_TO_WAIT, End.TOLD_TO_EXIT})
+_WELL = frozenset({End.REPORTED, End.LEFT_TO_WAIT})
+_NOT_ITS_FAULT = frozenset({End.LEASE_EXPIRED, End.ENDED_BY_PERSON, End.DISMISSED})
+_DECIDED_BY_OTHERS = frozenset({End.REPORTED, End.ENDED_BY_PERSON, End.DISMISSED, End.SUPERSEDED})
+_FROM_OUTSIDE = frozenset({"coordinator_stopped", "could_not_connect", "quota", "rate_limited", "service_failed"})
+"""Classes of exits that say nothing about the agent: a launch that ended so is not one without progress."""
+
+
+USUAL_QUOTA_SECONDS = 1800
+"""Where a message names no time."""
+
+
+def end_session(call: Call, session: Session, why: End, *, counts: bool = False) -> Session:
+    """Ends a session and its launch. `counts`: it left of its own accord, without reporting or being told to."""
+    ended = replace(session, ended_at=call.now, end_reason=why)
+    if call.has_session and session.id == call.session.id:
+        ended = call.change_session(ended_at=call.now, end_reason=why)
+    else:
+        call.tx.sessions.save(session, ended)
+    launch = call.tx.launches.find(session.launch_id)
+    if launch is not None and launch.live:
+        state = State.LOST if why is End.LEASE_EXPIRED else State.EXITED
+        end_launch(call, launch, state, why.value, told=why in _BY_ORDER, claim=_fate(call, session, why))
+    call.tx.hint(f"session:{session.id}")
+    call.event(
+        "session.ended",
+        project_id=session.project_id,
+        agent_id=session.agent_id,
+        session_id=session.id,
+        launch_id=session.launch_id,
+        data={"reason": why.value, "purpose": session.purpose.value, "task_id": session.task_id},
+    )
+    if session.purpose is Purpose.TASK and session.task_id is not None:
+        _leave_task(call, session, why, counts=counts)
+    if session.purpose is Purpose.CHAT:
+        _leave_chat(call, ended, why, counts=counts)
+    if session.runaway is not None:
+        cool(call, session.agent_id, session.purpose, "runaway", None)
+    elif why in _WELL or (session.purpose is Purpose.CHAT and why is End.TOLD_TO_EXIT):
+        _warm(call, session.agent_id, session.purpose, launch)
+    return ended
+
+
+def _fate(call: Call, session: Session, why: End) -> Fate:
+    """What becomes of a queue task that it has claimed: who leaves because it was told to loses nothing by it."""
+    if _obeyed(call, session, why) or _heeded_the_time_limit(call, session, why):
+        return Fate.KEPT if _goes_on_later(call, session) else Fate.RETURNED
+    if why in _DECIDED_BY_OTHERS or (why is not End.LEASE_EXPIRED and _ended_from_outside(call, session)):
+        return Fate.RETURNED
+    return Fate.LOST
+
+
+def _obeyed(call: Call, session: Session, why: End) -> bool:
+    """It was told to leave, for what is not its own doing."""
+    told = why in (End.LEFT_TO_WAIT, End.TOLD_TO_EXIT)
+    return told and not rows.failed_by_itself(session, call.context.limits, call.now)
+
+
+def _heeded_the_time_limit(call: Call, session: Session, why: End) -> bool:
+    """It was told that its time is over, and left; a Coordinator did not have to stop it.
+
+    That costs no attempt, but is a start without progress if it was one: the guard against these ends a row of them.
+    """
+    by_itself = call.has_session and call.session.id == session.id
+    return why is End.TOLD_TO_EXIT and by_itself and rows.ran_its_time(session, call.context.limits, call.now)
+
+
+def _goes_on_later(call: Call, session: Session) -> bool:
+    agent = call.tx.agents.find(session.agent_id)
+    member = bool(call.tx.agents.members_among(session.project_id, [session.agent_id]))
+    return member and agent is not None and agent.active and agent.managed
+
+
+def _warm(call: Call, agent_id: str, purpose: Purpose, launch: Launch | None) -> None:
+    """A success clears failures; that of a stand-in does not prove that the own program can be used again."""
+    row = call.tx.agents.cooldowns(agent_id).get(purpose.value)
+    if row is None:
+        return
+    until, _, _, failed = row
+    if failed in (None, program_of(launch)) or until <= call.now:
+        call.tx.agents.warm(agent_id, purpose.value)
+
+
+def program_of(launch: Launch | None) -> str | None:
+    """The name of the program that a launch was for."""
+    return None if launch is None or launch.provider is None else program_name(launch.provider, launch.model)
+
+
+def end_launch(
+    call: Call, launch: Launch, state: State, reason: str, *, told: bool = False, claim: Fate = Fate.RETURNED
+) -> Launch:
+    """The launch is over: the next may start at once. One that nobody signed in for has not used what it claimed."""
+    ended = replace(
+        launch, state=state, ended_at=call.now, end_reason=reason, told_to_leave=launch.told_to_leave or told
+    )
+    call.tx.launches.save(launch, ended)
+    claims.release_launch(call, launch.id, launch.task_id, claim)
+    call.event(
+        f"launch.{state.value}",
+        project_id=launch.project_id,
+        agent_id=launch.agent_id,
+        launch_id=launch.id,
+        data={"reason": reason, "purpose": launch.purpose.value, "task_id": launch.task_id},
+    )
+    call.tx.hint(WORK, f"project:{launch.project_id}", f"launch:{launch.id}")
+    return ended
+
+
+def _leave_chat(call: Call, session: Session, why: End, *, counts: bool) -> None:
+    """One that left of its own accord, with work in hand and nothing done, is not started again at once."""
+    box = call.tx.chat.mailbox(session.project_id, session.agent_id)
+    did_nothing = box.version == (session.fetched_event or 0)
+    conversations.leave(call, session, why)
+    wanted = call.chat_snapshot(session.agent_id, session.project_id).talk.wanted
+    if counts and did_nothing and wanted and session.runaway is None:
+        cool(call, session.agent_id, Purpose.CHAT, "left_without_answering", None)
+
+
+def _leave_task(call: Call, session: Session, why: End, *, counts: bool) -> None:
+    task = call.tx.tasks.find(session.task_id or "")
+    if task is None:
+        return
+    changes: dict[str, int] = {"left_at": call.now, "left_event": call.tx.events.last()}
+    if task.in_progress and task.assignee_id == session.agent_id:
+        if counts or why in _BY_ORDER:  # an end that was told breaks the row
+            changes["unreported_ends"] = task.unreported_ends + 1 if counts else 0
+        if why in _NOT_ITS_FAULT or _obeyed(call, session, why) or _ended_from_outside(call, session):
+            changes["idle_launches"] = max(0, task.idle_launches - 1)
+    after = call.tx.tasks.save(task, replace(task, **changes))  # type: ignore[arg-type]
+    if counts and after.unreported_ends >= call.context.limits.unreported_ends:
+        block_by_guard(call, after, "agent_left_without_reporting")
+
+
+def _ended_from_outside(call: Call, session: Session) -> bool:
+    """Its project rests, or its process ended for what is neither its own doing nor its task's."""
+    project, launch = call.tx.projects.find(session.project_id), call.tx.launches.find(session.launch_id)
+    exit_class = (launch.exit_error or "").split(":", 1)[0].strip() if launch is not None else ""
+    return exit_class in _FROM_OUTSIDE or project is None or not project.active
+
+
+def block_by_guard(call: Call, task: Task, reason: str) -> None:
+    """A guard blocks a task: only a person lifts that."""
+    if not task.in_progress:
+        return
+    task_commands.move(call, call.ground(task), task, Status.BLOCKED, reason, actor=GUARD)
+    call.event("guard.blocked", task=task, actor=GUARD, data={"reason": reason})
+
+
+def record_wait(call: Call, task: Task, kind: str) -> None:
+    """The owner leaves to wait: recorded in the transaction that ends its session."""
+    wait = Wait(kind, call.now, call.tx.events.last())
+    call.tx.tasks.save(task, replace(task, wait=wait))
+    call.event("task.waiting", task=task, data={"for": kind})
+
+
+def lapse(call: Call, launch: Launch | None, session: Session | None) -> bool:
+    """Ends what has run out by now: a launch past its deadline, a session whose lease is over. True if one had."""
+    if session is not None and not session.over and session.expires_at <= call.now:
+        end_session(call, session, End.LEASE_EXPIRED)
+        return True
+    if launch is not None and launch.state is State.ORDERED and launch.deadline <= call.now:
+        end_launch(call, launch, State.EXPIRED, "not_signed_in")
+        if launch.seen_at is not None:
+            cool(call, launch.agent_id, launch.purpose, "could_not_connect", None)
+        return True
+    return False
+
+
+def explain_missing(call: Call, launch: Launch, reason: str, seconds: int | None) -> int | None:
+    """Why nobody has signed in for a launch that has expired: known when its process has ended, and no new failure."""
+    row = call.tx.agents.cooldowns(launch.agent_id).get(launch.purpose.value)
+    if row is None or row[0] <= call.now or row[1] != "could_not_connect":
+        return None
+    until = call.now + seconds * _with_margin(call) if seconds is not None else row[0]
+    call.tx.agents.cool(launch.agent_id, launch.purpose.value, until, reason, row[2], program_of(launch))
+    call.event(
+        "agent.cooling_down",
+        agent_id=launch.agent_id,
+        data={"purpose": launch.purpose.value, "reason": reason, "until": until, "failures": row[2]},
+    )
+    call.tx.hint(WORK)
+    return until
+
+
+def cool_account(call: Call, account: str, reason: str, seconds: int | None, agent_id: str) -> int:
+    """The quota of an account is used up: nobody who works on it is started until a moment that the server knows.
+
+    `seconds` as the message named them, with a margin of 10 %; half an hour where it named none. Of several messages
+    the one that says longest counts: they may speak of different limits (of the hour, of the week).
+    """
+    wait = (seconds or USUAL_QUOTA_SECONDS) * _with_margin(call)
+    known, _ = call.tx.agents.accounts([account]).get(account, (0, ""))
+    until: int = max(known, call.now + wait)
+    call.tx.agents.cool_account(account, until, reason)
+    call.event("account.used_up", agent_id=agent_id, data={"account": account, "reason": reason, "until": until})
+    call.tx.hint(WORK)
+    return until
+
+
+def _with_margin(call: Call) -> int:
+    """Milliseconds to wait for each second that a message names."""
+    return 1000 + 10 * call.context.limits.quota_margin_percent
+
+
+def cool(
+    call: Call, agent_id: str, purpose: Purpose, reason: str, seconds: int | None, program: str | None = None
+) -> int:
+    """A failed start or run: the agent is not started until a moment that the server knows; answers that moment.
+
+    60 s, doubling to 3600 s; `seconds` from a quota message count instead, with a margin of 10 %. `program` names the
+    one that failed: another may stand in. When that one fails too, the agent waits until both may be used again.
+    """
+    limits = call.context.limits
+    before = call.tx.agents.cooldowns(agent_id).get(purpose.value)
+    failures = (before[2] if before else 0) + 1
+    wait = min(limits.cooldown * 2 ** min(failures - 1, 20), limits.longest_cooldown)
+    if seconds is not None:
+        wait = seconds * _with_margin(call)
+    until: int = call.now + wait
+    if before is not None and before[0] > call.now and before[3] != program:
+        until, program = max(until, before[0]), None
+    call.tx.agents.cool(agent_id, purpose.value, until, reason, failures, program)
+    call.event(
+        "agent.cooling_down",
+        agent_id=agent_id,
+        data={"purpose": purpose.value, "reason": reason, "until": until, "failures": failures},
+    )
+    call.tx.hint(WORK)
+    return until

@@ -1,0 +1,341 @@
+"""Conversations and delegations as they change: by whoever talks, by the passing of time, and by a session's end.
+
+Their rules are in `domain/chat.py`; here they are stored, everybody concerned is told, and the task hears of its end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from toryo.domain import chat, ids
+from toryo.domain.agents import Agent
+from toryo.domain.chat import Conversation, Delegation
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.handover import Note
+from toryo.domain.launches import Purpose
+from toryo.domain.projects import Project
+from toryo.domain.sessions import End, Session
+from toryo.domain.texts import one_line, quoted
+from toryo.domain.times import Millis
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.messaging import mailboxes
+from toryo.operations.tasks import commands as task_commands
+
+_LAST = 6
+"""Messages that a summary, or a result the server writes itself, shows."""
+_BRIEF = 500
+
+_IN_ORDER = frozenset({End.LOGGED_OUT, End.TOLD_TO_EXIT})
+
+
+# --- conversations ---------------------------------------------------------------------------------------------------
+
+
+def start(
+    call: Call,
+    project: Project,
+    partner: Agent,
+    purpose: str,
+    initial_message: str,
+    max_turns: int,
+    delegation: Delegation | None,
+) -> tuple[Conversation, bool]:
+    """A new conversation with its first turn; the open one of the pair (and False) where there is one."""
+    agent = call.agent
+    low, high = sorted((agent.id, partner.id))
+    lapse(call, project.id, agent.id)
+    present = call.tx.chat.open_between(project.id, low, high)
+    if present is not None:
+        return present, False
+    _refuse_too_many(call, project.id, low, high)
+    conversation = Conversation(
+        id=call.new_id(ids.CONVERSATION),
+        project_id=project.id,
+        low_id=low,
+        high_id=high,
+        initiator_id=agent.id,
+        partner_id=partner.id,
+        purpose=purpose,
+        state=chat.State.PENDING,
+        turns=1,
+        max_turns=max_turns,
+        turn_of=partner.id,
+        delegation_id=delegation.id if delegation is not None else None,
+        task_id=delegation.task_id if delegation is not None else None,
+        created_at=call.now,
+        last_turn_at=call.now,
+    )
+    call.tx.chat.add_conversation(conversation)
+    if delegation is not None:
+        _save_delegation(call, delegation, conversation_id=conversation.id)
+    mailboxes.store(
+        call,
+        project.id,
+        agent.id,
+        partner,
+        initial_message,
+        conversation_id=conversation.id,
+        related_task_id=conversation.task_id,
+    )
+    _tell(call, conversation, "conversation.started")
+    return conversation, True
+
+
+def _refuse_too_many(call: Call, project_id: str, low: str, high: str) -> None:
+    limit = call.context.talk.conversations_per_hour
+    if call.tx.chat.started_since(project_id, low, high, call.now - chat.CONVERSATION_WINDOW) >= limit:
+        raise Refusal(
+            Code.RATE_LIMITED,
+            f"{low} and {high} have started {limit} conversations within an hour; that is the limit.",
+            "Report what there is (report_delegation_completed), or try again later.",
+            limit=limit,
+        )
+
+
+def take_turn(call: Call, conversation: Conversation, content: str) -> Conversation:
+    """One turn of the caller's: checked, counted and stored in one act. Raises Refusal."""
+    agent = call.agent
+    after = chat.with_turn(_after_time(call, conversation), agent.id, call.now)
+    partner = call.known_agent(conversation.other(agent.id))
+    mailboxes.store(
+        call,
+        conversation.project_id,
+        agent.id,
+        partner,
+        content,
+        conversation_id=conversation.id,
+        related_task_id=conversation.task_id,
+    )
+    _keep(call, conversation, after)
+    return after
+
+
+def end(
+    call: Call, conversation: Conversation, by: str | None, reason: str, summary: str | None = None
+) -> Conversation:
+    """Ends it for both. Raises Refusal if it is over."""
+    after = chat.ended(_after_time(call, conversation), by, reason, call.now, summary)
+    _keep(call, conversation, after)
+    return after
+
+
+def join(call: Call, conversation: Conversation) -> Conversation:
+    """The invited side has fetched the invitation."""
+    after = chat.joined(conversation, call.now)
+    call.tx.chat.save_conversation(conversation, after)
+    _tell(call, after, "conversation.joined")
+    return after
+
+
+def lapse(call: Call, project_id: str, agent_id: str) -> bool:
+    """Ends those of an agent that have waited too long. True if any had."""
+    ended = [lapse_one(call, each) for each in call.tx.chat.unsettled(project_id, agent_id)]
+    return any(ended)
+
+
+def lapse_one(call: Call, conversation: Conversation) -> bool:
+    """Whether the passing of time has changed it."""
+    after = chat.after_time(conversation, call.now, call.context.talk)
+    if after is None:
+        return False
+    _keep(call, conversation, after)
+    return True
+
+
+def _after_time(call: Call, conversation: Conversation) -> Conversation:
+    """As it is now: what has run out by now is over, whether or not anybody has noticed."""
+    return chat.after_time(conversation, call.now, call.context.talk) or conversation
+
+
+def _keep(call: Call, before: Conversation, after: Conversation) -> None:
+    """Stores what it has become; where it is over now, both sides, its delegation and its task hear of it."""
+    call.tx.chat.save_conversation(before, after)
+    if before.open and not after.open:
+        mailboxes.forget_over(call, after.project_id, after.low_id, after.high_id)
+        _summarise(call, after)
+        _hand_back(call, after)
+        _tell(call, after, "conversation.expired" if after.state is chat.State.EXPIRED else "conversation.ended")
+    elif before.state is not after.state:
+        mailboxes.touch(call, after.project_id, after.low_id, after.high_id)
+
+
+def _tell(call: Call, conversation: Conversation, kind: str) -> None:
+    task = call.tx.tasks.find(conversation.task_id) if conversation.task_id else None
+    call.event(
+        kind,
+        task=task,
+        project_id=conversation.project_id,
+        agent_id=conversation.partner_id,
+        data={
+            "conversation_id": conversation.id,
+            "initiator": conversation.initiator_id,
+            "partner": conversation.partner_id,
+            "turns": conversation.turns,
+            "max_turns": conversation.max_turns,
+            "ended_by": conversation.ended_by,
+            "reason": conversation.reason,
+        },
+    )
+    mailboxes.wake(call, conversation.project_id, conversation.low_id, conversation.high_id)
+
+
+def _summarise(call: Call, conversation: Conversation) -> None:
+    """On ending, a summary is a progress note of the task it was for."""
+    task = call.tx.tasks.find(conversation.task_id) if conversation.task_id else None
+    if task is None:
+        return
+    said = call.tx.chat.of_conversation(conversation.id, _LAST)
+    note = Note(
+        id=call.new_id(ids.NOTE),
+        task_id=task.id,
+        session_id=None,
+        author_id=conversation.ended_by or conversation.initiator_id,
+        progress=f"Conversation of {conversation.initiator_id} with {conversation.partner_id} about "
+        f"{quoted(conversation.purpose[:_BRIEF])}: over after {conversation.turns} turns ({conversation.reason}).",
+        findings=conversation.summary
+        or "\n".join(f"{each.from_agent_id}: {one_line(each.content[:_BRIEF])}" for each in said),
+        blockers=None,
+        next_steps=None,
+        created_at=call.now,
+    )
+    call.tx.handovers.add_note(note)
+    call.event("note.saved", task=task, data={"note_id": note.id, "conversation_id": conversation.id})
+
+
+# --- delegations -----------------------------------------------------------------------------------------------------
+
+
+def _hand_back(call: Call, conversation: Conversation) -> None:
+    """Delegations of either side that were parked for the other's answer are handed out again: somebody reports them.
+
+    Also those that the conversation was not begun for: no other answer will come.
+    """
+    for agent_id in (conversation.low_id, conversation.high_id):
+        for each in call.tx.chat.open_delegations(conversation.project_id, agent_id):
+            if each.parked and each.target_agent_id == conversation.other(agent_id):
+                call.tx.chat.save_delegation(each, chat.handed_back(each))
+
+
+def _save_delegation(call: Call, delegation: Delegation, **fields: Any) -> Delegation:
+    after = replace(delegation, **fields)
+    call.tx.chat.save_delegation(delegation, after)
+    return after
+
+
+def take(call: Call, delegation: Delegation) -> Delegation:
+    """Fetched by the calling chat session, whose lease is the delegation's."""
+    after = chat.taken(delegation, call.session.id, call.now)
+    call.tx.chat.save_delegation(delegation, after)
+    _event(call, after, "delegation.processing", fact=False)
+    return after
+
+
+def finish(call: Call, delegation: Delegation, result: Any, *, success: bool) -> Delegation:
+    """It is over; the task is told, and what waited for it goes on."""
+    change = chat.completed if success else chat.failed
+    after = change(delegation, result, call.now)
+    call.tx.chat.save_delegation(delegation, after)
+    _over(call, after)
+    return after
+
+
+def lapse_delegation(call: Call, delegation: Delegation) -> bool:
+    """An open delegation that has waited too long has failed."""
+    if call.now < delegation.created_at + call.context.talk.delegation_timeout:
+        return False
+    finish(call, delegation, "timed_out", success=False)
+    return True
+
+
+def _over(call: Call, delegation: Delegation) -> None:
+    _event(call, delegation, f"delegation.{delegation.status.value}", fact=True)
+    mailboxes.touch(call, delegation.project_id, delegation.agent_id)
+    call.tx.hint(WORK, f"task:{delegation.root_id}")
+    session = call.tx.sessions.live_of(delegation.project_id, delegation.agent_id).get(Purpose.TASK)
+    task = call.tx.tasks.find(delegation.task_id)
+    if session is not None and task is not None and session.task_id == task.id:
+        result = delegation.result if isinstance(delegation.result, str) else str(delegation.result or "")
+        told = f"Delegation {delegation.id} to {delegation.target_agent_id} {delegation.status.value}: {result[:2000]}"
+        task_commands.notify(call, task, session.agent_id, session.id, "message", told)
+
+
+def _event(call: Call, delegation: Delegation, kind: str, *, fact: bool) -> None:
+    call.event(
+        kind,
+        task=call.tx.tasks.find(delegation.task_id),
+        agent_id=delegation.agent_id,
+        fact=fact,
+        data={
+            "delegation_id": delegation.id,
+            "target": delegation.target_agent_id,
+            "attempt": delegation.attempt,
+            "await_result": delegation.await_result,
+        },
+    )
+
+
+# --- the end of a chat session ---------------------------------------------------------------------------------------
+
+
+def leave(call: Call, session: Session, why: End) -> None:
+    """What a chat session that is over had in hand: taken back, parked, finished, or given to the next one."""
+    mailboxes.take_back(call, session)
+    in_order = why in _IN_ORDER and session.runaway is None
+    for each in call.tx.chat.open_delegations(session.project_id, session.agent_id):
+        if each.session_id == session.id:
+            _let_go(call, each, in_order=in_order)
+    box = call.tx.chat.mailbox(session.project_id, session.agent_id)
+    left_at = min(call.now, session.expires_at)  # a panel opened since a lease ran out was not served by it
+    call.tx.chat.save_mailbox(replace(box, left_at=left_at, version=box.version + 1))
+    if not in_order and why not in (End.ENDED_BY_PERSON, End.DISMISSED) and session.runaway is None:
+        _ask_again(call, session, left_at)
+    mailboxes.wake(call, session.project_id, session.agent_id)
+
+
+def _ask_again(call: Call, session: Session, left_at: Millis) -> None:
+    """It was lost while people had its panel open: they are still there, and want the next one."""
+    heard_after = call.now - call.context.talk.viewer_lease
+    for each in call.tx.chat.viewers(session.project_id, session.agent_id, heard_after):
+        call.tx.chat.save_viewer(each, replace(each, opened_at=max(each.opened_at, left_at + 1)))
+
+
+def _let_go(call: Call, delegation: Delegation, *, in_order: bool) -> None:
+    conversation = call.tx.chat.conversation(delegation.conversation_id) if delegation.conversation_id else None
+    if in_order and conversation is not None and not conversation.open:
+        came = conversation.state is not chat.State.EXPIRED
+        finish(call, delegation, _outcome(call, conversation), success=came)
+        return
+    if in_order and (conversation is not None or _answer_awaited(call, delegation)):
+        call.tx.chat.save_delegation(delegation, chat.parked(delegation))
+        _event(call, delegation, "delegation.parked", fact=False)
+        return
+    after = chat.lost(delegation, call.now, call.context.talk)
+    call.tx.chat.save_delegation(delegation, after)
+    if after.open:
+        _event(call, after, "delegation.returned", fact=False)
+    else:
+        _over(call, after)
+
+
+def _answer_awaited(call: Call, delegation: Delegation) -> bool:
+    """A person has been written to since it was fetched, and not written back; with an agent a conversation is open."""
+    agent_id, target_id = delegation.agent_id, delegation.target_agent_id
+    if not call.known_agent(target_id).human:
+        low, high = sorted((agent_id, target_id))
+        return call.tx.chat.open_between(delegation.project_id, low, high) is not None
+    since: Millis = delegation.processed_at or delegation.created_at
+    said = call.tx.chat.nth_last(delegation.project_id, agent_id, target_id, 1)
+    heard = call.tx.chat.nth_last(delegation.project_id, target_id, agent_id, 1)
+    return said is not None and said >= since and (heard is None or heard <= said)
+
+
+def _outcome(call: Call, conversation: Conversation) -> dict[str, Any]:
+    """What the server reports of a conversation that nobody reported."""
+    said = call.tx.chat.of_conversation(conversation.id, _LAST)
+    return {
+        "summary": conversation.summary,
+        "reason": conversation.reason,
+        "turns": conversation.turns,
+        "messages": [{"from": each.from_agent_id, "content": each.content[:_BRIEF]} for each in said],
+    }

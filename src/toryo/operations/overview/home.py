@@ -1,0 +1,253 @@
+"""The first glance: what needs you, what happened meanwhile, who does what, what is held, what is used up, what runs.
+
+In the order in which a person decides. How it is read stands in `picture.py`, the team in `strip.py`, the queue in
+`holding.py`, what needs somebody in `needs.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, Field
+from typing_extensions import TypedDict
+
+import toryo
+from toryo.domain import needs as domain
+from toryo.domain import usages
+from toryo.domain.times import DAY, MINUTE, Millis, iso, iso_or_none, of_datetime
+from toryo.operations.calls import rendering
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import NoParameters, Parameters, Route, operation
+from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.results import Result
+from toryo.operations.calls.schemas import Disk, Need
+from toryo.operations.launches import explanations
+from toryo.operations.launches.placement import GONE_AFTER
+from toryo.operations.overview import needs, queue_status, team_status
+from toryo.operations.overview.queue_status import QueueTruth
+from toryo.operations.overview.state import Picture
+from toryo.operations.overview.team_status import Member
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+MOST = 50
+
+
+class ShowOverview(Parameters):
+    project_id: Id | None = Field(None, description="Only this project.")
+    since: AwareDatetime | None = Field(None, description="Since when you have been away; default: your last visit.")
+
+
+class RankedNeed(Need):
+    """`blocks`: how many open tasks cannot go on before."""
+
+    blocks: int
+
+
+class EndedTask(TypedDict):
+    task_id: str
+    title: str
+    at: str
+
+
+class Since(TypedDict):
+    """`at` is null where nobody was away: nothing is told then. `decided` counts approvals, rejections, and blocks and
+    failures that were lifted; `spent_usd` is the price of the launches that have used something since."""
+
+    at: str | None
+    completed_in_all: int
+    failed_in_all: int
+    completed: list[EndedTask]
+    failed: list[EndedTask]
+    decided: int
+    spent_usd: float | None
+
+
+class CoolingDown(TypedDict):
+    name: str
+    kind: Literal["agent", "account"]
+    reason: str
+    explanation: str
+    until: str
+
+
+class SpentToday(TypedDict):
+    project_id: str
+    name: str
+    tokens: int
+    cost_usd: float | None
+    budget_usd: float | None
+
+
+class Fuel(TypedDict):
+    cooldowns: list[CoolingDown]
+    today: list[SpentToday]
+
+
+class SeenCoordinator(TypedDict):
+    coordinator_id: str
+    providers: list[str]
+    seen_at: str
+    running: int
+    away: bool
+    disk: Disk | None
+
+
+class Plant(TypedDict):
+    version: str
+    database: str
+    database_bytes: int
+    coordinators: list[SeenCoordinator]
+
+
+class Overview(Result):
+    needs: list[RankedNeed]
+    since: Since
+    team: list[Member]
+    queue: QueueTruth
+    fuel: Fuel
+    plant: Plant
+    last_event: int
+
+
+@operation(
+    "show_overview",
+    grant=Grant.PERSON,
+    parameters=ShowOverview,
+    result=Overview,
+    route=Route("GET", "/overview"),
+    tool=False,
+    reads=True,
+)
+def show_overview(call: Call, wanted: ShowOverview) -> dict[str, Any]:
+    """The first glance: what needs you, the heaviest first (work that waits for it, times its age); what happened since
+    your last visit; the team; what is ready and what is held by what; what is used up; and what runs all this."""
+    last = call.tx.events.last()
+    picture = Picture(call, wanted.project_id)
+    team = team_status.members(picture)
+    return {
+        "success": True,
+        "needs": _needs(picture, wanted.project_id),
+        "since": _since(picture, _left_at(call, wanted)),
+        "team": team,
+        "queue": queue_status.truth(picture, team),
+        "fuel": _fuel(picture),
+        "plant": _plant(picture),
+        "last_event": last,
+    }
+
+
+# --- what needs you --------------------------------------------------------------------------------------------------
+
+
+def _needs(picture: Picture, only: str | None) -> list[dict[str, Any]]:
+    found = needs.of(picture.call, picture.call.agent, picture)
+    seen = [each for each in found if each.project_id in picture.projects or (each.project_id is None and not only)]
+    count = queue_status.behind(picture)
+    weighed = [(_blocks(picture, each, count), each) for each in seen]
+    weighed.sort(key=lambda pair: (-max(1, pair[0]) * max(MINUTE, picture.now - pair[1].since), pair[1].order))
+    return [{**needs.shown(need), "blocks": blocks} for blocks, need in weighed]
+
+
+def _blocks(picture: Picture, need: domain.Need, count: Callable[[str], int]) -> int:
+    """Behind a task: all that waits for it. Behind an agent or a budget: the main tasks that cannot be worked on."""
+    if need.task_id is not None:
+        return count(need.task_id)
+    main = picture.main_tasks.items()
+    if need.kind.value == "budget_used_up":
+        return sum(len(tasks) for (_, project_id), tasks in main if project_id == need.project_id)
+    return sum(len(tasks) for (agent_id, _), tasks in main if agent_id == need.agent_id)
+
+
+# --- since you left --------------------------------------------------------------------------------------------------
+
+
+def _left_at(call: Call, wanted: ShowOverview) -> Millis | None:
+    if wanted.since is None:
+        return call.tx.glances.last_visit(call.agent.id)
+    return of_datetime(wanted.since)
+
+
+def _since(picture: Picture, at: Millis | None) -> dict[str, Any]:
+    glances, projects = picture.call.tx.glances, list(picture.projects)
+    told: dict[str, Any] = {"at": iso_or_none(at), "decided": 0, "spent_usd": None}
+    for status in ("completed", "failed"):
+        ended = glances.ended_since(status, projects, at, MOST) if at is not None else None
+        told[f"{status}_in_all"] = ended.many if ended is not None else 0
+        told[status] = [
+            {"task_id": task_id, "title": title, "at": iso(when)}
+            for task_id, title, when in (ended.newest if ended is not None else ())
+        ]
+    if at is not None:
+        told["decided"] = glances.decided_since(projects, at)
+        told["spent_usd"] = glances.spent_since(projects, at, usages.day_of(at - DAY))
+    return told
+
+
+class Visited(Result):
+    at: str
+
+
+@operation(
+    "dismiss_news",
+    grant=Grant.PERSON,
+    result=Visited,
+    route=Route("POST", "/visits"),
+    tool=False,
+)
+def dismiss_news(call: Call, _: NoParameters) -> dict[str, Any]:
+    """You have seen what happened while you were away: from now on the overview tells what happens after this."""
+    call.tx.glances.visited(call.agent.id, call.now)
+    return {"success": True, "at": iso(call.now)}
+
+
+# --- fuel and plant --------------------------------------------------------------------------------------------------
+
+
+def _fuel(picture: Picture) -> dict[str, Any]:
+    here = {agent_id for agent_id, _ in picture.places}
+    agents = [
+        (picture.agents[agent_id].name, "agent", cooldown.reason, cooldown.until)
+        for agent_id, by_purpose in picture.cooldowns.items()
+        if agent_id in here
+        for cooldown in [max(by_purpose.values(), key=lambda each: each.until)]
+    ]
+    accounts = [(name, "account", each.reason, each.until) for name, each in picture.accounts.items()]
+    cooling = sorted((*accounts, *agents), key=lambda each: each[3])
+    return {
+        "cooldowns": [
+            {"name": name, "kind": kind, "reason": why, "explanation": explanations.failed(why), "until": iso(until)}
+            for name, kind, why, until in cooling
+        ],
+        "today": [_today(picture, project_id) for project_id in picture.projects],
+    }
+
+
+def _today(picture: Picture, project_id: str) -> dict[str, Any]:
+    project, (tokens, cost) = picture.projects[project_id], picture.spent_today.get(project_id, (0, None))
+    return {
+        "project_id": project_id,
+        "name": project.name,
+        "tokens": tokens,
+        "cost_usd": cost,
+        "budget_usd": project.settings.budget_per_day,
+    }
+
+
+def _plant(picture: Picture) -> dict[str, Any]:
+    return {
+        "version": toryo.__version__,
+        "database": picture.call.tx.connection.dialect,
+        "database_bytes": picture.call.tx.keeping.database_bytes(),
+        "coordinators": [
+            {
+                "coordinator_id": each.id,
+                "providers": each.providers or [],
+                "seen_at": iso(each.seen_at),
+                "running": each.running,
+                "away": picture.now - each.seen_at > GONE_AFTER,
+                "disk": rendering.disk(each.disk),
+            }
+            for each in picture.coordinators
+        ],
+    }

@@ -1,0 +1,676 @@
+"""What needs people, derived from facts whenever it is asked: nothing of it is stored, so nothing of it is ever stale.
+
+`SOURCES` has one function for each thing a person may be needed for; what is stuck (`operations/overview/stuck.py`) comes last,
+where none of them has a word for it. Whom it concerns: a request, everybody who may
+judge it; anything else, the person next above the agent; where nobody stands above, the owners.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from toryo.domain import moves, people, usages
+from toryo.domain.agents import Agent, Role, mistakes_of, superiors
+from toryo.domain.chat import Delegation, DelegationStatus, MessageKind
+from toryo.domain.ground import Hindrance
+from toryo.domain.needs import Action, Kind, Need, Request, requested
+from toryo.domain.projects import Project
+from toryo.domain.projects import Status as ProjectStatus
+from toryo.domain.tasks import Details, Status, Task
+from toryo.domain.times import DAY, Millis, iso
+from toryo.domain.wording import Worded, constant, say, together
+from toryo.domain.worktrees import Worktree
+from toryo.operations.calls import failed_logins
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.permissions import Login
+from toryo.operations.directory import rights
+from toryo.operations.overview import stuck
+from toryo.operations.overview.state import Picture
+from toryo.storage.needs import Unseen
+
+BRIEF = 500
+"""Characters of somebody's words that an item shows."""
+FAILED_WITHIN: Millis = 30 * DAY
+"""A failure that nobody has minded for so long stands in the lists of tasks only."""
+MOST_FAILED = 500
+
+_MENDED_BY_PEOPLE = {
+    "not_logged_in": "Its program is not logged in. Log in where its Coordinator runs, then resume it.",
+    "command_not_found": "Its program was not found. Install it where its Coordinator runs, then resume it.",
+    "model_not_available": "Its model is not available. Give it another one, or access to this one.",
+    "bad_config": "Its configuration has a mistake. Mend it, then resume the agent.",
+}
+"""Failures that time does not mend."""
+_RAN_AWAY = {
+    "runaway": "It called again and again without getting anywhere.",
+    "time_limit": "It ran longer than it may.",
+    "timed_out": "It ran longer than it may.",
+    "silent": "It was alive, but neither called nor printed.",
+    "turn_limit": "Its model answered more often than it may in one run.",
+    "output_flood": "It printed without end.",
+}
+"""Failures that a guard has made an end of; it is started again when its cooldown is over."""
+_NO_REASON = "No reason was given."
+_GUARDS = {
+    "agent_left_without_reporting": "Its agent has left without reporting, again and again.",
+    "no_progress": "Its agent was started again and again, and nothing came of it.",
+}
+
+
+def of(call: Call, person: Agent, picture: Picture | None = None) -> list[Need]:
+    """What needs this person, the most urgent first. Of a `picture` that was taken already: in its projects."""
+    return [each for each in _found(_View(call, [person]), picture) if each.person_id == person.id]
+
+
+def of_everybody(call: Call) -> list[Need]:
+    """What needs any of the people who are active."""
+    return _found(_View(call, None))
+
+
+def shown(need: Need) -> dict[str, Any]:
+    """A need as people and programs are shown it."""
+    return {
+        "kind": need.kind.value,
+        "key": need.key,
+        "project_id": need.project_id,
+        "task_id": need.task_id,
+        "agent_id": need.agent_id,
+        "title": need.title,
+        "text": need.text,
+        "since": iso(need.since),
+        "actions": [{"name": each.name, "command": each.command} for each in need.actions],
+        "request": asdict(need.request) if need.request is not None else None,
+    }
+
+
+class _View:
+    """Agents and projects, read once; and whom something concerns. `people` are those it is asked for."""
+
+    def __init__(self, call: Call, people: Collection[Agent] | None) -> None:
+        self.call = call
+        self.now = call.now
+        self.agents = {each.id: each for each in call.tx.agents.all()}
+        self.tree = {each.id: each.reports_to for each in self.agents.values()}
+        everybody = (each for each in self.agents.values() if each.human and each.active)
+        self.people = frozenset(each.id for each in (everybody if people is None else people))
+        all_projects = call.tx.projects.all()
+        self.projects = frozenset(each.id for each in all_projects if each.status is not ProjectStatus.ARCHIVED)
+        self._places: dict[str, frozenset[str]] = {}
+
+    def name(self, agent_id: str | None) -> str:
+        agent = self.agents.get(agent_id or "")
+        return agent.name if agent is not None else agent_id or "nobody"
+
+    def human(self, agent_id: str | None) -> bool:
+        agent = self.agents.get(agent_id or "")
+        return agent is not None and agent.human
+
+    def judges(self, agent_id: str | None, project_id: str | None) -> list[str]:
+        """The people above an agent; where there is none, the owners."""
+        return self._above(agent_id, project_id) or self._owners()
+
+    def responsible(self, agent_id: str | None, project_id: str | None) -> list[str]:
+        """The person next above an agent; where there is none, the owners."""
+        return self._above(agent_id, project_id)[:1] or self._owners()
+
+    def _above(self, agent_id: str | None, project_id: str | None) -> list[str]:
+        """Those who are active and see the project, the nearest first."""
+        above = [self.agents[each] for each in superiors(agent_id or "", self.tree)]
+        return [each.id for each in above if each.human and each.active and self._sees(each, project_id)]
+
+    def _owners(self) -> list[str]:
+        return [each.id for each in self.agents.values() if each.human and each.active and each.role is Role.OWNER]
+
+    def owns(self, person_id: str) -> bool:
+        """Whether a person may do what only owners may: with the login they ask with; else with their account."""
+        caller = self.call.caller
+        if caller.agent is not None and caller.agent.id == person_id and caller.login is not None:
+            return caller.login is Login.OWNER
+        return people.role_of(self.agents[person_id], self.call.tx.people.account(person_id)) == people.OWNER
+
+    def _sees(self, person: Agent, project_id: str | None) -> bool:
+        if project_id is None or person.role is Role.OWNER:
+            return True
+        if person.id not in self._places:
+            self._places[person.id] = frozenset(self.call.tx.agents.projects_of(person.id))
+        return project_id in self._places[person.id]
+
+    def here(self, tasks: Iterable[Task]) -> list[Task]:
+        """Those of projects that are not archived."""
+        return [each for each in tasks if each.project_id in self.projects]
+
+
+def _found(view: _View, picture: Picture | None = None) -> list[Need]:
+    found = [need for source in SOURCES for need in source(view)]
+    told = {each.task_id for each in found if each.task_id is not None}
+    found += _stuck(view, picture or Picture(view.call), told)
+    return sorted((each for each in found if each.person_id in view.people), key=lambda each: each.order)
+
+
+def _of_task(
+    people: Iterable[str],
+    kind: Kind,
+    task: Task,
+    words: tuple[str, str],
+    *actions: Action,
+    since: Millis,
+    request: Request | None = None,
+) -> Iterator[Need]:
+    """One need for each of these people; `words` are its title and its text."""
+    for person_id in people:
+        yield Need(
+            person_id=person_id,
+            kind=kind,
+            about=task.id,
+            title=words[0],
+            text=words[1],
+            since=since,
+            actions=(*actions, Action("show", f"toryo task show {task.id}")),
+            project_id=task.project_id,
+            task_id=task.id,
+            agent_id=task.assignee_id,
+            request=request,
+        )
+
+
+# --- tasks -----------------------------------------------------------------------------------------------------------
+
+
+def _approvals(view: _View) -> Iterator[Need]:
+    """Requests that nobody has judged: everybody who may is asked."""
+    waiting = view.here(view.call.tx.needs.unapproved())
+    details = view.call.tx.tasks.details_of(each.id for each in waiting)
+    for task in waiting:
+        request = requested(task, details.get(task.id, Details()))
+        described = request.description[:BRIEF].strip()
+        yield from _of_task(
+            view.judges(task.assignee_id, task.project_id),
+            Kind.APPROVAL,
+            task,
+            (
+                say("To approve: {title}", title=task.title),
+                together(
+                    (
+                        _asks(view, request),
+                        say("It runs {commands}.", commands=_listed(request.commands)) if request.commands else "",
+                        say("Context: {context}", context=request.context[:BRIEF]) if request.context else "",
+                        say("Description: {description}", description=described) if described else "",
+                    )
+                ),
+            ),
+            Action("approve", f"toryo task approve {task.id}"),
+            Action("reject", f"toryo task reject {task.id} --reason …"),
+            since=task.updated_at,
+            request=request,
+        )
+
+
+def _asks(view: _View, request: Request) -> Worded:
+    """Who really asks, for whom, and who would do it."""
+    asker, assignee = view.name(request.asked_by), view.name(request.assignee_id)
+    if request.asked_for is None:
+        return say("{asker} asks for it; {assignee} would do it.", asker=asker, assignee=assignee)
+    return say(
+        "{asker} asks for it, for {person}; {assignee} would do it.",
+        asker=asker,
+        person=view.name(request.asked_for),
+        assignee=assignee,
+    )
+
+
+def _listed(commands: Iterable[str]) -> Worded:
+    return together((f"`{each[:BRIEF]}`" for each in commands), ", ")
+
+
+def _blocks(view: _View) -> Iterator[Need]:
+    """Blocks that a guard has set, and those that no agent above decides about. Where they lead to is left out."""
+    blocked = view.here(view.call.tx.needs.blocked())
+    above = _ancestors(view, blocked)
+    needing = {each.id: each for each in blocked if each.blocked_by_guard or not _left_to_agent(view, each, above)}
+    for task in needing.values():
+        if not any(each in needing for each in task.blocked_on):
+            yield from _block(view, task)
+
+
+def _block(view: _View, task: Task) -> Iterator[Need]:
+    reason = task.blocked_reason or constant(_NO_REASON)
+    guarded = task.blocked_by_guard
+    yield from _of_task(
+        view.responsible(task.assignee_id, task.project_id),
+        Kind.BLOCKED_BY_GUARD if guarded else Kind.BLOCKED,
+        task,
+        (
+            say("Stopped by a guard: {title}" if guarded else "Blocked: {title}", title=task.title),
+            constant(_GUARDS.get(reason) or reason[:BRIEF])
+            if guarded
+            else _said_by(view.name(task.blocked_by), reason),
+        ),
+        Action("unblock", f"toryo task move {task.id} in_progress"),
+        Action("cancel", f"toryo task cancel {task.id} --reason …"),
+        *([Action("log", f"toryo logs {task.assignee_id}")] if guarded and task.assignee_id else []),
+        since=task.moved_at,
+    )
+
+
+def _said_by(name: str, reason: str) -> Worded:
+    """Somebody's words, in brief; a sentence of our own as it is."""
+    brief = reason if isinstance(reason, Worded) else reason[:BRIEF]
+    return say("{who}: {reason}", who=name, reason=brief) if name else constant(brief)
+
+
+def _ancestors(view: _View, tasks: Iterable[Task]) -> dict[str, Task]:
+    """Every task above these, by id: one read for each level of the tree."""
+    known = {each.id: each for each in tasks}
+    wanted = {each.parent_id for each in known.values() if each.parent_id} - set(known)
+    while wanted:
+        read = view.call.tx.tasks.find_all(sorted(wanted))
+        known |= {each.id: each for each in read}
+        wanted = {each.parent_id for each in read if each.parent_id} - set(known)
+    return known
+
+
+def _left_to_agent(view: _View, task: Task, known: dict[str, Task]) -> bool:
+    """An agent at work on a task above decides about it; it cannot finish without, so it will not leave it for ever."""
+    return any(
+        each.in_progress and each.assignee_id is not None and not view.human(each.assignee_id)
+        for each in _over(task, known)
+    )
+
+
+def _failures(view: _View) -> Iterator[Need]:
+    """What has failed and holds up nobody who would decide about it; of a queue: its dead letters.
+
+    A person who has moved a task to `failed` knows of it.
+    """
+    newest = view.here(view.call.tx.needs.failed(view.now - FAILED_WITHIN, MOST_FAILED))
+    failed = [each for each in newest if each.for_queue or each.moved_session is not None]
+    above = _ancestors(view, failed)
+    open_ones = [each for each in failed if each.parent_id is None or above[each.parent_id].open]
+    unminded = [each for each in open_ones if not _left_to_agent(view, each, above)]
+    details = view.call.tx.tasks.details_of(each.id for each in unminded)
+    for task in unminded:
+        yield from _failure_of(view, task, details.get(task.id, Details()).error or constant(_NO_REASON))
+
+
+def _failure_of(view: _View, task: Task, why: str) -> Iterator[Need]:
+    again = "requeue" if task.for_queue else "retry"
+    yield from _of_task(
+        view.responsible(task.assignee_id, task.project_id),
+        Kind.DEAD_LETTER if task.for_queue else Kind.FAILED,
+        task,
+        (
+            say("Dead letter: {title}" if task.for_queue else "Failed: {title}", title=task.title),
+            _said_by(view.name(task.assignee_id) if task.assignee_id else "", why),
+        ),
+        Action(again, f"toryo queue requeue {task.id}" if task.for_queue else f"toryo task retry {task.id}"),
+        Action("cancel", f"toryo task cancel {task.id} --reason …"),
+        *([Action("log", f"toryo logs {task.assignee_id}")] if task.assignee_id else []),
+        since=task.completed_at or task.moved_at,
+    )
+
+
+def _reviews(view: _View) -> Iterator[Need]:
+    """Work in worktrees that waits for a person: what belongs to a completed task is merged with it, and by nobody
+    before an agent above has decided about it."""
+    changed = {each.task_id: each for each in view.call.tx.worktrees.open() if each.changed}
+    done = [each for each in view.here(view.call.tx.tasks.find_all(sorted(changed))) if each.status is Status.COMPLETED]
+    above = _ancestors(view, done)
+    for task in done:
+        inside = any(each.id in changed and each.status is Status.COMPLETED for each in _over(task, above))
+        if not inside and not _left_to_agent(view, task, above):
+            yield from _review(view, task, changed[task.id])
+
+
+def _review(view: _View, task: Task, work: Worktree) -> Iterator[Need]:
+    size = say(
+        "Files changed: {files} (+{added} −{removed}), on branch {branch}.",
+        files=work.files_changed,
+        added=work.insertions,
+        removed=work.deletions,
+        branch=work.branch,
+    )
+    yield from _of_task(
+        view.responsible(task.assignee_id, task.project_id),
+        Kind.REVIEW,
+        task,
+        (say("To review: {title}", title=task.title), work.trouble[:BRIEF] if work.trouble else size),
+        Action("review", f"toryo task diff {task.id}"),
+        Action("merge", f"toryo task merge {task.id}"),
+        Action("discard", f"toryo task discard {task.id}"),
+        since=task.completed_at or task.moved_at,
+    )
+
+
+def _over(task: Task, known: dict[str, Task]) -> Iterator[Task]:
+    """What stands above a task, the nearest first."""
+    while task.parent_id is not None and task.parent_id in known:
+        task = known[task.parent_id]
+        yield task
+
+
+def _stalls(view: _View) -> Iterator[Need]:
+    """Reported stalls since which nothing has happened in the tree."""
+    for task in view.here(view.call.tx.needs.stalled()):
+        if task.stalled_event == view.call.tx.events.last_fact(task.root_id):
+            yield from _of_task(
+                view.responsible(task.assignee_id, task.project_id),
+                Kind.STALLED,
+                task,
+                (
+                    say("Stalled: {title}", title=task.title),
+                    constant("Parts of it could be started, and nobody starts them."),
+                ),
+                Action("list", f"toryo task list --project {task.project_id}"),
+                *([Action("why", f"toryo why {task.assignee_id}")] if task.assignee_id else []),
+                since=task.moved_at,
+            )
+
+
+def _freed(view: _View) -> Iterator[Need]:
+    """What was unblocked together with something else, could not go on at that moment, and was not started since.
+
+    What somebody has unblocked by name, and left to be done, they know of; so do they of a project that rests. What
+    waits for other tasks or for an approval is told where those are.
+    """
+    freed = view.here(view.call.tx.needs.freed())
+    above = _ancestors(view, freed)
+    for task in freed:
+        event = view.call.tx.events.newest_of(task.id, ["task.unblocked"])
+        if event is None or "caused_by" not in event.data or _left_to_agent(view, task, above):
+            continue
+        ground = view.call.ground(task)
+        hindrance = next(ground.hindrances(task), None)
+        if hindrance not in _TOLD_ELSEWHERE:
+            hindered = moves.refusal_to_start(ground, task, hindrance).message if hindrance is not None else ""
+            yield from _of_task(
+                view.responsible(task.assignee_id, task.project_id),
+                Kind.STUCK,
+                task,
+                (say("Stuck: {title}", title=task.title), together((constant(_NOT_STARTED), hindered))),
+                *_released(task, hindrance),
+                Action("cancel", f"toryo task cancel {task.id} --reason …"),
+                since=task.moved_at,
+            )
+
+
+_NOT_STARTED = "What had blocked it is resolved, but it could not go on then, and nobody has started it since."
+_TOLD_ELSEWHERE = (Hindrance.PROJECT_NOT_ACTIVE, Hindrance.NOT_APPROVED, Hindrance.DEPENDENCY)
+
+
+def _released(task: Task, hindrance: Hindrance | None) -> Iterator[Action]:
+    """What lets it go on: nothing but that which would not be refused."""
+    if hindrance is None:
+        yield Action("unblock", f"toryo task move {task.id} in_progress")
+    elif hindrance is not Hindrance.ANCESTOR_CLOSED:
+        yield Action("assign", f"toryo task edit {task.id} --assignee AGENT")
+
+
+def _stuck(view: _View, picture: Picture, told: Collection[str]) -> Iterator[Need]:
+    """What cannot move by itself, where nothing else above says so."""
+    for each in stuck.found(picture, told):
+        for person_id in view.responsible(each.task.assignee_id, each.task.project_id):
+            owner = view.owns(person_id)
+            yield from _of_task(
+                [person_id],
+                Kind.STUCK,
+                each.task,
+                (
+                    say("Stuck: {title}", title=each.task.title),
+                    each.why if owner or each.by_owner is None else together((each.why, each.by_owner)),
+                ),
+                *(each.for_owners if owner else ()),
+                *each.actions,
+                since=each.since,
+            )
+
+
+def _own_tasks(view: _View) -> Iterator[Need]:
+    """What a person has to do themselves."""
+    for task in view.here(view.call.tx.needs.in_progress_of(view.people)):
+        yield from _of_task(
+            [task.assignee_id or ""],
+            Kind.TASK,
+            task,
+            (
+                say("Yours to do: {title}", title=task.title),
+                say("It is in progress, and you are its assignee. Filed by {creator}.", creator=task.created_by),
+            ),
+            Action("complete", f"toryo task move {task.id} completed"),
+            Action("block", f"toryo task move {task.id} blocked --reason …"),
+            since=task.moved_at,
+        )
+
+
+# --- talk ------------------------------------------------------------------------------------------------------------
+
+
+def _messages(view: _View) -> Iterator[Need]:
+    """What others have written to a person who has not been shown it, thread by thread."""
+    for unseen in view.call.tx.needs.unseen(view.people, view.projects):
+        if unseen.kind is MessageKind.MESSAGE:
+            yield _thread(view, unseen, Kind.MESSAGE, say("{who} has written to you", who=view.name(unseen.other_id)))
+        elif view.call.tx.chat.mailbox(unseen.project_id, unseen.other_id).has_undelivered:
+            title = say("{who} does not come to read your message", who=view.name(unseen.other_id))
+            yield _thread(view, unseen, Kind.NOBODY_CAME, title)
+
+
+def _thread(view: _View, unseen: Unseen, kind: Kind, title: str) -> Need:
+    message = view.call.tx.chat.at(unseen.project_id, unseen.newest)
+    many = unseen.many > 1 and kind is Kind.MESSAGE
+    more = say("({count} messages; this is the newest)", count=unseen.many) if many else ""
+    return Need(
+        person_id=unseen.person_id,
+        kind=kind,
+        about=f"{unseen.project_id} {unseen.other_id}",
+        title=title,
+        text=together((message.content[:BRIEF] if message is not None else "", more)),
+        since=unseen.since,
+        actions=(
+            Action("answer" if kind is Kind.MESSAGE else "open", _chat(unseen)),
+            *([Action("why", f"toryo why {unseen.other_id}")] if kind is Kind.NOBODY_CAME else []),
+        ),
+        project_id=unseen.project_id,
+        task_id=message.related_task_id if message is not None else None,
+        agent_id=unseen.other_id,
+    )
+
+
+def _chat(unseen: Unseen) -> str:
+    return f"toryo chat {unseen.other_id} --project {unseen.project_id}"
+
+
+def _delegations(view: _View) -> Iterator[Need]:
+    """An answer that a task at work waited for will not come: until the task is moved, or asks anew."""
+    newest = {each.task_id: each for each in view.call.tx.needs.awaited_delegations()}
+    failed = {task_id: each for task_id, each in newest.items() if each.status is DelegationStatus.FAILED}
+    for task in view.here(view.call.tx.tasks.find_all(failed)):
+        delegation = failed[task.id]
+        yield from _of_task(
+            view.responsible(delegation.agent_id, task.project_id),
+            Kind.DELEGATION_FAILED,
+            task,
+            (
+                say("No answer from {who}: {title}", who=view.name(delegation.target_agent_id), title=task.title),
+                _failure(delegation),
+            ),
+            Action("tell", f"toryo task steer {task.id} …"),
+            since=delegation.ended_at or delegation.created_at,
+        )
+
+
+def _failure(delegation: Delegation) -> Worded:
+    why = delegation.result[:BRIEF] if isinstance(delegation.result, str) else constant("it was reported as failed")
+    return say("Wanted: {purpose} Failed: {why}", purpose=delegation.purpose[:BRIEF], why=why)
+
+
+# --- budgets ---------------------------------------------------------------------------------------------------------
+
+
+def _budgets(view: _View) -> Iterator[Need]:
+    """Projects whose budget of today is used up while work is waiting."""
+    call, today = view.call, usages.day_of(view.now)
+    limited = [each for each in call.tx.projects.all() if each.active and each.settings.budget_per_day is not None]
+    if not limited:
+        return
+    spent = call.tx.usages.cost_of_projects([each.id for each in limited], today)
+    working = {project_id for _, project_id in call.tx.tasks.at_work()}
+    for project in limited:
+        budget, cost = project.settings.budget_per_day or 0.0, spent.get(project.id, 0.0)
+        if cost >= budget and project.id in working:
+            yield from _used_up(view, project, say("${cost:,.2f} of ${budget:,.2f}", cost=cost, budget=budget))
+
+
+def _used_up(view: _View, project: Project, spent: Worded) -> Iterator[Need]:
+    today = usages.day_of(view.now)
+    for person_id in view.judges(None, project.id):
+        yield Need(
+            person_id=person_id,
+            kind=Kind.BUDGET_USED_UP,
+            about=f"{project.id} {usages.date_of(today)}",
+            title=say("Today's budget of {project} is used up: {spent}", project=project.name, spent=spent),
+            text=say(
+                "No task is worked on there until {time}, or until the budget is raised.",
+                time=iso(usages.end_of_day(view.now)),
+            ),
+            since=view.call.tx.usages.used_up_at(project.id, today) or today * DAY,
+            actions=(
+                Action("raise", f"toryo project edit {project.id} --set budget_per_day=…"),
+                Action("usage", f"toryo usage --project {project.id} --days 1 --by agent,task"),
+            ),
+            project_id=project.id,
+        )
+
+
+# --- agents ----------------------------------------------------------------------------------------------------------
+
+
+def _cannot_start(view: _View) -> Iterator[Need]:
+    """Agents whose last start failed for what time does not mend."""
+    for agent, reason in _ended_for(view, _MENDED_BY_PEOPLE):
+        title = say("{agent} cannot be started: {reason}", agent=agent.name, reason=reason)
+        yield from _failing(view, agent, Kind.AGENT_CANNOT_START, title, reason)
+
+
+def _mistaken(view: _View) -> Iterator[Need]:
+    """Agents that nothing starts because of what stands in their options, or of a provider that nobody has."""
+    reported = rights.reported_providers(view.call)
+    for agent in view.agents.values():
+        if not (agent.managed and agent.active):
+            continue
+        for code, found in (("bad_options", mistakes_of(agent)), ("no_provider", rights.warnings(agent, reported))):
+            if found:
+                title = say("{agent} cannot be started: {reason}", agent=agent.name, reason=code)
+                for person_id in view.responsible(agent.id, None):
+                    yield Need(
+                        person_id=person_id,
+                        kind=Kind.AGENT_CANNOT_START,
+                        about=f"{agent.id} {code}",
+                        title=title,
+                        text=together(found),
+                        since=agent.updated_at,
+                        actions=(Action("correct", f"toryo agent edit {agent.id} {_CORRECTED_BY[code]}"),),
+                        agent_id=agent.id,
+                    )
+
+
+_CORRECTED_BY = {"bad_options": "--option NAME=VALUE", "no_provider": "--provider NAME"}
+
+
+def _runaways(view: _View) -> Iterator[Need]:
+    """Agents that a guard has stopped, as long as they cool down because of it or have work, and have not been well
+    since."""
+    at_work = {agent_id for agent_id, _ in view.call.tx.tasks.at_work()}
+    for agent, reason in _ended_for(view, _RAN_AWAY, unless_rested=at_work):
+        title = say("{agent} was stopped: {reason}", agent=agent.name, reason=reason)
+        yield from _failing(view, agent, Kind.RUNAWAY, title, reason)
+
+
+def _ended_for(
+    view: _View, reasons: Collection[str], *, unless_rested: Collection[str] | None = None
+) -> Iterator[tuple[Agent, str]]:
+    """Active agents whose newest start has ended for one of these reasons. Where `unless_rested` names agents: of the
+    others only those that still wait because of it."""
+    told: set[str] = set()
+    for agent_id, purpose, until, reason in view.call.tx.needs.cooling(reasons):
+        agent = view.agents.get(agent_id)
+        if agent is None or not agent.active or agent_id in told or _signed_in(view, agent_id, purpose):
+            continue
+        if unless_rested is None or agent_id in unless_rested or until > view.now:
+            told.add(agent_id)
+            yield agent, reason
+
+
+def _failing(view: _View, agent: Agent, kind: Kind, title: Worded, reason: str) -> Iterator[Need]:
+    launches = view.call.tx.launches.listed(10, agent_id=agent.id)
+    seen = next((each for each in launches if (each.exit_error or "").startswith(reason)), None)
+    said = (seen.exit_error or "").partition(":")[2].strip() if seen is not None else ""
+    why = constant(_MENDED_BY_PEOPLE.get(reason) or _RAN_AWAY[reason])
+    for person_id in view.responsible(agent.id, None):
+        yield Need(
+            person_id=person_id,
+            kind=kind,
+            about=f"{agent.id} {reason}",
+            title=title,
+            text=together((why, said[: BRIEF - len(why)])),
+            since=_failed_at(view, agent.id, reason),
+            actions=(
+                Action("resume", f"toryo agent resume {agent.id}"),
+                Action("log", f"toryo logs {agent.id}"),
+            ),
+            agent_id=agent.id,
+        )
+
+
+def _failed_at(view: _View, agent_id: str, reason: str) -> Millis:
+    """When its cooldown for this reason began."""
+    for event in view.call.tx.events.newest(20, agent_id=agent_id, kind="agent.cooling_down"):
+        if event.data.get("reason") == reason:
+            return event.at
+    return view.agents[agent_id].updated_at
+
+
+def _signed_in(view: _View, agent_id: str, purpose: str) -> bool:
+    """Its newest start has gone well."""
+    live = view.call.tx.launches.live_of_agent(agent_id)
+    return any(each.purpose.value == purpose and each.signed_in_at is not None for each in live)
+
+
+def _locked(view: _View) -> Iterator[Need]:
+    """Known agents whose passkey was guessed at."""
+    active = {each.id for each in view.agents.values() if each.active}
+    for agent_id, since, until in view.call.context.tries.locked(failed_logins.PASSKEY, active, view.now):
+        agent = view.agents[agent_id]
+        for person_id in view.responsible(agent.id, None):
+            yield Need(
+                person_id=person_id,
+                kind=Kind.SIGN_IN_LOCKED,
+                about=agent.id,
+                title=say("Sign-in of {agent} is locked", agent=agent.name),
+                text=say(
+                    "Its passkey was wrong too often from one address: nobody signs in from there until {time}.",
+                    time=iso(until),
+                ),
+                since=since,
+                actions=(Action("renew", f"toryo agent passkey {agent.id}"),),
+                agent_id=agent.id,
+            )
+
+
+SOURCES: tuple[Callable[[_View], Iterator[Need]], ...] = (
+    _approvals,
+    _blocks,
+    _messages,
+    _delegations,
+    _failures,
+    _stalls,
+    _budgets,
+    _cannot_start,
+    _mistaken,
+    _runaways,
+    _locked,
+    _reviews,
+    _freed,
+    _own_tasks,
+)

@@ -1,0 +1,49 @@
+"""What needs a person: one list, the most urgent first. REST and CLI. How it is found stands in `needs.py`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from toryo.operations.calls import schemas
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.results import Result
+from toryo.operations.chat import on_behalf
+from toryo.operations.overview import needs
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+
+
+class NeedsYou(Parameters):
+    project_id: Id | None = Field(None, description="Only in this project.")
+    as_person: Id | None = Field(None, description="Whose list, if not yours; owners only.")
+
+
+class NeededFor(Result):
+    person_id: str
+    items: list[schemas.Need]
+
+
+@operation(
+    "needs_you",
+    grant=Grant.PERSON,
+    parameters=NeedsYou,
+    result=NeededFor,
+    route=Route("GET", "/needs-you"),
+    tool=False,
+    reads=True,
+)
+def needs_you(call: Call, wanted: NeedsYou) -> dict[str, Any]:
+    """What needs you: approvals, blocks, messages, failures, your own tasks; the most urgent first."""
+    if wanted.project_id is not None:
+        call.project(wanted.project_id)
+    person = on_behalf.person(call, wanted.as_person)
+    found = [
+        each
+        for each in needs.of(call, person)
+        if wanted.project_id in (None, each.project_id) and (each.project_id is None or call.sees(each.project_id))
+    ]
+    return {"success": True, "person_id": person.id, "items": [needs.shown(each) for each in found]}

@@ -1,0 +1,247 @@
+"""Prompts: words for a model, made from what is so now, in the project's language. Changes nothing.
+
+Each operation here is an MCP prompt of the same name; its parameters are the prompt's arguments. The words themselves
+stand in `workflow/instructions/prompts.py`, and those for a starting agent in `toryo/first_words.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field
+
+from toryo.domain.agents import Agent, Role
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.handover import Note
+from toryo.domain.projects import Language, Project
+from toryo.domain.tasks import Status, Task
+from toryo.first_words import first_words
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Parameters, operation
+from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.results import Result
+from toryo.workflow.instructions.prompts import prompt
+
+Thing = TypeVar("Thing")
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+
+PROMPTS = ("agent_start", "task_breakdown", "status_report", "handoff")
+"""In the order in which they are listed."""
+_MOST = 15
+"""Lines of one list in a report."""
+_LONGEST = 300
+"""Characters of one line."""
+
+
+class Prompted(Result):
+    description: str
+    text: str
+
+
+def _prompted(description: str, text: str) -> dict[str, Any]:
+    return {"success": True, "description": description, "text": text}
+
+
+# --- at the start ----------------------------------------------------------------------------------------------------
+
+
+class AgentStart(Parameters):
+    agent_id: Id | None = Field(None, description="The agent; default: the one this connection belongs to.")
+    project_id: Id | None = Field(None, description="Its project, for the language; default: the connection's.")
+
+
+@operation(
+    "agent_start", grant=Grant.OPEN, parameters=AgentStart, result=Prompted, tool=False, context=True, reads=True
+)
+def agent_start(call: Call, wanted: AgentStart) -> dict[str, Any]:
+    """What a spawned agent is told: sign in, then follow get_next_action until it says exit."""
+    started = call.caller.launch is not None
+    own = call.agent.id if started else None
+    agent_id = own or wanted.agent_id
+    if agent_id is None:
+        raise Refusal(Code.VALIDATION_ERROR, "Which agent starts?", "Name it in agent_id.")
+    if own is not None and wanted.agent_id not in (None, own):
+        raise Refusal(Code.AGENT_NOT_FOUND, f"This connection belongs to {own}.", "Leave agent_id out.")
+    words = first_words(agent_id, _language_of(call, wanted.project_id).value, by_hand=not started)
+    return _prompted(f"The first words of {agent_id}", words)
+
+
+def _language_of(call: Call, project_id: str | None) -> Language:
+    """English for whoever sees no project."""
+    wanted = project_id or call.caller.project_id
+    known = call.caller.project_id is not None or call.caller.is_person
+    return call.project(wanted).settings.language if wanted is not None and known else Language.ENGLISH
+
+
+# --- taking a task apart ---------------------------------------------------------------------------------------------
+
+
+class TaskBreakdown(Parameters):
+    task_id: Id | None = Field(None, description="The task; default: your main task.")
+
+
+@operation(
+    "task_breakdown",
+    grant=Grant.READER,
+    parameters=TaskBreakdown,
+    result=Prompted,
+    tool=False,
+    context=True,
+    reads=True,
+)
+def task_breakdown(call: Call, wanted: TaskBreakdown) -> dict[str, Any]:
+    """Break a task down into subtasks for those who can do them."""
+    task = _task(call, wanted.task_id)
+    project = call.project(task.project_id)
+    language, tree = project.settings.language, call.tx.tasks.tree(task.root_id)
+    subtasks = _lines(tree.children(task), _named, language)
+    how = "task_breakdown.session" if call.has_session else "task_breakdown.person"
+    text = prompt(
+        "task_breakdown",
+        language,
+        task=_described(call, task, language),
+        people=_lines(_people(call, project), _able, language),
+        existing=prompt("task_breakdown.existing", language, subtasks=subtasks) if tree.children(task) else "",
+        do=prompt(how, language, task_id=task.id, project_id=project.id),
+    )
+    return _prompted(f"Break down: {task.title}", text)
+
+
+def _people(call: Call, project: Project) -> list[Agent]:
+    """Those to whom the caller may give subtasks: a worker itself, a manager who is below it, a person all members."""
+    if call.caller.is_person:
+        found = call.tx.agents.all()
+    else:
+        found = call.tx.agents.below(call.agent.id) if call.agent.role is Role.MANAGER else [call.agent]
+    members = call.tx.agents.members_among(project.id, [each.id for each in found])
+    return [each for each in found if each.id in members and each.active]
+
+
+def _able(agent: Agent) -> str:
+    able = f": {', '.join(agent.capabilities)}" if agent.capabilities else ""
+    return f"{agent.id} ({agent.role.value}){able}"
+
+
+# --- reporting -------------------------------------------------------------------------------------------------------
+
+
+class StatusReport(Parameters):
+    project_id: Id | None = Field(None, description="The project; default: yours.")
+
+
+@operation(
+    "status_report", grant=Grant.READER, parameters=StatusReport, result=Prompted, tool=False, context=True, reads=True
+)
+def status_report(call: Call, wanted: StatusReport) -> dict[str, Any]:
+    """Report to people how a project stands."""
+    project = call.project(_project_id(call, wanted.project_id))
+    language, tasks = project.settings.language, call.tx.tasks.listed(project.id)
+    text = prompt(
+        "status_report",
+        language,
+        name=project.name,
+        status=project.status.value,
+        counts=", ".join(f"{status.value} {count}" for status, count in _counts(tasks).items()) or "0",
+        in_progress=_lines(_of(tasks, Status.IN_PROGRESS), _assigned, language),
+        stuck=_lines(_of(tasks, Status.BLOCKED, Status.FAILED), _hindered, language),
+        completed=_completed(call, tasks, language),
+        ready=_lines(_of(tasks, Status.TODO), _assigned, language),
+    )
+    return _prompted(f"Status of {project.name}", text)
+
+
+def _project_id(call: Call, given: str | None) -> str:
+    wanted = given or call.caller.project_id
+    if wanted is None:
+        raise Refusal(Code.VALIDATION_ERROR, "Which project?", "Name it in project_id.")
+    return wanted
+
+
+def _counts(tasks: list[Task]) -> dict[Status, int]:
+    counts = {status: sum(1 for each in tasks if each.status is status) for status in Status}
+    return {status: count for status, count in counts.items() if count}
+
+
+def _of(tasks: list[Task], *statuses: Status) -> list[Task]:
+    return [each for each in tasks if each.status in statuses]
+
+
+def _completed(call: Call, tasks: list[Task], language: Language) -> str:
+    newest = sorted(_of(tasks, Status.COMPLETED), key=lambda each: each.completed_at or 0, reverse=True)[:_MOST]
+    details = call.tx.tasks.details_of([each.id for each in newest])
+    return _lines(newest, lambda each: f"{each.title}: {details[each.id].summary or each.status.value}", language)
+
+
+def _assigned(task: Task) -> str:
+    return f"{task.title} ({task.assignee_id or task.agent_type or '-'})"
+
+
+def _hindered(task: Task) -> str:
+    return f"{_assigned(task)}: {task.status.value}, {task.blocked_reason or '-'}"
+
+
+def _named(task: Task) -> str:
+    return f"{task.id} {task.title} ({task.status.value})"
+
+
+# --- handing over ----------------------------------------------------------------------------------------------------
+
+
+class HandOver(Parameters):
+    task_id: Id | None = Field(None, description="The task; default: your main task.")
+    to_agent_id: Id | None = Field(None, description="For whom; default: whoever works on it next.")
+
+
+@operation("handoff", grant=Grant.READER, parameters=HandOver, result=Prompted, tool=False, context=True, reads=True)
+def handoff(call: Call, wanted: HandOver) -> dict[str, Any]:
+    """Hand what you know about a task to another agent."""
+    task = _task(call, wanted.task_id)
+    to = call.known_agent(wanted.to_agent_id).id if wanted.to_agent_id else None
+    language = call.project(task.project_id).settings.language
+    how = "handoff.session" if call.has_session else "handoff.person"
+    text = prompt(
+        "handoff",
+        language,
+        to=prompt("to", language, agent_id=to) if to else "",
+        task=_described(call, task, language),
+        notes=_lines(call.tx.handovers.notes(task.id), _noted, language),
+        do=prompt(how, language, task_id=task.id, to_argument=f', to_agent_id="{to}"' if to else ""),
+    )
+    return _prompted(f"Hand over: {task.title}", text)
+
+
+def _noted(note: Note) -> str:
+    said = [each for each in (note.progress, note.findings, note.blockers, note.next_steps) if each]
+    return f"{note.author_id}: {' / '.join(said)}"
+
+
+# --- for all of them -------------------------------------------------------------------------------------------------
+
+
+def _task(call: Call, given: str | None) -> Task:
+    own = call.session.task_id if call.has_session else None
+    wanted = given or own
+    if wanted is None:
+        raise Refusal(Code.VALIDATION_ERROR, "Which task?", "Name it in task_id.")
+    return call.task(wanted)
+
+
+def _described(call: Call, task: Task, language: Language) -> str:
+    return prompt(
+        "task",
+        language,
+        task_id=task.id,
+        title=task.title,
+        status=task.status.value,
+        priority=task.priority.value,
+        assignee=task.assignee_id or task.agent_type or prompt("nobody", language),
+        description=call.tx.tasks.details(task.id).description,
+    )
+
+
+def _lines(things: Iterable[Thing], line: Callable[[Thing], str], language: Language) -> str:
+    found = list(things)
+    shown = [f"- {' '.join(line(each).split())[:_LONGEST]}" for each in found[:_MOST]]
+    more = [f"- … (+{len(found) - _MOST})"] if len(found) > _MOST else []
+    return "\n".join([*shown, *more]) or prompt("none", language)

@@ -1,0 +1,244 @@
+"""The truth about the queue of work: what runs, what could, and what is held by what, and what would release it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+from toryo.domain import moves
+from toryo.domain.ground import Ground, Hindrance
+from toryo.domain.launches import Purpose
+from toryo.domain.tasks import Status, Task
+from toryo.domain.times import Millis, iso
+from toryo.domain.wording import Worded, constant, say, together
+from toryo.operations.overview.state import Picture, Place
+
+MOST = 50
+_SHOWN = 3
+Why = Callable[[], dict[str, str]]
+"""By what a task is held, in words: asked for those that are shown."""
+
+
+class Held(TypedDict):
+    """`reason` is one word; the rest are sentences."""
+
+    task_id: str
+    title: str
+    project_id: str
+    status: Literal["backlog", "todo", "in_progress", "blocked"]
+    assignee_id: str | None
+    reason: str
+    explanation: str
+    released_by: str
+
+
+class QueueTruth(TypedDict):
+    """Main tasks in progress, and tasks to do. `ready`: nothing hinders them; `waiting`: for those who work below, for
+    an answer, or for a person whose task it is. `held` lists the most important ones."""
+
+    running: int
+    ready: int
+    waiting: int
+    held_in_all: int
+    held: list[Held]
+
+
+def truth(picture: Picture, team: list[dict[str, Any]]) -> dict[str, Any]:
+    """`team` are the members of the same picture: they know why agents do not run."""
+    counts = {"running": 0, "ready": 0, "waiting": 0}
+    held: list[tuple[Task, Why]] = []
+    doing: dict[Place, dict[str, Any]] = {(each["agent_id"], each["project_id"]): each for each in team}
+    for task in picture.open.values():
+        found = _judged(picture, task, doing)
+        if isinstance(found, str):
+            counts[found] += 1
+        elif found is not None:
+            held.append((task, found))
+    held.sort(key=lambda each: each[0].order)
+    return {
+        **counts,
+        "held_in_all": len(held),
+        "held": [_shown(task, why()) for task, why in held[:MOST]],
+    }
+
+
+def _shown(task: Task, why: dict[str, str]) -> dict[str, Any]:
+    return {
+        "task_id": task.id,
+        "title": task.title,
+        "project_id": task.project_id,
+        "status": task.status.value,
+        "assignee_id": task.assignee_id,
+        **why,
+    }
+
+
+def _judged(picture: Picture, task: Task, doing: Mapping[Place, dict[str, Any]]) -> str | Why | None:
+    """The count it belongs to, or by what it is held; None: it belongs to another task that is told."""
+    ground = picture.grounds[task.project_id]
+    if task.status is Status.BLOCKED:
+        return partial(_blocked, picture, task) if task.blocked_cause is None else None
+    if task.status in (Status.TODO, Status.BACKLOG):  # of drafts, those that wait for an approval
+        return _to_do(picture, ground, task)
+    if task.id in picture.claims:
+        return "running"
+    return _in_progress(picture, ground, task, doing) if ground.tree.is_main(task) else None
+
+
+def _blocked(picture: Picture, task: Task) -> dict[str, str]:
+    by = picture.agents.get(task.blocked_by or "")
+    return {
+        "reason": "blocked",
+        "explanation": task.blocked_reason or constant("No reason was given."),
+        "released_by": say(
+            "{who}, a person, or somebody above unblocks it.",
+            who=by.name if by is not None else task.blocked_by or constant("Whoever blocked it"),
+        ),
+    }
+
+
+def _to_do(picture: Picture, ground: Ground, task: Task) -> str | Why:
+    for_queue = {Hindrance.UNASSIGNED} if task.for_queue else set()
+    hindrance = next((each for each in ground.hindrances(task) if each not in for_queue), None)
+    if hindrance is not None:
+        return partial(_hindered, picture, ground, task, hindrance)
+    if task.for_queue and task.not_before is not None and task.not_before > picture.now:
+        return partial(_resting, task.not_before)
+    if task.for_queue and task.agent_type not in ground.served:
+        return partial(_unserved, task.agent_type or "")
+    return "ready"
+
+
+def _hindered(picture: Picture, ground: Ground, task: Task, hindrance: Hindrance) -> dict[str, str]:
+    return {
+        "reason": hindrance.value,
+        "explanation": moves.refusal_to_start(ground, task, hindrance).message,
+        "released_by": _RELEASED_BY[hindrance](picture, ground, task),
+    }
+
+
+def _resting(until: Millis) -> dict[str, str]:
+    said = constant("An attempt was lost: it rests before the next one.")
+    return {"reason": "resting", "explanation": said, "released_by": say("Time alone, at {time}.", time=iso(until))}
+
+
+def _unserved(agent_type: str) -> dict[str, str]:
+    return {
+        "reason": "no_agent_for_queue",
+        "explanation": say("Nobody serves the queue {queue}.", queue=agent_type),
+        "released_by": say("An agent for {queue}: one that polls, or that a Coordinator starts.", queue=agent_type),
+    }
+
+
+def _in_progress(picture: Picture, ground: Ground, task: Task, doing: Mapping[Place, dict[str, Any]]) -> str | Why:
+    member = doing.get((task.assignee_id or "", task.project_id))
+    if member is None:
+        return partial(_hindered, picture, ground, task, Hindrance.ASSIGNEE_NOT_ACTIVE)
+    session = picture.sessions.get((task.assignee_id or "", task.project_id), {}).get(Purpose.TASK)
+    if session is not None:
+        return "running" if session.task_id == task.id else "waiting"
+    if member["kind"] == "human" or member["state"] == "starting":
+        return "waiting" if member["kind"] == "human" else "ready"
+    if member["state"] == "waiting":
+        return "waiting" if str(member["reason"]).startswith("waiting_for") else "ready"
+    return partial(_by_member, member)
+
+
+def _by_member(member: Mapping[str, Any]) -> dict[str, str]:
+    """Its agent does not run: as the strip says."""
+    reason = str(member["reason"] or member["state"])
+    explanation = member["explanation"] or constant("Nobody works on it.")
+    return {"reason": reason, "explanation": explanation, "released_by": _by_agent(reason, member["until"])}
+
+
+def _by_agent(reason: str, until: str | None) -> Worded:
+    if until is not None:
+        return say("Time alone, at {time}; or a person, as said.", time=until)
+    return constant(_OF_AGENTS.get(reason, "A person, as said: toryo why ID names the row."))
+
+
+_OF_AGENTS = {
+    "project_paused": "Resuming the project.",
+    "agent_inactive": "Activating the agent, or giving the task to another.",
+    "agent_not_assigned": "Adding the agent to the project, or giving the task to another.",
+    "bad_options": "Correcting the options of its agent (toryo agent show ID names the mistakes).",
+    "not_managed": "Starting its process by hand, or giving the agent a provider.",
+    "handled_blocked": "Whoever unblocks what is blocked below it.",
+    "handing_over": "The end of the other agent's session.",
+    "has_in_progress_task": "A Coordinator that can start this agent.",
+    "no_in_progress_task": "Its agent, once it is started.",
+}
+
+
+# --- what releases a task to do --------------------------------------------------------------------------------------
+
+
+def _dependencies(_: Picture, ground: Ground, task: Task) -> Worded:
+    waiting = ground.tree.open_dependencies(task)
+    names = together(
+        (say("“{title}” ({status})", title=each.title, status=each.status) for each in waiting[:_SHOWN]), ", "
+    )
+    if len(waiting) <= _SHOWN:
+        return say("The completion of {names}.", names=names)
+    return say("The completion of {names} and {more} more.", names=names, more=len(waiting) - _SHOWN)
+
+
+def _room(picture: Picture, ground: Ground, task: Task) -> Worded:
+    busy = sorted(ground.busy.get(task.assignee_id or "", frozenset()))
+    names = together((say("“{title}”", title=picture.tasks[each].title) for each in busy[:_SHOWN]), ", ")
+    return say("The end of {names}, or another assignee.", names=names)
+
+
+def _closed(_: Picture, ground: Ground, task: Task) -> Worded:
+    above = next(each for each in ground.tree.ancestors(task) if each.closed)
+    return say("Nothing but trying “{title}” again.", title=above.title)
+
+
+_RELEASED_BY: dict[Hindrance, Callable[[Picture, Ground, Task], Worded]] = {
+    Hindrance.ANCESTOR_CLOSED: _closed,
+    Hindrance.PROJECT_NOT_ACTIVE: lambda *_: constant("Resuming the project."),
+    Hindrance.NOT_APPROVED: lambda *_: constant("The approval of a person above its assignee."),
+    Hindrance.DEPENDENCY: _dependencies,
+    Hindrance.UNASSIGNED: lambda *_: constant("An assignee, or a queue."),
+    Hindrance.ASSIGNEE_NOT_ACTIVE: lambda *_: constant(
+        "Activating its assignee or adding it to the project, or another one."
+    ),
+    Hindrance.PARALLEL_LIMIT: _room,
+}
+
+
+# --- what waits for what ---------------------------------------------------------------------------------------------
+
+
+def behind(picture: Picture) -> Callable[[str], int]:
+    """How many open tasks cannot go on before this one does, itself counted."""
+    waiters = cache(partial(_waiters, picture))
+
+    def count(task_id: str) -> int:
+        seen, ahead = {task_id}, [task_id]
+        while ahead:
+            new = {each for other in ahead for each in waiters().get(other, ())} - seen
+            seen |= new
+            ahead = list(new)
+        return sum(each in picture.open for each in seen)
+
+    return count
+
+
+def _waiters(picture: Picture) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for task in picture.open.values():
+        for other in _waits_for(picture, task):
+            found.setdefault(other, []).append(task.id)
+    return found
+
+
+def _waits_for(picture: Picture, task: Task) -> Iterator[str]:
+    """What it depends on, what its block comes from; and the other way round, it holds up what it is a part of."""
+    yield from picture.unmet.get(task.id, ())
+    if task.blocked_cause is not None:
+        yield task.blocked_cause
+    yield from picture.children.get(task.id, ())

@@ -1,0 +1,208 @@
+"""Reading what MCP offers as resources: a project's board, a task, an agent's inbox. Changes and delivers nothing.
+
+Each answer carries an `etag`. Whoever shows the one they have (`seen`) and waits is answered when there is another:
+so subscriptions are nothing but reads that wait. URIs are not known here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Annotated, Any, NotRequired
+
+import orjson
+from pydantic import Field
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.handover import Notification
+from toryo.domain.projects import Project
+from toryo.domain.projects import Status as ProjectStatus
+from toryo.domain.sessions import Session
+from toryo.domain.tasks import CLOSED, Status, Task
+from toryo.domain.times import iso
+from toryo.operations.calls import rendering
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Later, NoParameters, Parameters, operation
+from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.results import Result
+from toryo.operations.tasks import descendants
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+
+MOST = 200
+"""Tasks that one column of a board shows; of closed ones the newest."""
+
+
+class Seen(Parameters):
+    seen: str | None = Field(None, max_length=64, description="The etag you have: wait until there is another.")
+    wait_seconds: int = Field(0, ge=0, le=45, description="How long to wait for a change.")
+
+
+class ReadResult(Result):
+    etag: str
+    unchanged: NotRequired[bool]
+
+
+def _answer(call: Call, wanted: Seen, content: dict[str, Any], topics: Iterable[str]) -> dict[str, Any] | Later:
+    etag = hashlib.sha256(orjson.dumps(content)).hexdigest()[:32]
+    if etag != wanted.seen:
+        return {"success": True, "etag": etag, **content}
+    if wanted.wait_seconds and call.may_wait:
+        return Later(frozenset(topics))
+    return {"success": True, "etag": etag, "unchanged": True}
+
+
+# --- what there is ---------------------------------------------------------------------------------------------------
+
+
+class Readable(Result):
+    resources: list[dict[str, str]]
+
+
+@operation("list_readable", grant=Grant.OPEN, result=Readable, tool=False, context=True, reads=True)
+def list_readable(call: Call, _: NoParameters) -> dict[str, Any]:
+    """What this caller may want to read: an agent its project's board, its main task, its inbox; a person boards."""
+    found = [{"kind": "board", "id": each.id, "title": f"Board of {each.name}"} for each in _projects(call)]
+    caller = call.caller
+    if not caller.is_person and caller.agent is not None:
+        task_id = caller.session.task_id if caller.session else caller.launch.task_id if caller.launch else None
+        if task_id is not None:
+            found.append({"kind": "task", "id": task_id, "title": "Your task"})
+        found.append({"kind": "inbox", "id": caller.agent.id, "title": "Your inbox"})
+    return {"success": True, "resources": found}
+
+
+def _projects(call: Call) -> list[Project]:
+    if call.caller.is_person:
+        return [
+            each for each in call.tx.projects.all() if each.status is not ProjectStatus.ARCHIVED and call.sees(each.id)
+        ]
+    own = call.tx.projects.find(call.caller.project_id or "")
+    return [own] if own is not None else []
+
+
+# --- a board ---------------------------------------------------------------------------------------------------------
+
+
+class ReadBoard(Seen):
+    project_id: Id = Field(description="The project.")
+
+
+class BoardResult(ReadResult):
+    project: NotRequired[dict[str, Any]]
+    columns: NotRequired[list[dict[str, Any]]]
+
+
+@operation(
+    "read_board",
+    grant=Grant.READER,
+    parameters=ReadBoard,
+    result=BoardResult,
+    tool=False,
+    context=True,
+    reads=True,
+    waits=True,
+)
+def read_board(call: Call, wanted: ReadBoard) -> dict[str, Any] | Later:
+    """A project's tasks, one column for each status."""
+    project = call.project(wanted.project_id)
+    tasks = call.tx.tasks.listed(project.id)
+    content = {
+        "project": {
+            "project_id": project.id,
+            "name": project.name,
+            "description": project.description,
+            "status": project.status.value,
+        },
+        "columns": [_column(status, [each for each in tasks if each.status is status]) for status in Status],
+    }
+    return _answer(call, wanted, content, [f"project:{project.id}"])
+
+
+def _column(status: Status, tasks: list[Task]) -> dict[str, Any]:
+    if status in CLOSED:
+        tasks = sorted(tasks, key=lambda each: (each.completed_at or each.updated_at, each.id), reverse=True)
+    return {"status": status.value, "total": len(tasks), "tasks": [_card(each) for each in tasks[:MOST]]}
+
+
+def _card(task: Task) -> dict[str, Any]:
+    return {
+        **rendering.brief_task(task),
+        "parent_task_id": task.parent_id,
+        "approval": task.approval.value,
+        "blocked_reason": task.blocked_reason,
+        "updated_at": iso(task.updated_at),
+    }
+
+
+# --- a task ----------------------------------------------------------------------------------------------------------
+
+
+class ReadTask(Seen):
+    task_id: Id = Field(description="The task.")
+
+
+class ReadTaskResult(ReadResult):
+    task: NotRequired[dict[str, Any]]
+
+
+@operation(
+    "read_task",
+    grant=Grant.READER,
+    parameters=ReadTask,
+    result=ReadTaskResult,
+    tool=False,
+    context=True,
+    reads=True,
+    waits=True,
+)
+def read_task(call: Call, wanted: ReadTask) -> dict[str, Any] | Later:
+    """One task in detail, as get_task shows it."""
+    task = call.task(wanted.task_id)
+    return _answer(call, wanted, {"task": descendants.show(call, task)}, [f"task:{task.root_id}"])
+
+
+# --- an inbox --------------------------------------------------------------------------------------------------------
+
+
+class ReadInbox(Seen):
+    agent_id: Id = Field(description="The agent.")
+
+
+class InboxResult(ReadResult):
+    agent_id: NotRequired[str]
+    notifications: NotRequired[list[dict[str, Any]]]
+
+
+@operation(
+    "read_inbox",
+    grant=Grant.READER,
+    parameters=ReadInbox,
+    result=InboxResult,
+    tool=False,
+    context=True,
+    reads=True,
+    waits=True,
+)
+def read_inbox(call: Call, wanted: ReadInbox) -> dict[str, Any] | Later:
+    """The notifications that wait for an agent's session. Reading delivers none: get_notifications does."""
+    sessions = _sessions(call, wanted.agent_id)
+    waiting: list[Notification] = [note for each in sessions for note in call.tx.handovers.waiting(each.id)]
+    content = {"agent_id": wanted.agent_id, "notifications": [rendering.notification(each) for each in waiting]}
+    topics = {f"project:{each.project_id}" for each in sessions} or {"events"}
+    return _answer(call, wanted, content, topics)
+
+
+def _sessions(call: Call, agent_id: str) -> list[Session]:
+    """An agent reads its own session's inbox alone; a person those of every live session they may see."""
+    if not call.caller.is_person:
+        if agent_id != call.agent.id:
+            raise Refusal(
+                Code.AGENT_NOT_FOUND,
+                f"There is no inbox of {agent_id} for you.",
+                f"Read your own: {call.agent.id}.",
+                agent_id=agent_id,
+            )
+        return [call.session]
+    agent = call.known_agent(agent_id)
+    return [each for each in call.tx.sessions.live() if each.agent_id == agent.id and call.sees(each.project_id)]

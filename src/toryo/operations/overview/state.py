@@ -1,0 +1,240 @@
+"""Everything a first glance rests on, read at once: a number of statements that does not grow with what there is.
+
+Tasks are those that are open, and what they hang on, in part. Decisions made from a picture are the same pure rules as
+everywhere; the main tasks of agents that left to wait need more than it holds, and are asked about one by one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from functools import cached_property
+from typing import TypeVar
+
+from toryo.domain.ground import Ground, Tree
+from toryo.domain.launches import Launch, Purpose
+from toryo.domain.projects import Project, Status
+from toryo.domain.queue import Claim, Presence
+from toryo.domain.sessions import Session
+from toryo.domain.tasks import Task
+from toryo.domain.usages import day_of
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.permissions import Login
+from toryo.storage.snapshots import MOST_OFFERS
+from toryo.storage.usages import Wanted
+from toryo.workflow.snapshot import Cooldown, Snapshot, offers
+
+Thing = TypeVar("Thing", Session, Launch)
+Place = tuple[str, str]
+"""An agent in a project."""
+
+
+class Picture:
+    """What the caller sees of these projects, at this moment."""
+
+    def __init__(self, call: Call, only: str | None = None) -> None:
+        self.call = call
+        self.now = call.now
+        self.projects = {each.id: each for each in _visible(call, only) if each.status is not Status.ARCHIVED}
+        self.agents = {each.id: each for each in call.tx.agents.all()}
+        self.places = [(agent, project) for project, agent in call.tx.glances.places(self.projects)]
+        self.sessions = _by_place(call.tx.sessions.live(), self.projects)
+        self.launches = _by_place(call.tx.launches.live(), self.projects)
+        self.claims: dict[str, Claim] = {
+            each.task_id: each for each in call.tx.glances.claims() if each.project_id in self.projects
+        }
+        self.online: dict[str, Presence] = {
+            each.agent_id: each for each in call.tx.queues.all_online() if each.project_id in self.projects
+        }
+        self.coordinators = call.tx.keeping.coordinators()
+        self._load_tasks()
+
+    def _load_tasks(self) -> None:
+        """The open ones; what they wait for; what they are parts of; and what sessions are bound to."""
+        glances = self.call.tx.glances
+        self.open = glances.open_tasks(self.projects)
+        self.unmet = glances.unmet(self.open)
+        known = dict(self.open)
+        bound = [each.task_id for pair in self.sessions.values() for each in pair.values() if each.task_id is not None]
+        wanted = {*bound, *(other for others in self.unmet.values() for other in others), *_parents(known)} - set(known)
+        while wanted:
+            read = glances.parts(sorted(wanted))
+            known |= read
+            wanted = _parents(read) - set(known)
+        self.tasks = known
+
+    @cached_property
+    def grounds(self) -> dict[str, Ground]:
+        """One per project, on which the rules about starting stand; its tree holds all trees of the project."""
+        members: dict[str, set[str]] = {each: set() for each in self.projects}
+        for agent_id, project_id in self.places:
+            members[project_id].add(agent_id)
+        inside: dict[str, dict[str, Task]] = {each: {} for each in self.projects}
+        for task in self.tasks.values():
+            inside.get(task.project_id, {})[task.id] = task
+        return {each.id: self._ground(each, inside[each.id], members[each.id]) for each in self.projects.values()}
+
+    def _ground(self, project: Project, tasks: dict[str, Task], members: Collection[str]) -> Ground:
+        tree = Tree(tasks, {each: self.unmet[each] for each in tasks if each in self.unmet})
+        busy: dict[str, set[str]] = {}
+        for task in tasks.values():
+            if task.in_progress and task.assignee_id is not None and tree.is_main(task):
+                busy.setdefault(task.assignee_id, set()).add(task.id)
+        online = frozenset(each.agent_id for each in self.online.values() if each.project_id == project.id)
+        return Ground(
+            project=project,
+            tree=tree,
+            agents=self.agents,
+            members=frozenset(members),
+            busy={agent_id: frozenset(ids) for agent_id, ids in busy.items()},
+            signed_in=frozenset(agent for agent, where in self.sessions if where == project.id) | online,
+            served=self._served(project.id, members),
+            open_delegations=self.awaited,
+        )
+
+    def _served(self, project_id: str, members: Collection[str]) -> frozenset[str]:
+        """The queues with an agent: one that polls, or an active member that a Coordinator starts."""
+        agents = (self.agents[each] for each in members)
+        started = (each.agent_type for each in agents if each.active and each.managed)
+        polls = (each.agent_type for each in self.online.values() if each.project_id == project_id)
+        return frozenset(each for each in (*started, *polls) if each is not None)
+
+    @cached_property
+    def awaited(self) -> dict[str, int]:
+        """Open delegations whose result is awaited, by main task."""
+        return self.call.tx.glances.awaited()
+
+    @cached_property
+    def bound(self) -> dict[str, str]:
+        """Whose task session lives on a main task."""
+        pairs = ((each.get(Purpose.TASK), agent_id) for (agent_id, _), each in self.sessions.items())
+        return {each.task_id: agent_id for each, agent_id in pairs if each is not None and each.task_id is not None}
+
+    @cached_property
+    def main_tasks(self) -> dict[Place, list[Task]]:
+        """In progress, by whose they are; the first to be worked on first."""
+        found: dict[Place, list[Task]] = {}
+        for task in sorted(self.open.values(), key=lambda each: each.order):
+            if task.in_progress and task.assignee_id is not None and task.project_id in self.grounds:
+                tree = self.grounds[task.project_id].tree
+                if tree.is_main(task) and not tree.below_closed(task):
+                    found.setdefault((task.assignee_id, task.project_id), []).append(task)
+        return found
+
+    @cached_property
+    def children(self) -> dict[str, list[str]]:
+        """Open subtasks by what they are parts of."""
+        found: dict[str, list[str]] = {}
+        for task in self.open.values():
+            if task.parent_id is not None:
+                found.setdefault(task.parent_id, []).append(task.id)
+        return found
+
+    @cached_property
+    def blocked(self) -> Counter[Place]:
+        found = (each for each in self.open.values() if each.status == "blocked" and each.assignee_id is not None)
+        return Counter((each.assignee_id or "", each.project_id) for each in found)
+
+    # --- what hinders starts ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def cooldowns(self) -> dict[str, dict[Purpose, Cooldown]]:
+        """Those that last, by agent."""
+        found: dict[str, dict[Purpose, Cooldown]] = {}
+        for agent_id, purpose, until, reason, failures, program in self.call.tx.glances.cooldowns(self.now):
+            found.setdefault(agent_id, {})[Purpose(purpose)] = Cooldown(until, reason, failures, program)
+        return found
+
+    @cached_property
+    def accounts(self) -> dict[str, Cooldown]:
+        return {name: Cooldown(*each) for name, each in self.call.tx.glances.accounts(self.now).items()}
+
+    @cached_property
+    def spent_today(self) -> dict[str, tuple[int, float | None]]:
+        """Tokens and money of today, by project."""
+        today = day_of(self.now)
+        wanted = Wanted(projects=list(self.projects), since_day=today, until_day=today)
+        sums = self.call.tx.usages.sums(("project_id",), wanted, len(self.projects) + 1)
+        return {each["project_id"]: (each["input_tokens"] + each["output_tokens"], each["cost_usd"]) for each in sums}
+
+    def budget_used_up(self, project: Project) -> bool:
+        budget, spent = project.settings.budget_per_day, self.spent_today.get(project.id, (0, None))[1]
+        return budget is not None and (spent or 0.0) >= budget
+
+    @cached_property
+    def ready_tasks(self) -> dict[tuple[str, str], list[Task]]:
+        """By project and queue: what could be claimed now, in order."""
+        found: dict[tuple[str, str], list[Task]] = {}
+        for task in sorted(self.open.values(), key=lambda each: each.order):
+            rests = task.not_before is not None and task.not_before > self.now
+            if task.agent_type is not None and not rests and self.grounds[task.project_id].claimable(task):
+                found.setdefault((task.project_id, task.agent_type), []).append(task)
+        return found
+
+    def _offers(self, place: Place) -> tuple[tuple[Task, Ground], ...]:
+        agent, ground = self.agents[place[0]], self.grounds[place[1]]
+        if agent.agent_type is None or not agent.managed or not ground.project.active:
+            return ()
+        ready = self.ready_tasks.get((place[1], agent.agent_type), [])[:MOST_OFFERS]
+        return offers(((each, self._below(ground, each)) for each in ready), agent.id)
+
+    def _below(self, ground: Ground, task: Task) -> Ground:
+        """With nothing in its tree but a task and what stands below it."""
+        near = [task, *ground.tree.descendants(task)]
+        waits = {each.id: ground.tree.depends_on.get(each.id, ()) for each in near}
+        known = {other.id: other for each in near for other in ground.tree.dependencies(each)}
+        return replace(ground, tree=Tree({each.id: each for each in near}, waits, known))
+
+    def snapshot(self, place: Place) -> Snapshot:
+        """What the launch decision reads, but for what is below main tasks that wait."""
+        agent, project = self.agents[place[0]], self.projects[place[1]]
+        return Snapshot(
+            now=self.now,
+            agent_id=agent.id,
+            project_id=project.id,
+            agent=agent,
+            project=project,
+            member=True,
+            limits=self.call.context.limits,
+            grounds=self._around(place),
+            blocked_tasks=self.blocked[place],
+            launches=self.launches.get(place, {}),
+            sessions=self.sessions.get(place, {}),
+            others_on={task: other for task, other in self.bound.items() if other != agent.id},
+            cooldowns=self.cooldowns.get(agent.id, {}),
+            accounts=self.accounts,
+            budget_used_up=self.budget_used_up(project),
+            offers=self._offers(place),
+        )
+
+    def _around(self, place: Place) -> tuple[Ground, ...]:
+        """The agent's main tasks, what its sessions are bound to, and what is above them."""
+        bound = (self.tasks.get(each.task_id or "") for each in self.sessions.get(place, {}).values())
+        tasks = [*self.main_tasks.get(place, ()), *(each for each in bound if each is not None)]
+        if not tasks:
+            return ()
+        ground = self.grounds[place[1]]
+        near = {each.id: each for task in tasks for each in (task, *ground.tree.ancestors(task))}
+        return (replace(ground, tree=Tree(near)),)
+
+
+def _visible(call: Call, only: str | None) -> Iterable[Project]:
+    if only is not None:
+        return [call.project(only)]
+    if call.caller.login is not Login.MEMBER:
+        return call.tx.projects.all()
+    own = set(call.tx.agents.projects_of(call.agent.id))
+    return (each for each in call.tx.projects.all() if each.id in own)
+
+
+def _by_place(things: Iterable[Thing], projects: Collection[str]) -> dict[Place, dict[Purpose, Thing]]:
+    found: dict[Place, dict[Purpose, Thing]] = {}
+    for each in things:
+        if each.project_id in projects:
+            found.setdefault((each.agent_id, each.project_id), {})[each.purpose] = each
+    return found
+
+
+def _parents(tasks: dict[str, Task]) -> set[str]:
+    return {each.parent_id for each in tasks.values() if each.parent_id is not None}

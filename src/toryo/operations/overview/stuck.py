@@ -1,0 +1,273 @@
+"""What cannot move by itself, and why: work that nobody is going to do, as long as nobody changes anything.
+
+Asked of a picture of all that is open. What somebody has left for later on purpose is not stuck: drafts, tasks that
+nobody has started, what a person has blocked, projects that rest. Nor is what waits for something that moves.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from toryo.domain.agents import Role
+from toryo.domain.ground import Ground
+from toryo.domain.launches import Purpose
+from toryo.domain.needs import Action
+from toryo.domain.projects import Project
+from toryo.domain.tasks import Status, Task
+from toryo.domain.times import SECOND, Millis
+from toryo.domain.wording import Worded, constant, say, together
+from toryo.operations.overview.state import Picture, Place
+from toryo.workflow import facts
+from toryo.workflow import launch as table
+from toryo.workflow.snapshot import Case, Snapshot
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """`task` is the one that a person can do something about; `actions` are what.
+
+    What only owners may do of it is `for_owners`: to others `by_owner` is said instead.
+    """
+
+    task: Task
+    why: Worded
+    since: Millis
+    actions: tuple[Action, ...]
+    for_owners: tuple[Action, ...] = ()
+    by_owner: Worded | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Idle:
+    """Why an assignee does nothing, and what an owner can do about it."""
+
+    why: Worded
+    for_owners: Action
+    by_owner: Worded
+
+
+def found(picture: Picture, told: Collection[str]) -> list[Stuck]:
+    """`told` are the tasks of which people are told anyway, for another reason."""
+    look = _Look(picture, told)
+    causes: dict[str, Stuck] = {}
+    for task in sorted((each for each in picture.open.values() if _may_be(picture, each)), key=lambda each: each.order):
+        for each in look.at(task):
+            causes.setdefault(each.task.id, each)
+    return list(causes.values())
+
+
+def _may_be(picture: Picture, task: Task) -> bool:
+    """Whether it is worth a look: most of what is open is to be done, by somebody, and waits for nothing."""
+    plain = task.status is Status.TODO and not task.for_queue and task.id not in picture.unmet
+    return not plain and picture.projects[task.project_id].active
+
+
+class _Look:
+    def __init__(self, picture: Picture, told: Collection[str]) -> None:
+        self.picture = picture
+        self.told = told
+        self.places = frozenset(picture.places)
+        self.waits: dict[str, frozenset[str]] = {}
+        """By main task that waits: of which others one must move on first."""
+        self.moving = self._moving()
+
+    def at(self, task: Task) -> Iterator[Stuck]:
+        if task.id in self.told:
+            return
+        if task.in_progress:
+            yield from self._in_progress(task)
+        elif task.status is Status.TODO:
+            yield from self._to_do(task)
+        elif task.status is Status.BLOCKED and task.blocked_cause is not None:
+            yield from self._below_failed(self.picture.tasks.get(task.blocked_cause))
+
+    # --- what is in progress -------------------------------------------------------------------------------------
+
+    def _moving(self) -> set[str]:
+        """The main tasks in progress that go on: the least set, so that what waits in a circle is not in it."""
+        moving: set[str] = set()
+        for place, tasks in self.picture.main_tasks.items():
+            for task in tasks:
+                if self._idle(place, task) is not None:
+                    continue
+                awaited = self._awaited(place, task)
+                if awaited is None:
+                    moving.add(task.id)
+                else:
+                    self.waits[task.id] = awaited
+        while more := {each for each, others in self.waits.items() if others & moving} - moving:
+            moving |= more
+        return moving
+
+    def _awaited(self, place: Place, task: Task) -> frozenset[str] | None:
+        """Of which tasks one must move on before this one does; None: it does by itself."""
+        agent = self.picture.agents[place[0]]
+        if agent.human or task.id in self.picture.claims or self._runs(place):
+            return None
+        case = self._case(place, task)
+        if agent.role is Role.MANAGER:
+            return (facts.awaited(case) or None) if task.wait is not None else None
+        return facts.awaited_from_others(case) if table.worker_waits_for_others(case) else None
+
+    def _case(self, place: Place, task: Task) -> Case:
+        agent, project = self.picture.agents[place[0]], self.picture.projects[place[1]]
+        snapshot = Snapshot(self.picture.now, agent.id, project.id, agent, project, member=True)
+        return Case(snapshot, self._ground(task), task, fetched=True)
+
+    def _ground(self, task: Task) -> Ground:
+        return self.picture.grounds[task.project_id]
+
+    def _runs(self, place: Place) -> bool:
+        return any(Purpose.TASK in each.get(place, {}) for each in (self.picture.sessions, self.picture.launches))
+
+    def _idle(self, place: Place, task: Task) -> _Idle | None:
+        """Why its assignee will do nothing about it, and what would help."""
+        agent = self.picture.agents.get(place[0])
+        if agent is None or task.id in self.picture.claims:
+            return None
+        if not agent.active:
+            return _Idle(
+                say("{agent}, its assignee, is inactive.", agent=agent.name),
+                Action("activate", f"toryo agent activate {agent.id}"),
+                constant("An owner can activate it."),
+            )
+        if agent.human:
+            return None
+        if place not in self.places:
+            return _Idle(
+                say("{agent}, its assignee, is not a member of the project.", agent=agent.name),
+                Action("join", f"toryo agent edit {agent.id} --project {place[1]}"),
+                constant("An owner can add it to the project."),
+            )
+        if not agent.managed and self._nobody_starts_it(place, task):
+            return _Idle(
+                say(
+                    "No process of {agent}, its assignee, is signed in. Start one by hand: nothing else does, as it "
+                    "has no provider.",
+                    agent=agent.name,
+                ),
+                Action("correct", f"toryo agent edit {agent.id} --provider NAME"),
+                constant("An owner can give it a provider."),
+            )
+        return None
+
+    def _nobody_starts_it(self, place: Place, task: Task) -> bool:
+        """By hand, within the stall time: until then, somebody may just be about to."""
+        since = max(task.moved_at, self._left.get(place, task.moved_at))
+        return not self._runs(place) and self._stalls(self.picture.projects[place[1]], since)
+
+    def _stalls(self, project: Project, since: Millis) -> bool:
+        return since + project.settings.stall_seconds * SECOND <= self.picture.now
+
+    @cached_property
+    def _left(self) -> dict[Place, Millis]:
+        """When the newest task session of an agent in a project has ended."""
+        found: dict[Place, Millis] = {}
+        for each in self.picture.call.tx.sessions.newest():
+            if each.ended_at is not None and each.purpose is Purpose.TASK:
+                place = (each.agent_id, each.project_id)
+                found[place] = max(each.ended_at, found.get(place, each.ended_at))
+        return found
+
+    def _in_progress(self, task: Task) -> Iterator[Stuck]:
+        top = self._main_of(task)
+        place = (top.assignee_id or "", top.project_id)
+        if not top.in_progress:
+            if top.id not in self.told and task.id == self._first_part(task, top).id:
+                yield self._part(task, top)
+            return
+        if top.id in self.moving or task.id != top.id:
+            return
+        idle = self._idle(place, top)
+        if idle is not None:
+            given = (_given_away(top),)
+            yield Stuck(top, idle.why, top.moved_at, given, (idle.for_owners,), idle.by_owner)
+        elif top.id in self.waits:
+            yield self._waiting(top)
+
+    def _main_of(self, task: Task) -> Task:
+        """The task whose session would do it: the highest one above it, without a gap, of the same assignee."""
+        tree = self._ground(task).tree
+        while (above := tree.parent(task)) is not None and above.assignee_id == task.assignee_id:
+            task = above
+        return task
+
+    def _first_part(self, task: Task, top: Task) -> Task:
+        """The highest part of `top` in progress on the way down to the task: the one that is told."""
+        way = [task, *self._ground(task).tree.ancestors(task)]
+        return next(each for each in reversed(way[: way.index(top)]) if each.in_progress)
+
+    def _part(self, task: Task, top: Task) -> Stuck:
+        said = say(
+            "It is in progress as a part of “{title}”, which is {status}: nobody works on it before that is started.",
+            title=top.title,
+            status=top.status,
+        )
+        put_back = Action("put_back", f"toryo task move {task.id} todo")
+        return Stuck(task, said, task.moved_at, (Action("start", f"toryo task move {top.id} in_progress"), put_back))
+
+    def _waiting(self, top: Task) -> Stuck:
+        others = [self.picture.tasks[each] for each in sorted(self.waits[top.id])]
+        said = say("It waits for {names}, which cannot go on either.", names=_names(others))
+        list_all = Action("list", f"toryo task list --project {top.project_id}")
+        return Stuck(top, said, top.moved_at, (Action("why", f"toryo why {top.assignee_id}"), list_all))
+
+    # --- what is to be done --------------------------------------------------------------------------------------
+
+    def _to_do(self, task: Task) -> Iterator[Stuck]:
+        ground = self._ground(task)
+        cancel = Action("cancel", f"toryo task cancel {task.id} --reason …")
+        dead = [each for each in ground.tree.dependencies(task) if self._never_completes(each)]
+        if dead and not self._left_to_agent(task):
+            said = say("It depends on {names}, which will not be completed.", names=_names(dead))
+            without = " ".join(f"--no-longer-on {each.id}" for each in dead)
+            since = max(each.moved_at for each in (task, *dead))
+            yield Stuck(task, said, since, (Action("free", f"toryo task edit {task.id} {without}"), cancel))
+        elif task.agent_type is not None and self._nobody_comes(ground, task, task.agent_type):
+            said = say("Nobody serves the queue {queue}.", queue=task.agent_type)
+            serve = Action("serve", f"toryo agent run --type {shlex.quote(task.agent_type)} -- COMMAND")
+            yield Stuck(task, said, task.moved_at, (serve, cancel))
+
+    def _never_completes(self, task: Task) -> bool:
+        """Cancelled, or failed while nobody is asked what is to become of it."""
+        if task.status is Status.CANCELLED:
+            return True
+        return task.status is Status.FAILED and task.id not in self.told and not self._left_to_agent(task)
+
+    def _left_to_agent(self, task: Task) -> bool:
+        """An agent at work on a task above decides about it."""
+        agents = self.picture.agents
+        above = (each for each in self._ground(task).tree.ancestors(task) if each.in_progress)
+        return any(each.assignee_id is not None and not agents[each.assignee_id].human for each in above)
+
+    def _nobody_comes(self, ground: Ground, task: Task, queue: str) -> bool:
+        """After the stall time: until then, whoever serves it may just be starting anew."""
+        stalls = self._stalls(ground.project, task.moved_at)
+        return stalls and queue not in ground.served and ground.claimable(task)
+
+    # --- what is below a failure ---------------------------------------------------------------------------------
+
+    def _below_failed(self, cause: Task | None) -> Iterator[Stuck]:
+        if cause is None or cause.status is not Status.FAILED or not self._never_completes(cause):
+            return
+        said = constant("It was set to failed, and what is left below it waits until it is tried again or cancelled.")
+        retry = Action("retry", f"toryo task retry {cause.id}")
+        yield Stuck(cause, said, cause.moved_at, (retry, Action("cancel", f"toryo task cancel {cause.id} --reason …")))
+
+
+def _given_away(task: Task) -> Action:
+    """To somebody else: one of a queue to whoever serves it."""
+    if task.for_queue:
+        return Action("put_back", f"toryo task move {task.id} todo")
+    return Action("assign", f"toryo task edit {task.id} --assignee AGENT")
+
+
+def _names(tasks: Iterable[Task]) -> Worded:
+    them = list(tasks)
+    told = together((say("“{title}” ({status})", title=each.title, status=each.status) for each in them[:_SHOWN]), ", ")
+    return told if len(them) <= _SHOWN else together((told, say("and {more} more", more=len(them) - _SHOWN)))

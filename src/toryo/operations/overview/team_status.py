@@ -1,0 +1,260 @@
+"""The team at a glance: for each agent in each project what it is doing, by the last evidence of it, or why nothing.
+
+What runs is told from its session, what does not from the launch decision on what a picture holds. Agents that left to
+wait need all that is below their tasks: the longest waiting few are decided in full, the others as was decided last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+from toryo.domain.agents import Agent, Role
+from toryo.domain.launches import Launch, Purpose, State
+from toryo.domain.projects import Isolation
+from toryo.domain.sessions import Session
+from toryo.domain.tasks import Task
+from toryo.domain.times import iso, iso_or_none
+from toryo.domain.wording import constant
+from toryo.operations.launches import diagnosis, explanations, placement
+from toryo.operations.overview.state import Picture, Place
+from toryo.workflow import launch as table
+from toryo.workflow import programs
+from toryo.workflow.launch import Action
+
+IN_FULL = 8
+"""So many agents that wait are decided about in full: a glance stays cheap however many wait."""
+
+Doing = Literal["working", "talking", "starting", "stopping", "waiting", "cooling_down", "held", "idle", "off"]
+
+OFF = frozenset({"project_paused", "agent_inactive", "agent_not_assigned", "not_managed", "bad_options"})
+STOPPED = frozenset({"blocked_without_in_progress", "budget_exhausted", "handled_blocked", "handing_over"})
+
+
+class Member(TypedDict):
+    """One agent in one project. `action` is the next action it was told last, `step` the same in words; `reason` and
+    `explanation` say why it does not run."""
+
+    agent_id: str
+    name: str
+    role: Literal["owner", "manager", "worker"]
+    kind: Literal["ai", "human"]
+    project_id: str
+    provider: str | None
+    model: str | None
+    state: Doing
+    purpose: Literal["task", "chat"] | None
+    task_id: str | None
+    task_title: str | None
+    action: str | None
+    step: str | None
+    last_call_at: str | None
+    started_at: str | None
+    lease_until: str | None
+    tokens: int | None
+    cost_usd: float | None
+    launch_id: str | None
+    reason: str | None
+    explanation: str | None
+    until: str | None
+
+
+def members(picture: Picture) -> list[dict[str, Any]]:
+    """Everybody, in the order in which they came."""
+    launches = [each.id for pair in picture.launches.values() for each in pair.values()]
+    used = picture.call.tx.glances.used(launches) if launches else {}
+    waiting = _waiting(picture)
+    in_full, last = frozenset(waiting[:IN_FULL]), _last(picture, waiting[IN_FULL:])
+    return [_member(picture, place, used, in_full, last) for place in picture.places]
+
+
+def _waiting(picture: Picture) -> list[Place]:
+    """Agents without a process about which a picture does not say enough, the longest waiting first."""
+    idle = [
+        (min(each.moved_at for each in tasks), place)
+        for place, tasks in picture.main_tasks.items()
+        if not _has_process(picture, place) and any(_needs_more(picture, place, each) for each in tasks)
+    ]
+    return [place for _, place in sorted(idle)]
+
+
+def _has_process(picture: Picture, place: Place) -> bool:
+    by_hand = not picture.agents[place[0]].managed
+    return by_hand or any(Purpose.TASK in each.get(place, {}) for each in (picture.sessions, picture.launches))
+
+
+def _needs_more(picture: Picture, place: Place, task: Task) -> bool:
+    """Whether what stands below it, what is new there, or its files may keep a main task from being started."""
+    if task.wait is not None or picture.projects[place[1]].settings.isolation is not Isolation.NONE:
+        return True
+    manages = picture.agents[place[0]].role is Role.MANAGER
+    return not manages and (task.id in picture.children or task.id in picture.awaited)
+
+
+def _last(picture: Picture, places: Iterable[Place]) -> dict[Place, str]:
+    """The reasons that were recorded last."""
+    agents = {each for each, _ in places}
+    said = picture.call.tx.glances.said(agents) if agents else {}
+    return {place: words.split(" ")[1] for place, (words, _) in said.items()}
+
+
+def _member(
+    picture: Picture,
+    place: Place,
+    used: dict[str, tuple[int, float | None]],
+    in_full: frozenset[Place],
+    last: dict[Place, str],
+) -> dict[str, Any]:
+    agent = picture.agents[place[0]]
+    shown = {**_who(agent), "project_id": place[1]}
+    if agent.human:
+        return {**shown, **_person(picture, place)}
+    live = picture.sessions.get(place, {})
+    session = live.get(Purpose.TASK) or live.get(Purpose.CHAT)
+    if session is not None:
+        return {**shown, **_signed_in(picture, place, session, used)}
+    ordered = [each for each in picture.launches.get(place, {}).values() if each.state is State.ORDERED]
+    if ordered:
+        return {**shown, **_starting(picture, ordered[0])}
+    if not agent.managed and agent.id in picture.online:
+        return {**shown, **_polling(picture, place)}
+    return {**shown, **_not_running(picture, place, in_full, last)}
+
+
+def _who(agent: Agent) -> dict[str, Any]:
+    """Who it is; and nothing yet of what it does."""
+    nothing = dict.fromkeys(Member.__annotations__)
+    return {
+        **nothing,
+        "agent_id": agent.id,
+        "name": agent.name,
+        "role": agent.role.value,
+        "kind": agent.kind.value,
+        "provider": agent.provider,
+        "model": agent.model,
+        "state": "idle",
+    }
+
+
+def _task(picture: Picture, task_id: str | None) -> dict[str, Any]:
+    task = picture.tasks.get(task_id or "")
+    return {"task_id": task_id, "task_title": task.title if task is not None else None}
+
+
+def _person(picture: Picture, place: Place) -> dict[str, Any]:
+    """A person works when they say so: with a task in progress."""
+    if not picture.agents[place[0]].active:
+        return {"state": "off", "reason": "agent_inactive", "explanation": constant("This person is inactive.")}
+    tasks = picture.main_tasks.get(place)
+    if not tasks:
+        return {"state": "idle"}
+    return {"state": "working", "purpose": "task", "started_at": iso(tasks[0].moved_at), **_task(picture, tasks[0].id)}
+
+
+def _signed_in(
+    picture: Picture, place: Place, session: Session, used: dict[str, tuple[int, float | None]]
+) -> dict[str, Any]:
+    works = session.purpose is Purpose.TASK
+    decide = table.decide if works else table.decide_chat
+    decision = decide(picture.snapshot(place))
+    stops = decision.action is Action.STOP
+    tokens, cost = used.get(session.launch_id, (None, None))
+    action = session.told.split(" ")[0] if session.told else None
+    launch = picture.launches.get(place, {}).get(session.purpose)
+    return {
+        "state": "stopping" if stops else "working" if works else "talking",
+        "purpose": session.purpose.value,
+        **_task(picture, session.task_id),
+        "model": session.model_id or (launch.model if launch is not None else None) or picture.agents[place[0]].model,
+        "action": action,
+        "step": explanations.step(action),
+        "last_call_at": iso(session.last_call_at),
+        "started_at": iso(session.created_at),
+        "lease_until": iso(session.expires_at),
+        "tokens": tokens,
+        "cost_usd": cost,
+        "launch_id": session.launch_id,
+        "reason": decision.reason if stops else None,
+        "explanation": explanations.explained(decision, place[0]) if stops else None,
+    }
+
+
+def _starting(picture: Picture, launch: Launch) -> dict[str, Any]:
+    return {
+        "state": "starting",
+        "purpose": launch.purpose.value,
+        **_task(picture, launch.task_id),
+        "model": launch.model,
+        "started_at": iso(launch.ordered_at),
+        "launch_id": launch.id,
+        "reason": "start_pending",
+        "explanation": explanations.said("start_pending"),
+        "until": iso(launch.deadline),
+    }
+
+
+def _polling(picture: Picture, place: Place) -> dict[str, Any]:
+    """An agent that runs by itself and asks for tasks of a queue."""
+    claims = sorted((each for each in picture.claims.values() if each.agent_id == place[0]), key=lambda c: c.claimed_at)
+    seen = {"last_call_at": iso(picture.online[place[0]].seen_at)}
+    if not claims:
+        return {"state": "idle", **seen}
+    held = claims[0]
+    return {
+        "state": "working",
+        "purpose": "task",
+        **_task(picture, held.task_id),
+        **seen,
+        "started_at": iso(held.claimed_at),
+        "lease_until": iso(held.expires_at),
+    }
+
+
+def _not_running(picture: Picture, place: Place, in_full: frozenset[Place], last: dict[Place, str]) -> dict[str, Any]:
+    tasks = picture.main_tasks.get(place, [])
+    first = _task(picture, tasks[0].id if tasks else None)
+    if place in in_full:
+        told = diagnosis.told(picture.call, *place, Purpose.TASK)
+        hindered = {"no_coordinator", "held"} & set(told["facts"])
+        state = "held" if hindered else state_of(told["action"], told["reason"])
+        found = {key: told[key] for key in ("reason", "explanation", "until")}
+        return {**first, **_task(picture, told["task_id"] or first["task_id"]), "state": state, **found}
+    snapshot = picture.snapshot(place)
+    decision = table.decide(snapshot)
+    if place in last and decision.row in _ABOUT_MAIN_TASKS:
+        return {**first, "state": state_of("hold", last[place]), **_words(last[place])}
+    program = programs.chosen(snapshot, Purpose.TASK)
+    agent = picture.agents[place[0]]
+    starts = decision.action is Action.START and program is not None
+    obstacle = placement.obstacle(agent, program, picture.coordinators, picture.now) if starts and program else None
+    return {
+        **first,
+        "state": "held" if obstacle is not None else state_of(decision.action.value, decision.reason),
+        "reason": decision.reason,
+        "explanation": explanations.explained(decision, agent.id, obstacle),
+        "until": iso_or_none(decision.until),
+    }
+
+
+_ABOUT_MAIN_TASKS = frozenset(each.row for each in table.MAIN_TASK_ROWS)
+
+
+def _words(reason: str) -> dict[str, Any]:
+    return {"reason": reason, "explanation": explanations.said(reason)}
+
+
+def state_of(action: str, reason: str) -> Doing:
+    """What a launch decision means for who looks at the team."""
+    if action == Action.STOP:
+        return "stopping"
+    if reason in OFF:
+        return "off"
+    if reason in STOPPED:
+        return "held"
+    if reason == "cooling_down":
+        return "cooling_down"
+    if reason == "start_pending":
+        return "starting"
+    return "idle" if reason in ("no_in_progress_task", "no_chat_work") else "waiting"

@@ -1,0 +1,179 @@
+"""What agents' programs have used: tokens and money, summed by day, agent, project, task and so on; and budgets today.
+
+How it is counted stands in `coordination.py`, what a used-up budget means for agents in `workflow/launch.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from toryo.domain import usages
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.projects import Project, Status
+from toryo.domain.times import iso
+from toryo.domain.wording import say
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.results import Result
+from toryo.storage.usages import Wanted
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+Group = Literal["day", "agent", "project", "task", "launch", "provider", "model", "purpose"]
+MOST_ROWS = 5_000
+_COLUMNS = {name: f"{name}_id" for name in ("agent", "project", "task", "launch")}
+
+
+class ShowUsage(Parameters):
+    project_id: Id | None = Field(None, description="Only of this project.")
+    agent_id: Id | None = Field(None, description="Only of this agent.")
+    task_id: Id | None = Field(None, description="Only for this task and everything below it.")
+    since: date | None = Field(None, description="The first day, as YYYY-MM-DD. Days are UTC: those of starts.")
+    until: date | None = Field(None, description="The last day, as YYYY-MM-DD.")
+    days: int | None = Field(None, ge=1, le=3_660, description="The last so many days, today included.")
+    by: list[Group] = Field(default_factory=list, max_length=8, description="What the rows are for, in this order.")
+
+
+class Sums(TypedDict):
+    launches: int
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    turns: int
+    tool_calls: int
+    cost_usd: float | None
+    without_price: int
+    lower_bounds: int
+
+
+class Row(Sums):
+    day: NotRequired[str]
+    agent_id: NotRequired[str]
+    project_id: NotRequired[str]
+    task_id: NotRequired[str | None]
+    launch_id: NotRequired[str]
+    provider: NotRequired[str | None]
+    model: NotRequired[str | None]
+    purpose: NotRequired[str]
+
+
+class Budget(TypedDict):
+    project_id: str
+    name: str
+    budget_per_day: float | None
+    spent_today: float
+    used_up: bool
+    day_ends_at: str
+
+
+class UsageResult(Result):
+    since: str | None
+    until: str | None
+    by: list[str]
+    totals: Sums
+    rows: list[Row]
+    budgets: list[Budget]
+
+
+@operation(
+    "show_usage",
+    grant=Grant.PERSON,
+    parameters=ShowUsage,
+    result=UsageResult,
+    route=Route("GET", "/usage"),
+    tool=False,
+    reads=True,
+)
+def show_usage(call: Call, wanted: ShowUsage) -> dict[str, Any]:
+    """What agents have used: tokens, and money where prices are known, in all and by what you name; and the budgets of
+    today. `cost_usd` is null where nothing has a price; `without_price` counts launches that have none, `lower_bounds`
+    those that ended before they said how much it was in all."""
+    since, until = _days(call, wanted)
+    projects = _projects(call, wanted)
+    meant = Wanted(
+        projects=[each.id for each in projects],
+        tasks=_tasks(call, wanted),
+        agent_id=call.known_agent(wanted.agent_id).id if wanted.agent_id is not None else None,
+        since_day=usages.number_of(since) if since is not None else None,
+        until_day=usages.number_of(until) if until is not None else None,
+    )
+    by = tuple(dict.fromkeys(wanted.by))
+    return {
+        "success": True,
+        "since": since.isoformat() if since is not None else None,
+        "until": until.isoformat() if until is not None else None,
+        "by": list(by),
+        "totals": call.tx.usages.sums((), meant, 1)[0],
+        "rows": _rows(call, by, meant) if by else [],
+        "budgets": _budgets(call, projects),
+    }
+
+
+def _days(call: Call, wanted: ShowUsage) -> tuple[date | None, date | None]:
+    if wanted.days is not None:
+        if wanted.since is not None or wanted.until is not None:
+            raise _refusal("days is given together with since or until.", "Give either days, or since and until.")
+        today = usages.day_of(call.now)
+        return usages.date_of(today - wanted.days + 1), usages.date_of(today)
+    if wanted.since is not None and wanted.until is not None and wanted.since > wanted.until:
+        said = say("since ({since}) is after until ({until}).", since=wanted.since, until=wanted.until)
+        raise _refusal(said, "Give the first day as since and the last one as until.")
+    return wanted.since, wanted.until
+
+
+def _projects(call: Call, wanted: ShowUsage) -> list[Project]:
+    """The one that is named; else all that the caller sees."""
+    if wanted.project_id is not None:
+        return [call.project(wanted.project_id)]
+    return [each for each in call.tx.projects.all() if call.sees(each.id)]
+
+
+def _tasks(call: Call, wanted: ShowUsage) -> list[str] | None:
+    """The task that is named, and everything below it."""
+    if wanted.task_id is None:
+        return None
+    task = call.task(wanted.task_id)
+    if wanted.project_id not in (None, task.project_id):
+        said = say(
+            "The task {task_id} belongs to another project, {project_id}.", task_id=task.id, project_id=task.project_id
+        )
+        raise _refusal(said, "Leave out project_id, or give that one.")
+    return [task.id, *(each.id for each in call.tx.tasks.tree(task.root_id).descendants(task))]
+
+
+def _rows(call: Call, by: tuple[str, ...], meant: Wanted) -> list[dict[str, Any]]:
+    """In the order of `by`; what has no task or model comes last in it."""
+    columns = tuple(_COLUMNS.get(each, each) for each in by)
+    found = call.tx.usages.sums(columns, meant, MOST_ROWS + 1)
+    if len(found) > MOST_ROWS:
+        said = say("That would be more than {most} rows.", most=MOST_ROWS)
+        raise _refusal(said, "Ask for fewer days, for one project, agent or task, or leave out a part of by.")
+    found.sort(key=lambda row: [(row[each] is None, "" if row[each] is None else row[each]) for each in columns])
+    return [{**row, "day": usages.date_of(row["day"]).isoformat()} if "day" in row else row for row in found]
+
+
+def _budgets(call: Call, projects: Iterable[Project]) -> list[dict[str, Any]]:
+    here = [each for each in projects if each.status is not Status.ARCHIVED]
+    spent = call.tx.usages.cost_of_projects([each.id for each in here], usages.day_of(call.now))
+    return [_budget(each, spent.get(each.id, 0.0), iso(usages.end_of_day(call.now))) for each in here]
+
+
+def _budget(project: Project, spent: float, ends: str) -> dict[str, Any]:
+    budget = project.settings.budget_per_day
+    return {
+        "project_id": project.id,
+        "name": project.name,
+        "budget_per_day": budget,
+        "spent_today": round(spent, 6),
+        "used_up": budget is not None and spent >= budget,
+        "day_ends_at": ends,
+    }
+
+
+def _refusal(said: str, instruction: str) -> Refusal:
+    return Refusal(Code.VALIDATION_ERROR, said, instruction)

@@ -1,0 +1,277 @@
+"""Access tokens: what a person's programs show. Named, with a role of their own, shown once, revoked at any time.
+
+And the tokens in the files of data directories, which are the first owner's and the Coordinators'.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from toryo.domain import ids, people
+from toryo.domain.agents import Agent
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.people import AccessToken
+from toryo.domain.times import DAY, SECOND, Millis, iso, iso_or_none
+from toryo.domain.wording import say
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.identity import PERSON, digest
+from toryo.operations.calls.pagination import Page, Paged, cut
+from toryo.operations.calls.permissions import Grant, Login
+from toryo.operations.calls.results import Result
+from toryo.operations.directory import roles
+from toryo.operations.people import credentials
+from toryo.storage.keeping import OfDirectory
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+Role = Literal["owner", "member", "viewer"]
+MOST = 100
+"""Tokens of one person at a time."""
+
+
+class MakeToken(Parameters):
+    name: str = Field(min_length=1, max_length=100, pattern=r"\S", description="What it is for.")
+    login: Role | None = Field(None, description="What it may do at most. Default: as much as you here.")
+    days: int | None = Field(None, ge=1, le=3650, description="How long it is good; default: until it is revoked.")
+    person_id: Id | None = Field(None, description="Whose, if not yours; owners only.")
+
+
+class TokenMade(Result):
+    token: str
+    access_token: dict[str, Any]
+
+
+@operation(
+    "make_access_token",
+    grant=Grant.PERSON,
+    parameters=MakeToken,
+    result=TokenMade,
+    route=Route("POST", "/access-tokens", 201),
+    tool=False,
+)
+def make_access_token(call: Call, wanted: MakeToken) -> dict[str, Any]:
+    """Make a token for a program of yours. It is shown once.
+
+    A token that is made with another one is good no longer than that one, and is revoked with it.
+    """
+    person = _whose(call, wanted.person_id)
+    own = roles.of_caller(call).value if person.id == call.agent.id else roles.capped(call, person, people.OWNER)
+    at_most = wanted.login or own
+    roles.refuse_more(person, at_most, own)
+    if sum(each.live(call.now) for each in call.tx.people.tokens_of(person.id)) >= MOST:
+        raise Refusal(
+            Code.LIMIT_REACHED,
+            say("{person_id} has {most} tokens.", person_id=person.id, most=MOST),
+            "Revoke some: toryo token person revoke ID.",
+        )
+    made = AccessToken(
+        id=call.new_id(ids.ACCESS_TOKEN),
+        agent_id=person.id,
+        name=wanted.name.strip(),
+        at_most=at_most,
+        created_at=call.now,
+        expires_at=_until(call, wanted.days),
+        made_by=call.agent.id,
+        made_with=call.caller.credential,
+    )
+    token = call.new_token(PERSON)
+    call.tx.people.add_token(made, digest(token))
+    call.event("person.token_made", agent_id=person.id, data={"token_id": made.id, "name": made.name, "login": at_most})
+    return {"success": True, "token": token, "access_token": _shown(call, person, made)}
+
+
+def _whose(call: Call, person_id: str | None) -> Agent:
+    if person_id is None or person_id == call.agent.id:
+        return call.agent
+    if call.caller.login is not Login.OWNER:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "Tokens of others are for owners.",
+            "Leave person_id out, or ask an owner of this server.",
+        )
+    return roles.person(call, person_id)
+
+
+def _until(call: Call, days: int | None) -> Millis | None:
+    """As long as is wanted, and no longer than what it is made with."""
+    return credentials.good_until(call) if days is None else credentials.capped(call, call.now + days * DAY)
+
+
+def _shown(call: Call, person: Agent, token: AccessToken) -> dict[str, Any]:
+    used = datetime.fromtimestamp(token.used_on * DAY / SECOND, UTC).date() if token.used_on is not None else None
+    return {
+        "token_id": token.id,
+        "person_id": token.agent_id,
+        "name": token.name,
+        "login": roles.capped(call, person, token.at_most),
+        "created_at": iso(token.created_at),
+        "expires_at": iso_or_none(token.expires_at),
+        "last_used_on": used.isoformat() if used is not None else None,
+        "this_one": call.caller.access_token is not None and call.caller.access_token.id == token.id,
+    }
+
+
+class WhoseTokens(Paged):
+    person_id: Id | None = Field(None, description="Whose, if not yours; owners only.")
+
+
+class AccessTokens(Page):
+    access_tokens: list[dict[str, Any]]
+
+
+@operation(
+    "list_access_tokens",
+    grant=Grant.PERSON,
+    parameters=WhoseTokens,
+    result=AccessTokens,
+    route=Route("GET", "/access-tokens"),
+    tool=False,
+    reads=True,
+)
+def list_access_tokens(call: Call, wanted: WhoseTokens) -> dict[str, Any]:
+    """The tokens of a person that are good, without their secrets."""
+    person = _whose(call, wanted.person_id)
+    good = [each for each in call.tx.people.tokens_of(person.id) if each.live(call.now)]
+    found, more = cut(good, wanted, lambda each: each.id)
+    return {"success": True, "access_tokens": [_shown(call, person, each) for each in found], **more}
+
+
+class OneToken(Parameters):
+    token_id: Id = Field(description="Which one.")
+
+
+class TokenRevoked(Result):
+    token_id: str
+
+
+@operation(
+    "revoke_access_token",
+    grant=Grant.PERSON,
+    parameters=OneToken,
+    result=TokenRevoked,
+    route=Route("DELETE", "/access-tokens/{token_id}"),
+    tool=False,
+)
+def revoke_access_token(call: Call, wanted: OneToken) -> dict[str, Any]:
+    """Revoke a token, one of yours or (as an owner) anybody's, and what was made with it."""
+    found = call.tx.people.token(wanted.token_id)
+    mine = found is not None and (found.agent_id == call.agent.id or call.caller.login is Login.OWNER)
+    if found is None or not mine:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            say("There is no access token {token_id}.", token_id=wanted.token_id),
+            "toryo token person list has the ids of yours.",
+        )
+    if found.revoked_at is None:
+        credentials.revoke(call, found)
+    return {"success": True, "token_id": found.id}
+
+
+# --- of data directories ---------------------------------------------------------------------------------------------
+
+_FILES = {"owner": credentials.OWNER, "coordinator": credentials.COORDINATOR}
+
+
+class ServerTokens(Page):
+    server_tokens: list[dict[str, Any]]
+
+
+@operation(
+    "list_server_tokens",
+    grant=Grant.OWNER,
+    parameters=Paged,
+    result=ServerTokens,
+    route=Route("GET", "/server-tokens"),
+    tool=False,
+    reads=True,
+)
+def list_server_tokens(call: Call, wanted: Paged) -> dict[str, Any]:
+    """The tokens in the files of data directories that are good, without their secrets."""
+    found, more = cut(call.tx.keeping.tokens(), wanted, lambda each: each.id)
+    return {"success": True, "server_tokens": [_of_directory(call, each) for each in found], **more}
+
+
+def _of_directory(call: Call, token: OfDirectory) -> dict[str, Any]:
+    return {
+        "token_id": token.id,
+        "kind": token.kind,
+        "file": token.name,
+        "directory_id": token.place,
+        "this_server": _is_here(call, token),
+        "created_at": iso(token.created_at),
+    }
+
+
+def _is_here(call: Call, token: OfDirectory) -> bool:
+    return call.context.tokens is not None and token.place == call.context.tokens.place
+
+
+class RotateToken(Parameters):
+    which: Literal["owner", "coordinator"] = Field(description="Which of the data directory's two tokens.")
+
+
+class TokenRotated(Result):
+    file: str
+    signed_out: int
+    tokens_revoked: int
+
+
+@operation(
+    "rotate_server_token",
+    grant=Grant.OWNER,
+    parameters=RotateToken,
+    result=TokenRotated,
+    route=Route("POST", "/server-tokens/{which}/rotate"),
+    tool=False,
+)
+def rotate_server_token(call: Call, wanted: RotateToken) -> dict[str, Any]:
+    """Put a new token into the file of this server's data directory.
+
+    The old one is revoked, and so is everything that was made with it: browsers that opened its links, access tokens.
+    """
+    call.tx.lock_everything()
+    file, files = _FILES[wanted.which], call.context.tokens
+    if files is None:
+        raise Refusal(
+            Code.NOT_NOW, "This server has no data directory.", "Start it with toryo server, and call this again."
+        )
+    before = [each for each in call.tx.keeping.tokens() if each.name == file and each.place == files.place]
+    lost = sum((credentials.revoke_of_directory(call, each) for each in before), credentials.Ended())
+    credentials.make_known(call, file, files.renew(file))
+    return {
+        "success": True,
+        "file": file,
+        "signed_out": lost.browsers,
+        "tokens_revoked": lost.tokens,
+    }
+
+
+@operation(
+    "revoke_server_token",
+    grant=Grant.OWNER,
+    parameters=OneToken,
+    result=TokenRevoked,
+    route=Route("DELETE", "/server-tokens/{token_id}"),
+    tool=False,
+)
+def revoke_server_token(call: Call, wanted: OneToken) -> dict[str, Any]:
+    """Revoke a token of another data directory, one that is gone for example, and what was made with it."""
+    call.tx.lock_everything()
+    found = next((each for each in call.tx.keeping.tokens() if each.id == wanted.token_id), None)
+    if found is None:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            say("There is no server token {token_id}.", token_id=wanted.token_id),
+            "toryo token server has their ids.",
+        )
+    if _is_here(call, found):
+        raise Refusal(
+            Code.NOT_NOW,
+            say("{file} of this server's data directory holds it.", file=found.name),
+            "Put a new one in its place: toryo token rotate owner, or toryo token rotate coordinator.",
+        )
+    credentials.revoke_of_directory(call, found)
+    return {"success": True, "token_id": found.id}

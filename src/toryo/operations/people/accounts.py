@@ -1,0 +1,314 @@
+"""Who there is besides agents: people, their roles, their passwords. Owners see to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, SecretStr
+
+from toryo.domain import ids, people
+from toryo.domain.agents import OWNER_ID, Agent, Status
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.people import Account
+from toryo.domain.wording import say
+from toryo.operations.calls import failed_logins
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.concurrency import refuse_stale
+from toryo.operations.calls.pagination import Page, Paged, cut
+from toryo.operations.calls.permissions import Grant, Login
+from toryo.operations.calls.results import Result
+from toryo.operations.directory import rights, roles
+from toryo.operations.launches import dismissal
+from toryo.operations.people import credentials, passwords
+from toryo.operations.people.passwords import Checked
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+Role = Literal["owner", "member", "viewer"]
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
+Email = Annotated[str, Field(min_length=3, max_length=320, pattern=r"^[^@\s]+@[^@\s]+$")]
+
+
+class PersonResult(Result):
+    person: dict[str, Any]
+
+
+def _shown(call: Call, person: Agent) -> dict[str, Any]:
+    """Everybody sees who there is; how they sign in is shown to owners and themselves."""
+    account = call.tx.people.account(person.id)
+    shown: dict[str, Any] = {
+        "person_id": person.id,
+        "name": person.name,
+        "login": people.role_of(person, account),
+        "active": person.active,
+        "version": person.version,
+    }
+    if call.caller.login is not Login.OWNER and person.id != call.agent.id:
+        return shown
+    subject = account.subject if account is not None else None
+    return {
+        **shown,
+        "projects": call.tx.agents.projects_of(person.id),
+        "password": account is not None and account.password_hash is not None,
+        "provider": subject is not None and not subject.startswith("mailto:"),
+        "email": account.email if account is not None else None,
+        "browsers": sum(each.live(call.now) for each in call.tx.people.sign_ins_of(person.id)),
+        "tokens": sum(each.live(call.now) for each in call.tx.people.tokens_of(person.id)),
+    }
+
+
+class People(Page):
+    people: list[dict[str, Any]]
+
+
+@operation(
+    "list_people",
+    grant=Grant.PERSON,
+    parameters=Paged,
+    result=People,
+    route=Route("GET", "/people"),
+    tool=False,
+    reads=True,
+)
+def list_people(call: Call, wanted: Paged) -> dict[str, Any]:
+    """The people of this server, and what they may do."""
+    everybody = [each for each in call.tx.agents.all() if each.human and each.active]
+    found, more = cut(everybody, wanted, lambda each: each.id)
+    return {"success": True, "people": [_shown(call, each) for each in found], **more}
+
+
+class AddPerson(Parameters):
+    person_id: Id = Field(description="Their id: 1-64 of a-z 0-9 . _ -")
+    login: Role = Field(description="owner: everything; member: in their projects; viewer: reads.")
+    name: Name | None = Field(None, description="What they are called; default: the id.")
+    email: Email | None = Field(None, description="By which they are known at their first sign-in with a provider.")
+    projects: list[Id] = Field(default_factory=list, max_length=200, description="The projects they belong to.")
+
+
+@operation(
+    "add_person",
+    grant=Grant.OWNER,
+    parameters=AddPerson,
+    result=PersonResult,
+    route=Route("POST", "/people", 201),
+    tool=False,
+)
+def add_person(call: Call, wanted: AddPerson) -> dict[str, Any]:
+    """Add somebody. They sign in with a link, a password that you give them, or an identity provider."""
+    call.tx.lock_everything()
+    person_id = ids.chosen(wanted.person_id)
+    if call.tx.agents.find(person_id) is not None:
+        raise Refusal(
+            Code.CONFLICT,
+            say("There is somebody called {person_id} already.", person_id=person_id),
+            "Choose another id, or change what they may do: toryo person edit ID --role ROLE.",
+            existing_id=person_id,
+        )
+    for each in wanted.projects:
+        call.project(each)
+    person = roles.make_person(call, person_id, wanted.name, wanted.login)
+    _put(call, Account(person.id, wanted.login, own_login=wanted.login), wanted.email)
+    for each in wanted.projects:
+        call.tx.agents.join(each, person.id, call.now)
+        call.event("project.member_added", project_id=each, agent_id=person.id)
+    call.event("person.added", agent_id=person.id, data={"login": wanted.login})
+    call.tx.hint(WORK)
+    return {"success": True, "person": _shown(call, person)}
+
+
+def _put(call: Call, account: Account, email: str | None) -> None:
+    """Stores it; two people cannot be known by the same address."""
+    subject = roles.mailto(email) if email is not None else account.subject
+    other = call.tx.people.by_subject(subject) if subject is not None else None
+    if other is not None and other.agent_id != account.agent_id:
+        raise Refusal(
+            Code.CONFLICT,
+            say("{agent_id} is known by this address already.", agent_id=other.agent_id),
+            "Give another one, or change theirs first: toryo person edit ID --email ADDRESS.",
+            existing_id=other.agent_id,
+        )
+    address = roles.address(email) if email is not None else account.email
+    call.tx.people.put(replace(account, subject=subject, email=address, changed_at=call.now))
+
+
+class ChangePerson(Parameters):
+    person_id: Id = Field(description="Who.")
+    login: Role | None = Field(None, description="What they may do from now on.")
+    name: Name | None = Field(None, description="What they are called.")
+    email: Email | None = Field(None, description="By which a provider knows them, from their next sign-in on.")
+    version: int | None = Field(None, description="The version you have seen; another is a conflict.")
+
+
+@operation(
+    "change_person",
+    grant=Grant.OWNER,
+    parameters=ChangePerson,
+    result=PersonResult,
+    route=Route("PATCH", "/people/{person_id}"),
+    tool=False,
+)
+def change_person(call: Call, wanted: ChangePerson) -> dict[str, Any]:
+    """Change what a person may do, at once and everywhere they are signed in, or what they are called."""
+    call.tx.lock_everything()
+    person = roles.person(call, wanted.person_id)
+    refuse_stale(wanted.version, person.version)
+    before = call.tx.people.account(person.id)
+    login = wanted.login or people.role_of(person, before)
+    _keep_first_owner(person, login)
+    account = before or Account(person.id, login, own_login=login)
+    _put(call, replace(account, login=login, own_login=wanted.login or account.own_login), wanted.email)
+    credentials.lose_ownership(call, person.id, people.role_of(person, before), login)
+    person = roles.renewed(call, person, name=(wanted.name or person.name).strip())
+    call.event("person.changed", agent_id=person.id, data=rights.told_of_login(people.role_of(person, before), login))
+    return {"success": True, "person": _shown(call, person)}
+
+
+def _keep_first_owner(person: Agent, login: str | None) -> None:
+    if person.id == OWNER_ID and login != people.OWNER:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            say("{owner} stays an owner: whoever holds the data directory is it.", owner=OWNER_ID),
+            "Add people of their own for those who shall do less: toryo person add ID --role member.",
+        )
+
+
+class OnePerson(Parameters):
+    person_id: Id = Field(description="Who.")
+
+
+class Removed(Result):
+    person_id: str
+    signed_out: int
+    tokens_revoked: int
+
+
+@operation(
+    "remove_person",
+    grant=Grant.OWNER,
+    parameters=OnePerson,
+    result=Removed,
+    route=Route("DELETE", "/people/{person_id}"),
+    tool=False,
+)
+def remove_person(call: Call, wanted: OnePerson) -> dict[str, Any]:
+    """Nobody comes in as this person any more: browsers, tokens, links and password end. What they did stays."""
+    call.tx.lock_everything()
+    person = roles.person(call, wanted.person_id)
+    _keep_first_owner(person, None)
+    lost = credentials.end_all(call, person.id)
+    call.tx.people.drop(person.id)
+    if person.active:
+        ended = replace(person, status=Status.INACTIVE, deactivated_at=call.now, updated_at=call.now)
+        call.tx.agents.save(person, replace(ended, version=person.version + 1))
+        call.event("agent.deactivated", agent_id=person.id, data={"fields": []})
+    dismissal.dismiss(call, person)
+    call.event("person.removed", agent_id=person.id)
+    call.tx.hint(WORK)
+    return {
+        "success": True,
+        "person_id": person.id,
+        "signed_out": lost.browsers,
+        "tokens_revoked": lost.tokens,
+    }
+
+
+# --- passwords -------------------------------------------------------------------------------------------------------
+
+
+class SetPassword(Parameters):
+    person_id: Id = Field(description="Whose.")
+    password: SecretStr = Field(max_length=people.LONGEST_PASSWORD, description="The new one.")
+    old_password: SecretStr | None = Field(
+        None, max_length=people.LONGEST_PASSWORD, description="The present one, if it is yours and you have one."
+    )
+    login: Role | None = Field(None, description="What they may do from now on; owners only.")
+
+
+class PasswordSet(Result):
+    person_id: str
+    login: str
+    signed_out: int
+
+
+def _look_at_password(call: Call, wanted: SetPassword) -> Callable[[], Checked] | None:
+    """Hashed outside of the transaction. Who may not is refused before anything is worked out."""
+    _refuse_foreign(call, wanted)
+    account = call.tx.people.account(wanted.person_id)
+    old = wanted.old_password.get_secret_value() if wanted.old_password is not None else None
+    present = account.password_hash if account is not None else None
+    return partial(passwords.replacing, present, old, wanted.password.get_secret_value())
+
+
+@operation(
+    "set_password",
+    grant=Grant.PERSON,
+    parameters=SetPassword,
+    result=PasswordSet,
+    route=Route("PUT", "/people/{person_id}/password"),
+    tool=False,
+    beforehand=_look_at_password,
+)
+def set_password(call: Call, wanted: SetPassword) -> dict[str, Any]:
+    """Give a person a password: yourself, or as an owner anybody. Their other browsers are signed out."""
+    call.tx.lock_everything()
+    _refuse_foreign(call, wanted)
+    person = roles.person(call, wanted.person_id)
+    people.refuse_weak(wanted.password.get_secret_value())
+    before = call.tx.people.account(person.id)
+    checked = _still_so(before, call.prepared)
+    _refuse_without_old(call, person, before, checked)
+    login = wanted.login or people.role_of(person, before)
+    _keep_first_owner(person, login)
+    account = before or Account(person.id, login, own_login=login)
+    own = wanted.login or account.own_login
+    call.tx.people.put(
+        replace(account, login=login, own_login=own, password_hash=checked.new_hash, changed_at=call.now)
+    )
+    roles.renewed(call, person)
+    call.context.tries.forgive(failed_logins.PASSWORD, person.id)
+    signed_out = credentials.end_sign_ins(call, person.id, call.caller.sign_in_id).browsers
+    credentials.lose_ownership(call, person.id, people.role_of(person, before), login)
+    told = rights.told_of_login(people.role_of(person, before), login)
+    call.event("person.password_set", agent_id=person.id, data=told)
+    return {"success": True, "person_id": person.id, "login": login, "signed_out": signed_out}
+
+
+def _still_so(before: Account | None, checked: Checked | None) -> Checked:
+    if checked is None or checked.password_hash != (before.password_hash if before is not None else None):
+        raise Refusal(Code.CONFLICT, "Somebody else set this password at the same time.", "Look, and set it again.")
+    return checked
+
+
+def _refuse_foreign(call: Call, wanted: SetPassword) -> None:
+    """A browser or token that is worth less than its person must not make itself worth more."""
+    owner = call.caller.login is Login.OWNER
+    if not owner and (wanted.person_id != call.agent.id or wanted.login is not None):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "Passwords and roles of others are set by owners.",
+            "Set your own, without login, or ask an owner of this server.",
+        )
+    if not owner and not roles.is_whole(call):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            say("Here you are a {role} only, which is less than you are.", role=roles.of_caller(call)),
+            "Sign in as yourself (toryo open), and set it there.",
+        )
+
+
+def _refuse_without_old(call: Call, person: Agent, before: Account | None, checked: Checked) -> None:
+    """Whoever sits down at somebody's browser must not take the account over; the server's own token may."""
+    mine = person.id == call.agent.id and (call.caller.sign_in_id is not None or call.caller.access_token is not None)
+    if mine and before is not None and before.password_hash is not None and not checked.fits:
+        raise Refusal(Code.INVALID_CREDENTIALS, "The present password is another one.", "Give it as old_password.")
+
+
+def somebody_can_sign_in(call: Call) -> bool:
+    """Whether there is a way in that needs nothing of the server's machine: a password, or an identity provider."""
+    if call.context.settings.auth.oidc_issuer is not None:
+        return True
+    with_password = [each.agent_id for each in call.tx.people.accounts() if each.password_hash is not None]
+    return any(each.active for each in call.tx.agents.find_all(with_password))

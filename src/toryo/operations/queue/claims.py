@@ -1,0 +1,238 @@
+"""Claims of queue tasks: taking one, losing one, and what is told when. Used by queue tools, launches and housekeeping.
+
+A claim never moves a task by itself: `changing.move` does, under the rules of every other path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any
+
+from toryo.domain import queue
+from toryo.domain.agents import SYSTEM, Agent
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.moves import Actor
+from toryo.domain.queue import Claim, Presence
+from toryo.domain.tasks import Details, Status, Task
+from toryo.domain.times import SECOND, Millis, iso, iso_or_none
+from toryo.operations.calls.call import Call
+from toryo.operations.tasks import commands as task_commands
+
+EXHAUSTED = "attemptsExhausted"
+_TORYO = Actor(SYSTEM, everything=True, guard=True)
+
+
+def claim(call: Call, task: Task, agent: Agent, launch_id: str | None = None) -> Task | None:
+    """The task becomes this agent's, in progress, with a lease; None if the rules of starting say no."""
+    ground = call.ground(task, agent.id)
+    claimed = ground.claimed(task, agent.id)
+    given = replace(claimed.tree.tasks[task.id], status=task.status)
+    becomes = replace(claimed, tree=claimed.tree.changed(given))
+    if not becomes.startable(given):
+        return None
+    call.tx.tasks.save(task, given)
+    for before in ground.tree.descendants(task):
+        part = becomes.tree.tasks[before.id]
+        if part.assignee_id != before.assignee_id:
+            call.tx.tasks.save(before, part)
+            moved = {"from": before.assignee_id, "to": part.assignee_id}
+            call.event("task.assigned", task=part, agent_id=agent.id, fact=True, data=moved)
+    _add(call, task, agent.id, launch_id)
+    after = task_commands.move(call, becomes, given, Status.IN_PROGRESS, actor=Actor(agent.id))
+    call.event("claim.taken", task=after, agent_id=agent.id, data={"attempt": task.attempt, "launch_id": launch_id})
+    return after
+
+
+def claim_again(call: Call, task_id: str, agent_id: str, launch_id: str) -> None:
+    """A launch goes on with the queue task that its agent has kept: its end decides about the task as the first did.
+
+    The task stays as it is, in the same attempt.
+    """
+    task = call.tx.tasks.find(task_id)
+    if task is None or not (task.for_queue and task.in_progress and task.assignee_id == agent_id):
+        return
+    if call.tx.queues.live_claim(task.id) or call.tx.queues.claim(task.id, task.attempt):
+        return
+    _add(call, task, agent_id, launch_id)
+    call.event("claim.taken", task=task, agent_id=agent_id, data={"attempt": task.attempt, "launch_id": launch_id})
+
+
+def _add(call: Call, task: Task, agent_id: str, launch_id: str | None) -> None:
+    lease = (task.timeout_seconds or queue.TIMEOUT_SECONDS) * SECOND
+    call.tx.queues.add_claim(
+        Claim(task.id, task.attempt, task.project_id, agent_id, call.now, call.now + lease, lease, launch_id)
+    )
+
+
+class Fate(StrEnum):
+    """What becomes of the queue task of a launch that is over. Only failing, or being lost, costs an attempt."""
+
+    KEPT = "kept"
+    """Its agent was told to leave and is started for it again: the task stays its own, in progress."""
+    RETURNED = "returned"
+    """It goes back as if nobody had claimed it."""
+    LOST = "lost"
+    """An attempt is used up."""
+
+
+def lose(call: Call, lost: Claim, reason: str, *, counted: bool = True, rest: bool = True, outcome: Any = None) -> None:
+    """Its holder has it no more: it is ready again after a rest, or has failed where no attempt is left.
+
+    `counted` is false for a holder that has done nothing wrong: it is as if there had been no claim. `outcome` is what
+    its holder has submitted, if it was that.
+    """
+    live = call.tx.queues.live_claim(lost.task_id)
+    if live is None or live.attempt != lost.attempt:
+        return  # it went with the task above it, which was lost a moment ago
+    task = call.tx.tasks.find(lost.task_id)
+    assert task is not None
+    if counted:
+        call.tx.queues.save_claim(queue.ended(lost, reason, call.now, outcome))
+    else:
+        call.tx.queues.delete_claim(lost)
+    if not task.in_progress or task.assignee_id != lost.agent_id:
+        return
+    data = {"attempt": lost.attempt, "reason": reason}
+    call.event("claim.lost", task=task, agent_id=lost.agent_id, data=data)
+    if counted and task.attempt >= (task.max_attempts or queue.MAX_ATTEMPTS):
+        call.tx.tasks.save_details(task.id, error=EXHAUSTED)
+        task_commands.move(call, call.ground(task), task, Status.FAILED, EXHAUSTED, actor=_TORYO)
+        return
+    back = task_commands.move(call, call.ground(task), task, Status.TODO, reason, actor=_TORYO)
+    resting = replace(
+        back,
+        assignee_id=None,
+        attempt=back.attempt + 1 if counted else back.attempt,
+        not_before=call.now + queue.backoff(lost.attempt) if counted and rest else None,
+    )
+    call.tx.tasks.save(back, resting)
+
+
+def lapse(call: Call, project_id: str | None = None) -> int:
+    """Ends the claims that have run out, in one project or in all; answers how many."""
+    over = [each for each in call.tx.queues.expired_claims(call.now) if project_id in (None, each.project_id)]
+    for each in over:
+        if each.launch_id is None:  # a launch's claim ends with its launch
+            lose(call, each, "lost")
+    return len(over)
+
+
+def release_launch(call: Call, launch_id: str, task_id: str | None, fate: Fate) -> None:
+    """A launch that claimed a queue task is over: what it has not finished goes back, or stays its agent's."""
+    held = call.tx.queues.live_claim(task_id) if task_id is not None else None
+    if held is None or held.launch_id != launch_id:
+        return
+    if fate is Fate.KEPT:
+        call.tx.queues.delete_claim(held)
+        data = {"attempt": held.attempt, "launch_id": launch_id}
+        call.event("claim.kept", task=call.tx.tasks.find(held.task_id), agent_id=held.agent_id, data=data)
+    else:
+        lose(call, held, "lost" if fate is Fate.LOST else "released", counted=fate is Fate.LOST)
+
+
+def self_driven(call: Call, agent_id: str) -> Agent | None:
+    """The agent of that id, if there is one. Raises Refusal for a person's, or one that a Coordinator starts."""
+    present = call.tx.agents.find(agent_id)
+    if present is not None and (present.human or present.managed):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"{present.id} is {'a person' if present.human else 'an agent that a Coordinator starts'}.",
+            "Queues are served with API keys by agents that run by themselves: choose another agent_id.",
+            agent_id=present.id,
+        )
+    return present
+
+
+# --- presence --------------------------------------------------------------------------------------------------------
+
+
+def seen(call: Call, presence: Presence, *, heartbeat: bool = False) -> Presence:
+    """It has called: it is online. Written down every ten seconds, and when it makes a difference."""
+    fresh = presence.online and call.now - presence.seen_at < 10 * SECOND
+    if fresh and not heartbeat:
+        return presence
+    beat = call.now if heartbeat else presence.heartbeat_at
+    after = replace(presence, seen_at=call.now, heartbeat_at=beat, offline_at=None)
+    call.tx.queues.save_presence(after)
+    if not presence.online:
+        _tell(call, after, "agent.online")
+    return after
+
+
+def go_offline(call: Call, presence: Presence, *, releases: bool, counted: bool) -> None:
+    """It is gone: its claims go back if it was known to be there by its heartbeats, or says so itself.
+
+    What it gives back itself is as if it had not been claimed: it may never have begun.
+    """
+    call.tx.queues.save_presence(replace(presence, offline_at=call.now))
+    _tell(call, presence, "agent.offline")
+    if releases:
+        for each in call.tx.queues.claims_of(presence.agent_id):
+            lose(call, each, "lost" if counted else "released", counted=counted, rest=False)
+
+
+def lapse_presence(call: Call, presence: Presence) -> bool:
+    """Whether its silence has made it offline now."""
+    if not presence.online or not presence.silent(call.now):
+        return False
+    go_offline(call, presence, releases=presence.heartbeat_at is not None, counted=True)
+    return True
+
+
+def _tell(call: Call, presence: Presence, kind: str) -> None:
+    call.event(
+        kind,
+        project_id=presence.project_id,
+        agent_id=presence.agent_id,
+        data={"agent_type": presence.agent_type},
+    )
+    call.tx.hint(f"project:{presence.project_id}")
+
+
+def next_look(call: Call, project_id: str, agent_type: str) -> Millis | None:
+    """When time alone makes a task of a queue ready."""
+    return call.tx.queues.next_retry(project_id, agent_type, call.now)
+
+
+def shown(call: Call, task: Task) -> dict[str, Any]:
+    """A task in the shape of seed 4, with what a queue adds."""
+    return shown_all(call, [task])[0]
+
+
+def shown_all(call: Call, tasks: Sequence[Task]) -> list[dict[str, Any]]:
+    """As `shown`, with as many statements for many as for one."""
+    ids = [each.id for each in tasks]
+    details, edges = call.tx.tasks.details_of(ids), call.tx.tasks.depends_on(ids) if ids else {}
+    return [_shown(each, details[each.id], edges.get(each.id, [])) for each in tasks]
+
+
+def _shown(task: Task, details: Details, depends_on: list[str]) -> dict[str, Any]:
+    return {
+        "task_id": task.id,
+        "id": task.id,
+        "agent_type": task.agent_type,
+        "title": task.title,
+        "status": "pending" if task.status is Status.TODO else task.status.value,
+        "priority": task.priority.value,
+        "assigned_agent_id": task.assignee_id,
+        "parent_task_id": task.parent_id,
+        "dependencies": depends_on,
+        "correlation_id": task.correlation_id,
+        "attempt": task.attempt,
+        "max_attempts": task.max_attempts or queue.MAX_ATTEMPTS,
+        "timeout_seconds": task.timeout_seconds or queue.TIMEOUT_SECONDS,
+        "created_by": task.created_by,
+        "blocked_reason": task.blocked_reason,
+        "not_before": iso_or_none(task.not_before),
+        "created_at": iso(task.created_at),
+        "updated_at": iso(task.updated_at),
+        "started_at": iso_or_none(task.started_at),
+        "completed_at": iso_or_none(task.completed_at),
+        "task_description": details.description,
+        "context": details.context,
+        "result": details.result,
+        "error": details.error,
+        "summary": details.summary,
+    }

@@ -1,0 +1,134 @@
+"""Values that the agents of a project share, with a time to live and a version (seed 4, 2.4)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NotRequired
+
+import orjson
+from pydantic import Field
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.queue import Entry
+from toryo.domain.times import SECOND, iso
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.pagination import Page, Paged, cut
+from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.results import Result
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+Key = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
+
+LONGEST = 256 * 1024
+"""Bytes of a value as JSON."""
+USUAL_TTL, LONGEST_TTL = 7_200, 2_592_000
+
+
+class SetState(Parameters):
+    key: Key = Field(description="Its name in the project, for example project:database_schema.")
+    value: Any = Field(description="Any JSON, at most 256 KiB.")
+    ttl: int = Field(USUAL_TTL, ge=1, le=LONGEST_TTL, description="Seconds it is kept.")
+    expected_version: int | None = Field(
+        None, ge=0, description="Only if this is its version now; 0: only if there is none."
+    )
+
+
+class StateSet(Result):
+    key: str
+    version: int
+    expires_at: str
+
+
+@operation("set_shared_state", grant=Grant.SHARER, parameters=SetState, result=StateSet)
+def set_shared_state(call: Call, wanted: SetState) -> dict[str, Any]:
+    """Keep a value for the other agents of your project."""
+    size = len(orjson.dumps(wanted.value))
+    if size > LONGEST:
+        raise Refusal(
+            Code.TOO_LARGE,
+            f"The value has {size} bytes as JSON; {LONGEST} is the limit.",
+            "Keep it in a file, and share the path.",
+            limit=LONGEST,
+        )
+    project_id = call.caller.project_id or ""
+    entry = call.context.shared(call.tx).put(
+        project_id, wanted.key, wanted.value, call.actor.id, call.now, wanted.ttl * SECOND, wanted.expected_version,
+        once=call.once,
+    )  # fmt: skip
+    call.event(
+        "state.set", project_id=project_id, data={"key": wanted.key, "version": entry.version, "ttl": wanted.ttl}
+    )
+    call.tx.hint(f"state:{project_id}:{wanted.key}")
+    return {"success": True, "key": entry.key, "version": entry.version, "expires_at": iso(entry.expires_at)}
+
+
+class GetState(Parameters):
+    key: Key = Field(description="Its name in the project.")
+
+
+class State(Result):
+    key: str
+    found: bool
+    value: NotRequired[Any]
+    version: NotRequired[int]
+    expires_at: NotRequired[str]
+    expired: NotRequired[bool]
+
+
+@operation("get_shared_state", grant=Grant.SHARER, parameters=GetState, result=State)
+def get_shared_state(call: Call, wanted: GetState) -> dict[str, Any]:
+    """Read a value that an agent of your project has kept."""
+    return _answer(call, call.caller.project_id or "", wanted.key)
+
+
+def _answer(call: Call, project_id: str, key: str) -> dict[str, Any]:
+    entry = call.context.shared(call.tx).get(project_id, key)
+    if entry is None:
+        return {"success": True, "key": key, "found": False, "expired": False}
+    if entry.expired(call.now):
+        return {"success": True, "key": key, "found": False, "expired": True, "version": entry.version}
+    return {"success": True, "found": True, **_shown(entry)}
+
+
+def _shown(entry: Entry) -> dict[str, Any]:
+    return {
+        "key": entry.key,
+        "value": entry.value,
+        "version": entry.version,
+        "expires_at": iso(entry.expires_at),
+    }
+
+
+AT_ONCE = 1_000
+"""Values of one page, where nobody says how many."""
+
+
+class ListState(Paged):
+    project_id: Id = Field(description="The project.")
+
+
+class States(Page):
+    entries: list[dict[str, Any]]
+
+
+@operation(
+    "list_shared_state",
+    grant=Grant.PERSON,
+    parameters=ListState,
+    result=States,
+    route=Route("GET", "/projects/{project_id}/state"),
+    tool=False,
+    reads=True,
+)
+def list_shared_state(call: Call, wanted: ListState) -> dict[str, Any]:
+    """What the agents of a project share now."""
+    project = call.project(wanted.project_id)
+    live = [each for each in call.context.shared(call.tx).all(project.id) if not each.expired(call.now)]
+    found, more = cut(live, wanted.at_most(AT_ONCE), lambda each: each.key)
+    return {
+        "success": True,
+        "entries": [
+            {**_shown(each), "updated_by": each.updated_by, "updated_at": iso(each.updated_at)} for each in found
+        ],
+        **more,
+    }

@@ -1,0 +1,65 @@
+"""The tool names of an older protocol (seed 2): they still answer, with `deprecated` saying what to call now.
+
+They are other operations under another name; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+from pydantic import Field
+
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Later, Operation, Parameters, catalogue, operation
+from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.results import Said
+
+_log = structlog.get_logger("toryo.server")
+
+
+class FormerResult(Said):
+    deprecated: str
+
+
+def _alias(name: str, now: str) -> None:
+    """Declares `name` as the operation that is called `now` today."""
+    today: Operation = catalogue()[now]
+    told = f"{name} is deprecated: call {now}."
+
+    def handler(call: Call, parameters: Any) -> dict[str, Any] | Later:
+        _warn(call, name, now)
+        answer = today.handler(call, parameters)
+        return answer if isinstance(answer, Later) else {**answer, "deprecated": told}
+
+    handler.__doc__ = f"Deprecated: call {now}."
+    operation(
+        name,
+        grant=today.grant,
+        parameters=today.parameters,
+        result=today.result,
+        waits=today.waits,
+        leads=today.leads,
+        listed=False,
+    )(handler)
+
+
+def _warn(call: Call, name: str, now: str) -> None:
+    _log.warning("deprecated_tool", tool=name, instead=now, agent_id=call.agent.id, session=call.session.id)
+
+
+_alias("get_pending_tasks", "get_my_task")
+_alias("report_execution_complete", "report_completed")
+
+
+class ExecutionStart(Parameters):
+    task_id: str | None = Field(None, max_length=64, description="Not needed.")
+
+
+@operation(
+    "report_execution_start", grant=Grant.ANY_SESSION, parameters=ExecutionStart, result=FormerResult, listed=False
+)
+def report_execution_start(call: Call, _: ExecutionStart) -> dict[str, Any]:
+    """Deprecated: nothing to do, get_my_task records it."""
+    _warn(call, "report_execution_start", "get_my_task")
+    return {"success": True, "deprecated": "report_execution_start is deprecated: get_my_task records the start."}

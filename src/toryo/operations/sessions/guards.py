@@ -1,0 +1,192 @@
+"""What a session may still call when it is over, withdrawn, or stopped by a guard; and counting towards the guards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.launches import Purpose
+from toryo.domain.sessions import End, Session
+from toryo.domain.tasks import Task
+from toryo.domain.times import SECOND
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.catalogue import Operation
+
+READS_AND_NOTES = frozenset(
+    {
+        "get_my_task",
+        "get_my_profile",
+        "get_project",
+        "list_tasks",
+        "get_task",
+        "get_recent_completions",
+        "list_team",
+        "list_subordinates",
+        "get_subordinate_profile",
+        "get_notifications",
+        "read_board",
+        "read_task",
+        "read_inbox",
+        "task_breakdown",
+        "status_report",
+        "handoff",
+        "save_progress",
+        "get_pending_tasks",
+        "report_execution_start",
+        "get_task_conversations",
+        "get_shared_state",
+    }
+)
+HARMLESS = READS_AND_NOTES | {"report_model"}
+"""What a session may still call whose work was taken away: it is asked for its model before it is told so."""
+ALWAYS = frozenset(
+    {
+        *("get_next_action", "report_completed", "logout", "help", "health_check", "authenticate"),
+        "report_execution_complete",
+    }
+)
+"""These answer for themselves whatever has become of the session."""
+
+
+def refuse(call: Call, operation: Operation) -> None:
+    """Refuses what a session that is over, withdrawn or stopped by a guard may not do any more."""
+    session = call.session
+    if operation.name in ALWAYS:
+        return
+    if session.over:
+        _refuse_over(call, session, operation)
+        return
+    if session.runaway is not None:
+        works = session.purpose is Purpose.TASK
+        raise Refusal(
+            Code.RUNAWAY,
+            f"A guard stopped this session ({session.runaway}).",
+            'Say what stood in your way: report_completed(result="blocked", summary="why"). Then end this process.'
+            if works
+            else "Call logout, and end this process.",
+            action="exit",
+            reason="runaway",
+        )
+    if operation.name not in HARMLESS and session.purpose is Purpose.TASK:
+        _refuse_paused(call, session)
+        _refuse_withdrawn(call, session)
+
+
+def still_belongs(call: Call, session: Session) -> bool:
+    """Whether the agent of a session that may be over is still one of the project."""
+    member = call.tx.agents.membership(session.project_id, session.agent_id) is not None
+    return member and call.agent.active and session.end_reason is not End.DISMISSED
+
+
+def _refuse_over(call: Call, session: Session, operation: Operation) -> None:
+    within_grace = call.now < (session.ended_at or 0) + call.context.limits.stop_grace
+    if operation.name in READS_AND_NOTES and within_grace and still_belongs(call, session):
+        return
+    raise Refusal(
+        Code.SESSION_EXPIRED,
+        f"This session is over ({session.end_reason.value if session.end_reason else 'ended'}).",
+        "End this process; the Coordinator starts a new one when there is work.",
+        action="exit",
+        reason="session_over",
+    )
+
+
+def _refuse_paused(call: Call, session: Session) -> None:
+    project = call.tx.projects.find(session.project_id)
+    if project is None or not project.active:
+        raise Refusal(
+            Code.NOT_NOW,
+            f"The project is {project.status.value if project is not None else 'gone'}; its tasks stay as they are.",
+            "Save a note of where you are (save_progress), call logout and end this process.",
+            action="exit",
+            reason="project_paused",
+        )
+
+
+def _refuse_withdrawn(call: Call, session: Session) -> None:
+    reason = _withdrawn(call, session)
+    if reason is not None:
+        raise Refusal(
+            Code.NOT_NOW,
+            f"The main task of this session is not yours any more ({reason}).",
+            "Save a note if it helps the next one (save_progress), call logout and end this process.",
+            action="exit",
+            reason="task_withdrawn",
+        )
+
+
+def _withdrawn(call: Call, session: Session) -> str | None:
+    task = call.tx.tasks.find(session.task_id or "")
+    if task is None:
+        return "gone"
+    if task.assignee_id != session.agent_id:
+        return "reassigned"
+    if not task.in_progress:
+        return task.status.value
+    return "ancestor_closed" if _below_closed(call, task) else None
+
+
+def _below_closed(call: Call, task: Task) -> bool:
+    while task.parent_id is not None:
+        above = call.tx.tasks.find(task.parent_id)
+        if above is None:
+            return False
+        if above.closed:
+            return True
+        task = above
+    return False
+
+
+def touch(call: Call, *, refused: bool) -> None:
+    """Every call renews the lease and counts; where the facts of its tree have changed, counting begins anew."""
+    session = call.session
+    if session.over:
+        return
+    newest = _facts(call, session)
+    own = (each for each in call.tx.events.collected if each.root_id is not None and each.root_id == session.root_id)
+    changed = newest > session.idle_event or any(each.fact for each in own)
+    counted = replace(
+        session,
+        last_call_at=call.now,
+        heard_at=call.now,
+        expires_at=max(session.expires_at, call.now + session.lease_seconds * SECOND),
+        calls=session.calls + 1,
+        idle_calls=0 if changed else session.idle_calls + 1,
+        refusals=(0 if changed else session.refusals) + (1 if refused else 0),
+        idle_event=newest,
+    )
+    call.adopt_counts(_guarded(call, counted))
+
+
+def _facts(call: Call, session: Session) -> int:
+    """A number that grows whenever the facts change that this session lives by: of its tree, or of its talk."""
+    if session.purpose is Purpose.CHAT:
+        return call.tx.chat.mailbox(session.project_id, session.agent_id).version
+    return call.tx.events.last_fact(session.root_id) if session.root_id else 0
+
+
+def _guarded(call: Call, session: Session) -> Session:
+    """Trips the guard whose limit is reached (`workflow.md` 5), once."""
+    limits = call.context.limits
+    if session.runaway is not None:
+        return session
+    counts = [
+        ("same_answer", session.told_times, limits.same_answers),
+        ("refused_calls", session.refusals, limits.refusals),
+    ]
+    if session.purpose is Purpose.TASK:
+        counts += [
+            ("calls_without_change", session.idle_calls, limits.idle_calls),
+            ("too_many_calls", session.calls, limits.calls),
+        ]
+    else:  # a chat may be long: only calls that change nothing count
+        counts += [("too_many_calls", session.idle_calls, limits.calls)]
+    tripped = next((name for name, count, limit in counts if count >= limit), None)
+    return session if tripped is None else trip(call, session, tripped)
+
+
+def trip(call: Call, session: Session, guard: str) -> Session:
+    """From here on every call but a report (blocked, failed) and logout answers `exit`; the Coordinator stops it."""
+    call.event("session.runaway", agent_id=session.agent_id, data={"guard": guard, "task_id": session.task_id})
+    call.tx.hint(WORK)
+    return replace(session, runaway=guard, runaway_at=call.now)

@@ -1,0 +1,72 @@
+"""Acceptance checks of a task whose success is reported, on every way it is reported: started, waited for, told.
+
+They are run by a Coordinator (`claim_starts`, `report_check_result`); here is what the caller sees of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import orjson
+
+from toryo.domain import ids, moves
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.ground import Ground
+from toryo.domain.moves import Order
+from toryo.domain.projects import Language
+from toryo.domain.tasks import Checks, Status, Task
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.catalogue import Later
+from toryo.storage.launches import Check
+from toryo.workflow.instructions import words
+
+
+def awaited(call: Call, ground: Ground, task: Task, report: dict[str, Any], tool: str) -> dict[str, Any] | Later | None:
+    """None once the checks have passed; until then `Later` or a refusal: they run, or what failed.
+
+    `report` is what the caller asked: the same asked again after a failure is told it once, then checked anew. What
+    else stands in the way is refused first: a pass that was got before the work was done would be worth nothing.
+    """
+    if not task.has_acceptance or task.checks is Checks.PASSED:
+        return None
+    _refuse_unfinished(call, ground, task)
+    asked = orjson.dumps({"report": report}).decode()
+    if task.checks is Checks.FAILED and call.session.report == asked:
+        call.change_session(report=None)
+        return _failed(call, ground, task)
+    if task.checks is not Checks.RUNNING:
+        _start(call, task)
+    call.change_session(report=asked)
+    if call.may_wait:
+        return Later(frozenset({f"check:{task.id}"}))
+    return _running(ground.project.settings.language, tool)
+
+
+def _refuse_unfinished(call: Call, ground: Ground, task: Task) -> None:
+    """Whatever would refuse completing it even if the checks had passed."""
+    passed = replace(task, checks=Checks.PASSED)
+    becomes = replace(ground, tree=ground.tree.changed(passed))
+    moves.plan(becomes, Order(passed, Status.COMPLETED, call.actor, call.now))
+
+
+def _start(call: Call, task: Task) -> None:
+    check = Check(call.new_id(ids.CHECK), task.id, task.project_id, call.session.launch_id, None, call.now)
+    call.tx.launches.add_check(check)
+    call.tx.tasks.save(task, replace(task, checks=Checks.RUNNING, check_id=check.id))
+    call.event("check.started", task=task, data={"check_id": check.id})
+    call.tx.hint(WORK, "checks")
+
+
+def _running(language: Language, tool: str) -> dict[str, Any]:
+    told = words("checking", language, tool=tool)
+    return Refusal(Code.NOT_NOW, "The acceptance checks are still running.", told).answer()
+
+
+def _failed(call: Call, ground: Ground, task: Task) -> dict[str, Any]:
+    failures = list(call.tx.tasks.details(task.id).check_failures)
+    failed = "; ".join(f"{each.get('check')}: {each.get('message')}" for each in failures).removesuffix(".")
+    main = task.id == call.session.task_id
+    told = words(f"checks_failed.{'main' if main else 'subtask'}", ground.project.settings.language, failed=failed)
+    message = f"Acceptance checks failed: {failed}."
+    return Refusal(Code.CHECKS_FAILED, message, told, task_id=task.id, failures=failures).answer()

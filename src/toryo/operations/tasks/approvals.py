@@ -1,0 +1,41 @@
+"""Asking people to approve: those above the assignee, each in their thread with it. Who asks is who has filed it."""
+
+from __future__ import annotations
+
+from toryo.domain.agents import Agent, superiors
+from toryo.domain.tasks import Task
+from toryo.domain.texts import quoted
+from toryo.operations.calls.call import Call
+from toryo.operations.messaging import mailboxes
+
+
+def ask_superiors(call: Call, task: Task) -> None:
+    """Every person above the assignee is asked; where there is none, the owners are."""
+    people = [call.tx.agents.find(each) for each in superiors(task.assignee_id or "", call.tx.agents.tree())]
+    asked = [each for each in people if each is not None and each.human and each.active]
+    asked = asked or [each for each in call.tx.agents.owners() if each.active]
+    told = (
+        f"{_asker(call, task)} asks for a task of {task.assignee_id}: {quoted(task.title)} ({task.id}). "
+        f"Look at it, and approve or reject it: toryo task approve {task.id}, or toryo task reject {task.id} --reason …"
+    )
+    for each in asked:
+        about = task.assignee_id if task.assignee_id not in (None, each.id) else call.actor.id
+        if about not in (None, each.id):
+            mailboxes.tell_person(call, task.project_id, each.id, about, told, task.id)
+    call.event("task.approval_asked", task=task, data={"asked": [each.id for each in asked]})
+
+
+def tell_consented(call: Call, task: Task, person: Agent) -> None:
+    """What a person's message has approved, in their own thread: they have not seen the text that was filed."""
+    told = (
+        f"{call.agent.name} has filed {quoted(task.title)} ({task.id}) for {task.assignee_id}, approved by your "
+        f"message. Look at it: toryo task show {task.id}; take it back: toryo task cancel {task.id} --reason …"
+    )
+    mailboxes.tell_person(call, task.project_id, person.id, call.agent.id, told, task.id)
+
+
+def _asker(call: Call, task: Task) -> str:
+    """Who asks, and for whom."""
+    named = {each.id: each.name for each in call.tx.agents.find_all({task.created_by, task.requested_by or ""} - {""})}
+    asker, wisher = named.get(task.created_by, task.created_by), task.requested_by
+    return asker if wisher in (None, task.created_by) else f"{asker}, for {named.get(wisher or '', wisher)},"

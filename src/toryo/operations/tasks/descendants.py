@@ -1,0 +1,169 @@
+"""Acting on tasks below one's main task, and showing tasks in full: what several groups of operations need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toryo.domain import moves
+from toryo.domain.agents import Role
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.ground import Ground
+from toryo.domain.moves import Order
+from toryo.domain.sessions import Choice
+from toryo.domain.tasks import Approval, Status, Task
+from toryo.operations.calls import rendering
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Later
+from toryo.operations.tasks import acceptance
+from toryo.operations.tasks import commands as task_commands
+
+
+def refuse_outside(ground: Ground, main: Task, task: Task) -> None:
+    inside = task.id in ground.tree.tasks and (task.id == main.id or ground.tree.is_below(task, main))
+    if not inside:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"Task {task.id} is not below your main task.",
+            "list_tasks shows the tasks that are yours to manage.",
+            task_id=task.id,
+        )
+
+
+def itself(task_id: str) -> Refusal:
+    """What whoever wants to change its own main task is told."""
+    return Refusal(
+        Code.PERMISSION_DENIED,
+        f"Task {task_id} is your main task itself: those above it change it.",
+        "If it cannot be done as it is, say so in your report: report_completed (blocked or failed).",
+        task_id=task_id,
+    )
+
+
+def acted(call: Call, choice: Choice) -> None:
+    """What a manager chose is used up by acting on it."""
+    if call.session.choice is choice:
+        call.change_session(choice=None, choice_event=None)
+
+
+def show_all(call: Call, tasks: list[Task]) -> list[dict[str, Any]]:
+    details = call.tx.tasks.details_of(each.id for each in tasks)
+    edges = call.tx.tasks.depends_on([each.id for each in tasks])
+    ended = _ended_badly(call, {other for others in edges.values() for other in others})
+    return [
+        {
+            **rendering.task(each, details[each.id], edges.get(each.id, [])),
+            **why_rejected(call, each),
+            "dependency_failed": each.open and not ended.isdisjoint(edges.get(each.id, [])),
+        }
+        for each in tasks
+    ]
+
+
+_LONG = 300
+"""Characters of a text in a list; `get_task` has all of it."""
+_ALWAYS = ("task_id", "title", "status", "priority", "assignee_id", "dependencies", "approval")
+_IF_ANY = (
+    *("description", "agent_type", "parent_task_id", "dependency_failed", "blocked_reason", "blocked_by"),
+    *("rejected_by", "rejection_reason", "summary", "error", "attempt", "completed_at"),
+)
+
+
+def show_briefly(call: Call, tasks: list[Task]) -> list[dict[str, Any]]:
+    """For agents, who pay for every word: what there is to say of each, under the same keys."""
+    return [_briefly(each) for each in show_all(call, tasks)]
+
+
+def _briefly(shown: dict[str, Any]) -> dict[str, Any]:
+    more = {key: shown.get(key) for key in _IF_ANY if shown.get(key) and (key, shown[key]) != ("attempt", 1)}
+    kept = {**{key: shown[key] for key in _ALWAYS}, **more}
+    return {key: _cut(value) if isinstance(value, str) else value for key, value in kept.items()}
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONG else text[:_LONG] + "…"
+
+
+def why_rejected(call: Call, task: Task) -> dict[str, Any]:
+    """Of a task that a person has rejected: by whom, and their reason."""
+    if task.approval is not Approval.REJECTED:
+        return {}
+    event = call.tx.events.newest_of(task.id, ("task.rejected",))
+    if event is None:
+        return {}
+    return {"rejected_by": event.actor_id, "rejection_reason": event.data.get("reason")}
+
+
+def _ended_badly(call: Call, task_ids: set[str]) -> set[str]:
+    """Those of these tasks that will not be completed: who depends on them is flagged."""
+    found = call.tx.tasks.find_all(task_ids)
+    return {each.id for each in found if each.status in (Status.FAILED, Status.CANCELLED)}
+
+
+def show(call: Call, task: Task) -> dict[str, Any]:
+    tree, handoffs = call.tx.tasks.tree(task.root_id), call.tx.handovers.handoffs(task.id)
+    return {
+        **rendering.full_task(task, call.tx.tasks.details(task.id), tree),
+        **why_rejected(call, task),
+        "handoffs": [rendering.handoff(each) for each in handoffs],
+    }
+
+
+def move(call: Call, task_id: str, to: Status, reason: str | None) -> dict[str, Any] | Later:
+    """A move of a task below the caller's main task, answered as seed 3 shows it; completing waits for its checks."""
+    session = call.session
+    task = call.task(task_id)
+    main = call.task(session.task_id or "")
+    if task.id == main.id:
+        raise Refusal(
+            Code.NOT_NOW,
+            "Your main task is finished by report_completed alone.",
+            "Call report_completed with success, failed or blocked.",
+            task_id=task.id,
+        )
+    ground = call.ground(main)
+    refuse_outside(ground, main, task)
+    _refuse_others(call, task)
+    if task.status is to and task.moved_session == session.id and task.moved_from is not None:
+        return _moved(task, task.moved_from, to, reason)
+    task_commands.refuse_restless(call, task)
+    if to is Status.COMPLETED:
+        asked = {"task_id": task.id, "status": to.value}
+        waiting = acceptance.awaited(call, ground, ground.tree.tasks[task.id], asked, "update_task_status")
+        if waiting is not None:
+            return waiting
+    task_commands.move(call, ground, ground.tree.tasks[task.id], to, reason)
+    if to in (Status.FAILED, Status.COMPLETED):
+        call.tx.tasks.save_details(task.id, **({"error": reason} if to is Status.FAILED else {"summary": reason}))
+    acted(call, Choice.START if to is Status.IN_PROGRESS else Choice.ADJUST)
+    return _moved(task, task.status, to, reason)
+
+
+def _refuse_others(call: Call, task: Task) -> None:
+    if call.agent.role is not Role.MANAGER and task.assignee_id != call.agent.id:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"Task {task.id} is {task.assignee_id}'s." if task.assignee_id else f"Task {task.id} is nobody's.",
+            "A worker moves its own subtasks only; call get_next_action.",
+            task_id=task.id,
+        )
+
+
+def may_move(call: Call, ground: Ground, task: Task, to: Status) -> bool:
+    """Whether `move` would be accepted for a task below the caller's main task: asked of the rules that judge it."""
+    try:
+        _refuse_others(call, task)
+        task_commands.refuse_restless(call, task)
+        moves.plan(ground, Order(task, to, call.actor, call.now, "asked"))
+    except Refusal:
+        return False
+    return True
+
+
+def may_change(call: Call, task: Task) -> bool:
+    """Whether a task below the caller's main task is its own to change: a manager's all are, a worker's self-made."""
+    return call.agent.role is Role.MANAGER or (task.assignee_id == call.agent.id and not task.delegated)
+
+
+def _moved(task: Task, before: Status, to: Status, reason: str | None) -> dict[str, Any]:
+    answer = {"success": True, "task_id": task.id, "previous_status": before.value, "new_status": to.value}
+    return {**answer, "reason": reason} if reason is not None else answer

@@ -1,0 +1,127 @@
+"""Filing a task for a queue: the second form of `create_task`, for orchestrators."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+
+from toryo.domain import creating
+from toryo.domain.creating import Draft
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.tasks import Priority, Status, Task
+from toryo.operations.calls.call import Call
+from toryo.operations.queue import claims
+from toryo.operations.tasks import commands as task_commands
+
+_SCOPE = "queue"
+_TITLE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an orchestrator asks for; times are seconds."""
+
+    agent_type: str
+    task_description: str
+    priority: Priority
+    context: Any = None
+    dependencies: tuple[str, ...] = ()
+    correlation_id: str | None = None
+    parent_task_id: str | None = None
+    timeout_seconds: int | None = None
+    max_attempts: int | None = None
+    idempotency_key: str | None = None
+
+    def content(self) -> str:
+        """What an idempotency key stands for."""
+        told = {name: getattr(self, name) for name in self.__slots__ if name != "idempotency_key"}
+        return hashlib.sha256(orjson.dumps(told, default=str)).hexdigest()
+
+
+def file(call: Call, wanted: Wanted) -> dict[str, Any]:
+    """Files the task, or answers with the one that this idempotency key has filed before. Raises Refusal."""
+    before = _filed_before(call, wanted)
+    task = before or _file(call, wanted)
+    if before is None and wanted.idempotency_key is not None:
+        call.tx.keeping.remember_batch(
+            call.actor.id, _scope(call), wanted.idempotency_key, wanted.content(), task.id, call.now
+        )
+    shown = claims.shown(call, task)
+    return {"success": True, **shown, "task": shown, **_standing_still(call, task)}
+
+
+def _standing_still(call: Call, task: Task) -> dict[str, Any]:
+    """What keeps the task from being done, as things are: who files it is the one to do something about that."""
+    ground = call.ground(task)
+    own = ground.tree.tasks[task.id]
+    found: dict[str, Any] = {}
+    said = []
+    if task.agent_type not in ground.served:
+        found["no_agent"] = True
+        said.append(f"Nobody serves the queue {task.agent_type} now: it waits until an agent of that type registers.")
+    never = [each.id for each in ground.tree.open_dependencies(own) if each.status in (Status.CANCELLED, Status.FAILED)]
+    if never:
+        found["dependency_failed"] = True
+        said.append(f"It depends on what has failed or was cancelled ({', '.join(never)}), and so cannot be started.")
+    return {**found, "message": " ".join(said)} if said else {}
+
+
+def _scope(call: Call) -> str:
+    return f"{_SCOPE}:{call.caller.project_id}"
+
+
+def _filed_before(call: Call, wanted: Wanted) -> Task | None:
+    if wanted.idempotency_key is None:
+        return None
+    found = call.tx.keeping.batch(call.actor.id, _scope(call), wanted.idempotency_key)
+    if found is None:
+        return None
+    content, task_id = found
+    if content != wanted.content():
+        raise Refusal(
+            Code.CONFLICT,
+            "This idempotency_key was used for another task.",
+            "Use a new key for a new task.",
+            task_id=task_id,
+        )
+    return call.task(task_id)
+
+
+def _file(call: Call, wanted: Wanted) -> Task:
+    project = call.project(call.caller.project_id or "")
+    parent = _parent(call, wanted.parent_task_id)
+    draft = Draft(
+        title=wanted.task_description.strip().splitlines()[0][:_TITLE],
+        description=wanted.task_description,
+        priority=wanted.priority,
+        dependencies=wanted.dependencies,
+        agent_type=wanted.agent_type,
+        context=wanted.context,
+    )
+    creating.refuse_command_for_others(draft)
+    if parent is not None:
+        creating.refuse_place(call.ground(parent), parent, [draft], capped=True, distinct=False)
+    elif wanted.correlation_id is not None:
+        call.correlation_id = wanted.correlation_id
+    made = task_commands.create(call, project, parent, [draft])
+    task = call.task(next(iter(made.values())))
+    limits = replace(task, timeout_seconds=wanted.timeout_seconds, max_attempts=wanted.max_attempts)
+    return call.tx.tasks.save(task, limits)
+
+
+def _parent(call: Call, parent_id: str | None) -> Task | None:
+    """A task that the orchestrator created or holds."""
+    if parent_id is None:
+        return None
+    parent = call.task(parent_id)
+    if call.actor.id not in (parent.created_by, parent.assignee_id):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"Task {parent.id} was neither created by you nor is it yours.",
+            "Leave parent_task_id out, or name a task that you created or hold.",
+            parent_task_id=parent.id,
+        )
+    return parent

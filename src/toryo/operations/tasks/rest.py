@@ -1,0 +1,421 @@
+"""Tasks as people file and steer them: under the same rules as agents, by the same ways. REST and CLI."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from toryo.domain import creating, moves
+from toryo.domain.creating import Draft
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.projects import Project
+from toryo.domain.tasks import Approval, Checks, Status, Task, priority_named, status_named
+from toryo.domain.texts import quoted
+from toryo.domain.wording import say
+from toryo.operations.calls import schemas
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.fields import Command, Lines
+from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of
+from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.results import MoveResult, Result
+from toryo.operations.tasks import commands as task_commands
+from toryo.operations.tasks import descendants
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+Text = Annotated[Lines, Field(max_length=100_000)]
+Title = Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
+PriorityName = Literal["low", "medium", "high", "critical", "urgent"]
+StatusName = Literal["backlog", "todo", "pending", "in_progress", "blocked", "completed", "done", "failed", "cancelled"]
+
+
+class FileCheck(Parameters):
+    file: str = Field(min_length=1, max_length=1000, description="A path that must exist, in the working directory.")
+
+
+class CommandCheck(Parameters):
+    command: Command | Annotated[list[Command], Field(max_length=1_000)] = Field(
+        description="A command that must end with 0."
+    )
+    timeout_seconds: int | None = Field(None, ge=1, le=3600, description="Its time limit in seconds.")
+
+
+Acceptance = Annotated[list[FileCheck | CommandCheck], Field(max_length=20)]
+
+
+class FiledTask(Result):
+    task_id: str
+    task: schemas.FullTask
+
+
+class FileTask(Parameters):
+    project_id: Id = Field(description="The project.")
+    title: Title = Field(description="What is to be done, in one line.")
+    description: Text = Field("", description="What exactly, and how to see that it is done.")
+    assignee_id: Id | None = Field(None, description="Who shall do it: a member of the project.")
+    agent_type: str | None = Field(None, min_length=1, max_length=100, description="Or the queue it goes to.")
+    priority: PriorityName = Field("medium", description="Which goes first.")
+    dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Tasks to be completed first.")
+    parent_task_id: Id | None = Field(None, description="The task it is a part of.")
+    status: Literal["backlog", "todo", "pending", "in_progress"] = Field("todo", description="Where it begins.")
+    context: Any = Field(None, description="Anything the assignee needs, as JSON.")
+    acceptance: Acceptance = Field(default_factory=list, description="What is checked when success is reported.")
+
+
+@operation(
+    "file_task",
+    grant=Grant.WRITER,
+    parameters=FileTask,
+    result=FiledTask,
+    route=Route("POST", "/projects/{project_id}/tasks", 201),
+    tool=False,
+)
+def file_task(call: Call, wanted: FileTask) -> dict[str, Any]:
+    """File a task; with status in_progress it is started at once, if it may be."""
+    call.enter(wanted.project_id)
+    project = call.project(wanted.project_id)
+    parent = _parent(call, project, wanted.parent_task_id)
+    _refuse_assignee(call, project, wanted.assignee_id, wanted.agent_type)
+    draft = Draft(
+        title=wanted.title,
+        description=wanted.description,
+        priority=priority_named(wanted.priority),
+        dependencies=tuple(wanted.dependencies),
+        assignee_id=wanted.assignee_id,
+        agent_type=wanted.agent_type,
+        context=wanted.context,
+        acceptance=tuple(each.model_dump(exclude_none=True) for each in wanted.acceptance),
+    )
+    if parent is not None:
+        creating.refuse_place(call.ground(parent), parent, [draft], capped=False)
+    to = status_named(wanted.status)
+    first = Status.TODO if to is Status.IN_PROGRESS else to
+    made = task_commands.create(call, project, parent, [draft], status=first)
+    task = call.task(next(iter(made.values())))
+    if to is Status.IN_PROGRESS:
+        task_commands.move(call, call.ground(task), task, to)
+    return _shown(call, task.id)
+
+
+def _parent(call: Call, project: Project, parent_id: str | None) -> Task | None:
+    if parent_id is None:
+        return None
+    parent = call.task(parent_id)
+    if parent.project_id != project.id:
+        raise Refusal(
+            Code.TASK_NOT_FOUND,
+            say("There is no task {parent_id} in project {project_id}.", parent_id=parent_id, project_id=project.id),
+            "A task and its parent belong to one project.",
+            task_id=parent_id,
+        )
+    return parent
+
+
+def _refuse_assignee(call: Call, project: Project, assignee_id: str | None, agent_type: str | None) -> None:
+    if assignee_id is not None and agent_type is not None:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            "A task goes to an agent or to a queue, not to both.",
+            "Give assignee_id or agent_type.",
+        )
+    if assignee_id is None:
+        return
+    agent = call.known_agent(assignee_id)
+    if not call.tx.agents.members_among(project.id, [agent.id]):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            say("{agent_id} is not a member of project {project_id}.", agent_id=agent.id, project_id=project.id),
+            say(
+                "Add it first (toryo agent edit {agent_id} --project {project_id}), or assign a member.",
+                agent_id=agent.id,
+                project_id=project.id,
+            ),
+            assignee_id=agent.id,
+        )
+
+
+def _shown(call: Call, task_id: str) -> dict[str, Any]:
+    task = call.task(task_id)
+    return {"success": True, "task_id": task.id, "task": descendants.show(call, task)}
+
+
+class FiledTasks(Page):
+    tasks: list[schemas.Task]
+
+
+class ListFiled(Paged):
+    project_id: Id = Field(description="The project.")
+    status: StatusName | None = Field(None, description="Only tasks of this status.")
+    assignee_id: Id | None = Field(None, description="Only tasks of this agent.")
+    parent_task_id: Id | None = Field(None, description="Only direct subtasks of this task.")
+
+
+@operation(
+    "list_project_tasks",
+    grant=Grant.PERSON,
+    parameters=ListFiled,
+    result=FiledTasks,
+    route=Route("GET", "/projects/{project_id}/tasks"),
+    tool=False,
+    reads=True,
+)
+def list_project_tasks(call: Call, wanted: ListFiled) -> dict[str, Any]:
+    """The tasks of a project, by priority and age."""
+    project = call.project(wanted.project_id)
+    after = key_of(wanted.cursor, int, int, int, str)
+    found = call.tx.tasks.listed(
+        project.id,
+        status=status_named(wanted.status).value if wanted.status else None,
+        assignee_id=wanted.assignee_id,
+        parent_id=wanted.parent_task_id,
+        after=(after[0], after[1], after[2], after[3]) if after is not None else None,
+        limit=wanted.limit + 1 if wanted.limit is not None else None,
+    )
+    shown = found if wanted.limit is None else found[: wanted.limit]
+    more = {"next_cursor": cursor_of(*shown[-1].order)} if len(found) > len(shown) else {}
+    return {"success": True, "tasks": descendants.show_all(call, shown), **more}
+
+
+class OneTask(Parameters):
+    task_id: Id = Field(description="The task.")
+
+
+@operation(
+    "show_task",
+    grant=Grant.PERSON,
+    parameters=OneTask,
+    result=FiledTask,
+    route=Route("GET", "/tasks/{task_id}"),
+    tool=False,
+    reads=True,
+)
+def show_task(call: Call, wanted: OneTask) -> dict[str, Any]:
+    """One task in detail."""
+    return _shown(call, wanted.task_id)
+
+
+class EditTask(OneTask):
+    title: Title | None = Field(None, description="New title.")
+    description: Text | None = Field(None, description="New description.")
+    priority: PriorityName | None = Field(None, description="New priority.")
+    assignee_id: Id | None = Field(None, description="New assignee; null: nobody.")
+    context: Any = Field(None, description="New context.")
+    acceptance: Acceptance | None = Field(None, description="New acceptance checks.")
+    add_dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Tasks it shall wait for.")
+    remove_dependencies: list[Id] = Field(default_factory=list, max_length=100, description="It waits for no more.")
+    version: int | None = Field(None, description="The version you have seen; another is a conflict.")
+
+
+@operation(
+    "edit_task",
+    grant=Grant.WRITER,
+    parameters=EditTask,
+    result=FiledTask,
+    route=Route("PATCH", "/tasks/{task_id}"),
+    tool=False,
+)
+def edit_task(call: Call, wanted: EditTask) -> dict[str, Any]:
+    """Change a task's words, priority, assignee or dependencies; whoever works on it is told."""
+    task = _entered(call, wanted.task_id, wanted.version)
+    _refuse_stranger(call, task)
+    given = wanted.model_dump(exclude_unset=True)
+    if "assignee_id" in given and given["assignee_id"] != task.assignee_id:
+        project = call.project(task.project_id)
+        _refuse_assignee(call, project, given["assignee_id"], task.agent_type if given["assignee_id"] else None)
+        task_commands.assign(call, call.ground(task), task, given["assignee_id"])
+        task = call.task(task.id)
+    if wanted.add_dependencies or wanted.remove_dependencies:
+        task_commands.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
+        task = call.task(task.id)
+    acceptance = None
+    if wanted.acceptance is not None:
+        acceptance = tuple(each.model_dump(exclude_none=True) for each in wanted.acceptance)
+    if {"title", "description", "priority", "context", "acceptance"} & set(given):
+        task_commands.edit(
+            call,
+            task,
+            title=wanted.title,
+            priority=priority_named(wanted.priority) if wanted.priority else None,
+            description=wanted.description,
+            context=wanted.context,
+            acceptance=acceptance,
+        )
+    return _shown(call, task.id)
+
+
+def _entered(call: Call, task_id: str, version: int | None = None) -> Task:
+    """The task, once nobody else changes its project."""
+    call.enter(call.task(task_id).project_id)
+    task = call.task(task_id)
+    if version is not None and version != task.version:
+        raise Refusal(
+            Code.CONFLICT,
+            say(
+                "Task {task_id} has been changed since you looked: version {version}, you have {yours}.",
+                task_id=task.id,
+                version=task.version,
+                yours=version,
+            ),
+            "Look again, and repeat your change on what is there now.",
+            version=task.version,
+        )
+    return task
+
+
+def _refuse_stranger(call: Call, task: Task) -> None:
+    """A member changes a task only as its creator, assignee or superior."""
+    if moves.relation(call.ground(task), task, call.actor) is None:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            say("You may read task {task_id}, not change it.", task_id=task.id),
+            "Its creator, its assignee, those above, and owners may.",
+            task_id=task.id,
+        )
+
+
+class MoveTask(OneTask):
+    status: StatusName = Field(description="The new status.")
+    reason: Lines | None = Field(None, max_length=10_000, description="Needed for blocked, failed and cancelled.")
+    version: int | None = Field(None, description="The version you have seen; another is a conflict.")
+
+
+class Moved(MoveResult):
+    task: schemas.FullTask
+
+
+@operation(
+    "move_task",
+    grant=Grant.WRITER,
+    parameters=MoveTask,
+    result=Moved,
+    route=Route("POST", "/tasks/{task_id}/move"),
+    tool=False,
+)
+def move_task(call: Call, wanted: MoveTask) -> dict[str, Any]:
+    """Move a task; from the backlog also at once into progress."""
+    task = _entered(call, wanted.task_id, wanted.version)
+    to = status_named(wanted.status)
+    before = task.status
+    for each in moves.steps(before, to):
+        task_commands.move(call, call.ground(task), task, each, wanted.reason)
+        task = call.task(task.id)
+    if to is Status.FAILED:
+        call.tx.tasks.save_details(task.id, error=wanted.reason)
+    return {
+        **_shown(call, task.id),
+        "previous_status": before.value,
+        "new_status": to.value,
+        "reason": wanted.reason,
+    }
+
+
+class Judge(OneTask):
+    reason: Lines | None = Field(None, max_length=10_000, description="Why.")
+    version: int | None = Field(None, description="The version you have seen; another is a conflict.")
+
+
+@operation(
+    "approve_task",
+    grant=Grant.WRITER,
+    parameters=Judge,
+    result=FiledTask,
+    route=Route("POST", "/tasks/{task_id}/approve"),
+    tool=False,
+)
+def approve_task(call: Call, wanted: Judge) -> dict[str, Any]:
+    """Approve a requested task; from then on it may be started. With `version`, only as you have seen it."""
+    return _judged(call, wanted, Approval.APPROVED, "task.approved")
+
+
+@operation(
+    "reject_task",
+    grant=Grant.WRITER,
+    parameters=Judge,
+    result=FiledTask,
+    route=Route("POST", "/tasks/{task_id}/reject"),
+    tool=False,
+)
+def reject_task(call: Call, wanted: Judge) -> dict[str, Any]:
+    """Reject a requested task, with a reason."""
+    return _judged(call, wanted, Approval.REJECTED, "task.rejected")
+
+
+def _judged(call: Call, wanted: Judge, to: Approval, kind: str) -> dict[str, Any]:
+    task = _entered(call, wanted.task_id, wanted.version)
+    refusal = moves.refusal_to_judge(call.ground(task), task, call.actor)
+    if task.approval is to and (refusal is None or refusal.code is not Code.PERMISSION_DENIED):
+        return _shown(call, task.id)
+    if refusal is not None:
+        raise refusal
+    by = call.actor.id if to is Approval.APPROVED else None
+    judged = replace(task, approval=to, approved_by=by, updated_at=call.now)
+    call.tx.tasks.save(task, judged)
+    call.event(kind, task=judged, fact=True, data={"reason": wanted.reason})
+    task_commands.tell_judged(call, judged, kind.removeprefix("task."), wanted.reason)
+    task_commands.hint(call, [judged])
+    return _shown(call, task.id)
+
+
+class SteerTask(OneTask):
+    text: Lines = Field(min_length=1, max_length=10_000, pattern=r"\S", description="What the agent shall know or do.")
+
+
+class Steered(FiledTask):
+    delivered_to: str
+
+
+@operation(
+    "steer_task",
+    grant=Grant.WRITER,
+    parameters=SteerTask,
+    result=Steered,
+    route=Route("POST", "/tasks/{task_id}/steer"),
+    tool=False,
+)
+def steer_task(call: Call, wanted: SteerTask) -> dict[str, Any]:
+    """Tell the agent that works on a task something; if none does now, the next one is told."""
+    task = _entered(call, wanted.task_id)
+    _refuse_stranger(call, task)
+    if task.closed:
+        raise Refusal(
+            Code.INVALID_TRANSITION,
+            say("Task {task_id} is {status}: nobody works on it any more.", task_id=task.id, status=task.status),
+            "File a new task.",
+            task_id=task.id,
+        )
+    reached = task_commands.steer(call, task, f"{call.agent.name} says about {quoted(task.title)}: {wanted.text}")
+    call.event("task.steered", task=task, fact=True, data={"text": wanted.text[:500], "delivered_to": reached})
+    task_commands.hint(call, [task])
+    return {**_shown(call, task.id), "delivered_to": reached or "the next session of this task"}
+
+
+class ConfirmChecks(OneTask):
+    passed: bool = Field(description="Whether the acceptance checks hold.")
+    message: Lines | None = Field(None, max_length=10_000, description="What was found.")
+
+
+@operation(
+    "confirm_checks",
+    grant=Grant.WRITER,
+    parameters=ConfirmChecks,
+    result=FiledTask,
+    route=Route("POST", "/tasks/{task_id}/checks/confirm"),
+    tool=False,
+)
+def confirm_checks(call: Call, wanted: ConfirmChecks) -> dict[str, Any]:
+    """Judge a task's acceptance checks by hand, where no Coordinator runs them."""
+    task = _entered(call, wanted.task_id)
+    _refuse_stranger(call, task)
+    if not task.has_acceptance or task.checks not in (Checks.RUNNING, Checks.FAILED, Checks.NONE):
+        raise Refusal(
+            Code.NOT_NOW,
+            say("Task {task_id} has no acceptance checks to judge now.", task_id=task.id),
+            "Checks are judged once success has been reported.",
+            task_id=task.id,
+        )
+    failures = [] if wanted.passed else [{"check": "by hand", "message": wanted.message or "not accepted"}]
+    task_commands.finish_checks(call, task, failures)
+    call.tx.hint(WORK)
+    return _shown(call, task.id)

@@ -1,0 +1,313 @@
+"""Tasks as agents see and make them: reading, creating, moving what stands below their own main task."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Literal, NotRequired
+
+import orjson
+from pydantic import Field, model_validator
+
+from toryo.domain import creating
+from toryo.domain.agents import Role
+from toryo.domain.creating import Draft, Intent
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.ground import Ground
+from toryo.domain.sessions import Choice
+from toryo.domain.tasks import Status, Task, priority_named, status_named
+from toryo.operations.calls import rendering
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Later, Parameters, catalogue, operation
+from toryo.operations.calls.fields import Command, Lines
+from toryo.operations.calls.pagination import Paged, cut
+from toryo.operations.calls.permissions import Grant, Kind, refuse_session
+from toryo.operations.calls.results import MoveResult, Result, TaskResult, TasksResult
+from toryo.operations.tasks import commands as task_commands
+from toryo.operations.tasks import descendants, queued
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+Text = Annotated[Lines, Field(max_length=100_000)]
+Title = Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
+PriorityName = Literal["low", "medium", "high", "critical", "urgent"]
+StatusName = Literal["backlog", "todo", "pending", "in_progress", "blocked", "completed", "done", "failed", "cancelled"]
+_USUAL = 50
+"""Tasks in one answer where no limit was given: an agent pays for each of them."""
+
+
+class FileCheck(Parameters):
+    file: str = Field(min_length=1, max_length=1000, description="A path that must exist.")
+
+
+class CommandCheck(Parameters):
+    command: Command | Annotated[list[Command], Field(max_length=1_000)] = Field(description="Must end with 0.")
+    timeout_seconds: int | None = Field(None, ge=1, le=3600, description="Seconds.")
+
+
+Acceptance = Annotated[list[FileCheck | CommandCheck], Field(max_length=20)]
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+class ListTasks(Paged):
+    status: StatusName | None = Field(None, description="Only tasks of this status.")
+    assignee_id: Id | None = Field(None, description="Only tasks of this agent.")
+    parent_task_id: Id | None = Field(None, description="Only direct subtasks of this task.")
+
+
+class Listed(TasksResult):
+    total: int
+    next_cursor: NotRequired[str]
+
+
+@operation("list_tasks", grant=Grant.ANY_SESSION, parameters=ListTasks, result=Listed)
+def list_tasks(call: Call, wanted: ListTasks) -> dict[str, Any]:
+    """The tasks of your project (a manager: those below its main task), in brief, by priority and age."""
+    session = call.session
+    if wanted.parent_task_id is not None:
+        call.task(wanted.parent_task_id)
+    found = call.tx.tasks.listed(
+        session.project_id,
+        status=status_named(wanted.status).value if wanted.status else None,
+        assignee_id=wanted.assignee_id,
+        parent_id=wanted.parent_task_id,
+    )
+    if call.agent.role is Role.MANAGER and session.task_id is not None and wanted.parent_task_id is None:
+        found = _below_main(call, found)
+    shown, more = cut(found, wanted.at_most(_USUAL), lambda each: each.id)
+    return {"success": True, "tasks": descendants.show_briefly(call, shown), "total": len(found), **more}
+
+
+def _below_main(call: Call, found: list[Task]) -> list[Task]:
+    tree = call.tx.tasks.tree(call.session.root_id or "")
+    main = tree.tasks.get(call.session.task_id or "")
+    below = {each.id for each in tree.descendants(main)} if main is not None else set()
+    return [each for each in found if each.id in below]
+
+
+class GetTask(Parameters):
+    task_id: Id = Field(description="The task.")
+
+
+@operation("get_task", grant=Grant.ANY_SESSION, parameters=GetTask, result=TaskResult)
+def get_task(call: Call, wanted: GetTask) -> dict[str, Any]:
+    """One task of your project in detail, with its subtasks, result and summary."""
+    task = call.task(wanted.task_id)
+    return {"success": True, "task_id": task.id, "task": descendants.show(call, task)}
+
+
+# --- creating --------------------------------------------------------------------------------------------------------
+
+
+class CreateTask(Parameters):
+    title: Title | None = Field(None, description="One line.")
+    description: Text | None = Field(None, description="What exactly, and when it is done.")
+    priority: PriorityName = Field("medium", description="Which first.")
+    parent_task_id: Id | None = Field(None, description="Default: your main task.")
+    dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Completed first.")
+    assignee_id: Id | None = Field(None, description="Managers: one of your subordinates.")
+    context: Any = Field(None, description="What the assignee needs.")
+    acceptance: Acceptance = Field(default_factory=list, description="Checked on success.")
+    intent: Literal["new", "refine", "replace"] | None = Field(
+        None, description="Where open subtasks exist (managers): new, refine add; replace cancels open ones."
+    )
+    agent_type: str | None = Field(
+        None, min_length=1, max_length=100, pattern=r"\S", description="Orchestrators: the queue it goes to."
+    )
+    task_description: Text | None = Field(
+        None, min_length=1, pattern=r"\S", description="Orchestrators: what is to be done."
+    )
+    correlation_id: str | None = Field(None, min_length=1, max_length=200, description="Of the request it belongs to.")
+    timeout_seconds: int | None = Field(None, ge=1, le=86_400, description="How long a claim of it lasts (1800).")
+    max_attempts: int | None = Field(None, ge=1, le=100, description="How often it may be tried (3).")
+    idempotency_key: str | None = Field(None, min_length=1, max_length=200, description="The same key files once.")
+
+    @classmethod
+    def names_for(cls, _given: Mapping[str, Any]) -> list[str]:
+        other = _OWN_FORM if _QUEUE_FORM & set(_given) else _QUEUE_FORM
+        return [each for each in cls.model_fields if each not in other]
+
+    @model_validator(mode="after")
+    def _one_form(self) -> CreateTask:
+        """Title and description for a subtask, agent_type and task_description for a queue: the two do not mix."""
+        given = self.model_fields_set
+        for_queue, own = _QUEUE_FORM & given, _OWN_FORM & given
+        if for_queue and own:
+            raise ValueError(f"{', '.join(sorted(own))} and {', '.join(sorted(for_queue))} do not go together")
+        if not for_queue and not own:
+            raise ValueError("title and description (of a subtask), or agent_type and task_description, are missing")
+        needed = {"agent_type", "task_description"} if for_queue else {"title", "description"}
+        missing = sorted(each for each in needed if getattr(self, each) is None)
+        if missing:
+            raise ValueError(f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
+        return self
+
+
+_OWN_FORM = frozenset({"title", "description", "assignee_id", "acceptance", "intent"})
+_QUEUE_FORM = frozenset(
+    {"agent_type", "task_description", "correlation_id", "timeout_seconds", "max_attempts", "idempotency_key"}
+)
+
+
+class BatchTask(Parameters):
+    local_id: Id = Field(description="Your name for it, for dependencies.")
+    title: Title = Field(description="One line.")
+    description: Text = Field(description="What exactly, and when it is done.")
+    priority: PriorityName = Field("medium", description="Which first.")
+    dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Local or real ids.")
+    assignee_id: Id | None = Field(None, description="Managers: one of your subordinates.")
+    context: Any = Field(None, description="What the assignee needs.")
+    acceptance: Acceptance = Field(default_factory=list, description="Checked on success.")
+
+
+class CreateBatch(Parameters):
+    parent_task_id: Id | None = Field(None, description="Default: your main task.")
+    tasks: list[BatchTask] = Field(min_length=1, max_length=60, description="All are created, or none.")
+    intent: Literal["new", "refine", "replace"] | None = Field(
+        None, description="Where open subtasks exist (managers): new, refine add; replace cancels open ones."
+    )
+    idempotency_key: str | None = Field(None, min_length=1, max_length=200, description="The same key creates once.")
+
+
+class Created(TaskResult):
+    tasks: NotRequired[list[dict[str, Any]]]
+
+
+class BatchCreated(Result):
+    local_id_to_real_id: dict[str, str]
+    tasks: list[dict[str, Any]]
+
+
+@operation("create_task", grant=Grant.FILER, parameters=CreateTask, result=Created, leads=True)
+def create_task(call: Call, wanted: CreateTask) -> dict[str, Any]:
+    """Create one subtask (for several: create_tasks_batch); orchestrators: a task for a queue."""
+    if wanted.agent_type is not None:
+        return _for_queue(call, wanted)
+    if call.caller.kind is not Kind.SESSION:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            "An API key files tasks for queues.",
+            "Give agent_type and task_description in place of title and description.",
+        )
+    refuse_session(catalogue()["create_task"], call.caller)
+    made = _create(call, wanted.parent_task_id, [_draft(wanted, None)], wanted.intent)
+    task = call.task(next(iter(made.values())))
+    return {"success": True, "task_id": task.id, "task": descendants.show(call, task)}
+
+
+def _for_queue(call: Call, wanted: CreateTask) -> dict[str, Any]:
+    if not call.caller.orchestrates:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "Only an orchestrator files tasks for queues.",
+            "Create a subtask with title and description, or ask a person for the capability orchestrator.",
+        )
+    return queued.file(
+        call,
+        queued.Wanted(
+            agent_type=wanted.agent_type or "",
+            task_description=wanted.task_description or "",
+            priority=priority_named(wanted.priority),
+            context=wanted.context,
+            dependencies=tuple(wanted.dependencies),
+            correlation_id=wanted.correlation_id,
+            parent_task_id=wanted.parent_task_id,
+            timeout_seconds=wanted.timeout_seconds,
+            max_attempts=wanted.max_attempts,
+            idempotency_key=wanted.idempotency_key,
+        ),
+    )
+
+
+@operation("create_tasks_batch", grant=Grant.TASK_SESSION, parameters=CreateBatch, result=BatchCreated, leads=True)
+def create_tasks_batch(call: Call, wanted: CreateBatch) -> dict[str, Any]:
+    """Create several subtasks at once, all or none; dependencies may name local ids of the same call."""
+    content = hashlib.sha256(orjson.dumps(wanted.model_dump(exclude={"idempotency_key", "parent_task_id"}))).hexdigest()
+    scope = wanted.parent_task_id or call.session.task_id or ""
+    if wanted.idempotency_key is not None:
+        before = call.tx.keeping.batch(call.agent.id, scope, wanted.idempotency_key)
+        if before is not None:
+            return _same_batch(call, content, *before)
+    made = _create(call, wanted.parent_task_id, [_draft(each, each.local_id) for each in wanted.tasks], wanted.intent)
+    if wanted.idempotency_key is not None:
+        call.tx.keeping.remember_batch(call.agent.id, scope, wanted.idempotency_key, content, made, call.now)
+    return _batch(call, made)
+
+
+def _same_batch(call: Call, content: str, first_content: str, made: dict[str, str]) -> dict[str, Any]:
+    if content != first_content:
+        raise Refusal(
+            Code.CONFLICT,
+            "This idempotency_key was used with other content.",
+            "Use a new key for a new batch; list_tasks shows what exists.",
+            local_id_to_real_id=made,
+        )
+    return _batch(call, made)
+
+
+def _batch(call: Call, made: dict[str, str]) -> dict[str, Any]:
+    tasks = [call.task(each) for each in made.values()]
+    return {"success": True, "local_id_to_real_id": made, "tasks": [rendering.brief_task(each) for each in tasks]}
+
+
+def _draft(wanted: CreateTask | BatchTask, local_id: str | None) -> Draft:
+    return Draft(
+        title=wanted.title or "",
+        description=wanted.description or "",
+        local_id=local_id,
+        priority=priority_named(wanted.priority),
+        dependencies=tuple(wanted.dependencies),
+        assignee_id=wanted.assignee_id,
+        context=wanted.context,
+        acceptance=tuple(each.model_dump(exclude_none=True) for each in wanted.acceptance),
+    )
+
+
+def _create(call: Call, parent_id: str | None, drafts: list[Draft], intent_name: str | None) -> dict[str, str]:
+    """Under all rules of who may create what, and how many; for workers and managers."""
+    main = call.task(call.session.task_id or "")
+    parent = main if parent_id in (None, main.id) else call.task(parent_id or "")
+    ground = call.ground(main)
+    intent = Intent(intent_name) if intent_name else None
+    if call.agent.role is Role.MANAGER:
+        descendants.refuse_outside(ground, main, parent)
+        parent = ground.tree.tasks[parent.id]
+        creating.refuse_manager(ground, parent, call.agent, drafts, intent)
+    else:
+        creating.refuse_worker(ground, main, parent, call.agent, drafts, call.session.fetched_at is not None)
+        drafts = [replace(each, assignee_id=call.agent.id) for each in drafts]
+    replacing = intent is Intent.REPLACE
+    creating.refuse_commands(ground, drafts, call.agent)
+    creating.refuse_place(ground, parent, drafts, capped=True, replacing=replacing)
+    if replacing:
+        _cancel_replaced(call, ground, parent)
+        parent = call.task(parent.id)
+    made = task_commands.create(call, ground.project, parent, drafts)
+    descendants.acted(call, Choice.ADJUST)
+    return made
+
+
+def _cancel_replaced(call: Call, ground: Ground, parent: Task) -> None:
+    for each in ground.tree.children(parent):
+        if each.open and not each.in_progress:
+            now = call.task(each.id)
+            task_commands.move(call, call.ground(now), now, Status.CANCELLED, "replaced by a new plan")
+
+
+# --- moving ----------------------------------------------------------------------------------------------------------
+
+
+class UpdateStatus(Parameters):
+    task_id: Id = Field(description="A task below your main task.")
+    status: StatusName = Field(description="The new status.")
+    reason: Lines | None = Field(None, max_length=10_000, description="Needed for blocked, failed and cancelled.")
+
+
+@operation(
+    "update_task_status", grant=Grant.TASK_SESSION, parameters=UpdateStatus, result=MoveResult, waits=True, leads=True
+)
+def update_task_status(call: Call, wanted: UpdateStatus) -> dict[str, Any] | Later:
+    """Move a subtask: start it (in_progress), finish it (completed, failed), block it, or put it back (todo)."""
+    return descendants.move(call, wanted.task_id, status_named(wanted.status), wanted.reason)

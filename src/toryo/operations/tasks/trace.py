@@ -1,0 +1,129 @@
+"""One request as a tree: every task, attempt, launch, conversation and event that belongs to a correlation id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import Field
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.tasks import Task
+from toryo.domain.times import Millis, iso, iso_or_none
+from toryo.domain.traces import trace_id_of
+from toryo.domain.wording import say
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.results import Result
+
+_EVENTS = 100
+"""Of each task, the oldest."""
+
+
+class OneTrace(Parameters):
+    correlation_id: str = Field(min_length=1, max_length=200, description="The request's id, or a task's id.")
+
+
+class Trace(Result):
+    correlation_id: str
+    trace_id: str
+    project_ids: list[str]
+    started_at: str | None
+    ended_at: str | None
+    duration_ms: int | None
+    tasks: list[dict[str, Any]]
+
+
+@operation(
+    "show_trace",
+    grant=Grant.PERSON,
+    parameters=OneTrace,
+    result=Trace,
+    route=Route("GET", "/traces/{correlation_id}"),
+    tool=False,
+    reads=True,
+)
+def show_trace(call: Call, wanted: OneTrace) -> dict[str, Any]:
+    """Everything that one request has caused, as a tree of tasks with their attempts, launches, talk and events."""
+    correlation_id = _meant(call, wanted.correlation_id)
+    tasks = [each for each in call.tx.tasks.correlated(correlation_id) if call.sees(each.project_id)]
+    if not tasks:
+        raise Refusal(
+            Code.TASK_NOT_FOUND,
+            say("No task belongs to the request {correlation_id}.", correlation_id=wanted.correlation_id),
+            "Give the correlation_id of a task (toryo task show ID), or the id of one of its tasks.",
+            correlation_id=wanted.correlation_id,
+        )
+    ids = {each.id for each in tasks}
+    roots = [each for each in tasks if each.parent_id not in ids]
+    start, end = min(each.created_at for each in tasks), _end(tasks)
+    return {
+        "success": True,
+        "correlation_id": correlation_id,
+        "trace_id": trace_id_of(correlation_id),
+        "project_ids": sorted({each.project_id for each in tasks}),
+        "started_at": iso(start),
+        "ended_at": iso_or_none(end),
+        "duration_ms": end - start if end is not None else None,
+        "tasks": [_node(call, each, tasks) for each in roots],
+    }
+
+
+def _meant(call: Call, given: str) -> str:
+    """A task's id means the request it belongs to."""
+    task = call.tx.tasks.find(given)
+    return task.correlation_id or given if task is not None and call.sees(task.project_id) else given
+
+
+def _end(tasks: Sequence[Task]) -> Millis | None:
+    """When the last of them was closed; None while one is open."""
+    if any(each.open for each in tasks):
+        return None
+    return max(each.completed_at or each.moved_at for each in tasks)
+
+
+def _node(call: Call, task: Task, tasks: Sequence[Task]) -> dict[str, Any]:
+    events = call.tx.events.after(0, _EVENTS, task_id=task.id)
+    return {
+        "task_id": task.id,
+        "title": task.title,
+        "status": task.status.value,
+        "project_id": task.project_id,
+        "assignee_id": task.assignee_id,
+        "agent_type": task.agent_type,
+        "created_by": task.created_by,
+        "parent_task_id": task.parent_id,
+        "dependencies": call.tx.tasks.depends_on([task.id]).get(task.id, []),
+        "attempt": task.attempt,
+        "created_at": iso(task.created_at),
+        "started_at": iso_or_none(task.started_at),
+        "completed_at": iso_or_none(task.completed_at),
+        "duration_ms": task.completed_at - task.started_at if task.completed_at and task.started_at else None,
+        "attempts": [
+            {
+                "attempt": each.attempt,
+                "agent_id": each.agent_id,
+                "claimed_at": iso(each.claimed_at),
+                "ended_at": iso_or_none(each.ended_at),
+                "end_reason": each.end_reason,
+            }
+            for each in call.tx.queues.claims_of_task(task.id)
+        ],
+        "conversations": [
+            {"conversation_id": each.id, "with": each.partner_id, "turns": each.turns, "state": each.state.value}
+            for each in call.tx.chat.conversations_of_task(task.id)
+        ],
+        "events": [
+            {
+                "sequence": each.sequence,
+                "at": iso(each.at),
+                "kind": each.kind,
+                "actor_id": each.actor_id,
+                "session_id": each.session_id,
+                "launch_id": each.launch_id,
+            }
+            for each in events
+        ],
+        "tasks": [_node(call, each, tasks) for each in tasks if each.parent_id == task.id],
+    }

@@ -1,0 +1,184 @@
+"""In whose hands a task's files are: a process's that works in them, or an errand's that merges or discards them.
+
+Decided once, here: who starts agents asks it, who moves files asks it, and who explains why nothing starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from toryo.domain import ids
+from toryo.domain.launches import Launch, Purpose
+from toryo.domain.projects import Isolation
+from toryo.domain.tasks import Status, Task
+from toryo.domain.times import SECOND, Millis
+from toryo.domain.wording import say
+from toryo.domain.worktrees import AWAY_AFTER, CHANGES_FILES, Errand, Kind, Worktree
+from toryo.operations.calls.call import WORK, Call
+
+KEPT_WITHIN: Millis = 30 * SECOND
+"""A session may be over while its process still leaves, and its Coordinator keeps what it did. Who does not tell of
+the end within so long has died: what is there then is all that will come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hindrance:
+    """`files_busy`, `files_elsewhere` or `work_not_kept`; and the same for people."""
+
+    code: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Tasks with open worktrees: `bases` a task's own one starts from, `brings` are merged into it at each start."""
+
+    bases: tuple[str, ...] = ()
+    brings: tuple[str, ...] = ()
+
+
+def directory(call: Call, task_id: str) -> str | None:
+    """Where the task's process works, if that is in a worktree."""
+    worktree = _worktree(call, task_id)
+    return worktree.directory if worktree is not None else None
+
+
+def workplace(call: Call) -> str | None:
+    """Where the caller's process works: in its worktree, else where its Coordinator's file says, else where people have
+    put the agent. None: in the project's directory."""
+    session, launch = call.session, call.caller.launch
+    if session.purpose is Purpose.TASK and session.task_id is not None:
+        worktree = directory(call, session.task_id)
+        if worktree is not None:
+            return worktree
+    by = launch.coordinator_id if launch is not None and not launch.by_passkey else None
+    coordinator = next((each for each in call.tx.keeping.coordinators() if by is not None and each.id == by), None)
+    configured = coordinator.directory(session.agent_id, session.project_id) if coordinator is not None else None
+    own: str | None = call.agent.provider_options.get("working_directory")
+    return configured or own
+
+
+def sources(call: Call, task_id: str) -> Sources:
+    """`bases`: what the task, or a task that it is a part of, depends on. `brings`: its own completed subtasks, for who
+    reviews them. Only those whose work is not merged or discarded yet."""
+    task = call.tx.tasks.find(task_id)
+    if task is None:
+        return Sources()
+    ground = call.ground(task)
+    waited_for = [base for each in (task, *ground.tree.ancestors(task)) for base in _depends_on(call, each)]
+    done = [each.id for each in ground.tree.children(task) if each.status is Status.COMPLETED]
+    work = {each.task_id for each in call.tx.worktrees.of([*waited_for, *done]) if each.open}
+    return Sources(
+        tuple(each for each in dict.fromkeys(waited_for) if each in work), tuple(each for each in done if each in work)
+    )
+
+
+def hindrance(call: Call, task_id: str | None, coordinator_id: str | None = None) -> Hindrance | None:
+    """Why the task cannot be started now by this Coordinator (None: by some of those that are there), though it should
+    be."""
+    task = call.tx.tasks.find(task_id) if task_id is not None else None
+    if task is None or not _isolated(call, task.project_id):
+        return None
+    own = call.tx.worktrees.find(task.id)
+    if own is not None and own.open:
+        found = _errand(call, own) or _elsewhere(call, own, coordinator_id)
+        if found is not None:
+            return found
+    return _not_kept(call, task)
+
+
+def at_work(call: Call, task_ids: Collection[str]) -> Launch | None:
+    """Somebody whose process works on one of these tasks, or has not quite left."""
+    return next(iter(call.tx.launches.in_worktrees(task_ids, call.now - KEPT_WITHIN)), None)
+
+
+def moving(call: Call, worktree: Worktree) -> Errand | None:
+    """The errand that is just changing these files."""
+    asked = call.tx.worktrees.errands_for(worktree.coordinator_id)
+    return next((each for each in asked if each.kind in CHANGES_FILES and worktree.task_id in each.tasks), None)
+
+
+def send(call: Call, worktree: Worktree, kind: Kind, options: dict[str, Any] | None = None) -> Errand:
+    """Sends the Coordinator with the files on an errand."""
+    errand = Errand(
+        id=call.new_id(ids.ERRAND),
+        kind=kind,
+        task_id=worktree.task_id,
+        project_id=worktree.project_id,
+        coordinator_id=worktree.coordinator_id,
+        asked_by=call.actor.id,
+        options=options,
+        created_at=call.now,
+    )
+    call.tx.worktrees.add_errand(errand)
+    if kind is not Kind.DIFF:
+        asked = f"worktree.{kind.value}_asked"
+        call.event(asked, task=call.tx.tasks.find(worktree.task_id), data={"errand_id": errand.id})
+    call.tx.hint(WORK)
+    return errand
+
+
+def seen_at(call: Call, coordinator_id: str) -> Millis | None:
+    """When the Coordinator has called last."""
+    return next((each.seen_at for each in call.tx.keeping.coordinators() if each.id == coordinator_id), None)
+
+
+def is_away(call: Call, coordinator_id: str) -> bool:
+    at = seen_at(call, coordinator_id)
+    return at is None or call.now - at >= AWAY_AFTER
+
+
+def _worktree(call: Call, task_id: str) -> Worktree | None:
+    found = call.tx.worktrees.find(task_id)
+    return found if found is not None and found.open and _isolated(call, found.project_id) else None
+
+
+def _isolated(call: Call, project_id: str) -> bool:
+    project = call.tx.projects.find(project_id)
+    return project is not None and project.settings.isolation is Isolation.WORKTREE
+
+
+def _depends_on(call: Call, task: Task) -> list[str]:
+    return call.tx.tasks.depends_on([task.id]).get(task.id, [])
+
+
+def _errand(call: Call, own: Worktree) -> Hindrance | None:
+    errand = moving(call, own)
+    if errand is None:
+        return None
+    words = say(
+        "{asked_by} has asked to {kind} its work ({errand_id}): it starts when that is done.",
+        asked_by=errand.asked_by,
+        kind=errand.kind,
+        errand_id=errand.id,
+    )
+    return Hindrance("files_busy", words)
+
+
+def _elsewhere(call: Call, own: Worktree, coordinator_id: str | None) -> Hindrance | None:
+    """Only while who has the files lives: another one begins anew from the base afterwards."""
+    if coordinator_id == own.coordinator_id or is_away(call, own.coordinator_id):
+        return None
+    others = (each.id for each in call.tx.keeping.coordinators() if each.id != own.coordinator_id)
+    if coordinator_id is None and all(is_away(call, each) for each in others):
+        return None
+    words = say(
+        "Its work is on the machine of Coordinator {coordinator_id}, which is there and starts it.",
+        coordinator_id=own.coordinator_id,
+    )
+    return Hindrance("files_elsewhere", words)
+
+
+def _not_kept(call: Call, task: Task) -> Hindrance | None:
+    found = sources(call, task.id)
+    worker = at_work(call, {*found.bases, *found.brings})
+    if worker is None:
+        return None
+    words = say(
+        "It builds on task {task_id}, whose process ({agent_id}) is just leaving: it starts then.",
+        task_id=worker.task_id,
+        agent_id=worker.agent_id,
+    )
+    return Hindrance("work_not_kept", words)

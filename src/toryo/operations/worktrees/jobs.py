@@ -1,0 +1,173 @@
+"""What a Coordinator tells of its machine (worktrees, disk), and its errands. People ask in `worktrees`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.launches import Launch
+from toryo.domain.worktrees import Errand, Kind, State, Worktree
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.catalogue import Parameters, operation
+from toryo.operations.calls.fields import Printed
+from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.results import Result
+from toryo.storage.keeping import Disk
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+Count = Annotated[int, Field(ge=0, le=10**12)]
+Path = Annotated[Printed, Field(min_length=1, max_length=4_096)]
+
+
+class ReportWorktree(Parameters):
+    launch_id: Id = Field(description="The launch that works, or worked, in it.")
+    path: Path = Field(description="Where it is on the Coordinator's machine.")
+    directory: Path = Field(description="Where the project's own directory is in it: where its process works.")
+    branch: Printed = Field(min_length=1, max_length=300, description="Its branch.")
+    base_branch: Printed | None = Field(None, max_length=300, description="Where it is to be merged.")
+    base_commit: Printed = Field(min_length=1, max_length=100, description="What it started from.")
+    head_commit: Printed | None = Field(None, max_length=100, description="Its last commit.")
+    commits: Count = Field(0, description="Since the base.")
+    files_changed: Count = Field(0, description="Since the base.")
+    insertions: Count = Field(0, description="Lines.")
+    deletions: Count = Field(0, description="Lines.")
+    trouble: Printed | None = Field(None, max_length=10_000, description="What could not be kept, and the next step.")
+
+
+class Taken(Result):
+    pass
+
+
+@operation("report_worktree", grant=Grant.COORDINATOR, parameters=ReportWorktree, result=Taken)
+def report_worktree(call: Call, told: ReportWorktree) -> dict[str, Any]:
+    """A launch's worktree was made, or holds more than before."""
+    launch = _launch(call, told.launch_id)
+    call.enter(launch.project_id)
+    assert launch.task_id is not None
+    before = call.tx.worktrees.find(launch.task_id)
+    if before is not None and not before.open and not launch.live:
+        return {"success": True}  # somebody has merged or discarded it since: what it was is over
+    fresh = before is None or not before.open
+    values = told.model_dump(exclude={"launch_id"})
+    call.tx.worktrees.put(
+        Worktree(
+            task_id=launch.task_id,
+            project_id=launch.project_id,
+            coordinator_id=launch.coordinator_id or "",
+            state=State.OPEN,
+            merged_commit=None,
+            merged_into=None,
+            created_at=call.now if before is None or fresh else before.created_at,
+            updated_at=call.now,
+            **values,
+        )
+    )
+    if before is not None and before.open and before.coordinator_id != launch.coordinator_id:
+        left = {"coordinator_id": before.coordinator_id, "path": before.path, "head_commit": before.head_commit}
+        _event(call, "worktree.left_behind", launch.task_id, left)
+    if fresh:
+        _event(call, "worktree.made", launch.task_id, {"branch": told.branch, "base_commit": told.base_commit})
+    elif before is not None and before.head_commit != told.head_commit:
+        figures = {
+            name: values[name] for name in ("head_commit", "commits", "files_changed", "insertions", "deletions")
+        }
+        _event(call, "worktree.changed", launch.task_id, figures)
+    return {"success": True}
+
+
+class ReportDisk(Parameters):
+    coordinator_id: Id = Field(description="The Coordinator's name.")
+    logs_bytes: Count = Field(description="What the output of its processes takes.")
+    worktrees_bytes: Count = Field(description="What its worktrees take.")
+    complete: bool = Field(True, description="Not, if it stopped counting: then it is at least so much.")
+
+
+@operation("report_disk", grant=Grant.COORDINATOR, parameters=ReportDisk, result=Taken)
+def report_disk(call: Call, told: ReportDisk) -> dict[str, Any]:
+    """What a Coordinator's logs and worktrees take on its disk, counted rarely. The newest figures are kept."""
+    call.tx.keeping.measured(told.coordinator_id, Disk(told.logs_bytes, told.worktrees_bytes, told.complete, call.now))
+    return {"success": True}
+
+
+def _launch(call: Call, launch_id: str) -> Launch:
+    launch = call.tx.launches.find(launch_id)
+    if launch is None or launch.task_id is None:
+        raise Refusal(
+            Code.LAUNCH_NOT_FOUND,
+            f"There is no launch {launch_id} on a task.",
+            "Report worktrees of launches that claim_starts handed out.",
+            launch_id=launch_id,
+        )
+    return launch
+
+
+class MergedOne(Parameters):
+    task_id: Id = Field(description="Whose work.")
+    commit: Printed = Field(
+        max_length=100, description="The merge, or where the branch stood if there was nothing to do."
+    )
+    into: Printed = Field(max_length=300, description="The branch that has it now.")
+
+
+class ReportErrand(Parameters):
+    errand_id: Id = Field(description="From claim_starts.")
+    done: bool = Field(description="Whether it could be done.")
+    merged: list[MergedOne] = Field(default_factory=list, max_length=10_000, description="What is merged now.")
+    gone: list[Id] = Field(
+        default_factory=list, max_length=10_000, description="Tasks whose directory and branch are gone."
+    )
+    trouble: Printed | None = Field(None, max_length=10_000, description="What hindered it, and the next step.")
+    task_id: Id | None = Field(None, description="At which task it was hindered.")
+    answer: dict[str, Any] = Field(default_factory=dict, description="What was asked for.")
+
+
+@operation("report_errand", grant=Grant.COORDINATOR, parameters=ReportErrand, result=Taken)
+def report_errand(call: Call, told: ReportErrand) -> dict[str, Any]:
+    """How an errand ended. Told twice, it counts once."""
+    errand = call.tx.worktrees.errand(told.errand_id)
+    if errand is None:
+        raise Refusal(
+            Code.ERRAND_NOT_FOUND,
+            f"There is no errand {told.errand_id}.",
+            "Report errands that claim_starts handed out.",
+        )
+    call.enter(errand.project_id)
+    errand = call.tx.worktrees.errand(told.errand_id) or errand
+    if errand.over and not errand.given_up:
+        return {"success": True}
+    answer = {**told.answer, "trouble": told.trouble, "hindered_by": told.task_id}
+    if errand.kind is Kind.MERGE:
+        answer["merged"] = [each.model_dump() for each in told.merged]
+    call.tx.worktrees.save_errand(errand, replace(errand, finished_at=call.now, done=told.done, answer=answer))
+    _carry_over(call, errand, told)
+    call.tx.hint(WORK, f"errand:{errand.id}")
+    return {"success": True}
+
+
+def _carry_over(call: Call, errand: Errand, told: ReportErrand) -> None:
+    """What the errand did to worktrees: only to those that it was about."""
+    merged = {each.task_id: each for each in told.merged}
+    named = {*merged, *told.gone, *filter(None, [told.task_id])}
+    for worktree in call.tx.worktrees.of(named & errand.tasks):
+        if not worktree.open:
+            continue
+        if (one := merged.get(worktree.task_id)) is not None:
+            _put(call, worktree, State.MERGED, merged_commit=one.commit, merged_into=one.into, trouble=None)
+            _event(call, "worktree.merged", worktree.task_id, {"commit": one.commit, "into": one.into})
+        elif worktree.task_id in told.gone:
+            _put(call, worktree, State.DISCARDED, trouble=None)
+            _event(call, "worktree.discarded", worktree.task_id, {"by": errand.kind.value, **told.answer})
+        elif errand.kind is not Kind.DIFF:
+            _put(call, worktree, State.OPEN, trouble=told.trouble)
+            _event(call, "worktree.hindered", worktree.task_id, {"kind": errand.kind.value, "trouble": told.trouble})
+
+
+def _put(call: Call, worktree: Worktree, state: State, **values: Any) -> None:
+    call.tx.worktrees.put(replace(worktree, state=state, updated_at=call.now, **values))
+
+
+def _event(call: Call, kind: str, task_id: str, data: dict[str, Any]) -> None:
+    call.event(kind, task=call.tx.tasks.find(task_id), data=data)

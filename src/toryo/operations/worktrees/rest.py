@@ -1,0 +1,373 @@
+"""What people do with the work that a task left in its git worktree: look at it, merge it, throw it away.
+
+The files are on a Coordinator's machine: what is asked here is an errand of that Coordinator, whose answer is waited
+for by its id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NotRequired
+
+from pydantic import Field
+
+from toryo.domain import worktrees
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.tasks import Task
+from toryo.domain.times import iso, iso_or_none
+from toryo.domain.wording import constant, say
+from toryo.domain.worktrees import Errand, Kind, Worktree
+from toryo.operations.calls import schemas
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Later, Parameters, Route, operation
+from toryo.operations.calls.fields import Lines
+from toryo.operations.calls.pagination import Page, Paged, cut
+from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.results import Result
+from toryo.operations.worktrees import file_locks
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+
+
+class OneTask(Parameters):
+    task_id: Id = Field(description="The task.")
+
+
+class InProject(Parameters):
+    project_id: Id = Field(description="The project.")
+
+
+class WorktreeResult(Result):
+    worktree: schemas.Worktree
+
+
+class ListWorktrees(Paged):
+    project_id: Id = Field(description="The project.")
+
+
+class WorktreesResult(Page):
+    worktrees: list[schemas.Worktree]
+
+
+class ErrandResult(Result):
+    errand: schemas.Errand
+
+
+class Asked(Result):
+    errand_id: str
+    task_ids: NotRequired[list[str]]
+
+
+@operation(
+    "list_worktrees",
+    grant=Grant.PERSON,
+    parameters=ListWorktrees,
+    result=WorktreesResult,
+    route=Route("GET", "/projects/{project_id}/worktrees"),
+    tool=False,
+    reads=True,
+)
+def list_worktrees(call: Call, wanted: ListWorktrees) -> dict[str, Any]:
+    """The worktrees of a project's tasks: open ones, merged and discarded ones."""
+    project = call.project(wanted.project_id)
+    found, more = cut(call.tx.worktrees.of_project(project.id), wanted, lambda each: each.task_id)
+    return {"success": True, "worktrees": [_shown(each) for each in found], **more}
+
+
+@operation(
+    "show_worktree",
+    grant=Grant.PERSON,
+    parameters=OneTask,
+    result=WorktreeResult,
+    route=Route("GET", "/tasks/{task_id}/worktree"),
+    tool=False,
+    reads=True,
+)
+def show_worktree(call: Call, wanted: OneTask) -> dict[str, Any]:
+    """Where a task's work stands, and how much of it there is."""
+    return {"success": True, "worktree": _shown(_worktree(call, call.task(wanted.task_id)))}
+
+
+class AskDiff(OneTask):
+    context: int = Field(3, ge=0, le=1000, description="Unchanged lines around each change.")
+
+
+@operation(
+    "diff_task",
+    grant=Grant.PERSON,
+    parameters=AskDiff,
+    result=Asked,
+    route=Route("POST", "/tasks/{task_id}/worktree/diff", 202),
+    tool=False,
+)
+def diff_task(call: Call, wanted: AskDiff) -> dict[str, Any]:
+    """Ask for what a task has changed, committed or not; the errand's answer has it."""
+    worktree = _open(call, call.task(wanted.task_id))
+    return {"success": True, "errand_id": _ask(call, worktree, Kind.DIFF, {"context": wanted.context}).id}
+
+
+class MergeTask(OneTask):
+    into: str | None = Field(None, min_length=1, max_length=250, description="The branch; default: where it started.")
+    message: Lines | None = Field(None, min_length=1, max_length=10_000, description="Of the merge commit.")
+    below: bool = Field(True, description="Whether what its subtasks changed is merged before it.")
+
+
+@operation(
+    "merge_task",
+    grant=Grant.WRITER,
+    parameters=MergeTask,
+    result=Asked,
+    route=Route("POST", "/tasks/{task_id}/worktree/merge", 202),
+    tool=False,
+)
+def merge_task(call: Call, wanted: MergeTask) -> dict[str, Any]:
+    """Merge what a task (and its subtasks, dependencies first) has changed. A conflict changes nothing and is told."""
+    task = call.task(wanted.task_id)
+    call.enter(task.project_id)
+    found = _to_merge(call, task, below=wanted.below)
+    _refuse_scattered(found)
+    _refuse_at_work(call, found)
+    order = [
+        {
+            "task_id": each.task_id,
+            "path": each.path,
+            "title": _title(call, each),
+            "base": each.base_commit,
+            "into": each.base_branch,
+        }
+        for each in found
+    ]
+    options = {"into": wanted.into, "message": wanted.message, "order": order}
+    errand = _ask(call, found[-1], Kind.MERGE, options)
+    return {"success": True, "errand_id": errand.id, "task_ids": [each.task_id for each in found]}
+
+
+@operation(
+    "discard_task_work",
+    grant=Grant.WRITER,
+    parameters=OneTask,
+    result=Asked,
+    route=Route("POST", "/tasks/{task_id}/worktree/discard", 202),
+    tool=False,
+)
+def discard_task_work(call: Call, wanted: OneTask) -> dict[str, Any]:
+    """Throw away what a task has changed: its directory and branch. The answer says how to get the commits back."""
+    task = call.task(wanted.task_id)
+    call.enter(task.project_id)
+    worktree = _open(call, task)
+    _refuse_at_work(call, [worktree])
+    return {"success": True, "errand_id": _ask(call, worktree, Kind.DISCARD, None).id}
+
+
+class OneErrand(Parameters):
+    errand_id: Id = Field(description="What was asked.")
+    wait_seconds: int = Field(0, ge=0, le=45, description="How long to wait for its answer.")
+
+
+@operation(
+    "show_errand",
+    grant=Grant.PERSON,
+    parameters=OneErrand,
+    result=ErrandResult,
+    route=Route("GET", "/errands/{errand_id}"),
+    tool=False,
+    reads=True,
+    waits=True,
+)
+def show_errand(call: Call, wanted: OneErrand) -> dict[str, Any] | Later:
+    """What became of an errand: its answer, once its Coordinator has reported it."""
+    errand = call.tx.worktrees.errand(wanted.errand_id)
+    if errand is None or not call.sees(errand.project_id):
+        raise Refusal(
+            Code.ERRAND_NOT_FOUND,
+            say("There is no errand {errand_id}.", errand_id=wanted.errand_id),
+            "Ask anew: toryo task diff TASK, merge or discard.",
+        )
+    if not errand.over and call.may_wait:
+        return Later(frozenset({f"errand:{errand.id}"}))
+    return {"success": True, "errand": _told(errand)}
+
+
+# --- what may be asked -----------------------------------------------------------------------------------------------
+
+
+def _worktree(call: Call, task: Task) -> Worktree:
+    found = call.tx.worktrees.find(task.id)
+    if found is None:
+        raise Refusal(
+            Code.WORKTREE_NOT_FOUND,
+            say("Task {task_id} has no worktree.", task_id=task.id),
+            "A task gets one at its first start, in a project whose setting isolation is worktree"
+            " (toryo project edit PRJ --set isolation=worktree).",
+            task_id=task.id,
+        )
+    return found
+
+
+def _open(call: Call, task: Task) -> Worktree:
+    found = _worktree(call, task)
+    if not found.open:
+        merged = found.state is worktrees.State.MERGED
+        how = (
+            say(
+                "The work of task {task_id} was merged into {branch} already.",
+                task_id=task.id,
+                branch=found.merged_into,
+            )
+            if merged
+            else say("The work of task {task_id} was discarded already.", task_id=task.id)
+        )
+        raise Refusal(
+            Code.WORKTREE_NOT_FOUND,
+            how,
+            "Nothing is to be done.",
+            task_id=task.id,
+        )
+    return found
+
+
+def _to_merge(call: Call, task: Task, *, below: bool) -> list[Worktree]:
+    """The open worktrees of a task and of what is below it: what others depend on before them, the task last."""
+    if not below:
+        return [_open(call, task)]
+    tree = call.ground(task).tree
+    inside = {each.id: each for each in (task, *tree.descendants(task))}
+    found = {each.task_id: each for each in call.tx.worktrees.of(inside) if each.open}
+    if not found:
+        _open(call, task)
+    return [found[each] for each in _in_order(inside, tree.depends_on) if each in found]
+
+
+def _in_order(tasks: Mapping[str, Task], dependencies: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Deepest first, what others depend on before them."""
+    done: dict[str, None] = {}
+
+    def visit(task_id: str) -> None:
+        if task_id in done or task_id not in tasks:
+            return
+        for each in dependencies.get(task_id, ()):
+            visit(each)
+        done[task_id] = None
+
+    for each in sorted(tasks.values(), key=lambda one: (-one.depth, one.order)):
+        visit(each.id)
+    return list(done)
+
+
+def _refuse_at_work(call: Call, found: Sequence[Worktree]) -> None:
+    """Nobody's files are moved while a process works in them, or another errand moves them."""
+    worker = file_locks.at_work(call, [each.task_id for each in found])
+    if worker is not None:
+        raise Refusal(
+            Code.NOT_NOW,
+            say(
+                "{agent_id} works on task {task_id}." if worker.live else "{agent_id} is just leaving task {task_id}.",
+                agent_id=worker.agent_id,
+                task_id=worker.task_id,
+            ),
+            "Wait until it has left, or block the task first." if worker.live else "Try again in a moment.",
+            task_id=worker.task_id,
+            leaving=not worker.live,
+        )
+    errand = next(filter(None, (file_locks.moving(call, each) for each in found)), None)
+    if errand is not None:
+        raise Refusal(
+            Code.NOT_NOW,
+            say(
+                "{asked_by} has asked to {kind} it already ({errand_id}).",
+                asked_by=errand.asked_by,
+                kind=errand.kind,
+                errand_id=errand.id,
+            ),
+            "Wait for the Coordinator's answer.",
+            errand_id=errand.id,
+        )
+
+
+def _refuse_scattered(found: Sequence[Worktree]) -> None:
+    """One errand is done on one machine."""
+    elsewhere = next((each for each in found if each.coordinator_id != found[-1].coordinator_id), None)
+    if elsewhere is not None:
+        raise Refusal(
+            Code.NOT_NOW,
+            say(
+                "The work of task {task_id} is with Coordinator {coordinator_id}, that of {other_task} with "
+                "{other_coordinator}.",
+                task_id=elsewhere.task_id,
+                coordinator_id=elsewhere.coordinator_id,
+                other_task=found[-1].task_id,
+                other_coordinator=found[-1].coordinator_id,
+            ),
+            "Merge them one by one: toryo task merge ID --only, the parts first.",
+            task_id=elsewhere.task_id,
+        )
+
+
+def _ask(call: Call, worktree: Worktree, kind: Kind, options: dict[str, Any] | None) -> Errand:
+    _refuse_away(call, worktree)
+    return file_locks.send(call, worktree, kind, options)
+
+
+def _refuse_away(call: Call, worktree: Worktree) -> None:
+    """A person would wait in vain for a Coordinator that does not run."""
+    if not file_locks.is_away(call, worktree.coordinator_id):
+        return
+    at = file_locks.seen_at(call, worktree.coordinator_id)
+    since = say("since {time}", time=iso(at)) if at is not None else constant("yet")
+    raise Refusal(
+        Code.NOT_NOW,
+        say(
+            "The files are on the machine of Coordinator {coordinator_id}, which has not called {since}.",
+            coordinator_id=worktree.coordinator_id,
+            since=since,
+        ),
+        say(
+            "Start it there (toryo coordinator), or look yourself: git log {branch}, in {path}.",
+            branch=worktree.branch,
+            path=worktree.path,
+        ),
+        task_id=worktree.task_id,
+    )
+
+
+def _title(call: Call, worktree: Worktree) -> str:
+    task = call.tx.tasks.find(worktree.task_id)
+    return task.title if task is not None else worktree.task_id
+
+
+def _shown(each: Worktree) -> dict[str, Any]:
+    return {
+        "task_id": each.task_id,
+        "project_id": each.project_id,
+        "coordinator_id": each.coordinator_id,
+        "path": each.path,
+        "directory": each.directory,
+        "branch": each.branch,
+        "base_branch": each.base_branch,
+        "base_commit": each.base_commit,
+        "head_commit": each.head_commit,
+        "commits": each.commits,
+        "files_changed": each.files_changed,
+        "insertions": each.insertions,
+        "deletions": each.deletions,
+        "state": each.state.value,
+        "merged_commit": each.merged_commit,
+        "merged_into": each.merged_into,
+        "trouble": each.trouble,
+        "created_at": iso(each.created_at),
+        "updated_at": iso(each.updated_at),
+    }
+
+
+def _told(errand: Errand) -> dict[str, Any]:
+    return {
+        "errand_id": errand.id,
+        "kind": errand.kind.value,
+        "task_id": errand.task_id,
+        "project_id": errand.project_id,
+        "asked_by": errand.asked_by,
+        "asked_at": iso(errand.created_at),
+        "finished_at": iso_or_none(errand.finished_at),
+        "done": errand.done,
+        "answer": errand.answer,
+    }
