@@ -33,9 +33,8 @@ from toryo.operations.calls.results import Result
 from toryo.operations.directory import names as directory_names
 from toryo.operations.directory import rights
 from toryo.operations.launches import dismissal, termination
-from toryo.operations.messaging import mailboxes
+from toryo.operations.messaging import mailboxes, notifications
 from toryo.operations.people import credentials
-from toryo.operations.tasks import commands as task_commands
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
@@ -274,7 +273,7 @@ def resume_project(call: Call, wanted: OneProject) -> dict[str, Any]:
                 task = call.tx.tasks.find(session.task_id)
                 assert task is not None
                 told = "The project goes on: you may go on with your task. Call get_next_action."
-                task_commands.notify(call, task, session.agent_id, session.id, "status_change", told)
+                notifications.notify(call, task, session.agent_id, session.id, "status_change", told)
     resumed = replace(project, status=projects.Status.ACTIVE, paused_at=None)
     return _save_project(call, project, resumed, "project.resumed")
 

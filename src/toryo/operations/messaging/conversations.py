@@ -19,8 +19,7 @@ from toryo.domain.sessions import End, Session
 from toryo.domain.texts import one_line, quoted
 from toryo.domain.times import Millis
 from toryo.operations.calls.call import WORK, Call
-from toryo.operations.messaging import mailboxes
-from toryo.operations.tasks import commands as task_commands
+from toryo.operations.messaging import mailboxes, notifications
 
 _LAST = 6
 """Messages that a summary, or a result the server writes itself, shows."""
@@ -257,7 +256,7 @@ def _over(call: Call, delegation: Delegation) -> None:
     if session is not None and task is not None and session.task_id == task.id:
         result = delegation.result if isinstance(delegation.result, str) else str(delegation.result or "")
         told = f"Delegation {delegation.id} to {delegation.target_agent_id} {delegation.status.value}: {result[:2000]}"
-        task_commands.notify(call, task, session.agent_id, session.id, "message", told)
+        notifications.notify(call, task, session.agent_id, session.id, "message", told)
 
 
 def _event(call: Call, delegation: Delegation, kind: str, *, fact: bool) -> None:

@@ -5,7 +5,6 @@ A claim never moves a task by itself: `changing.move` does, under the rules of e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any
@@ -15,8 +14,8 @@ from toryo.domain.agents import SYSTEM, Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.moves import Actor
 from toryo.domain.queue import Claim, Presence
-from toryo.domain.tasks import Details, Status, Task
-from toryo.domain.times import SECOND, Millis, iso, iso_or_none
+from toryo.domain.tasks import Status, Task
+from toryo.domain.times import SECOND, Millis
 from toryo.operations.calls.call import Call
 from toryo.operations.tasks import commands as task_commands
 
@@ -194,45 +193,3 @@ def _tell(call: Call, presence: Presence, kind: str) -> None:
 def next_look(call: Call, project_id: str, agent_type: str) -> Millis | None:
     """When time alone makes a task of a queue ready."""
     return call.tx.queues.next_retry(project_id, agent_type, call.now)
-
-
-def shown(call: Call, task: Task) -> dict[str, Any]:
-    """A task in the shape of seed 4, with what a queue adds."""
-    return shown_all(call, [task])[0]
-
-
-def shown_all(call: Call, tasks: Sequence[Task]) -> list[dict[str, Any]]:
-    """As `shown`, with as many statements for many as for one."""
-    ids = [each.id for each in tasks]
-    details, edges = call.tx.tasks.details_of(ids), call.tx.tasks.depends_on(ids) if ids else {}
-    return [_shown(each, details[each.id], edges.get(each.id, [])) for each in tasks]
-
-
-def _shown(task: Task, details: Details, depends_on: list[str]) -> dict[str, Any]:
-    return {
-        "task_id": task.id,
-        "id": task.id,
-        "agent_type": task.agent_type,
-        "title": task.title,
-        "status": "pending" if task.status is Status.TODO else task.status.value,
-        "priority": task.priority.value,
-        "assigned_agent_id": task.assignee_id,
-        "parent_task_id": task.parent_id,
-        "dependencies": depends_on,
-        "correlation_id": task.correlation_id,
-        "attempt": task.attempt,
-        "max_attempts": task.max_attempts or queue.MAX_ATTEMPTS,
-        "timeout_seconds": task.timeout_seconds or queue.TIMEOUT_SECONDS,
-        "created_by": task.created_by,
-        "blocked_reason": task.blocked_reason,
-        "not_before": iso_or_none(task.not_before),
-        "created_at": iso(task.created_at),
-        "updated_at": iso(task.updated_at),
-        "started_at": iso_or_none(task.started_at),
-        "completed_at": iso_or_none(task.completed_at),
-        "task_description": details.description,
-        "context": details.context,
-        "result": details.result,
-        "error": details.error,
-        "summary": details.summary,
-    }

@@ -22,6 +22,7 @@ from toryo.operations.calls.permissions import Grant
 from toryo.operations.calls.results import Result, TaskResult
 from toryo.operations.queue import claims as queue_claims
 from toryo.operations.tasks import commands as task_commands
+from toryo.operations.tasks import queued
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"\S")]
@@ -212,7 +213,7 @@ def list_dead_letters(call: Call, wanted: ListInProject) -> dict[str, Any]:
     found = call.tx.queues.dead(project.id, limit + 1, (key[0], key[1]) if key is not None else None)
     shown = found[:limit]
     more = {"next_cursor": cursor_of(shown[-1].completed_at or 0, shown[-1].id)} if len(found) > limit else {}
-    return {"success": True, "tasks": [queue_claims.shown(call, each) for each in shown], **more}
+    return {"success": True, "tasks": [queued.show(call, each) for each in shown], **more}
 
 
 class Requeue(Parameters):
@@ -244,7 +245,7 @@ def requeue_task(call: Call, wanted: Requeue) -> dict[str, Any]:
     last = back.attempt - 1 + _tries(call, task)
     stored = call.tx.tasks.save(back, replace(back, assignee_id=None, not_before=None, max_attempts=last))
     call.event("task.requeued", task=stored, data={"attempt": stored.attempt})
-    return {"success": True, "task_id": stored.id, "task": queue_claims.shown(call, stored)}
+    return {"success": True, "task_id": stored.id, "task": queued.show(call, stored)}
 
 
 def _tries(call: Call, task: Task) -> int:

@@ -26,6 +26,7 @@ from toryo.operations.calls.results import Result, Said
 from toryo.operations.directory import names
 from toryo.operations.queue import claims as queue_claims
 from toryo.operations.tasks import commands as task_commands
+from toryo.operations.tasks import queued
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 TypeName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"\S")]
@@ -349,7 +350,7 @@ def poll_tasks(call: Call, wanted: Poll) -> dict[str, Any] | Later:
     if not taken and wanted.wait_seconds and call.may_wait:
         topics = {task_commands.queue_topic(project.id, presence.agent_type), f"project-status:{project.id}"}
         return Later(frozenset(topics), queue_claims.next_look(call, project.id, presence.agent_type))
-    return {"success": True, "result": queue_claims.shown_all(call, taken)}
+    return {"success": True, "result": queued.show_all(call, taken)}
 
 
 # --- submitting ------------------------------------------------------------------------------------------------------
@@ -452,7 +453,7 @@ _KEPT = 20_000
 
 
 def _answer(call: Call, task_id: str) -> dict[str, Any]:
-    task = queue_claims.shown(call, call.task(task_id))
+    task = queued.show(call, call.task(task_id))
     return {"success": True, **task, "task": task}
 
 

@@ -15,7 +15,7 @@ from toryo.domain.agents import SYSTEM
 from toryo.domain.creating import Draft, in_order
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.ground import Ground
-from toryo.domain.handover import INTERRUPT, Notification, address_of_agent, address_of_task
+from toryo.domain.handover import INTERRUPT, address_of_agent, address_of_task
 from toryo.domain.launches import Purpose
 from toryo.domain.moves import Actor, Change, Order
 from toryo.domain.projects import Approvals, Project
@@ -24,7 +24,7 @@ from toryo.domain.tasks import VERBS, Approval, Checks, Details, Status, Task
 from toryo.domain.texts import quoted
 from toryo.domain.wording import say
 from toryo.operations.calls.call import WORK, Call
-from toryo.operations.messaging import mailboxes
+from toryo.operations.messaging import mailboxes, notifications
 from toryo.operations.tasks import approvals
 
 _PROGRESS = ("completed",)
@@ -177,7 +177,7 @@ def _notify(call: Call, agent_id: str, before: Task, after: Task, reason: str | 
         return
     if before.in_progress and before.assignee_id == agent_id:
         what = after.status.value if after.assignee_id == agent_id else "reassigned"
-        notify(call, after, agent_id, session.id, INTERRUPT, _withdrawn(after, what, reason), what)
+        notifications.notify(call, after, agent_id, session.id, INTERRUPT, _withdrawn(after, what, reason), what)
 
 
 def _withdrawn(task: Task, what: str, reason: str | None) -> str:
@@ -189,31 +189,11 @@ def _why(reason: str | None) -> str:
     return f" Reason: {quoted(reason)}." if reason else ""
 
 
-def notify(
-    call: Call, task: Task, agent_id: str, session_id: str, kind: str, message: str, cause: str | None = None
-) -> None:
-    """Leaves a notification for a running session."""
-    call.tx.handovers.notify(
-        Notification(
-            id=call.new_id(ids.NOTIFICATION),
-            project_id=task.project_id,
-            agent_id=agent_id,
-            purpose=Purpose.TASK,
-            session_id=session_id,
-            task_id=task.id,
-            kind=kind,
-            message=message,
-            cause=cause,
-            created_at=call.now,
-        )
-    )
-
-
 def notify_worker(call: Call, task: Task, kind: str, message: str) -> None:
     """Tells whoever works on a task that somebody else changed something about it; what a person did, those above."""
     session = _session_on(call, task)
     if session is not None and session.agent_id != call.actor.id:
-        notify(call, task, session.agent_id, session.id, kind, message)
+        notifications.notify(call, task, session.agent_id, session.id, kind, message)
     if call.actor.person:
         tell_above(call, task, kind, message)
 
@@ -230,7 +210,7 @@ def tell_above(call: Call, task: Task, kind: str, message: str) -> None:
     while above is not None:
         session = _session_on(call, above)
         if session is not None and session.agent_id != call.actor.id:
-            notify(call, task, session.agent_id, session.id, kind, message)
+            notifications.notify(call, task, session.agent_id, session.id, kind, message)
         above = call.tx.tasks.find(above.parent_id) if above.parent_id else None
 
 
@@ -252,7 +232,7 @@ def tell_judged(call: Call, task: Task, verdict: str, reason: str | None) -> Non
         return
     session = call.tx.sessions.live_of(task.project_id, asker.id).get(Purpose.TASK)
     address = session.id if session is not None else address_of_agent(task.project_id, asker.id)
-    notify(call, task, asker.id, address, "status_change", message)
+    notifications.notify(call, task, asker.id, address, "status_change", message)
 
 
 def steer(call: Call, task: Task, message: str) -> str | None:
@@ -261,10 +241,10 @@ def steer(call: Call, task: Task, message: str) -> str | None:
     while at is not None:
         session = _session_on(call, at)
         if session is not None:
-            notify(call, task, session.agent_id, session.id, "message", message)
+            notifications.notify(call, task, session.agent_id, session.id, "message", message)
             return session.agent_id
         at = call.tx.tasks.find(at.parent_id) if at.parent_id else None
-    notify(call, task, task.assignee_id or call.actor.id, address_of_task(task.id), "message", message)
+    notifications.notify(call, task, task.assignee_id or call.actor.id, address_of_task(task.id), "message", message)
     return None
 
 

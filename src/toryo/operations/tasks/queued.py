@@ -1,19 +1,20 @@
-"""Filing a task for a queue: the second form of `create_task`, for orchestrators."""
+"""Tasks of queues: filing one (the second form of `create_task`, for orchestrators), and how they are shown."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
 
-from toryo.domain import creating
+from toryo.domain import creating, queue
 from toryo.domain.creating import Draft
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.tasks import Priority, Status, Task
+from toryo.domain.tasks import Details, Priority, Status, Task
+from toryo.domain.times import iso, iso_or_none
 from toryo.operations.calls.call import Call
-from toryo.operations.queue import claims
 from toryo.operations.tasks import commands as task_commands
 
 _SCOPE = "queue"
@@ -49,7 +50,7 @@ def file(call: Call, wanted: Wanted) -> dict[str, Any]:
         call.tx.keeping.remember_batch(
             call.actor.id, _scope(call), wanted.idempotency_key, wanted.content(), task.id, call.now
         )
-    shown = claims.shown(call, task)
+    shown = show(call, task)
     return {"success": True, **shown, "task": shown, **_standing_still(call, task)}
 
 
@@ -125,3 +126,45 @@ def _parent(call: Call, parent_id: str | None) -> Task | None:
             parent_task_id=parent.id,
         )
     return parent
+
+
+def show(call: Call, task: Task) -> dict[str, Any]:
+    """A task in the shape of seed 4, with what a queue adds."""
+    return show_all(call, [task])[0]
+
+
+def show_all(call: Call, tasks: Sequence[Task]) -> list[dict[str, Any]]:
+    """As `show`, with as many statements for many as for one."""
+    ids = [each.id for each in tasks]
+    details, edges = call.tx.tasks.details_of(ids), call.tx.tasks.depends_on(ids) if ids else {}
+    return [_shown(each, details[each.id], edges.get(each.id, [])) for each in tasks]
+
+
+def _shown(task: Task, details: Details, depends_on: list[str]) -> dict[str, Any]:
+    return {
+        "task_id": task.id,
+        "id": task.id,
+        "agent_type": task.agent_type,
+        "title": task.title,
+        "status": "pending" if task.status is Status.TODO else task.status.value,
+        "priority": task.priority.value,
+        "assigned_agent_id": task.assignee_id,
+        "parent_task_id": task.parent_id,
+        "dependencies": depends_on,
+        "correlation_id": task.correlation_id,
+        "attempt": task.attempt,
+        "max_attempts": task.max_attempts or queue.MAX_ATTEMPTS,
+        "timeout_seconds": task.timeout_seconds or queue.TIMEOUT_SECONDS,
+        "created_by": task.created_by,
+        "blocked_reason": task.blocked_reason,
+        "not_before": iso_or_none(task.not_before),
+        "created_at": iso(task.created_at),
+        "updated_at": iso(task.updated_at),
+        "started_at": iso_or_none(task.started_at),
+        "completed_at": iso_or_none(task.completed_at),
+        "task_description": details.description,
+        "context": details.context,
+        "result": details.result,
+        "error": details.error,
+        "summary": details.summary,
+    }
