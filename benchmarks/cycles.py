@@ -23,6 +23,7 @@ import structlog
 
 from toryo.operations.calls.dispatch import Office
 from toryo.operations.calls.permissions import Credentials
+from toryo.operations.people.credentials import bootstrap
 from toryo.settings import Settings
 from toryo.storage.database import Database
 
@@ -38,7 +39,7 @@ def main() -> None:
         with Database.open(url) as database:
             database.upgrade()
             office = Office(database, Settings(data_dir=place), _now, random.getrandbits, lambda _: None)
-            office.bootstrap("tct_benchmark", OWNER.bearer or "")
+            bootstrap(office, "tct_benchmark", OWNER.bearer or "")
             project_id, agent_id = _team(office)
             floor = _median(options.rounds, lambda: _bare(place, options.seconds))
             print(f"bare sqlite3, one at a time, FULL: {floor:8.0f} cycles/s (median of {options.rounds})")

@@ -38,6 +38,7 @@ from toryo.client import AsyncClient, Client
 from toryo.domain import chat
 from toryo.operations.calls.dispatch import Office
 from toryo.operations.calls.permissions import Credentials
+from toryo.operations.people.credentials import bootstrap
 from toryo.settings import ChatSettings, GuardSettings, Settings
 from toryo.storage import chat as stored
 from toryo.storage import schema
@@ -269,7 +270,7 @@ class Team:
         folder = Path(held.enter_context(tempfile.TemporaryDirectory()))
         noting = _Noting(database)
         office = Office(noting, Settings(data_dir=folder, **LIFTED), _now, random.getrandbits, lambda _: None)
-        office.bootstrap("tct_benchmark", "tpt_benchmark")
+        bootstrap(office, "tct_benchmark", "tpt_benchmark")
         made = _call(office, "create_project", OWNER, name="Bench", working_directory=str(folder))
         return cls(office, database, made["project_id"], noting.noted)
 

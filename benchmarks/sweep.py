@@ -20,6 +20,7 @@ import structlog
 from toryo.domain.tasks import Wait
 from toryo.operations.calls.dispatch import Office
 from toryo.operations.calls.permissions import Credentials
+from toryo.operations.people.credentials import bootstrap
 from toryo.settings import Settings
 from toryo.storage.database import Connection, Database
 from toryo.storage.transaction import Transaction
@@ -35,7 +36,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, Database.open(f"sqlite:///{Path(folder) / 'toryo.db'}") as database:
         database.upgrade()
         office = Office(database, Settings(data_dir=Path(folder)), _now, random.getrandbits, lambda _: None)
-        office.bootstrap("tct_benchmark", "tpt_benchmark")
+        bootstrap(office, "tct_benchmark", "tpt_benchmark")
         subtasks = [_team(office, database, number) for number in range(many)]
         print(f"{many} managers wait for {many} people at work")
         print(f"cold: {_look(office):9.1f} ms")

@@ -25,11 +25,12 @@ from tests.databases import KINDS, postgres_schema
 from toryo.domain.errors import Code
 from toryo.domain.times import SECOND, iso
 from toryo.housekeeping.runner import CHORES
-from toryo.operations.calls import dispatch
+from toryo.operations.calls import call_log
 from toryo.operations.calls.catalogue import Operation, catalogue
 from toryo.operations.calls.dispatch import Office, Outcome
 from toryo.operations.calls.identity import digest
 from toryo.operations.calls.permissions import Credentials
+from toryo.operations.people.credentials import bootstrap
 from toryo.settings import Settings
 from toryo.storage import schema
 from toryo.storage.database import Connection, Database
@@ -77,7 +78,7 @@ class World:
             entropy.getrandbits,
             lambda them: self.hints.append(frozenset(them)),
         )
-        self.office.bootstrap(COORDINATOR_TOKEN, OWNER_TOKEN)
+        bootstrap(self.office, COORDINATOR_TOKEN, OWNER_TOKEN)
         self.owner = Caller(self, OWNER_TOKEN)
         self.nobody = Caller(self, None)
         self.passkeys: dict[str, str] = {}
@@ -524,7 +525,7 @@ def _delete(table: sa.Table) -> Statement:
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     """No log line per call: thousands of calls would be mostly printing."""
     silent = structlog.wrap_logger(None, wrapper_class=structlog.make_filtering_bound_logger(50))
-    monkeypatch.setattr(dispatch, "_calls", silent)
+    monkeypatch.setattr(call_log, "calls", silent)
 
 
 @pytest.fixture

@@ -26,9 +26,8 @@ from tests.stories import OWNER_TOKEN, World, empty
 from tests.transports.wires import Wire, bridged, posting
 from toryo.bus.in_process import InProcessBus
 from toryo.operations.calls import catalogue as declared
-from toryo.operations.calls.catalogue import Operation, Parameters, Route, catalogue
+from toryo.operations.calls.catalogue import Available, Operation, Parameters, Route, catalogue
 from toryo.operations.calls.permissions import Credentials, Door, Grant
-from toryo.operations.sessions.guards import ALWAYS
 from toryo.server import listening, rest
 from toryo.server.addresses import KINDS
 from toryo.server.edge import Edge
@@ -129,7 +128,7 @@ def expected(operation: Operation, door: Door, caller: Caller) -> bool:
     keyed = operation.grant in (Grant.FILER, Grant.QUEUE_AGENT, Grant.SHARER, Grant.REGISTRAR)
     if caller.tools is not None and keyed and operation.name not in caller.tools:
         return False
-    if caller.right is Right.ENDED and operation.name not in ALWAYS:
+    if caller.right is Right.ENDED and operation.available is not Available.ALWAYS:
         return False
     if "api_key" in caller.arguments and not keyed:  # an argument like any other to those who take no key
         return Right.NONE in MAY[operation.grant]

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from toryo.domain.errors import Code
-from toryo.operations.calls import dispatch, masking
+from toryo.operations.calls import masking, validation
 from toryo.operations.calls.catalogue import MOST_NAMES, Operation, Parameters, catalogue
 from toryo.operations.calls.dispatch import Office
 from toryo.operations.calls.permissions import Credentials, Door, Grant
@@ -134,13 +134,13 @@ def test_a_stranger_is_refused_without_the_database_where_a_credential_is_needed
 
 def test_arguments_are_judged_before_a_transaction_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
-    judge = dispatch.parameters_of
+    judge = validation.parameters_of
 
     def judged(operation: Operation, arguments: dict[str, Any]) -> Any:
         order.append("judged")
         return judge(operation, arguments)
 
-    monkeypatch.setattr(dispatch, "parameters_of", judged)
+    monkeypatch.setattr(validation, "parameters_of", judged)
     asked, database = office()
     asked.perform("file_task", {"wrong": 1}, Credentials(bearer="tpt_somebody"))
     assert (order, database.asked) == (["judged"], ["read"])

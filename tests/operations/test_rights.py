@@ -21,6 +21,7 @@ from toryo.operations.calls.call import RIGHTS
 from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.permissions import SERVER_ITSELF, Credentials
 from toryo.operations.people import credentials, passwords
+from toryo.operations.people.credentials import bootstrap
 from toryo.settings import AuthSettings, Settings
 from toryo.storage.database import Database
 from toryo.storage.transaction import Transaction
@@ -185,7 +186,7 @@ def test_a_new_token_in_the_data_directory_ends_the_old_one_and_what_was_made_wi
     made = Caller(world, world.owner.call("make_access_token", name="x")["token"])
     browser = opened(world, world.owner.call("make_sign_in_link")["code"])
     unopened = world.owner.call("make_sign_in_link")["code"]
-    world.office.bootstrap("tct_coordinator", "tpt_another_owner")
+    bootstrap(world.office, "tct_coordinator", "tpt_another_owner")
     for each in (world.owner, made):
         each.refused("who_am_i", "invalidCredentials")
     browser.refused("who_am_i", "authenticationRequired")
@@ -220,7 +221,7 @@ def _with(context: Any, files: Files) -> Any:
 def test_a_rotated_token_is_refused_and_the_new_one_is_good(fresh: Database, which: str, kind: str):
     world = World(fresh)
     with_files(world)
-    world.office.bootstrap("tct_coordinator", "tpt_owner")
+    bootstrap(world.office, "tct_coordinator", "tpt_owner")
     world.owner.call("rotate_server_token", which=which)
     old, new = Caller(world, f"{kind}_{which}"), Caller(world, f"{kind}_here_1")
     name = "who_am_i" if which == "owner" else "list_managed_agents"
@@ -231,9 +232,9 @@ def test_a_rotated_token_is_refused_and_the_new_one_is_good(fresh: Database, whi
 def test_a_revoked_token_whose_file_comes_back_gives_way_to_a_new_one(fresh: Database):
     world = World(fresh)
     files = with_files(world)
-    world.office.bootstrap("tct_coordinator", "tpt_owner")
-    world.office.bootstrap("tct_coordinator", "tpt_second")
-    world.office.bootstrap("tct_coordinator", "tpt_owner")
+    bootstrap(world.office, "tct_coordinator", "tpt_owner")
+    bootstrap(world.office, "tct_coordinator", "tpt_second")
+    bootstrap(world.office, "tct_coordinator", "tpt_owner")
     world.owner.refused("who_am_i", "invalidCredentials")
     assert files.made == 1
     assert Caller(world, "tpt_here_1").call("who_am_i")["login"] == OWNER
@@ -242,11 +243,11 @@ def test_a_revoked_token_whose_file_comes_back_gives_way_to_a_new_one(fresh: Dat
 def test_servers_that_share_a_database_have_tokens_of_their_own_which_owners_list_and_revoke(fresh: Database):
     world = World(fresh)
     with_files(world, "here")
-    world.office.bootstrap("tct_coordinator", "tpt_owner")
+    bootstrap(world.office, "tct_coordinator", "tpt_owner")
     with_files(world, "there")
-    world.office.bootstrap("tct_there", "tpt_there")
+    bootstrap(world.office, "tct_there", "tpt_there")
     with_files(world, "here")
-    world.office.bootstrap("tct_coordinator", "tpt_owner")
+    bootstrap(world.office, "tct_coordinator", "tpt_owner")
     other = Caller(world, "tpt_there")
     assert other.call("who_am_i")["login"] == OWNER
     listed = world.owner.call("list_server_tokens")["server_tokens"]

@@ -9,7 +9,7 @@ import structlog
 from structlog.testing import capture_logs
 
 from tests.stories import World
-from toryo.operations.calls import dispatch
+from toryo.operations.calls import call_log
 from toryo.operations.calls.permissions import Grant
 
 
@@ -228,7 +228,7 @@ def test_the_same_facts_give_the_same_answer(crew: World):
 @pytest.fixture
 def logged(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """A world whose calls are logged."""
-    monkeypatch.setattr(dispatch, "_calls", structlog.get_logger("toryo.calls"))
+    monkeypatch.setattr(call_log, "calls", structlog.get_logger("toryo.calls"))
     return world
 
 

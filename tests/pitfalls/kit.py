@@ -8,7 +8,7 @@ import pytest
 import structlog
 
 from tests.stories import Answer, Caller, Process, World
-from toryo.operations.calls import dispatch
+from toryo.operations.calls import call_log
 from toryo.operations.calls.identity import digest
 from toryo.storage.transaction import Transaction
 
@@ -53,5 +53,5 @@ def log_lines(monkeypatch: pytest.MonkeyPatch, level: int) -> list[Answer]:
         raise structlog.DropEvent
 
     wrapper = structlog.make_filtering_bound_logger(level)
-    monkeypatch.setattr(dispatch, "_calls", structlog.wrap_logger(None, processors=[keep], wrapper_class=wrapper))
+    monkeypatch.setattr(call_log, "calls", structlog.wrap_logger(None, processors=[keep], wrapper_class=wrapper))
     return lines

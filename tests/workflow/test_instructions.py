@@ -22,9 +22,8 @@ from toryo.domain.agents import Role
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Language
 from toryo.operations.calls import permissions, toolsets
-from toryo.operations.calls.catalogue import Operation, catalogue, tools
+from toryo.operations.calls.catalogue import Available, Operation, catalogue, tools
 from toryo.operations.calls.permissions import Caller, Kind
-from toryo.operations.sessions import guards
 from toryo.workflow import chat, manager, next_action, worker
 from toryo.workflow.instructions import TOOLS, en, ja, key_of, words
 from toryo.workflow.step import Step
@@ -179,14 +178,18 @@ def test_words_that_go_with_answers_name_tools_that_task_sessions_may_call() -> 
     "key", ["exit", "exit.project_paused", "exit.task_withdrawn", "get_notifications", "report_model"]
 )
 def test_what_is_named_to_whom_the_work_was_taken_away_is_let_through(key: str) -> None:
-    assert named(key) <= guards.ALWAYS | guards.HARMLESS
+    assert all(available(each) is not Available.WORKING for each in named(key))
 
 
 def test_what_is_named_after_a_runaway_and_after_the_end_is_let_through() -> None:
-    assert named("exit.runaway") | named("wait") | named("wait_for_others") <= guards.ALWAYS
-    assert named("exit.runaway.chat") | named("exit.user_closed_chat") | named("logout") <= guards.ALWAYS
-    kept = ("exit.project_paused", "exit.task_withdrawn", "exit.budget_exhausted", "exit.time_limit")
-    assert set().union(*(named(each) for each in kept)) <= guards.ALWAYS | guards.READS_AND_NOTES
+    for key in ("exit.runaway", "wait", "wait_for_others", "exit.runaway.chat", "exit.user_closed_chat", "logout"):
+        assert {available(each) for each in named(key)} <= {Available.ALWAYS}, key
+    for key in ("exit.project_paused", "exit.task_withdrawn", "exit.budget_exhausted", "exit.time_limit"):
+        assert {available(each) for each in named(key)} <= {Available.ALWAYS, Available.AFTER_THE_END}, key
+
+
+def available(name: str) -> Available:
+    return catalogue()[name].available
 
 
 # --- examples --------------------------------------------------------------------------------------------------------

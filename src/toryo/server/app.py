@@ -30,6 +30,7 @@ from toryo.housekeeping.sending import Sending
 from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.dispatch import Office
 from toryo.operations.people import accounts
+from toryo.operations.people.credentials import bootstrap
 from toryo.server import clock, listening, logs, memory
 from toryo.server.connections import Bounds, Connections
 from toryo.server.edge import Edge
@@ -132,7 +133,7 @@ def _build(settings: Settings, held: contextlib.ExitStack) -> App:
     office = Office(
         database, settings, clock.now, clock.entropy, bus.publish, shared=shared, observers=observers, tokens=directory
     )
-    office.bootstrap(directory.token(COORDINATOR_TOKEN), directory.token(OWNER_TOKEN))
+    bootstrap(office, directory.token(COORDINATOR_TOKEN), directory.token(OWNER_TOKEN))
     _refuse_without_way_in(settings, office)
     hosts = Hosts(settings.host, settings.allowed_hosts)
     proxies, provider = Proxies(settings.trusted_proxies), _provider(settings)

@@ -5,11 +5,10 @@ Ids of another project are not found, on every path: whoever looks a thing up do
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any
 
-from toryo.domain import chat, ids, people
+from toryo.domain import ids, people
 from toryo.domain.agents import SYSTEM, Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import SETUP, Event, of_setup
@@ -22,52 +21,16 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
 from toryo.operations.calls import reachable
-from toryo.operations.calls.decision_cache import Holds
-from toryo.operations.calls.failed_logins import Tries
+from toryo.operations.calls.context import Context
 from toryo.operations.calls.permissions import Caller, Kind, Login
-from toryo.operations.calls.rate_limits import Pace
-from toryo.operations.calls.token_uses import Uses
-from toryo.settings import Settings
 from toryo.storage import snapshots
-from toryo.storage.shared import InDatabase, Shared
 from toryo.storage.transaction import Transaction
-from toryo.workflow.snapshot import Limits, Snapshot
+from toryo.workflow.snapshot import Snapshot
 
 WORK = "work"
 """The topic of whoever decides who should be running."""
 RIGHTS = "rights"
 """The topic of everybody who waits: somebody has lost a right, and whoever it was is refused when they look again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What does not change from call to call."""
-
-    settings: Settings
-    limits: Limits
-    entropy: Callable[[int], int]
-    """So many random bits."""
-    holds: Holds = field(default_factory=Holds)
-    talk: chat.Limits = field(default_factory=chat.Limits)
-    shared: Callable[[Transaction], Shared] = InDatabase
-    """Where shared values are."""
-    uses: Uses = field(default_factory=Uses)
-    tries: Tries = field(default_factory=Tries)
-    keys: Pace = field(default_factory=Pace)
-    """How often each API key calls."""
-    tokens: TokenFiles | None = None
-    """The data directory whose tokens are good here."""
-
-
-class TokenFiles(Protocol):
-    """A data directory, as far as its tokens go."""
-
-    @property
-    def place(self) -> str:
-        """Names the directory among those of all servers."""
-
-    def renew(self, name: str) -> str:
-        """Puts a new token into the file of that name, and answers it."""
 
 
 class Call:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum, Flag, auto
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -88,6 +89,29 @@ class Later:
 
     topics: frozenset[str]
     at: int | None = None
+
+
+class Audience(Flag):
+    """Which programs `tools/list` shows a tool to; others that may call it can do so all the same."""
+
+    NONE = 0
+    WORKER = auto()
+    MANAGER = auto()
+    CHAT = auto()
+    ORCHESTRATOR = auto()
+
+
+class Available(Enum):
+    """When a session may call an operation; each includes those before it."""
+
+    WORKING = auto()
+    """While its work is its own."""
+    WITHDRAWN = auto()
+    """Also when its work was taken away, or its project was paused: it changes nothing."""
+    AFTER_THE_END = auto()
+    """Also after its end, for the grace time: it reads, or leaves a note."""
+    ALWAYS = auto()
+    """It answers for itself whatever has become of the session."""
 
 
 Handler = Callable[["Call", Any], "dict[str, Any] | Later"]
@@ -173,6 +197,12 @@ class Operation:
     """What `listed_schema` shows connections that carry no credential: `session_token` or `api_key`."""
     form: Form | None = None
     """As one kind of caller is shown it, if not whole."""
+    shown_to: Audience = Audience.NONE
+    available: Available = Available.WORKING
+    instead: Callable[[], dict[str, Any]] | None = None
+    """What is answered to callers without a session in place of any refusal."""
+    refusals_carry: Mapping[str, Any] = field(default_factory=dict)
+    """What refusals say besides, unless they say it themselves."""
 
     @cached_property
     def doors(self) -> frozenset[Door]:
@@ -234,6 +264,10 @@ def operation(
     bare: str | None = None,
     beforehand: Beforehand | None = None,
     context: bool = False,
+    shown_to: Audience = Audience.NONE,
+    available: Available = Available.WORKING,
+    instead: Callable[[], dict[str, Any]] | None = None,
+    refusals_carry: Mapping[str, Any] | None = None,
 ) -> Callable[[Handler], Handler]:
     """Declares the decorated handler as the operation `name`; its docstring is what callers are told about it."""
 
@@ -256,6 +290,10 @@ def operation(
                 listed,
                 beforehand,
                 context,
+                shown_to=shown_to,
+                available=available,
+                instead=instead,
+                refusals_carry=refusals_carry or {},
             )
         )
         return handler

@@ -1,65 +1,50 @@
-"""The one path of every call: find, identify, ask the grant, validate, transaction, handler, events, commit, hints.
+"""The one path of every call.
+
+`identify → admit → validate → guard → replay or handle → count → record → commit → hint`
 
 Synchronous: nothing runs between two statements of a transaction. A `Refusal` anywhere changes nothing and becomes an
-answer. Waiting happens at the edge, which performs again after a hint.
+answer. Waiting happens at the edge, which performs again after a hint. The path knows no operation by its name: what is
+peculiar to one stands in its declaration (`catalogue.operation`), what sessions need in `session_hooks`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import difflib
 import itertools
-import logging
 import math
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
-import orjson
-import structlog
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from toryo.domain import chat
-from toryo.domain.agents import OWNER_ID, Agent, Role, Status
-from toryo.domain.agents import Kind as AgentKind
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import Event
-from toryo.domain.projects import Language
-from toryo.domain.queue import ApiKey
 from toryo.domain.times import SECOND, Millis
-from toryo.domain.wording import Worded, constant, say, together
-from toryo.operations.calls import idempotency, masking, toolsets
-from toryo.operations.calls.call import Call, Context, TokenFiles
-from toryo.operations.calls.catalogue import MOST_NAMES, Later, NoParameters, Operation, Parameters, catalogue, tools
+from toryo.domain.wording import say
+from toryo.operations.calls import call_log, context, idempotency, session_hooks, toolsets, validation
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Later, NoParameters, Operation, catalogue
 from toryo.operations.calls.identity import TWO_CALLERS, identify
-from toryo.operations.calls.observers import Observed, Observer
-from toryo.operations.calls.permissions import KEYED, Caller, Credentials, Door, Grant, Kind, allowed, refuse
-from toryo.operations.calls.rate_limits import Pace
+from toryo.operations.calls.observers import Observer
+from toryo.operations.calls.permissions import KEYED, Caller, Credentials, Door, Grant, Kind, refuse
 from toryo.operations.calls.results import Result
-from toryo.operations.messaging import mailboxes
-from toryo.operations.people import credentials, passwords
-from toryo.operations.sessions import guards as session_guards
-from toryo.operations.sessions import next_action
 from toryo.settings import Settings
 from toryo.storage.database import Connection, Database
 from toryo.storage.errors import ConstraintBroken, DatabaseUnavailable, Unstorable
 from toryo.storage.shared import InDatabase, Shared
 from toryo.storage.transaction import Transaction
-from toryo.workflow.instructions import words
 from toryo.workflow.snapshot import Limits
 
-_calls = structlog.get_logger("toryo.calls")
-
-_LONGEST_NAME = 100
-_LEAVE = "logout"
 _NO_TOOL = "no_such_tool"
 """How a call of what does not exist is counted, whatever its name."""
-_OF_PEOPLE = frozenset({Grant.PERSON, Grant.WRITER, Grant.OWNER})
 _NOBODY = Caller(Kind.NOBODY)
-_STRANGER = {"stranger": True}
-"""Marks log lines that callers cause who have proven nothing: anybody could fill the log with them."""
+_SLOW_AT_ONCE = 2
+"""So many calls prepare what takes long (passwords) at a time: whoever floods the door gets two cores, no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +66,7 @@ class _RollBack(Exception):
 
 
 @dataclass
-class _Done:
+class Answered:
     """What a work hands out of its transaction."""
 
     outcome: Outcome
@@ -104,7 +89,7 @@ class Office:
         limits: Limits | None = None,
         shared: Callable[[Transaction], Shared] = InDatabase,
         observers: Sequence[Observer] = (),
-        tokens: TokenFiles | None = None,
+        tokens: context.TokenFiles | None = None,
     ) -> None:
         self.database = database
         self.settings = settings
@@ -112,13 +97,13 @@ class Office:
         self.publish = publish
         self.observers = tuple(observers)
         self._name, self._asked_so_far = uuid.uuid4().hex, itertools.count()
-        self.context = Context(
+        self.context = context.Context(
             settings,
-            limits or _limits(settings),
+            limits or context.limits_of(settings),
             entropy,
-            talk=_talk(settings),
+            talk=context.chat_limits_of(settings),
             shared=shared,
-            keys=_pace_of_keys(settings),
+            keys=context.pace_of_keys(settings),
             tokens=tokens,
         )
 
@@ -150,7 +135,7 @@ class Office:
             except _RollBack as after_write:
                 done = self.database.write(asked.refusing(after_write.refusal))
         except Exception as error:  # noqa: BLE001 - faults of the database become answers, others are raised on
-            done = _Done(Outcome(_fault(error).answer(), True, operation=asked.operation), frozenset(), None)
+            done = Answered(Outcome(_fault(error).answer(), True, operation=asked.operation), frozenset(), None)
         return self._finish(asked, done, started)
 
     async def perform_async(
@@ -175,22 +160,22 @@ class Office:
             try:
                 if asked.operation.beforehand is not None:
                     loop = asyncio.get_running_loop()
-                    asked = asked.with_prepared(await loop.run_in_executor(passwords.pool(), self._prepare, asked))
+                    asked = asked.with_prepared(await loop.run_in_executor(_slow(), self._prepare, asked))
                 done = await run(asked.work)
             except _RollBack as after_write:
                 done = await self.database.write_async(asked.refusing(after_write.refusal))
         except Exception as error:  # noqa: BLE001 - as in `perform`
-            done = _Done(Outcome(_fault(error).answer(), True, operation=asked.operation), frozenset(), None)
+            done = Answered(Outcome(_fault(error).answer(), True, operation=asked.operation), frozenset(), None)
         return self._finish(asked, done, started)
 
-    def _prepare(self, asked: _Asked) -> Any:
+    def _prepare(self, asked: Request) -> Any:
         """What takes long, done outside of any transaction: others write meanwhile."""
         if asked.operation.beforehand is None:
             return None
         todo = self.database.read(asked.look)
         return todo() if todo is not None else None
 
-    def _run(self, asked: _Asked) -> Callable[[Callable[[Connection], _Done]], _Done]:
+    def _run(self, asked: Request) -> Callable[[Callable[[Connection], Answered]], Answered]:
         return self.database.read if asked.operation.reads else self.database.write
 
     def _asked(
@@ -202,7 +187,7 @@ class Office:
         may_wait: bool,
         *,
         again: bool = False,
-    ) -> _Asked | Outcome:
+    ) -> Request | Outcome:
         operation = catalogue().get(name)
         arguments = dict(arguments)
         if operation is None or door not in operation.doors:
@@ -218,30 +203,30 @@ class Office:
         if isinstance(token, str) and token:
             credentials = replace(credentials, session_token=token)
         once = f"{self._name}:{next(self._asked_so_far)}"
-        parameters = parameters_of(operation, arguments)
+        parameters = validation.parameters_of(operation, arguments)
         if operation.name == _NO_TOOL and credentials.anonymous:
-            parameters = _unknown(name, door, _NOBODY)
-        return _Asked(
+            parameters = validation.no_such_tool(name, door, _NOBODY)
+        return Request(
             self, operation, arguments, parameters, credentials, may_wait and operation.waits, self.clock(), once, again
         )
 
-    def _finish(self, asked: _Asked, done: _Done, started: float) -> Outcome:
+    def _finish(self, asked: Request, done: Answered, started: float) -> Outcome:
         if done.hints:
             self.publish(done.hints)
         if done.outcome.later is None:
             seconds = time.perf_counter() - started
-            _log(asked, done, seconds)
+            call_log.write(asked, done, seconds)
             if self.observers:
                 self._tell_observers(asked, done, seconds)
         return done.outcome
 
-    def _tell_observers(self, asked: _Asked, done: _Done, seconds: float) -> None:
-        observed = _observed(asked, done, seconds)
+    def _tell_observers(self, asked: Request, done: Answered, seconds: float) -> None:
+        observed = call_log.observed(asked, done, seconds)
         for each in self.observers:
             try:
                 each(observed)
             except Exception as error:  # noqa: BLE001 - who measures must not break what is measured
-                _calls.warning("observer_failed", error=str(error))
+                call_log.calls.warning("observer_failed", error=str(error))
 
     # --- beside calls ----------------------------------------------------------------------------------------------
 
@@ -258,21 +243,6 @@ class Office:
         except Refusal:
             caller = Caller(Kind.NOBODY)
         return toolsets.tools_for(caller, toolset)
-
-    def bootstrap(self, coordinator_token: str, owner_token: str) -> None:
-        """Makes the two tokens of a data directory known, and the person who owns the server. Repeatable.
-
-        Other tokens of this directory are revoked: they have stood in its files before. A token that was revoked
-        before is not good again because its file is back: the file gets a new one.
-        """
-
-        def work(call: Call) -> None:
-            if call.tx.agents.find(OWNER_ID) is None:
-                call.tx.agents.add(_owner(call.now), None)
-            credentials.make_known(call, credentials.COORDINATOR, coordinator_token)
-            credentials.make_known(call, credentials.OWNER, owner_token)
-
-        self.housekeep(work)
 
     def housekeep(self, chore: Callable[[Call], Any]) -> Any:
         """Runs a chore of housekeeping in a transaction of its own, as Toryo itself."""
@@ -292,7 +262,7 @@ class Office:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class Request:
     """One call on its way. `work` may run more than once; it changes nothing but through its connection."""
 
     office: Office
@@ -309,10 +279,10 @@ class _Asked:
     """A further look of a call that waits: it was counted at the first."""
     prepared: Any = None
 
-    def with_prepared(self, prepared: Any) -> _Asked:
+    def with_prepared(self, prepared: Any) -> Request:
         return self if prepared is None else replace(self, prepared=prepared)
 
-    def refused_unseen(self) -> _Done | None:
+    def refused_unseen(self) -> Answered | None:
         """The refusal of a caller without a credential that no look into the database would change."""
         if not self.credentials.anonymous:
             return None
@@ -322,16 +292,20 @@ class _Asked:
             return self._to_nobody(refusal)
         return self._to_nobody(self.parameters) if isinstance(self.parameters, Refusal) else None
 
-    def _to_nobody(self, refusal: Refusal) -> _Done:
-        if self.operation.name == _LEAVE:
-            return self._left(_NOBODY)
-        return _Done(Outcome(self._told(refusal), True, operation=self.operation), frozenset(), _NOBODY)
+    def _to_nobody(self, refusal: Refusal) -> Answered:
+        instead = self._instead_of(refusal, _NOBODY)
+        return instead or Answered(Outcome(self._told(refusal), True, operation=self.operation), frozenset(), _NOBODY)
 
     def _told(self, refusal: Refusal) -> dict[str, Any]:
-        result = refusal.answer()
-        if self.operation.name == "authenticate":
-            result.setdefault("action", "exit")
-        return result
+        return {**self.operation.refusals_carry, **refusal.answer()}
+
+    def _instead_of(self, refusal: Refusal, caller: Caller | None) -> Answered | None:
+        """What the declaration answers in place of a refusal (leaving without a session succeeds)."""
+        if self.operation.instead is None or refusal.message == TWO_CALLERS:
+            return None
+        if caller is not None and caller.session is not None:
+            return None
+        return Answered(Outcome(self.operation.instead(), operation=self.operation), frozenset(), caller)
 
     def look(self, connection: Connection) -> Callable[[], Any] | None:
         """What is to be prepared; nothing for a call that will be refused."""
@@ -346,51 +320,43 @@ class _Asked:
         except Refusal:
             return None
 
-    def work(self, connection: Connection) -> _Done:
+    def work(self, connection: Connection) -> Answered:
         tx = Transaction(connection)
         caller: Caller | None = None
         try:
-            caller = self._caller(tx)
-            if caller.access_token is not None:
-                self.office.context.uses.note(caller.access_token, self.now)
-            if caller.key is not None and not self.again:
-                self._refuse_too_often(caller.key)
-            refuse(self.operation, caller)
+            caller = self._identify(tx)
+            self._admit(caller)
             if isinstance(self.parameters, Refusal):  # not raised: it would keep its arguments from being freed
                 return self._refused(tx, caller, self.parameters)
             call = self._call(tx, caller)
             if call.has_session:
-                if not self.operation.reads:
-                    mailboxes.confirm(call)
-                session_guards.refuse(call, self.operation)
-            key = self.credentials.idempotency_key
-            result = idempotency.carried_out(call, self.operation, self.parameters, self.arguments, key)
+                session_hooks.hooks().guard(call, self.operation)
+            result = self._replay_or_handle(call, self.parameters)
         except Refusal as refusal:
             if tx.wrote:
                 raise _RollBack(refusal) from None
             return self._refused(tx, caller, refusal)
-        return self._answered(tx, call, result)
+        if isinstance(result, Later):
+            self._record(tx, call)
+            return Answered(Outcome(None, later=result, operation=self.operation), frozenset(tx.hints), call.caller)
+        refused = result.get("success") is False
+        result = self._count(call, result, refused=refused)
+        events = tuple(tx.events.collected) if self.office.observers else ()
+        self._record(tx, call)
+        return Answered(Outcome(result, refused, None, self.operation), frozenset(tx.hints), call.caller, events)
 
-    def refusing(self, refusal: Refusal) -> Callable[[Connection], _Done]:
+    def refusing(self, refusal: Refusal) -> Callable[[Connection], Answered]:
         """After a rollback: the work that counts the refusal and answers with it."""
 
-        def work(connection: Connection) -> _Done:
+        def work(connection: Connection) -> Answered:
             tx = Transaction(connection)
-            return self._refused(tx, self._caller(tx), refusal)
+            return self._refused(tx, self._identify(tx), refusal)
 
         return work
 
-    def _refuse_too_often(self, key: ApiKey) -> None:
-        seconds = math.ceil(self.office.context.keys.wait_seconds(key.id, self.now / SECOND))
-        if seconds:
-            raise Refusal(
-                Code.RATE_LIMITED,
-                "This API key calls too often.",
-                say("Wait {seconds} seconds, and call less often: poll_tasks waits by itself.", seconds=seconds),
-                retry_after=seconds,
-            )
+    # --- its steps -------------------------------------------------------------------------------------------------
 
-    def _caller(self, tx: Transaction) -> Caller:
+    def _identify(self, tx: Transaction) -> Caller:
         """Who calls; within a project, once nobody else changes it."""
         caller = self._identified(tx)
         if caller.project_id is not None and not self.operation.reads and tx.lock_project(caller.project_id):
@@ -398,8 +364,57 @@ class _Asked:
         return caller
 
     def _identified(self, tx: Transaction) -> Caller:
-        forgiving = self.operation.tool and (self.operation.grant is Grant.OPEN or self.operation.name == _LEAVE)
+        forgiving = self.operation.tool and (self.operation.grant is Grant.OPEN or self.operation.instead is not None)
         return identify(tx, self.credentials, self.now, forgiving=forgiving)
+
+    def _admit(self, caller: Caller) -> None:
+        """May this caller call this, and not too often? Raises Refusal."""
+        memory = self.office.context
+        if caller.access_token is not None:
+            memory.uses.note(caller.access_token, self.now)
+        if caller.key is not None and not self.again:
+            seconds = math.ceil(memory.keys.wait_seconds(caller.key.id, self.now / SECOND))
+            if seconds:
+                raise Refusal(
+                    Code.RATE_LIMITED,
+                    "This API key calls too often.",
+                    say("Wait {seconds} seconds, and call less often: poll_tasks waits by itself.", seconds=seconds),
+                    retry_after=seconds,
+                )
+        refuse(self.operation, caller)
+
+    def _replay_or_handle(self, call: Call, parameters: BaseModel) -> dict[str, Any] | Later:
+        """What the handler answers; with an idempotency key that was used before, what it answered then."""
+        key = self.credentials.idempotency_key
+        return idempotency.carried_out(call, self.operation, parameters, self.arguments, key)
+
+    def _count(
+        self, call: Call, result: dict[str, Any], *, refused: bool, refusal: Refusal | None = None
+    ) -> dict[str, Any]:
+        """Counts towards the guards of the caller's session; the answer with what goes along with it."""
+        if not call.has_session or self.operation.reads:
+            return result
+        hooks = session_hooks.hooks()
+        hooks.count(call, refused=refused, refusal=refusal)
+        return hooks.accompany(call, self.operation, result)
+
+    def _record(self, tx: Transaction, call: Call) -> None:
+        """The caller's session as it has become, and what happened."""
+        if call.has_session and not self.operation.reads:
+            tx.sessions.save(call.stored_session, call.session)
+        tx.events.flush()
+
+    def _refused(self, tx: Transaction, caller: Caller | None, refusal: Refusal) -> Answered:
+        tx.events.collected.clear()
+        tx.hints.clear()
+        if (instead := self._instead_of(refusal, caller)) is not None:
+            return instead
+        result = self._told(refusal)
+        if caller is not None and caller.session is not None and not self.operation.reads:
+            call = self._call(tx, caller)
+            result = self._count(call, result, refused=True, refusal=refusal)
+            self._record(tx, call)
+        return Answered(Outcome(result, True, None, self.operation), frozenset(tx.hints), caller)
 
     def _call(self, tx: Transaction, caller: Caller) -> Call:
         return Call(
@@ -416,145 +431,6 @@ class _Asked:
             prepared=self.prepared,
         )
 
-    def _answered(self, tx: Transaction, call: Call, result: dict[str, Any] | Later) -> _Done:
-        if isinstance(result, Later):
-            self._store(tx, call)
-            return _Done(Outcome(None, later=result, operation=self.operation), frozenset(tx.hints), call.caller)
-        refused = result.get("success") is False
-        if call.has_session and not self.operation.reads:
-            session_guards.touch(call, refused=refused)
-            result = self._accompanied(call, result)
-        events = tuple(tx.events.collected) if self.office.observers else ()
-        self._store(tx, call)
-        return _Done(Outcome(result, refused, None, self.operation), frozenset(tx.hints), call.caller, events)
-
-    def _left(self, caller: Caller | None) -> _Done:
-        """Who has no session (any more) has left: that always succeeds."""
-        result = {"success": True, "instruction": words("logged_out", Language.ENGLISH)}
-        return _Done(Outcome(result, operation=self.operation), frozenset(), caller)
-
-    def _refused(self, tx: Transaction, caller: Caller | None, refusal: Refusal) -> _Done:
-        tx.events.collected.clear()
-        tx.hints.clear()
-        if self.operation.name == _LEAVE and (caller.session is None if caller else refusal.message != TWO_CALLERS):
-            return self._left(caller)
-        result = self._told(refusal)
-        if caller is not None and caller.session is not None and not self.operation.reads:
-            call = self._call(tx, caller)
-            mailboxes.confirm(call)
-            session_guards.touch(call, refused=True)
-            if refusal.code is Code.RUNAWAY and call.session.runaway is None and not call.session.over:
-                call.adopt_counts(session_guards.trip(call, call.session, "restless"))
-            result = self._accompanied(call, result)
-            self._store(tx, call)
-        return _Done(Outcome(result, True, None, self.operation), frozenset(tx.hints), caller)
-
-    def _accompanied(self, call: Call, result: dict[str, Any]) -> dict[str, Any]:
-        """What rides along: `next` on the answers that lead on, and how many notices wait."""
-        session = call.session
-        if session.over or session.ended_at is not None:
-            return result
-        if self.operation.leads:
-            result = {**result, "next": next_action.riding(call)}
-        waiting = call.tx.handovers.count_waiting(session.id)
-        return {**result, "notifications_pending": waiting} if waiting else result
-
-    def _store(self, tx: Transaction, call: Call) -> None:
-        """The caller's session as it has become, and what happened."""
-        if call.has_session and not self.operation.reads:
-            tx.sessions.save(call.stored_session, call.session)
-        tx.events.flush()
-
-
-# --- arguments -------------------------------------------------------------------------------------------------------
-
-
-def parameters_of(operation: Operation, arguments: dict[str, Any]) -> BaseModel | Refusal:
-    """The arguments as the declared parameters, or what names each mistake and the nearest valid name."""
-    try:
-        if len(arguments) <= MOST_NAMES:
-            _refuse_unstorable(operation, arguments)
-        return operation.parameters.model_validate(arguments)
-    except Refusal as refusal:
-        return refusal
-    except ValidationError as invalid:
-        return _invalid(operation, invalid, arguments)
-
-
-def _refuse_unstorable(operation: Operation, arguments: dict[str, Any]) -> None:
-    """What JSON can hold but no column, log line or answer: seen here once, not where it would break something."""
-    try:
-        dumped = orjson.dumps(arguments)
-    except TypeError as error:
-        raise Refusal(
-            Code.VALIDATION_ERROR,
-            say(
-                "{operation_name}: the arguments hold what cannot be stored ({error}).",
-                operation_name=operation.name,
-                error=str(error),
-            ),
-            "Leave out half characters, numbers beyond 64 bits, and JSON nested more than 250 levels deep.",
-        ) from None
-    # what programs print is a Coordinator's to report as it is; those operations make it readable themselves
-    if b"\\u0000" in dumped and operation.grant is not Grant.COORDINATOR and _has_nul(dumped):
-        raise Refusal(
-            Code.VALIDATION_ERROR,
-            say(
-                "{operation_name}: a text holds a NUL character, which cannot be stored.", operation_name=operation.name
-            ),
-            "Leave NUL characters out, and call it again.",
-        )
-
-
-def _has_nul(dumped: bytes) -> bool:
-    """Whether JSON as orjson writes it holds an escaped NUL, and not just an escaped backslash before `u0000`."""
-    return b"\\u0000" in dumped.replace(b"\\\\", b"")
-
-
-def _invalid(operation: Operation, invalid: ValidationError, arguments: Mapping[str, Any]) -> Refusal:
-    """How many mistakes there can be is bounded by the declarations: of names, of items of a list (`Parameters`)."""
-    errors = invalid.errors(include_url=False, include_input=False)
-    too_long = all(each["type"] in ("string_too_long", "too_long") for each in errors)
-    mistakes = [
-        {"parameter": ".".join(_short(part) for part in each["loc"]), "problem": _problem(each)} for each in errors[:20]
-    ]
-    known = list(operation.parameters.model_fields)
-    meant = operation.parameters.names_for(arguments) if issubclass(operation.parameters, Parameters) else known
-    unknown = (_short(each["loc"][0]) for each in errors if each["type"] == "extra_forbidden" and each["loc"])
-    hints = [_nearest(name, known) for name in itertools.islice(unknown, 5)]
-    listed = (
-        say("{parameter}: {problem}", parameter=each["parameter"], problem=each["problem"])
-        if each["parameter"]
-        else each["problem"]
-        for each in mistakes[:5]
-    )
-    told = together(listed, "; ")
-    instruction = together(hints) or constant("Call it again with these mended.")
-    return Refusal(
-        Code.TOO_LARGE if too_long else Code.VALIDATION_ERROR,
-        say("{operation_name}: {told}.", operation_name=operation.name, told=told),
-        say("{instruction} Its parameters: {names}.", instruction=instruction, names=", ".join(meant) or "none"),
-        errors=mistakes,
-    )
-
-
-def _short(name: object) -> str:
-    """A name as an answer repeats it, and as near ones are looked for: both cost by its length."""
-    return str(name)[:_LONGEST_NAME]
-
-
-def _problem(mistake: Mapping[str, Any]) -> Worded:
-    """What is wrong with one value: pydantic's words, and by its type of mistake those of other languages."""
-    told = mistake["msg"].removeprefix("Value error, ")
-    return Worded(told, f"pydantic {mistake['type']}", dict(mistake.get("ctx", {})))
-
-
-def _nearest(name: str, known: list[str]) -> Worded:
-    close = difflib.get_close_matches(name, known, 1)
-    if not close:
-        return say("Leave out {name}.", name=name)
-    return say("Did you mean {close} instead of {name}?", close=close[0], name=name)
-
 
 def _two_callers() -> Refusal:
     return Refusal(
@@ -568,29 +444,9 @@ def _nothing_of_that_name(name: str, door: Door) -> Operation:
     """What is carried out in place of what does not exist behind this door: it refuses, once it is known who asks."""
 
     def handler(call: Call, _: NoParameters) -> dict[str, Any]:
-        raise _unknown(name, door, call.caller)
+        raise validation.no_such_tool(name, door, call.caller)
 
     return Operation(_NO_TOOL, "", Grant.OPEN, NoParameters, Result, handler, reads=True)
-
-
-def _unknown(name: str, door: Door, caller: Caller) -> Refusal:
-    """Near names are those of tools that this caller is shown or may call; what only people do is said to be theirs."""
-    known = catalogue().get(name)
-    if door is Door.MCP and known is not None and known.grant in _OF_PEOPLE and not caller.is_person:
-        try:
-            refuse(known, caller)
-        except Refusal as refusal:
-            return refusal
-    shown = {each.name for each in toolsets.tools_for(caller)}
-    names = [each.name for each in tools() if each.name in shown or allowed(each, caller)]
-    close = difflib.get_close_matches(_short(name), names, 3)
-    instruction = (
-        say("Did you mean {names}?", names=" or ".join(close)) if close else "Call help for the tools there are."
-    )
-    return Refusal(Code.TOOL_NOT_FOUND, say("There is no tool {name!r}.", name=_short(name)), instruction)
-
-
-# --- what goes wrong -------------------------------------------------------------------------------------------------
 
 
 def _fault(error: Exception) -> Refusal:
@@ -606,103 +462,7 @@ def _fault(error: Exception) -> Refusal:
     raise error
 
 
-def _limits(settings: Settings) -> Limits:
-    """The guards of the settings (seconds) as decisions take them (milliseconds)."""
-    guards = settings.guards.model_dump()
-    return Limits(**{name: value * SECOND if name in _IN_SECONDS else value for name, value in guards.items()})
-
-
-def _pace_of_keys(settings: Settings) -> Pace:
-    """A minute's calls at once, then as many as become free."""
-    a_minute = settings.auth.key_calls_per_minute
-    return Pace(a_minute, 60 / a_minute)
-
-
-def _talk(settings: Settings) -> chat.Limits:
-    """The chat settings (seconds) as the rules about talk take them (milliseconds)."""
-    counts = ("delegation_attempts", "messages_per_minute", "conversations_per_hour")
-    given = settings.chat.model_dump()
-    return chat.Limits(**{name: value if name in counts else value * SECOND for name, value in given.items()})
-
-
-_IN_SECONDS = frozenset({"stop_grace", "pause_grace", "silence", "run_time", "cooldown", "longest_cooldown"})
-
-
-def _owner(now: Millis) -> Agent:
-    return Agent(
-        id=OWNER_ID,
-        name="Owner",
-        kind=AgentKind.HUMAN,
-        role=Role.OWNER,
-        reports_to=None,
-        status=Status.ACTIVE,
-        provider=None,
-        model=None,
-        agent_type=None,
-        capabilities=(),
-        max_parallel_tasks=1,
-        system_prompt="",
-        provider_options={},
-        created_at=now,
-        updated_at=now,
-    )
-
-
-# --- the log line ----------------------------------------------------------------------------------------------------
-
-
-def _log(asked: _Asked, done: _Done, seconds: float) -> None:
-    """One structured line per tool call; polling and reading at debug, so that an idle hour writes next to nothing."""
-    operation, caller, result = asked.operation, done.caller, done.outcome.result or {}
-    polls = operation.grant is Grant.COORDINATOR and (operation.waits or result.get("action") == "hold")
-    paced = result.get("code", result.get("error")) in (Code.LOCKED, Code.RATE_LIMITED)  # not a line for each try
-    idle = operation.reads or paced or (polls and not done.outcome.refused)
-    if idle and not _calls.is_enabled_for(logging.DEBUG):
-        return
-    write = _calls.debug if idle else _calls.info
-    session = caller.session if caller is not None else None
-    agent_id, task_id, correlation_id = _about(asked, done)
-    write(
-        "tool_call",
-        agent_id=agent_id,
-        task_id=task_id,
-        correlation_id=correlation_id,
-        duration_ms=round(seconds * 1000, 2),
-        metadata={
-            "tool": operation.name,
-            "session": session.id if session is not None else None,
-            "purpose": session.purpose.value if session is not None else None,
-            "project": caller.project_id if caller is not None else None,
-            "outcome": str(result.get("code", result.get("error"))) if done.outcome.refused else "ok",
-            "arguments": masking.shown(operation.parameters, asked.arguments),
-        },
-        **_STRANGER if caller is None or caller.kind is Kind.NOBODY else {},
-    )
-
-
-def _about(asked: _Asked, done: _Done) -> tuple[str | None, str | None, str | None]:
-    """Which agent, task and request a call belongs to: a session's, or what a queue agent's answer names."""
-    caller, result = done.caller, done.outcome.result or {}
-    if caller is not None and caller.session is not None:
-        return caller.session.agent_id, caller.session.task_id, caller.session.correlation_id
-    if caller is not None and caller.key is not None:
-        return caller.key.agent_id, result.get("task_id"), result.get("correlation_id")
-    agent = caller.agent if caller is not None else None
-    return agent.id if agent is not None else None, None, asked.credentials.correlation_id
-
-
-def _observed(asked: _Asked, done: _Done, seconds: float) -> Observed:
-    session = done.caller.session if done.caller is not None else None
-    agent_id, task_id, correlation_id = _about(asked, done)
-    result = done.outcome.result or {}
-    return Observed(
-        operation=asked.operation.name,
-        outcome=str(result.get("code", result.get("error"))) if done.outcome.refused else "ok",
-        seconds=seconds,
-        ended_at=time.time(),
-        agent_id=agent_id,
-        session_id=session.id if session is not None else None,
-        task_id=task_id,
-        correlation_id=correlation_id,
-        events=done.events,
-    )
+@lru_cache(maxsize=1)
+def _slow() -> ThreadPoolExecutor:
+    """Where `beforehand` works, so that whoever calls something quick does not wait for it."""
+    return ThreadPoolExecutor(_SLOW_AT_ONCE, thread_name_prefix="toryo-slow")

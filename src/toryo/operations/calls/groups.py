@@ -42,6 +42,6 @@ GROUPS = (
 
 
 def load() -> None:
-    """Declares every operation."""
-    for each in GROUPS:
+    """Declares every operation, and installs what sessions need of the path of a call."""
+    for each in ("sessions.hooks", *GROUPS):
         importlib.import_module(f"toryo.operations.{each}")

@@ -6,67 +6,10 @@ from dataclasses import replace
 
 from toryo.domain.agents import Role
 from toryo.domain.launches import Purpose
-from toryo.operations.calls.catalogue import Form, Operation, tools
+from toryo.operations.calls.catalogue import Audience, Form, Operation, tools
 from toryo.operations.calls.permissions import KEYED, Caller, Grant, Kind, allowed
 
 COORDINATOR_TOOLSET, QUEUE_TOOLSET = "coordinator", "queue"
-
-_WORKER = frozenset(
-    {
-        "authenticate",
-        "help",
-        "report_model",
-        "get_next_action",
-        "get_my_task",
-        "create_tasks_batch",
-        "update_task_status",
-        "update_task_dependencies",
-        "cancel_task",
-        "report_completed",
-        "save_progress",
-        "get_notifications",
-        "list_tasks",
-        "get_task",
-        "list_team",
-        "request_task",
-        "delegate_to_chat_session",
-        "logout",
-    }
-)
-_MANAGER = (_WORKER - {"request_task"}) | {
-    "select_action",
-    "get_recent_completions",
-    "assign_task",
-    "update_task",
-    "cancel_task",
-    "block_task",
-    "update_task_dependencies",
-    "list_subordinates",
-}
-_OF_ORCHESTRATORS = frozenset({"create_task", "get_task_status"})
-_CHAT = frozenset(
-    {
-        "authenticate",
-        "help",
-        "report_model",
-        "get_next_action",
-        "get_pending_messages",
-        "respond_chat",
-        "send_message",
-        "start_conversation",
-        "respond_conversation_message",
-        "end_conversation",
-        "report_delegation_completed",
-        "notify_task_session",
-        "list_team",
-        "request_task",
-        "get_notifications",
-        "get_my_task",
-        "list_tasks",
-        "logout",
-    }
-)
-
 
 _FOR_A_QUEUE = Form(
     frozenset({"title", "description", "assignee_id", "acceptance", "intent"}),
@@ -125,8 +68,8 @@ def _listed(caller: Caller, toolset: str | None) -> list[Operation]:
     if caller.key is not None or (toolset == QUEUE_TOOLSET and caller.kind is Kind.NOBODY):
         return _of_queue(caller)
     if caller.kind in (Kind.SESSION, Kind.LAUNCH):
-        wanted = _of(caller)
-        return [each for each in tools() if each.name in wanted]
+        audience = _audience(caller)
+        return [tool for tool in tools() if tool.shown_to & audience]
     return [_by_hand(each) for each in tools() if each.listed and each.grant not in _NOT_BY_HAND]
 
 
@@ -146,9 +89,9 @@ def _by_hand(operation: Operation) -> Operation:
     return operation if operation.grant is Grant.OPEN else replace(operation, asks_for="session_token")
 
 
-def _of(caller: Caller) -> frozenset[str]:
-    launch = caller.launch
-    if launch is not None and launch.purpose is Purpose.CHAT:
-        return _CHAT
-    own = _MANAGER if caller.agent is not None and caller.agent.role is Role.MANAGER else _WORKER
-    return own | _OF_ORCHESTRATORS if caller.orchestrates else own
+def _audience(caller: Caller) -> Audience:
+    if caller.launch is not None and caller.launch.purpose is Purpose.CHAT:
+        return Audience.CHAT
+    manages = caller.agent is not None and caller.agent.role is Role.MANAGER
+    own = Audience.MANAGER if manages else Audience.WORKER
+    return own | Audience.ORCHESTRATOR if caller.orchestrates else own

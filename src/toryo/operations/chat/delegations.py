@@ -13,7 +13,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.catalogue import Later, Parameters, operation
+from toryo.operations.calls.catalogue import Audience, Available, Later, Parameters, operation
 from toryo.operations.calls.fields import Lines
 from toryo.operations.calls.permissions import Grant
 from toryo.operations.calls.results import Result, Said
@@ -39,7 +39,14 @@ class Delegated(Said):
     delegation_id: str
 
 
-@operation("delegate_to_chat_session", grant=Grant.TASK_SESSION, parameters=Delegate, result=Delegated, leads=True)
+@operation(
+    "delegate_to_chat_session",
+    shown_to=Audience.WORKER | Audience.MANAGER,
+    grant=Grant.TASK_SESSION,
+    parameters=Delegate,
+    result=Delegated,
+    leads=True,
+)
 def delegate_to_chat_session(call: Call, wanted: Delegate) -> dict[str, Any]:
     """Have your chat session talk with somebody. Returns at once."""
     task = call.task(call.session.task_id or "")
@@ -98,7 +105,14 @@ class TaskTalks(Parameters):
     timeout_seconds: int = Field(0, ge=0, le=45, description="How long to wait for the end of an awaited delegation.")
 
 
-@operation("get_task_conversations", grant=Grant.TASK_SESSION, parameters=TaskTalks, result=Talks, waits=True)
+@operation(
+    "get_task_conversations",
+    available=Available.AFTER_THE_END,
+    grant=Grant.TASK_SESSION,
+    parameters=TaskTalks,
+    result=Talks,
+    waits=True,
+)
 def get_task_conversations(call: Call, wanted: TaskTalks) -> dict[str, Any] | Later:
     """The conversations and delegations of your main task, with what was said."""
     session = call.session

@@ -14,7 +14,7 @@ from toryo.domain.handover import Notification, address_of_agent, address_of_tas
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Language
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.catalogue import Later, Parameters, operation
+from toryo.operations.calls.catalogue import Audience, Later, Parameters, operation
 from toryo.operations.calls.fields import Lines
 from toryo.operations.calls.permissions import Grant
 from toryo.operations.calls.results import Said
@@ -47,7 +47,14 @@ class Pending(Said):
     ended_conversations: list[dict[str, Any]]
 
 
-@operation("get_pending_messages", grant=Grant.CHAT_SESSION, parameters=GetPending, result=Pending, waits=True)
+@operation(
+    "get_pending_messages",
+    shown_to=Audience.CHAT,
+    grant=Grant.CHAT_SESSION,
+    parameters=GetPending,
+    result=Pending,
+    waits=True,
+)
 def get_pending_messages(call: Call, _: GetPending) -> dict[str, Any] | Later:
     """Fetch what is there for you: messages, delegations, invitations, your turns, conversations that have ended."""
     session = call.session
@@ -246,7 +253,7 @@ class RespondChat(Parameters):
     target_agent_id: Id | None = Field(None, description="Or whom you write to.")
 
 
-@operation("respond_chat", grant=Grant.CHAT_SESSION, parameters=RespondChat, result=Sent)
+@operation("respond_chat", shown_to=Audience.CHAT, grant=Grant.CHAT_SESSION, parameters=RespondChat, result=Sent)
 def respond_chat(call: Call, said: RespondChat) -> dict[str, Any]:
     """Answer a message. To another agent it is a turn of your open conversation with it."""
     answered = _answered(call, said)
@@ -323,7 +330,7 @@ class SendMessage(Parameters):
     related_task_id: Id | None = Field(None, description="The task it is about.")
 
 
-@operation("send_message", grant=Grant.CHAT_SESSION, parameters=SendMessage, result=Sent)
+@operation("send_message", shown_to=Audience.CHAT, grant=Grant.CHAT_SESSION, parameters=SendMessage, result=Sent)
 def send_message(call: Call, said: SendMessage) -> dict[str, Any]:
     """Tell a person something. To an agent: start_conversation."""
     target = call.known_agent(said.target_agent_id)
@@ -359,7 +366,9 @@ class Started(Said):
     max_turns: NotRequired[int]
 
 
-@operation("start_conversation", grant=Grant.CHAT_SESSION, parameters=StartConversation, result=Started)
+@operation(
+    "start_conversation", shown_to=Audience.CHAT, grant=Grant.CHAT_SESSION, parameters=StartConversation, result=Started
+)
 def start_conversation(call: Call, wanted: StartConversation) -> dict[str, Any]:
     """Begin to talk with another agent, turn by turn."""
     project = call.project(call.session.project_id)
@@ -411,8 +420,13 @@ def send_conversation_message(call: Call, said: Turn) -> dict[str, Any]:
     return _turn(call, conversation, said.content)
 
 
-for _name in ("send_conversation_message", "respond_conversation_message"):
-    operation(_name, grant=Grant.CHAT_SESSION, parameters=Turn, result=Sent)(send_conversation_message)
+for _name, _audience in (
+    ("send_conversation_message", Audience.NONE),
+    ("respond_conversation_message", Audience.CHAT),
+):
+    operation(_name, shown_to=_audience, grant=Grant.CHAT_SESSION, parameters=Turn, result=Sent)(
+        send_conversation_message
+    )
 
 
 def _turn(call: Call, conversation: Conversation, content: str) -> dict[str, Any]:
@@ -440,7 +454,9 @@ class Ended(Said):
     state: str
 
 
-@operation("end_conversation", grant=Grant.CHAT_SESSION, parameters=EndConversation, result=Ended)
+@operation(
+    "end_conversation", shown_to=Audience.CHAT, grant=Grant.CHAT_SESSION, parameters=EndConversation, result=Ended
+)
 def end_conversation(call: Call, wanted: EndConversation) -> dict[str, Any]:
     """End a conversation, whoever's turn it is. The other side is told."""
     conversation = call.tx.chat.conversation(wanted.conversation_id)
@@ -513,7 +529,11 @@ class DelegationReported(Said):
 
 
 @operation(
-    "report_delegation_completed", grant=Grant.CHAT_SESSION, parameters=ReportDelegation, result=DelegationReported
+    "report_delegation_completed",
+    shown_to=Audience.CHAT,
+    grant=Grant.CHAT_SESSION,
+    parameters=ReportDelegation,
+    result=DelegationReported,
 )
 def report_delegation_completed(call: Call, report: ReportDelegation) -> dict[str, Any]:
     """Report what came of a delegation; the task that waits for it goes on."""
@@ -546,7 +566,13 @@ class Notified(Said):
     delivered_to: str
 
 
-@operation("notify_task_session", grant=Grant.CHAT_SESSION, parameters=NotifyTaskSession, result=Notified)
+@operation(
+    "notify_task_session",
+    shown_to=Audience.CHAT,
+    grant=Grant.CHAT_SESSION,
+    parameters=NotifyTaskSession,
+    result=Notified,
+)
 def notify_task_session(call: Call, wanted: NotifyTaskSession) -> dict[str, Any]:
     """Leave word for your own task session; if none runs, for the next one."""
     session = call.session

@@ -9,7 +9,7 @@ from pydantic import Field
 from toryo.domain.agents import Agent, superiors
 from toryo.operations.calls import reachable
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.catalogue import Parameters, operation
+from toryo.operations.calls.catalogue import Audience, Available, Parameters, operation
 from toryo.operations.calls.permissions import Grant
 from toryo.operations.calls.results import Result
 
@@ -26,7 +26,14 @@ class Team(Result):
     total: int
 
 
-@operation("list_team", grant=Grant.ANY_SESSION, parameters=ListTeam, result=Team)
+@operation(
+    "list_team",
+    shown_to=Audience.WORKER | Audience.MANAGER | Audience.CHAT,
+    available=Available.AFTER_THE_END,
+    grant=Grant.ANY_SESSION,
+    parameters=ListTeam,
+    result=Team,
+)
 def list_team(call: Call, wanted: ListTeam) -> dict[str, Any]:
     """Who else is here: agents and people you may talk to, or request a task of; who is above or below you."""
     here = reachable.others(call, call.session.project_id)

@@ -12,7 +12,7 @@ from toryo.domain.times import iso
 from toryo.domain.wording import say
 from toryo.operations.calls import permissions, server_id
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.catalogue import NoParameters, Operation, Parameters, operation, tools
+from toryo.operations.calls.catalogue import Audience, Available, NoParameters, Operation, Parameters, operation, tools
 from toryo.operations.calls.permissions import Grant
 from toryo.operations.calls.results import Result
 
@@ -33,7 +33,7 @@ class Health(Result):
     timestamp: str
 
 
-@operation("health_check", grant=Grant.OPEN, result=Health, reads=True)
+@operation("health_check", available=Available.ALWAYS, grant=Grant.OPEN, result=Health, reads=True)
 def health_check(call: Call, _: NoParameters) -> dict[str, Any]:
     """Whether the server is well, and which one it is: `server_id` is that of its database, whatever its address."""
     told = {"status": "ok", "version": toryo.__version__, "server_id": server_id.of(call.tx)}
@@ -66,7 +66,15 @@ class Helped(Result):
     message: NotRequired[str]
 
 
-@operation("help", grant=Grant.OPEN, parameters=Help, result=Helped, reads=True)
+@operation(
+    "help",
+    shown_to=Audience.WORKER | Audience.MANAGER | Audience.CHAT,
+    available=Available.ALWAYS,
+    grant=Grant.OPEN,
+    parameters=Help,
+    result=Helped,
+    reads=True,
+)
 def help_(call: Call, wanted: Help) -> dict[str, Any]:
     """The tools you may call now, and why the others are not for you now."""
     if wanted.tool_name is not None:

@@ -1,7 +1,8 @@
 """What needs people, derived from facts whenever it is asked: nothing of it is stored, so nothing of it is ever stale.
 
 `SOURCES` has one function for each thing a person may be needed for; what is stuck (`stuck.py`) comes last, where
-none of them has a word for it. Whom it concerns: a request, everybody who may judge it; anything else, the person next above the agent; where nobody stands above, the owners.
+none of them has a word for it. Whom it concerns: a request, everybody who may judge it; anything else, the person next
+above the agent; where nobody stands above, the owners.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from toryo.domain.projects import Language, Project
 from toryo.domain.tasks import Status, Task
 from toryo.first_words import first_words
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.catalogue import Parameters, operation
+from toryo.operations.calls.catalogue import Available, Parameters, operation
 from toryo.operations.calls.permissions import Grant
 from toryo.operations.calls.results import Result
 from toryo.workflow.instructions.prompts import prompt
@@ -83,6 +83,7 @@ class TaskBreakdown(Parameters):
 
 @operation(
     "task_breakdown",
+    available=Available.AFTER_THE_END,
     grant=Grant.READER,
     parameters=TaskBreakdown,
     result=Prompted,
@@ -131,7 +132,14 @@ class StatusReport(Parameters):
 
 
 @operation(
-    "status_report", grant=Grant.READER, parameters=StatusReport, result=Prompted, tool=False, context=True, reads=True
+    "status_report",
+    available=Available.AFTER_THE_END,
+    grant=Grant.READER,
+    parameters=StatusReport,
+    result=Prompted,
+    tool=False,
+    context=True,
+    reads=True,
 )
 def status_report(call: Call, wanted: StatusReport) -> dict[str, Any]:
     """Report to people how a project stands."""
@@ -193,7 +201,16 @@ class HandOver(Parameters):
     to_agent_id: Id | None = Field(None, description="For whom; default: whoever works on it next.")
 
 
-@operation("handoff", grant=Grant.READER, parameters=HandOver, result=Prompted, tool=False, context=True, reads=True)
+@operation(
+    "handoff",
+    available=Available.AFTER_THE_END,
+    grant=Grant.READER,
+    parameters=HandOver,
+    result=Prompted,
+    tool=False,
+    context=True,
+    reads=True,
+)
 def handoff(call: Call, wanted: HandOver) -> dict[str, Any]:
     """Hand what you know about a task to another agent."""
     task = _task(call, wanted.task_id)

@@ -22,7 +22,7 @@ from toryo.domain.tasks import CLOSED, Status, Task
 from toryo.domain.times import iso
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.catalogue import Later, NoParameters, Parameters, operation
+from toryo.operations.calls.catalogue import Available, Later, NoParameters, Parameters, operation
 from toryo.operations.calls.permissions import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import descendants
@@ -95,6 +95,7 @@ class BoardResult(ReadResult):
 
 @operation(
     "read_board",
+    available=Available.AFTER_THE_END,
     grant=Grant.READER,
     parameters=ReadBoard,
     result=BoardResult,
@@ -148,6 +149,7 @@ class ReadTaskResult(ReadResult):
 
 @operation(
     "read_task",
+    available=Available.AFTER_THE_END,
     grant=Grant.READER,
     parameters=ReadTask,
     result=ReadTaskResult,
@@ -176,6 +178,7 @@ class InboxResult(ReadResult):
 
 @operation(
     "read_inbox",
+    available=Available.AFTER_THE_END,
     grant=Grant.READER,
     parameters=ReadInbox,
     result=InboxResult,

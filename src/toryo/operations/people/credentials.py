@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from toryo.domain import people
-from toryo.domain.agents import OWNER_ID
+from toryo.domain.agents import OWNER_ID, Agent, Kind, Role, Status
 from toryo.domain.people import AccessToken, Account, SignIn
 from toryo.domain.times import Millis
 from toryo.operations.calls.call import RIGHTS, Call
+from toryo.operations.calls.dispatch import Office
 from toryo.operations.calls.identity import digest
 from toryo.operations.directory import rights
 from toryo.storage.keeping import OfDirectory
@@ -154,3 +155,39 @@ def _still_good(call: Call, token: AccessToken) -> bool:
     """Not revoked a moment ago, with the one that it was made with."""
     found = call.tx.people.token(token.id)
     return found is not None and found.revoked_at is None
+
+
+def bootstrap(office: Office, coordinator_token: str, owner_token: str) -> None:
+    """Makes the two tokens of a data directory known, and the person who owns the server. Repeatable.
+
+    Other tokens of this directory are revoked: they have stood in its files before. A token that was revoked before is
+    not good again because its file is back: the file gets a new one.
+    """
+
+    def work(call: Call) -> None:
+        if call.tx.agents.find(OWNER_ID) is None:
+            call.tx.agents.add(_owner(call.now), None)
+        make_known(call, COORDINATOR, coordinator_token)
+        make_known(call, OWNER, owner_token)
+
+    office.housekeep(work)
+
+
+def _owner(now: Millis) -> Agent:
+    return Agent(
+        id=OWNER_ID,
+        name="Owner",
+        kind=Kind.HUMAN,
+        role=Role.OWNER,
+        reports_to=None,
+        status=Status.ACTIVE,
+        provider=None,
+        model=None,
+        agent_type=None,
+        capabilities=(),
+        max_parallel_tasks=1,
+        system_prompt="",
+        provider_options={},
+        created_at=now,
+        updated_at=now,
+    )

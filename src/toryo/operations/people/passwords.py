@@ -5,7 +5,6 @@ Loaded when somebody first uses one: starting a server costs nothing.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
 
 PASSES, MEMORY_KIB, LANES = 2, 47_104, 1
 """46 MiB and two passes: twice the least that OWASP names; a few tenths of a second on a busy core."""
-AT_ONCE = 2
-"""So many are worked on at a time: whoever floods the door gets two cores and 92 MiB, and no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +39,6 @@ def replacing(password_hash: str | None, old: str | None, new: str) -> Checked:
     fits = old is not None and password_hash is not None and _verified(password_hash, old)
     strong = people.SHORTEST_PASSWORD <= len(new) <= people.LONGEST_PASSWORD
     return Checked(password_hash, fits, _hasher().hash(new) if strong else None)
-
-
-@lru_cache(maxsize=1)
-def pool() -> ThreadPoolExecutor:
-    """Where it is done."""
-    return ThreadPoolExecutor(AT_ONCE, thread_name_prefix="toryo-passwords")
 
 
 def _verified(password_hash: str, password: str) -> bool:

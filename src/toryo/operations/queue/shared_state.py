@@ -11,7 +11,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.queue import Entry
 from toryo.domain.times import SECOND, iso
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.catalogue import Available, Parameters, Route, operation
 from toryo.operations.calls.pagination import Page, Paged, cut
 from toryo.operations.calls.permissions import Grant
 from toryo.operations.calls.results import Result
@@ -75,7 +75,7 @@ class State(Result):
     expired: NotRequired[bool]
 
 
-@operation("get_shared_state", grant=Grant.SHARER, parameters=GetState, result=State)
+@operation("get_shared_state", available=Available.AFTER_THE_END, grant=Grant.SHARER, parameters=GetState, result=State)
 def get_shared_state(call: Call, wanted: GetState) -> dict[str, Any]:
     """Read a value that an agent of your project has kept."""
     return _answer(call, call.caller.project_id or "", wanted.key)

@@ -18,7 +18,7 @@ from toryo.domain.tasks import Status as TaskStatus
 from toryo.domain.tasks import Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.catalogue import Later, Parameters, operation
+from toryo.operations.calls.catalogue import Audience, Later, Parameters, operation
 from toryo.operations.calls.fields import Lines
 from toryo.operations.calls.identity import QUEUE, digest
 from toryo.operations.calls.permissions import Grant, key_required
@@ -465,7 +465,14 @@ class TaskStatusOf(Parameters):
     wait_seconds: int = Field(0, ge=0, le=45, description="How long to wait until it is closed.")
 
 
-@operation("get_task_status", grant=Grant.QUEUE_AGENT, parameters=TaskStatusOf, result=Submitted, waits=True)
+@operation(
+    "get_task_status",
+    shown_to=Audience.ORCHESTRATOR,
+    grant=Grant.QUEUE_AGENT,
+    parameters=TaskStatusOf,
+    result=Submitted,
+    waits=True,
+)
 def get_task_status(call: Call, wanted: TaskStatusOf) -> dict[str, Any] | Later:
     """How a task stands; with wait_seconds as soon as it is closed."""
     task = call.task(wanted.task_id)

@@ -11,7 +11,7 @@ import structlog
 from pydantic import Field
 
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.catalogue import Later, Operation, Parameters, catalogue, operation
+from toryo.operations.calls.catalogue import Available, Later, Operation, Parameters, catalogue, operation
 from toryo.operations.calls.permissions import Grant
 from toryo.operations.calls.results import Said
 
@@ -41,6 +41,7 @@ def _alias(name: str, now: str) -> None:
         waits=today.waits,
         leads=today.leads,
         listed=False,
+        available=today.available,
     )(handler)
 
 
@@ -57,7 +58,12 @@ class ExecutionStart(Parameters):
 
 
 @operation(
-    "report_execution_start", grant=Grant.ANY_SESSION, parameters=ExecutionStart, result=FormerResult, listed=False
+    "report_execution_start",
+    available=Available.AFTER_THE_END,
+    grant=Grant.ANY_SESSION,
+    parameters=ExecutionStart,
+    result=FormerResult,
+    listed=False,
 )
 def report_execution_start(call: Call, _: ExecutionStart) -> dict[str, Any]:
     """Deprecated: nothing to do, get_my_task records it."""

@@ -10,48 +10,13 @@ from toryo.domain.sessions import End, Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND
 from toryo.operations.calls.call import WORK, Call
-from toryo.operations.calls.catalogue import Operation
-
-READS_AND_NOTES = frozenset(
-    {
-        "get_my_task",
-        "get_my_profile",
-        "get_project",
-        "list_tasks",
-        "get_task",
-        "get_recent_completions",
-        "list_team",
-        "list_subordinates",
-        "get_subordinate_profile",
-        "get_notifications",
-        "read_board",
-        "read_task",
-        "read_inbox",
-        "task_breakdown",
-        "status_report",
-        "handoff",
-        "save_progress",
-        "get_pending_tasks",
-        "report_execution_start",
-        "get_task_conversations",
-        "get_shared_state",
-    }
-)
-HARMLESS = READS_AND_NOTES | {"report_model"}
-"""What a session may still call whose work was taken away: it is asked for its model before it is told so."""
-ALWAYS = frozenset(
-    {
-        *("get_next_action", "report_completed", "logout", "help", "health_check", "authenticate"),
-        "report_execution_complete",
-    }
-)
-"""These answer for themselves whatever has become of the session."""
+from toryo.operations.calls.catalogue import Available, Operation
 
 
 def refuse(call: Call, operation: Operation) -> None:
     """Refuses what a session that is over, withdrawn or stopped by a guard may not do any more."""
     session = call.session
-    if operation.name in ALWAYS:
+    if operation.available is Available.ALWAYS:
         return
     if session.over:
         _refuse_over(call, session, operation)
@@ -67,7 +32,7 @@ def refuse(call: Call, operation: Operation) -> None:
             action="exit",
             reason="runaway",
         )
-    if operation.name not in HARMLESS and session.purpose is Purpose.TASK:
+    if operation.available is Available.WORKING and session.purpose is Purpose.TASK:
         _refuse_paused(call, session)
         _refuse_withdrawn(call, session)
 
@@ -80,7 +45,7 @@ def still_belongs(call: Call, session: Session) -> bool:
 
 def _refuse_over(call: Call, session: Session, operation: Operation) -> None:
     within_grace = call.now < (session.ended_at or 0) + call.context.limits.stop_grace
-    if operation.name in READS_AND_NOTES and within_grace and still_belongs(call, session):
+    if operation.available is Available.AFTER_THE_END and within_grace and still_belongs(call, session):
         return
     raise Refusal(
         Code.SESSION_EXPIRED,

@@ -22,7 +22,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND, Millis
 from toryo.operations.calls import failed_logins
 from toryo.operations.calls.call import WORK, Call
-from toryo.operations.calls.catalogue import NoParameters, Parameters, operation
+from toryo.operations.calls.catalogue import Audience, Available, NoParameters, Parameters, operation
 from toryo.operations.calls.identity import SESSION, digest
 from toryo.operations.calls.permissions import Grant, Kind
 from toryo.operations.calls.results import Result, Said
@@ -56,7 +56,16 @@ class SignedIn(Result):
     code: NotRequired[str]
 
 
-@operation("authenticate", grant=Grant.OPEN, parameters=Authenticate, result=SignedIn, leads=True)
+@operation(
+    "authenticate",
+    shown_to=Audience.WORKER | Audience.MANAGER | Audience.CHAT,
+    available=Available.ALWAYS,
+    grant=Grant.OPEN,
+    parameters=Authenticate,
+    result=SignedIn,
+    leads=True,
+    refusals_carry={"action": "exit"},
+)
 def authenticate(call: Call, wanted: Authenticate) -> dict[str, Any]:
     """Sign in. With a launch credential no arguments are needed. If refused, end your process."""
     if call.caller.kind is Kind.SESSION and call.session.over and wanted.agent_id and wanted.passkey:
@@ -314,7 +323,15 @@ class ModelReported(Result):
     verified: bool
 
 
-@operation("report_model", grant=Grant.ANY_SESSION, parameters=ReportModel, result=ModelReported, leads=True)
+@operation(
+    "report_model",
+    shown_to=Audience.WORKER | Audience.MANAGER | Audience.CHAT,
+    available=Available.WITHDRAWN,
+    grant=Grant.ANY_SESSION,
+    parameters=ReportModel,
+    result=ModelReported,
+    leads=True,
+)
 def report_model(call: Call, reported: ReportModel) -> dict[str, Any]:
     """Say which provider and model you are; once per session, before anything else."""
     program = _program(call)
@@ -341,7 +358,20 @@ def _program(call: Call) -> Program | None:
     return call.agent.program
 
 
-@operation("logout", grant=Grant.ANY_SESSION, parameters=NoParameters, result=Said)
+def _left() -> dict[str, Any]:
+    """Who has no session (any more) has left: that always succeeds."""
+    return {"success": True, "instruction": words("logged_out", Language.ENGLISH)}
+
+
+@operation(
+    "logout",
+    instead=_left,
+    shown_to=Audience.WORKER | Audience.MANAGER | Audience.CHAT,
+    available=Available.ALWAYS,
+    grant=Grant.ANY_SESSION,
+    parameters=NoParameters,
+    result=Said,
+)
 def logout(call: Call, _: NoParameters) -> dict[str, Any]:
     """Leave. Always succeeds; then end your process."""
     session = call.session

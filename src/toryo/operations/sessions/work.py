@@ -16,7 +16,7 @@ from toryo.domain.tasks import Status, Task
 from toryo.domain.times import iso
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.catalogue import Later, NoParameters, Parameters, operation
+from toryo.operations.calls.catalogue import Audience, Available, Later, NoParameters, Parameters, operation
 from toryo.operations.calls.fields import Lines
 from toryo.operations.calls.permissions import Grant
 from toryo.operations.calls.results import Next, Result, Said
@@ -43,7 +43,15 @@ class NextAction(Parameters):
     timeout_seconds: int = Field(45, ge=0, le=45, description="Seconds it may wait.")
 
 
-@operation("get_next_action", grant=Grant.ANY_SESSION, parameters=NextAction, result=Next, waits=True)
+@operation(
+    "get_next_action",
+    shown_to=Audience.WORKER | Audience.MANAGER | Audience.CHAT,
+    available=Available.ALWAYS,
+    grant=Grant.ANY_SESSION,
+    parameters=NextAction,
+    result=Next,
+    waits=True,
+)
 def get_next_action(call: Call, wanted: NextAction) -> dict[str, Any] | Later:
     """What to do next. Call it after every step and do what it says, until it says exit."""
     told = next_action.told(call, patient=wanted.timeout_seconds > 0)
@@ -58,7 +66,14 @@ class MyTask(Said):
     task: NotRequired[dict[str, Any]]
 
 
-@operation("get_my_task", grant=Grant.ANY_SESSION, result=MyTask, leads=True)
+@operation(
+    "get_my_task",
+    shown_to=Audience.WORKER | Audience.MANAGER | Audience.CHAT,
+    available=Available.AFTER_THE_END,
+    grant=Grant.ANY_SESSION,
+    result=MyTask,
+    leads=True,
+)
 def get_my_task(call: Call, _: NoParameters) -> dict[str, Any]:
     """Read your task: what to do, where, with what context. Reading it again changes nothing."""
     session = call.session
@@ -123,7 +138,7 @@ class Profile(Result):
     agent: dict[str, Any]
 
 
-@operation("get_my_profile", grant=Grant.ANY_SESSION, result=Profile)
+@operation("get_my_profile", available=Available.AFTER_THE_END, grant=Grant.ANY_SESSION, result=Profile)
 def get_my_profile(call: Call, _: NoParameters) -> dict[str, Any]:
     """Who you are: name, role, superior, capabilities, system prompt."""
     return {"success": True, "agent": rendering.agent(call.agent)}
@@ -133,7 +148,7 @@ class OneProject(Result):
     project: dict[str, Any]
 
 
-@operation("get_project", grant=Grant.ANY_SESSION, result=OneProject)
+@operation("get_project", available=Available.AFTER_THE_END, grant=Grant.ANY_SESSION, result=OneProject)
 def get_project(call: Call, _: NoParameters) -> dict[str, Any]:
     """The project you work in: name, description, working directory, settings."""
     return {"success": True, "project": rendering.project(call.project(call.session.project_id))}
@@ -159,7 +174,14 @@ _STATUS = {"success": Status.COMPLETED, "failed": Status.FAILED, "blocked": Stat
 
 
 @operation(
-    "report_completed", grant=Grant.TASK_SESSION, parameters=ReportCompleted, result=Reported, waits=True, leads=True
+    "report_completed",
+    shown_to=Audience.WORKER | Audience.MANAGER,
+    available=Available.ALWAYS,
+    grant=Grant.TASK_SESSION,
+    parameters=ReportCompleted,
+    result=Reported,
+    waits=True,
+    leads=True,
 )
 def report_completed(call: Call, report: ReportCompleted) -> dict[str, Any] | Later:
     """Report the end of your main task: success, failed or blocked, with a summary. Then end your process."""
@@ -270,7 +292,14 @@ class Noted(Said):
     note_id: str
 
 
-@operation("save_progress", grant=Grant.ANY_SESSION, parameters=Progress, result=Noted)
+@operation(
+    "save_progress",
+    shown_to=Audience.WORKER | Audience.MANAGER,
+    available=Available.AFTER_THE_END,
+    grant=Grant.ANY_SESSION,
+    parameters=Progress,
+    result=Noted,
+)
 def save_progress(call: Call, note: Progress) -> dict[str, Any]:
     """Leave a progress note on a task of your tree; the next session gets it."""
     task = _of_own_tree(call, note.task_id)
@@ -398,7 +427,14 @@ class Notifications(Said):
     notifications: list[dict[str, Any]]
 
 
-@operation("get_notifications", grant=Grant.ANY_SESSION, parameters=GetNotifications, result=Notifications)
+@operation(
+    "get_notifications",
+    shown_to=Audience.WORKER | Audience.MANAGER | Audience.CHAT,
+    available=Available.AFTER_THE_END,
+    grant=Grant.ANY_SESSION,
+    parameters=GetNotifications,
+    result=Notifications,
+)
 def get_notifications(call: Call, _: GetNotifications) -> dict[str, Any]:
     """What people and others changed about your work since you last asked."""
     waiting = call.tx.handovers.waiting(call.session.id)

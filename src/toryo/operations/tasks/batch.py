@@ -73,7 +73,7 @@ def apply_changes(call: Call, wanted: ApplyChanges) -> dict[str, Any]:
 
 
 def _made(call: Call, change: Change, before: list[dict[str, Any]]) -> dict[str, Any]:
-    from toryo.operations.calls.dispatch import parameters_of  # it knows the catalogue, which knows this operation
+    from toryo.operations.calls.validation import parameters_of  # it knows the catalogue, which knows this operation
 
     asked = catalogue()[change.operation]
     refuse(asked, call.caller)

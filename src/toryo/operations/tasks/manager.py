@@ -19,7 +19,7 @@ from toryo.domain.tasks import Status, Task, priority_named
 from toryo.domain.times import iso, parse
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.catalogue import NoParameters, Parameters, operation
+from toryo.operations.calls.catalogue import Audience, Available, NoParameters, Parameters, operation
 from toryo.operations.calls.fields import Lines
 from toryo.operations.calls.permissions import Grant
 from toryo.operations.calls.results import MoveResult, Result, Said, TaskResult
@@ -47,7 +47,14 @@ class Selected(Said):
     selected_action: str
 
 
-@operation("select_action", grant=Grant.MANAGER, parameters=SelectAction, result=Selected, leads=True)
+@operation(
+    "select_action",
+    shown_to=Audience.MANAGER,
+    grant=Grant.MANAGER,
+    parameters=SelectAction,
+    result=Selected,
+    leads=True,
+)
 def select_action(call: Call, wanted: SelectAction) -> dict[str, Any]:
     """Choose what to do next after looking at the situation; then call get_next_action."""
     snapshot = call.own_snapshot()
@@ -120,7 +127,14 @@ class Completions(Result):
     since: str
 
 
-@operation("get_recent_completions", grant=Grant.MANAGER, parameters=RecentCompletions, result=Completions)
+@operation(
+    "get_recent_completions",
+    shown_to=Audience.MANAGER,
+    available=Available.AFTER_THE_END,
+    grant=Grant.MANAGER,
+    parameters=RecentCompletions,
+    result=Completions,
+)
 def get_recent_completions(call: Call, wanted: RecentCompletions) -> dict[str, Any]:
     """Which direct subtasks have completed or failed since the end of your last session, with their summaries."""
     ground, main = _main(call)
@@ -168,7 +182,13 @@ class Subordinates(Result):
     subordinates: list[dict[str, Any]]
 
 
-@operation("list_subordinates", grant=Grant.MANAGER, result=Subordinates)
+@operation(
+    "list_subordinates",
+    shown_to=Audience.MANAGER,
+    available=Available.AFTER_THE_END,
+    grant=Grant.MANAGER,
+    result=Subordinates,
+)
 def list_subordinates(call: Call, _: NoParameters) -> dict[str, Any]:
     """Who stands below you: role, capabilities, and what each is doing now."""
     everybody = call.tx.agents.below(call.agent.id)
@@ -206,7 +226,13 @@ class ProfileResult(Result):
     agent: dict[str, Any]
 
 
-@operation("get_subordinate_profile", grant=Grant.MANAGER, parameters=SubordinateProfile, result=ProfileResult)
+@operation(
+    "get_subordinate_profile",
+    available=Available.AFTER_THE_END,
+    grant=Grant.MANAGER,
+    parameters=SubordinateProfile,
+    result=ProfileResult,
+)
 def get_subordinate_profile(call: Call, wanted: SubordinateProfile) -> dict[str, Any]:
     """One subordinate in detail, with system prompt and capabilities."""
     found = next((each for each in call.tx.agents.below(call.agent.id) if each.id == wanted.agent_id), None)
@@ -228,7 +254,9 @@ class AssignTask(Parameters):
     assignee_id: Id | None = Field(description="One of your subordinates; null unassigns.")
 
 
-@operation("assign_task", grant=Grant.MANAGER, parameters=AssignTask, result=TaskResult, leads=True)
+@operation(
+    "assign_task", shown_to=Audience.MANAGER, grant=Grant.MANAGER, parameters=AssignTask, result=TaskResult, leads=True
+)
 def assign_task(call: Call, wanted: AssignTask) -> dict[str, Any]:
     """Give a task to a subordinate (or to nobody). Not while it is in progress."""
     ground, main = _main(call)
@@ -258,7 +286,9 @@ class Updated(Said):
     updated_fields: list[str]
 
 
-@operation("update_task", grant=Grant.LEADING, parameters=UpdateTask, result=Updated, leads=True)
+@operation(
+    "update_task", shown_to=Audience.MANAGER, grant=Grant.LEADING, parameters=UpdateTask, result=Updated, leads=True
+)
 def update_task(call: Call, wanted: UpdateTask) -> dict[str, Any]:
     """Change title, description or priority of a task."""
     task = _own(call, wanted.task_id)[1]
@@ -280,13 +310,22 @@ class CancelTask(Parameters):
     reason: Reason = Field(description="Why.")
 
 
-@operation("cancel_task", grant=Grant.LEADING, parameters=CancelTask, result=MoveResult, leads=True)
+@operation(
+    "cancel_task",
+    shown_to=Audience.WORKER | Audience.MANAGER,
+    grant=Grant.LEADING,
+    parameters=CancelTask,
+    result=MoveResult,
+    leads=True,
+)
 def cancel_task(call: Call, wanted: CancelTask) -> dict[str, Any]:
     """Cancel a task that is not needed any more, with everything open below it."""
     return _move(call, wanted.task_id, Status.CANCELLED, wanted.reason)
 
 
-@operation("block_task", grant=Grant.LEADING, parameters=CancelTask, result=MoveResult, leads=True)
+@operation(
+    "block_task", shown_to=Audience.MANAGER, grant=Grant.LEADING, parameters=CancelTask, result=MoveResult, leads=True
+)
 def block_task(call: Call, wanted: CancelTask) -> dict[str, Any]:
     """Block a task until something is resolved, with everything open below it."""
     return _move(call, wanted.task_id, Status.BLOCKED, wanted.reason)
@@ -325,7 +364,12 @@ class Dependencies(Result):
 
 
 @operation(
-    "update_task_dependencies", grant=Grant.LEADING, parameters=UpdateDependencies, result=Dependencies, leads=True
+    "update_task_dependencies",
+    shown_to=Audience.WORKER | Audience.MANAGER,
+    grant=Grant.LEADING,
+    parameters=UpdateDependencies,
+    result=Dependencies,
+    leads=True,
 )
 def update_task_dependencies(call: Call, wanted: UpdateDependencies) -> dict[str, Any]:
     """Change what a task waits for. Circles are refused."""

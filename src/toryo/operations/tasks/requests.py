@@ -23,7 +23,7 @@ from toryo.domain.times import HOUR, Millis
 from toryo.domain.wording import say
 from toryo.operations.calls import reachable, rendering
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.catalogue import Parameters, operation
+from toryo.operations.calls.catalogue import Audience, Parameters, operation
 from toryo.operations.calls.fields import Lines
 from toryo.operations.calls.permissions import Grant
 from toryo.operations.calls.results import TaskResult
@@ -49,7 +49,14 @@ class RequestTask(Parameters):
     message_id: Id | None = Field(None, description="In a chat: the person's message that asks.")
 
 
-@operation("request_task", grant=Grant.ANY_SESSION, parameters=RequestTask, result=TaskResult, leads=True)
+@operation(
+    "request_task",
+    shown_to=Audience.WORKER | Audience.CHAT,
+    grant=Grant.ANY_SESSION,
+    parameters=RequestTask,
+    result=TaskResult,
+    leads=True,
+)
 def request_task(call: Call, wanted: RequestTask) -> dict[str, Any]:
     """Have somebody else do a task. It waits in the backlog until a person has approved and started it."""
     project = call.project(call.session.project_id)

@@ -19,7 +19,7 @@ from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Status, Task, priority_named, status_named
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.catalogue import Later, Parameters, catalogue, operation
+from toryo.operations.calls.catalogue import Audience, Available, Later, Parameters, catalogue, operation
 from toryo.operations.calls.fields import Command, Lines
 from toryo.operations.calls.pagination import Paged, cut
 from toryo.operations.calls.permissions import Grant, Kind, refuse_session
@@ -62,7 +62,14 @@ class Listed(TasksResult):
     next_cursor: NotRequired[str]
 
 
-@operation("list_tasks", grant=Grant.ANY_SESSION, parameters=ListTasks, result=Listed)
+@operation(
+    "list_tasks",
+    shown_to=Audience.WORKER | Audience.MANAGER | Audience.CHAT,
+    available=Available.AFTER_THE_END,
+    grant=Grant.ANY_SESSION,
+    parameters=ListTasks,
+    result=Listed,
+)
 def list_tasks(call: Call, wanted: ListTasks) -> dict[str, Any]:
     """The tasks of your project (a manager: those below its main task), in brief, by priority and age."""
     session = call.session
@@ -91,7 +98,14 @@ class GetTask(Parameters):
     task_id: Id = Field(description="The task.")
 
 
-@operation("get_task", grant=Grant.ANY_SESSION, parameters=GetTask, result=TaskResult)
+@operation(
+    "get_task",
+    shown_to=Audience.WORKER | Audience.MANAGER,
+    available=Available.AFTER_THE_END,
+    grant=Grant.ANY_SESSION,
+    parameters=GetTask,
+    result=TaskResult,
+)
 def get_task(call: Call, wanted: GetTask) -> dict[str, Any]:
     """One task of your project in detail, with its subtasks, result and summary."""
     task = call.task(wanted.task_id)
@@ -180,7 +194,9 @@ class BatchCreated(Result):
     tasks: list[dict[str, Any]]
 
 
-@operation("create_task", grant=Grant.FILER, parameters=CreateTask, result=Created, leads=True)
+@operation(
+    "create_task", shown_to=Audience.ORCHESTRATOR, grant=Grant.FILER, parameters=CreateTask, result=Created, leads=True
+)
 def create_task(call: Call, wanted: CreateTask) -> dict[str, Any]:
     """Create one subtask (for several: create_tasks_batch); orchestrators: a task for a queue."""
     if wanted.agent_type is not None:
@@ -221,7 +237,14 @@ def _for_queue(call: Call, wanted: CreateTask) -> dict[str, Any]:
     )
 
 
-@operation("create_tasks_batch", grant=Grant.TASK_SESSION, parameters=CreateBatch, result=BatchCreated, leads=True)
+@operation(
+    "create_tasks_batch",
+    shown_to=Audience.WORKER | Audience.MANAGER,
+    grant=Grant.TASK_SESSION,
+    parameters=CreateBatch,
+    result=BatchCreated,
+    leads=True,
+)
 def create_tasks_batch(call: Call, wanted: CreateBatch) -> dict[str, Any]:
     """Create several subtasks at once, all or none; dependencies may name local ids of the same call."""
     content = hashlib.sha256(orjson.dumps(wanted.model_dump(exclude={"idempotency_key", "parent_task_id"}))).hexdigest()
@@ -306,7 +329,13 @@ class UpdateStatus(Parameters):
 
 
 @operation(
-    "update_task_status", grant=Grant.TASK_SESSION, parameters=UpdateStatus, result=MoveResult, waits=True, leads=True
+    "update_task_status",
+    shown_to=Audience.WORKER | Audience.MANAGER,
+    grant=Grant.TASK_SESSION,
+    parameters=UpdateStatus,
+    result=MoveResult,
+    waits=True,
+    leads=True,
 )
 def update_task_status(call: Call, wanted: UpdateStatus) -> dict[str, Any] | Later:
     """Move a subtask: start it (in_progress), finish it (completed, failed), block it, or put it back (todo)."""

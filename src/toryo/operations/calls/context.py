@@ -1,0 +1,71 @@
+"""What does not change from call to call: settings, limits, and what a server process remembers between calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from toryo.domain import chat
+from toryo.domain.times import SECOND
+from toryo.operations.calls.decision_cache import Holds
+from toryo.operations.calls.failed_logins import Tries
+from toryo.operations.calls.rate_limits import Pace
+from toryo.operations.calls.token_uses import Uses
+from toryo.settings import Settings
+from toryo.storage.shared import InDatabase, Shared
+from toryo.storage.transaction import Transaction
+from toryo.workflow.snapshot import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What does not change from call to call."""
+
+    settings: Settings
+    limits: Limits
+    entropy: Callable[[int], int]
+    """So many random bits."""
+    holds: Holds = field(default_factory=Holds)
+    talk: chat.Limits = field(default_factory=chat.Limits)
+    shared: Callable[[Transaction], Shared] = InDatabase
+    """Where shared values are."""
+    uses: Uses = field(default_factory=Uses)
+    tries: Tries = field(default_factory=Tries)
+    keys: Pace = field(default_factory=Pace)
+    """How often each API key calls."""
+    tokens: TokenFiles | None = None
+    """The data directory whose tokens are good here."""
+
+
+class TokenFiles(Protocol):
+    """A data directory, as far as its tokens go."""
+
+    @property
+    def place(self) -> str:
+        """Names the directory among those of all servers."""
+
+    def renew(self, name: str) -> str:
+        """Puts a new token into the file of that name, and answers it."""
+
+
+def limits_of(settings: Settings) -> Limits:
+    """The guards of the settings (seconds) as decisions take them (milliseconds)."""
+    guards = settings.guards.model_dump()
+    return Limits(**{name: value * SECOND if name in _IN_SECONDS else value for name, value in guards.items()})
+
+
+def pace_of_keys(settings: Settings) -> Pace:
+    """A minute's calls at once, then as many as become free."""
+    a_minute = settings.auth.key_calls_per_minute
+    return Pace(a_minute, 60 / a_minute)
+
+
+def chat_limits_of(settings: Settings) -> chat.Limits:
+    """The chat settings (seconds) as the rules about talk take them (milliseconds)."""
+    counts = ("delegation_attempts", "messages_per_minute", "conversations_per_hour")
+    given = settings.chat.model_dump()
+    return chat.Limits(**{name: value if name in counts else value * SECOND for name, value in given.items()})
+
+
+_IN_SECONDS = frozenset({"stop_grace", "pause_grace", "silence", "run_time", "cooldown", "longest_cooldown"})

@@ -1,0 +1,41 @@
+"""What the path of a call does for callers that have a session. `sessions/hooks.py` installs it.
+
+So the path itself knows nothing of next actions, guards or mailboxes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from toryo.domain.errors import Refusal
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Operation
+
+
+class SessionHooks(Protocol):
+    def guard(self, call: Call, operation: Operation) -> None:
+        """Raises Refusal for what a session that is over, withdrawn or stopped by a guard may not call any more."""
+
+    def count(self, call: Call, *, refused: bool, refusal: Refusal | None = None) -> None:
+        """Renews the lease and counts the call towards the guards."""
+
+    def accompany(self, call: Call, operation: Operation, answer: dict[str, Any]) -> dict[str, Any]:
+        """The answer with what goes along: `next`, and how many notifications wait."""
+
+
+@dataclass
+class _Installed:
+    hooks: SessionHooks | None = None
+
+
+_INSTALLED = _Installed()
+
+
+def install(hooks: SessionHooks) -> None:
+    _INSTALLED.hooks = hooks
+
+
+def hooks() -> SessionHooks:
+    assert _INSTALLED.hooks is not None, "toryo.operations.calls.groups.load() installs them"
+    return _INSTALLED.hooks

@@ -1,0 +1,124 @@
+"""Arguments of a call: judged against the declared parameters before any transaction; each mistake is named."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from pydantic import BaseModel, ValidationError
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.wording import Worded, constant, say, together
+from toryo.operations.calls import toolsets
+from toryo.operations.calls.catalogue import MOST_NAMES, Operation, Parameters, catalogue, tools
+from toryo.operations.calls.permissions import Caller, Door, Grant, allowed, refuse
+
+_LONGEST_NAME = 100
+_OF_PEOPLE = frozenset({Grant.PERSON, Grant.WRITER, Grant.OWNER})
+
+
+def parameters_of(operation: Operation, arguments: dict[str, Any]) -> BaseModel | Refusal:
+    """The arguments as the declared parameters, or what names each mistake and the nearest valid name."""
+    try:
+        if len(arguments) <= MOST_NAMES:
+            _refuse_unstorable(operation, arguments)
+        return operation.parameters.model_validate(arguments)
+    except Refusal as refusal:
+        return refusal
+    except ValidationError as invalid:
+        return _invalid(operation, invalid, arguments)
+
+
+def _refuse_unstorable(operation: Operation, arguments: dict[str, Any]) -> None:
+    """What JSON can hold but no column, log line or answer: seen here once, not where it would break something."""
+    try:
+        dumped = orjson.dumps(arguments)
+    except TypeError as error:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            say(
+                "{operation_name}: the arguments hold what cannot be stored ({error}).",
+                operation_name=operation.name,
+                error=str(error),
+            ),
+            "Leave out half characters, numbers beyond 64 bits, and JSON nested more than 250 levels deep.",
+        ) from None
+    # what programs print is a Coordinator's to report as it is; those operations make it readable themselves
+    if b"\\u0000" in dumped and operation.grant is not Grant.COORDINATOR and _has_nul(dumped):
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            say(
+                "{operation_name}: a text holds a NUL character, which cannot be stored.", operation_name=operation.name
+            ),
+            "Leave NUL characters out, and call it again.",
+        )
+
+
+def _has_nul(dumped: bytes) -> bool:
+    """Whether JSON as orjson writes it holds an escaped NUL, and not just an escaped backslash before `u0000`."""
+    return b"\\u0000" in dumped.replace(b"\\\\", b"")
+
+
+def _invalid(operation: Operation, invalid: ValidationError, arguments: Mapping[str, Any]) -> Refusal:
+    """How many mistakes there can be is bounded by the declarations: of names, of items of a list (`Parameters`)."""
+    errors = invalid.errors(include_url=False, include_input=False)
+    too_long = all(each["type"] in ("string_too_long", "too_long") for each in errors)
+    mistakes = [
+        {"parameter": ".".join(_short(part) for part in each["loc"]), "problem": _problem(each)} for each in errors[:20]
+    ]
+    known = list(operation.parameters.model_fields)
+    meant = operation.parameters.names_for(arguments) if issubclass(operation.parameters, Parameters) else known
+    unknown = (_short(each["loc"][0]) for each in errors if each["type"] == "extra_forbidden" and each["loc"])
+    hints = [_nearest(name, known) for name in itertools.islice(unknown, 5)]
+    listed = (
+        say("{parameter}: {problem}", parameter=each["parameter"], problem=each["problem"])
+        if each["parameter"]
+        else each["problem"]
+        for each in mistakes[:5]
+    )
+    told = together(listed, "; ")
+    instruction = together(hints) or constant("Call it again with these mended.")
+    return Refusal(
+        Code.TOO_LARGE if too_long else Code.VALIDATION_ERROR,
+        say("{operation_name}: {told}.", operation_name=operation.name, told=told),
+        say("{instruction} Its parameters: {names}.", instruction=instruction, names=", ".join(meant) or "none"),
+        errors=mistakes,
+    )
+
+
+def _short(name: object) -> str:
+    """A name as an answer repeats it, and as near ones are looked for: both cost by its length."""
+    return str(name)[:_LONGEST_NAME]
+
+
+def _problem(mistake: Mapping[str, Any]) -> Worded:
+    """What is wrong with one value: pydantic's words, and by its type of mistake those of other languages."""
+    told = mistake["msg"].removeprefix("Value error, ")
+    return Worded(told, f"pydantic {mistake['type']}", dict(mistake.get("ctx", {})))
+
+
+def _nearest(name: str, known: list[str]) -> Worded:
+    close = difflib.get_close_matches(name, known, 1)
+    if not close:
+        return say("Leave out {name}.", name=name)
+    return say("Did you mean {close} instead of {name}?", close=close[0], name=name)
+
+
+def no_such_tool(name: str, door: Door, caller: Caller) -> Refusal:
+    """Near names are those of tools that this caller is shown or may call; what only people do is said to be theirs."""
+    known = catalogue().get(name)
+    if door is Door.MCP and known is not None and known.grant in _OF_PEOPLE and not caller.is_person:
+        try:
+            refuse(known, caller)
+        except Refusal as refusal:
+            return refusal
+    shown = {each.name for each in toolsets.tools_for(caller)}
+    names = [each.name for each in tools() if each.name in shown or allowed(each, caller)]
+    close = difflib.get_close_matches(_short(name), names, 3)
+    instruction = (
+        say("Did you mean {names}?", names=" or ".join(close)) if close else "Call help for the tools there are."
+    )
+    return Refusal(Code.TOOL_NOT_FOUND, say("There is no tool {name!r}.", name=_short(name)), instruction)

@@ -1,0 +1,38 @@
+"""What each call does to the session it comes from, whatever is called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toryo.domain.errors import Code, Refusal
+from toryo.operations.calls import session_hooks
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Operation
+from toryo.operations.messaging import mailboxes
+from toryo.operations.sessions import guards, next_action
+
+
+class _Hooks:
+    def guard(self, call: Call, operation: Operation) -> None:
+        if not operation.reads:
+            mailboxes.confirm(call)
+        guards.refuse(call, operation)
+
+    def count(self, call: Call, *, refused: bool, refusal: Refusal | None = None) -> None:
+        if refusal is not None:
+            mailboxes.confirm(call)  # the transaction in which `guard` did so was rolled back
+        guards.touch(call, refused=refused)
+        if refusal is not None and refusal.code is Code.RUNAWAY and not (call.session.runaway or call.session.over):
+            call.adopt_counts(guards.trip(call, call.session, "restless"))
+
+    def accompany(self, call: Call, operation: Operation, answer: dict[str, Any]) -> dict[str, Any]:
+        session = call.session
+        if session.over or session.ended_at is not None:
+            return answer
+        if operation.leads:
+            answer = {**answer, "next": next_action.riding(call)}
+        waiting = call.tx.handovers.count_waiting(session.id)
+        return {**answer, "notifications_pending": waiting} if waiting else answer
+
+
+session_hooks.install(_Hooks())
