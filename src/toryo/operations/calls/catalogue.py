@@ -201,7 +201,7 @@ class Operation:
     available: Available = Available.WORKING
     instead: Callable[[], dict[str, Any]] | None = None
     """What is answered to callers without a session in place of any refusal."""
-    refusals_carry: Mapping[str, Any] = field(default_factory=dict)
+    refusals_carry: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What refusals say besides, unless they say it themselves."""
 
     @cached_property
