@@ -25,7 +25,7 @@ from toryo.operations.calls.dispatch import Office
 from toryo.operations.calls.permissions import Credentials
 from toryo.operations.people.credentials import bootstrap
 from toryo.settings import Settings
-from toryo.storage.database import Database
+from toryo.storage.opening import open_database, upgrade
 
 OWNER = Credentials(bearer="tpt_benchmark")
 
@@ -36,8 +36,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         url = options.database or f"sqlite:///{place / 'toryo.db'}"
-        with Database.open(url) as database:
-            database.upgrade()
+        with open_database(url) as database:
+            upgrade(database)
             office = Office(database, Settings(data_dir=place), _now, random.getrandbits, lambda _: None)
             bootstrap(office, "tct_benchmark", OWNER.bearer or "")
             project_id, agent_id = _team(office)

@@ -42,8 +42,9 @@ from toryo.operations.people.credentials import bootstrap
 from toryo.settings import ChatSettings, GuardSettings, Settings
 from toryo.storage import chat as stored
 from toryo.storage import schema
-from toryo.storage.database import Connection, Database
-from toryo.storage.statements import Statement
+from toryo.storage.engine.database import Connection, Database
+from toryo.storage.engine.statements import Statement
+from toryo.storage.opening import open_database, upgrade
 from toryo.storage.transaction import Transaction
 
 OWNER, COORDINATOR = Credentials(bearer="tpt_benchmark"), Credentials(bearer="tct_benchmark")
@@ -265,8 +266,8 @@ class Team:
 
     @classmethod
     def of(cls, url: str, held: contextlib.ExitStack) -> Team:
-        database = held.enter_context(Database.open(url))
-        database.upgrade()
+        database = held.enter_context(open_database(url))
+        upgrade(database)
         folder = Path(held.enter_context(tempfile.TemporaryDirectory()))
         noting = _Noting(database)
         office = Office(noting, Settings(data_dir=folder, **LIFTED), _now, random.getrandbits, lambda _: None)

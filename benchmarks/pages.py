@@ -32,7 +32,8 @@ from tests.browser import browsers  # noqa: E402
 from tests.scenarios.sites import Site  # noqa: E402
 from toryo.domain.tasks import Approval, Details, Priority, Status, Task  # noqa: E402
 from toryo.server.pages import STATIC  # noqa: E402
-from toryo.storage.database import Connection, Database  # noqa: E402
+from toryo.storage.engine.database import Connection  # noqa: E402
+from toryo.storage.opening import open_database  # noqa: E402
 from toryo.storage.transaction import Transaction  # noqa: E402
 
 FIRST_VIEW_MS, LONG_TASK_MS, LATENCY_MS = 1000, 100, 200
@@ -145,7 +146,7 @@ def _fill(site: Site, project: str, count: int) -> None:
         for number in range(count):
             Transaction(connection).tasks.add(task(number), Details(), ())
 
-    with Database.open(f"sqlite:///{site.data / 'toryo.db'}", exclusive=False) as database:
+    with open_database(f"sqlite:///{site.data / 'toryo.db'}", exclusive=False) as database:
         database.write(add)
 
 

@@ -25,8 +25,9 @@ import psycopg
 import sqlalchemy as sa
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from toryo.storage.database import Connection, Database
-from toryo.storage.statements import Statement
+from toryo.storage.engine.database import Connection, Database
+from toryo.storage.engine.statements import Statement
+from toryo.storage.opening import open_database
 
 CALLERS = (1, 8, 64)
 TARGETS = {1: 0.6, 8: 3.5, 64: 10.0}
@@ -134,7 +135,7 @@ def one_at_a_time(execute: Callable[[str, dict[str, Any]], Any], dialect: str, s
 
 
 def sqlite_floor(directory: Path, seconds: float) -> float:
-    with Database.open(f"sqlite:///{directory / 'floor.db'}") as database:
+    with open_database(f"sqlite:///{directory / 'floor.db'}") as database:
         database.write(define)
     connection = sqlite3.connect(directory / "floor.db", isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
@@ -156,7 +157,7 @@ def measured(database: Database, callers: int, seconds: float, threads: bool) ->
 def sqlite_round(seconds: float, threads: bool) -> dict[Any, float]:
     with tempfile.TemporaryDirectory() as name:
         rates: dict[Any, float] = {"floor": sqlite_floor(Path(name), seconds)}
-        with Database.open(f"sqlite:///{name}/toryo.db") as database:
+        with open_database(f"sqlite:///{name}/toryo.db") as database:
             database.write(define)
             for callers in CALLERS:
                 rates[callers] = measured(database, callers, seconds, threads)
@@ -164,7 +165,7 @@ def sqlite_round(seconds: float, threads: bool) -> dict[Any, float]:
 
 
 def postgresql_round(url: str, seconds: float, threads: bool) -> dict[Any, float]:
-    with Database.open(url) as database:
+    with open_database(url) as database:
         database.write(lambda c: c.define("DROP TABLE IF EXISTS bench_tasks"))
         database.write(define)
         rates: dict[Any, float] = {"floor": postgresql_floor(url, seconds)}

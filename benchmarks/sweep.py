@@ -22,7 +22,8 @@ from toryo.operations.calls.dispatch import Office
 from toryo.operations.calls.permissions import Credentials
 from toryo.operations.people.credentials import bootstrap
 from toryo.settings import Settings
-from toryo.storage.database import Connection, Database
+from toryo.storage.engine.database import Connection, Database
+from toryo.storage.opening import open_database, upgrade
 from toryo.storage.transaction import Transaction
 
 OWNER, COORDINATOR = Credentials(bearer="tpt_benchmark"), Credentials(bearer="tct_benchmark")
@@ -33,8 +34,8 @@ def main() -> None:
     parser.add_argument("--managers", type=int, default=500)
     many = parser.parse_args().managers
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
-    with tempfile.TemporaryDirectory() as folder, Database.open(f"sqlite:///{Path(folder) / 'toryo.db'}") as database:
-        database.upgrade()
+    with tempfile.TemporaryDirectory() as folder, open_database(f"sqlite:///{Path(folder) / 'toryo.db'}") as database:
+        upgrade(database)
         office = Office(database, Settings(data_dir=Path(folder)), _now, random.getrandbits, lambda _: None)
         bootstrap(office, "tct_benchmark", "tpt_benchmark")
         subtasks = [_team(office, database, number) for number in range(many)]

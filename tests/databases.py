@@ -24,7 +24,8 @@ from psycopg.conninfo import conninfo_to_dict
 from redis import Redis
 from redis.exceptions import RedisError
 
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
+from toryo.storage.opening import open_database, upgrade
 
 SERVER = os.environ.get("TORYO_TEST_POSTGRES", "postgresql://127.0.0.1:5432/test")
 REDIS = os.environ.get("TORYO_TEST_REDIS", "redis://127.0.0.1:6379/15")
@@ -103,8 +104,8 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def database(database_url: str) -> Iterator[Database]:
     """An open database with all tables, of each kind."""
-    with Database.open(database_url) as opened:
-        opened.upgrade()
+    with open_database(database_url) as opened:
+        upgrade(opened)
         yield opened
 
 

@@ -39,7 +39,7 @@ EVERYTHING = (
     *("httptools", "uvloop", "uvicorn", "uvicorn.protocols.http.httptools_impl", "uvicorn.lifespan.on"),
     *("toryo.server.app", "toryo.cli.running", "toryo.coordinator.loop", "toryo.coordinator.providers"),
     *("sqlalchemy.dialects.sqlite", "sqlalchemy.dialects.postgresql", "psycopg"),
-    *("toryo.storage.sqlite", "toryo.storage.migrations", "toryo.operations.calls.catalogue:catalogue"),
+    *("toryo.storage.engine.sqlite", "toryo.storage.migrations", "toryo.operations.calls.catalogue:catalogue"),
     *("anyio._backends._asyncio", "httpx", "httpx2", "mcp.server", "toryo.server.sdk", "rich.progress"),
 )
 """Modules, and what is called after one was loaded."""

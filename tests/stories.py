@@ -33,8 +33,9 @@ from toryo.operations.calls.permissions import Credentials
 from toryo.operations.people.credentials import bootstrap
 from toryo.settings import Settings
 from toryo.storage import schema
-from toryo.storage.database import Connection, Database
-from toryo.storage.statements import Statement
+from toryo.storage.engine.database import Connection, Database
+from toryo.storage.engine.statements import Statement
+from toryo.storage.opening import open_database, upgrade
 from toryo.storage.transaction import Transaction
 
 Answer = dict[str, Any]
@@ -485,17 +486,17 @@ def kept_sqlite() -> Iterator[Database]:
     memory = "/dev/shm"
     with (
         TemporaryDirectory(prefix="toryo_test_", dir=memory if os.access(memory, os.W_OK) else None) as directory,
-        Database.open(f"sqlite:///{directory}/toryo.db") as opened,
+        open_database(f"sqlite:///{directory}/toryo.db") as opened,
     ):
-        opened.upgrade()
+        upgrade(opened)
         yield opened
 
 
 @pytest.fixture(scope="session")
 def kept_postgresql(postgres_server: str) -> Iterator[Database]:
     """The same on PostgreSQL."""
-    with postgres_schema(postgres_server, "synchronous_commit=off") as url, Database.open(url) as opened:
-        opened.upgrade()
+    with postgres_schema(postgres_server, "synchronous_commit=off") as url, open_database(url) as opened:
+        upgrade(opened)
         yield opened
 
 

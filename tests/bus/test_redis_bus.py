@@ -14,7 +14,7 @@ from tests.databases import REDIS
 from tests.stories import World, fresh, kept_database, kept_postgresql, kept_sqlite, quiet
 from toryo.bus.redis import RedisBus
 from toryo.settings import Settings
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 
 __all__ = ["fresh", "kept_database", "kept_postgresql", "kept_sqlite", "quiet"]
 

@@ -34,7 +34,7 @@ from toryo.server.edge import Edge
 from toryo.server.hosts import Hosts
 from toryo.server.listening import Listener
 from toryo.settings import GuardSettings, Settings
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 
 NEVER = 1_000_000
 HOUR = 3_600_000

@@ -23,7 +23,7 @@ from toryo.operations.calls.permissions import Credentials, Door, allowed
 from toryo.server import openapi, rest
 from toryo.server.sdk import INSTRUCTIONS
 from toryo.settings import Settings
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 from toryo.storage.transaction import Transaction
 
 NEAR_MISSES = ("get_nextaction", "approve_tasks", "poll_task", "list_subordinate", "sign")

@@ -10,7 +10,7 @@ from toryo.housekeeping import logs
 from toryo.operations.calls.call import Call
 from toryo.settings import Settings
 from toryo.storage import schema
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 
 DAYS = DAY // SECOND
 USAGE = {"input_tokens": 5, "output_tokens": 1, "cost_usd": 0.5}

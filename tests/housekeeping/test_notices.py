@@ -30,7 +30,7 @@ from toryo.housekeeping.sending import Sending
 from toryo.server import app
 from toryo.settings import NoticeSettings, SessionSettings, Settings
 from toryo.storage import schema
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 from toryo.storage.notices import Notices
 from toryo.storage.transaction import Transaction
 

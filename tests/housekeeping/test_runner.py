@@ -11,7 +11,7 @@ from toryo.housekeeping import runner
 from toryo.housekeeping.runner import CHORES, Housekeeping
 from toryo.operations.calls.call import Call
 from toryo.settings import SessionSettings, Settings
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 
 
 def test_every_chore_has_a_name_of_its_own():

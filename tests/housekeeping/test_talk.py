@@ -12,7 +12,7 @@ from tests.operations.talkers import begin, contents, converse, delegate, delega
 from tests.stories import Process, World
 from toryo.domain.errors import Code
 from toryo.settings import ChatSettings, Settings
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 from toryo.storage.transaction import Transaction
 
 

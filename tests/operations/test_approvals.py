@@ -15,7 +15,7 @@ from toryo.domain.tasks import Details, Priority
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.identity import identify
 from toryo.operations.tasks import commands as task_commands
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
 from toryo.storage.transaction import Transaction
 
 ASKED = {"title": "Paint the wall", "description": "Blue.", "assignee_id": "w1"}

@@ -22,7 +22,7 @@ from tests.operations.samples import (
 from tests.stories import Answer, Caller, Coordinator, Process, World
 from toryo.operations.calls.catalogue import Operation, Parameters, catalogue
 from toryo.operations.calls.permissions import Credentials, Grant
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 
 
 def nested(depth: int) -> Any:

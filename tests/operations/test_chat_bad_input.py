@@ -11,7 +11,7 @@ from tests.operations.samples import PATIENT, all_operations, untouched
 from tests.stories import Answer, Process, World
 from toryo.domain import chat
 from toryo.operations.calls.permissions import Grant
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 
 TOO_LONG = "x" * (chat.LONGEST + 1)
 CHAT_TOOLS = [each for each in all_operations() if each.grant is Grant.CHAT_SESSION]

@@ -11,7 +11,7 @@ from tests.stories import Answer, World
 from toryo import demo_team
 from toryo.operations.calls.permissions import Credentials
 from toryo.settings import Settings
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 
 ALL = ["translation", "numbers", "timber", "offer"]
 

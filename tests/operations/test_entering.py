@@ -14,7 +14,7 @@ from toryo.domain.times import DAY, SECOND
 from toryo.operations.calls.permissions import Credentials
 from toryo.operations.people import passwords
 from toryo.settings import AuthSettings, Settings
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 
 GOOD, OTHER = "a few words in a row", "some quite different words"
 

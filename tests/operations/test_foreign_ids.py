@@ -17,7 +17,7 @@ from tests.operations.samples import PATIENT, Cast, all_operations, cast, kept, 
 from tests.stories import Answer, Caller, World
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.permissions import Grant
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 
 NAMES = re.compile(r"(^|_)ids?$")
 LENGTH_OF_AN_ID = 64

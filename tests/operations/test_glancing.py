@@ -10,8 +10,8 @@ import pytest
 from tests.stories import Answer, Caller, World
 from toryo.domain.times import HOUR, MINUTE, SECOND, iso
 from toryo.operations.overview.team_status import IN_FULL
-from toryo.storage.database import Connection
-from toryo.storage.statements import Statement
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from tests.stories import Process, World
 from toryo.settings import GuardSettings, Settings
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 
 
 @pytest.fixture

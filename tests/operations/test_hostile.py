@@ -24,7 +24,7 @@ from tests.stories import Answer, Caller, Process, World, seeds
 from toryo.operations.calls.dispatch import Outcome
 from toryo.operations.calls.permissions import Credentials
 from toryo.settings import Settings
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 from toryo.storage.schema import conversations
 
 STATUSES = ["todo", "in_progress", "completed", "failed", "blocked", "cancelled", "backlog", "pending", "done"]

@@ -13,7 +13,7 @@ from tests.stories import Caller, Process, World
 from toryo.domain.errors import Code
 from toryo.settings import ChatSettings, Settings
 from toryo.storage import schema
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 
 MESSAGES = int(os.environ.get("TORYO_TEST_MESSAGES", "250"))
 """How many each of several writers writes."""

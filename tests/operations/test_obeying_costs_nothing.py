@@ -11,7 +11,7 @@ from tests.obedience import crew_works, obedient
 from tests.operations.test_queue import filed, key
 from tests.stories import Caller, Process, World
 from toryo.settings import GuardSettings, Settings
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 
 
 def crew_with_queue(world: World, **settings: Any) -> tuple[Caller, str]:

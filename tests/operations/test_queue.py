@@ -17,7 +17,7 @@ from toryo.domain.times import HOUR, SECOND
 from toryo.operations.calls.permissions import Credentials, Door
 from toryo.settings import AuthSettings, Settings
 from toryo.storage import schema
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 
 
 def key(world: World, agent_id: str | None = None, **more: Any) -> Caller:

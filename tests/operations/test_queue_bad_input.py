@@ -14,7 +14,7 @@ from tests.stories import Answer, Caller, World
 from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.permissions import KEYED, Credentials
 from toryo.settings import AuthSettings, Settings
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 
 NOBODYS = "tsk_0000000000000000000"
 QUEUE_TOOLS = sorted(each.name for each in catalogue().values() if each.grant in KEYED)

@@ -23,7 +23,7 @@ from toryo.operations.calls.permissions import SERVER_ITSELF, Credentials
 from toryo.operations.people import credentials, passwords
 from toryo.operations.people.credentials import bootstrap
 from toryo.settings import AuthSettings, Settings
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 from toryo.storage.transaction import Transaction
 
 PASSWORD = "a few words in a row"

@@ -11,7 +11,7 @@ import pytest
 
 from tests.stories import COORDINATOR_TOKEN, Answer, Caller, World
 from toryo.operations.calls.permissions import Credentials
-from toryo.storage.database import Database
+from toryo.storage.opening import open_database, upgrade
 
 ASKERS = 50
 
@@ -49,8 +49,8 @@ def test_of_fifty_who_ask_at_once_exactly_one_is_told_to_start(world: World):
 @pytest.mark.postgresql
 def test_of_fifty_who_ask_two_servers_at_once_exactly_one_is_told_to_start(postgres_empty: str, quiet: None):
     """Two servers on one PostgreSQL, each with connections of its own."""
-    with Database.open(postgres_empty) as one, Database.open(postgres_empty) as other:
-        one.upgrade()
+    with open_database(postgres_empty) as one, open_database(postgres_empty) as other:
+        upgrade(one)
         worlds = [World(one), World(other, seed=1)]
         worlds[0].crew(workers=1)
         worlds[0].task("w1")

@@ -13,15 +13,15 @@ from tests.operations.test_queue import claimed, filed, key, poller
 from tests.stories import Caller, World
 from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.permissions import KEYED
-from toryo.storage.database import Database
+from toryo.storage.opening import open_database, upgrade
 
 
 @pytest.fixture
 def servers(postgres_empty: str, quiet: None) -> Iterator[list[World]]:
     """Two servers on one database."""
     with ExitStack() as held:
-        databases = [held.enter_context(Database.open(postgres_empty)) for _ in range(2)]
-        databases[0].upgrade()
+        databases = [held.enter_context(open_database(postgres_empty)) for _ in range(2)]
+        upgrade(databases[0])
         yield [World(each, seed=number) for number, each in enumerate(databases)]
 
 

@@ -8,7 +8,7 @@ from tests.operations.talkers import begin, contents, converse, delegate, stop, 
 from tests.stories import World
 from toryo.domain.errors import Code
 from toryo.storage import schema
-from toryo.storage.statements import Statement
+from toryo.storage.engine.statements import Statement
 
 
 def test_f27_f28_ten_sessions_read_and_answer_nothing_and_a_hundred_polls_start_nobody(world: World) -> None:

@@ -14,7 +14,7 @@ from tests.stories import Answer, Process, World
 from toryo.operations.calls.catalogue import catalogue
 from toryo.settings import GuardSettings, Settings
 from toryo.storage import schema
-from toryo.storage.database import Database
+from toryo.storage.opening import open_database, upgrade
 from toryo.workflow.instructions import TOOLS, en, ja
 
 
@@ -561,8 +561,8 @@ def test_f92_two_hundred_random_moves_end_alike_whether_an_agent_or_a_person_mak
     """By a tool, and as REST does: the same answers, the same board. No retries beyond what agents may, no drafts."""
     seen = []
     for path in ("tool", "rest"):
-        with Database.open(f"sqlite:///{tmp_path / path}.db") as database:
-            database.upgrade()
+        with open_database(f"sqlite:///{tmp_path / path}.db") as database:
+            upgrade(database)
             seen.append(_two_hundred_moves(World(database, UNGUARDED), path))
     assert seen[0] == seen[1]
     assert {each[2] for each in seen[0][0]} >= {"ok", "invalidTransition", "dependencyNotMet", "subtasksOpen"}

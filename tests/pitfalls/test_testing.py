@@ -16,7 +16,7 @@ from tests.scenarios.sites import Site
 from tests.stories import World, empty
 from toryo.domain.tasks import CLOSED
 from toryo.operations.calls.catalogue import catalogue
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 
 SUITE = Path(__file__).parents[1]
 

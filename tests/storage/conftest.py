@@ -11,13 +11,14 @@ import pytest
 
 from tests.storage import tables
 from tests.storage.makers import Store
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
+from toryo.storage.opening import open_database
 
 
 @pytest.fixture
 def engine(database_url: str) -> Iterator[Database]:
     """An open database of each kind with the tables of `tables.py`."""
-    with Database.open(database_url) as opened:
+    with open_database(database_url) as opened:
         opened.write(tables.define)
         yield opened
 
@@ -25,7 +26,7 @@ def engine(database_url: str) -> Iterator[Database]:
 @pytest.fixture
 def sqlite_engine(tmp_path: Path) -> Iterator[Database]:
     """The same, on SQLite only and with little patience."""
-    with Database.open(f"sqlite:///{tmp_path / 'toryo.db'}", patience=0.1) as opened:
+    with open_database(f"sqlite:///{tmp_path / 'toryo.db'}", patience=0.1) as opened:
         opened.write(tables.define)
         yield opened
 

@@ -13,7 +13,7 @@ from toryo.domain.projects import Project, Settings
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import Approval, Details, Priority, Status, Task
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 from toryo.storage.transaction import Transaction
 
 Answer = TypeVar("Answer")

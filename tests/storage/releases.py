@@ -6,9 +6,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement
 from toryo.storage.migrations.tables_0001 import metadata as first
-from toryo.storage.statements import Statement
 
 NOW = 1_700_000_000_000
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from toryo.storage.database import Connection
-from toryo.storage.statements import Statement
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement
 
 metadata = sa.MetaData()
 

@@ -19,7 +19,7 @@ from toryo.domain.projects import Settings
 from toryo.domain.sessions import Choice, End
 from toryo.domain.tasks import Approval, Checks, Details, Priority, Status, Wait
 from toryo.storage import agents, events, launches, projects, schema, sessions, tasks
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
 from toryo.storage.errors import ConstraintBroken
 from toryo.storage.keeping import Disk, Seen
 from toryo.storage.launches import Check

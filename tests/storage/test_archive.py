@@ -14,8 +14,9 @@ import sqlalchemy as sa
 from tests.storage import releases
 from tests.stories import Caller, World
 from toryo.storage import archive, checking, migrations, schema
-from toryo.storage.database import Connection, Database
-from toryo.storage.statements import Statement
+from toryo.storage.engine.database import Connection, Database
+from toryo.storage.engine.statements import Statement
+from toryo.storage.opening import open_database, upgrade
 
 
 @pytest.fixture
@@ -29,8 +30,8 @@ def world(database: Database) -> World:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path):
-    with Database.open(f"sqlite:///{tmp_path / 'elsewhere.db'}") as other:
-        other.upgrade()
+    with open_database(f"sqlite:///{tmp_path / 'elsewhere.db'}") as other:
+        upgrade(other)
         yield other
 
 
@@ -178,7 +179,7 @@ def test_a_backup_of_the_first_release_restores_every_row_and_work_goes_on(
     database_url: str, elsewhere: Database, tmp_path: Path
 ) -> None:
     """It has neither the tables nor the columns that came later."""
-    with Database.open(database_url) as old:
+    with open_database(database_url) as old:
         old.write(lambda c: migrations.upgrade(c, migrations.STEPS[:1]))
         kept = old.write(releases.sample)
     first_backup(kept, tmp_path / "old.backup")

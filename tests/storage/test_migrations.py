@@ -13,9 +13,10 @@ from tests.storage.releases import first_rows, sample
 from tests.stories import World
 from toryo.domain.projects import Settings as ProjectSettings
 from toryo.storage import checking, migrations, schema
-from toryo.storage.database import Connection, Database
+from toryo.storage.engine.database import Connection, Database
+from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import DatabaseMisfit, DatabaseTooNew
-from toryo.storage.statements import Statement
+from toryo.storage.opening import open_database, upgrade
 
 VERSIONS = Statement(sa.text("SELECT version, name FROM schema_version ORDER BY version"))
 WORDS = Statement(sa.text("SELECT word FROM words ORDER BY word"))
@@ -52,20 +53,20 @@ TWO = (*ONE, step("0002_word", add_word))
 
 @pytest.fixture
 def blank(database_url: str) -> Any:
-    with Database.open(database_url) as opened:
+    with open_database(database_url) as opened:
         yield opened
 
 
 def test_an_empty_database_gets_every_table_of_the_schema(blank: Database) -> None:
-    names = blank.upgrade()
+    names = upgrade(blank)
     assert names == [module.__name__.rpartition("step_")[2] for module in migrations.STEPS]
     for table in schema.metadata.sorted_tables:
         assert blank.read(rows_of(table)) == 0
 
 
 def test_an_upgraded_database_is_left_alone(blank: Database) -> None:
-    blank.upgrade()
-    assert blank.upgrade() == []
+    upgrade(blank)
+    assert upgrade(blank) == []
 
 
 def test_only_the_missing_steps_are_taken(blank: Database) -> None:
@@ -106,26 +107,26 @@ def test_a_database_of_a_newer_toryo_is_refused_with_what_to_do(blank: Database)
 def test_tables_that_another_state_of_development_has_made_are_refused_with_what_is_wrong_and_what_to_do(
     blank: Database, done: str, told: str
 ) -> None:
-    blank.upgrade()
+    upgrade(blank)
     blank.write(lambda c: c.define(done))
     with pytest.raises(DatabaseMisfit) as refused:
-        blank.upgrade()
+        upgrade(blank)
     assert told in refused.value.message
     assert "toryo export" in refused.value.instruction
 
 
 def test_what_others_keep_in_the_same_database_is_none_of_ours(blank: Database) -> None:
-    blank.upgrade()
+    upgrade(blank)
     blank.write(lambda c: c.define("CREATE TABLE of_others (name TEXT PRIMARY KEY)"))
     blank.write(lambda c: c.define("CREATE INDEX of_others_too ON agents (name)"))
-    assert blank.upgrade() == []
+    assert upgrade(blank) == []
 
 
 def test_servers_that_start_at_once_upgrade_once(
     blank: Database, database_url: str, at_once: Callable[..., list[Any]]
 ) -> None:
-    servers = [Database.open(database_url, exclusive=False) for _ in range(4)]
-    outcomes = at_once(4, lambda which: servers[which].upgrade())
+    servers = [open_database(database_url, exclusive=False) for _ in range(4)]
+    outcomes = at_once(4, lambda which: upgrade(servers[which]))
     for server in servers:
         server.close()
     assert sorted(map(len, outcomes)) == [0, 0, 0, len(migrations.STEPS)]
@@ -165,7 +166,7 @@ def _type(found: Any) -> str:
 
 def test_the_steps_end_at_the_tables_that_the_code_asks(blank: Database, database_url: str) -> None:
     """Columns, keys and indexes; a table that is only in one of the two, or a forgotten column, is a difference."""
-    blank.upgrade()
+    upgrade(blank)
     stepped = shape(blank, database_url)
     assert stepped.keys() == schema.metadata.tables.keys()
     for name, table in schema.metadata.tables.items():
@@ -182,7 +183,7 @@ def test_the_steps_end_at_the_tables_that_the_code_asks(blank: Database, databas
 
 def test_the_steps_end_where_the_tables_of_the_code_would_begin(database_url: str, blank: Database) -> None:
     """Types, references and the conditions of indexes as well: made by the steps, and made at once."""
-    blank.upgrade()
+    upgrade(blank)
     stepped = shape(blank, database_url)
     definitions = blank.read(_definitions)
 
@@ -218,7 +219,7 @@ def test_a_database_of_an_older_release_keeps_every_row_and_works(blank: Databas
     blank.write(lambda c: migrations.upgrade(c, migrations.STEPS[:version]))
     before = blank.write(sample)
     assert all(before.values())
-    blank.upgrade()
+    upgrade(blank)
     after = blank.read(first_rows)
     assert after == before
     assert blank.read(checking.check) == []
@@ -238,7 +239,7 @@ def test_a_database_of_an_older_release_keeps_every_row_and_works(blank: Databas
 def test_launches_of_the_first_release_took_slots(blank: Database) -> None:
     blank.write(lambda c: migrations.upgrade(c, migrations.STEPS[:1]))
     blank.write(sample)
-    blank.upgrade()
+    upgrade(blank)
     launches = schema.launches
     takes = blank.read(lambda c: c.all(Statement(sa.select(launches.c.id, launches.c.takes_slot))))
     assert [(each, bool(slot)) for each, slot in takes] == [("lau_old", True)]
@@ -247,6 +248,6 @@ def test_launches_of_the_first_release_took_slots(blank: Database) -> None:
 def test_settings_that_a_project_of_the_first_release_lacks_have_their_usual_values(blank: Database) -> None:
     blank.write(lambda c: migrations.upgrade(c, migrations.STEPS[:1]))
     blank.write(sample)
-    blank.upgrade()
+    upgrade(blank)
     shown = World(blank).owner.call("show_project", project_id="prj_old")["project"]["settings"]
     assert shown["open_delegations"] == ProjectSettings().open_delegations

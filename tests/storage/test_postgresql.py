@@ -14,9 +14,10 @@ import sqlalchemy as sa
 from tests.databases import postgres_url
 from tests.postgres_proxy import Proxy, proxy
 from tests.storage.tables import NEW_COUNTER, NEW_ITEM, define, increment, item_ids, number
-from toryo.storage.database import Connection, Database
+from toryo.storage.engine.database import Connection, Database
+from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import DatabaseUnavailable, OutcomeUnknown, Unstorable
-from toryo.storage.statements import Statement
+from toryo.storage.opening import open_database, upgrade
 
 pytestmark = pytest.mark.postgresql
 SECONDS = 100
@@ -25,7 +26,7 @@ AtOnce = Callable[..., list[Any]]
 
 @pytest.fixture
 def postgres(postgres_empty: str) -> Iterator[Database]:
-    with Database.open(postgres_empty) as opened:
+    with open_database(postgres_empty) as opened:
         opened.write(define)
         yield opened
 
@@ -38,14 +39,14 @@ def wire(postgres_empty: str) -> Iterator[Proxy]:
 
 @pytest.fixture
 def behind_wire(postgres: Database, wire: Proxy) -> Iterator[Database]:
-    with Database.open(wire.url, threads=2, patience=2) as opened:
+    with open_database(wire.url, threads=2, patience=2) as opened:
         yield opened
 
 
 def test_two_servers_share_one_database_and_lose_nothing(
     postgres: Database, postgres_empty: str, at_once: AtOnce
 ) -> None:
-    with Database.open(postgres_empty) as other:
+    with open_database(postgres_empty) as other:
         at_once(8, lambda which: [(postgres, other)[which % 2].write(increment) for _ in range(50)])
     assert postgres.read(number) == 400
 
@@ -95,7 +96,7 @@ def together(postgres: Database, works: list[Callable[[Connection], Any]]) -> li
 
 @pytest.fixture
 def one_thread(postgres: Database, postgres_empty: str) -> Iterator[Database]:
-    with Database.open(postgres_empty, threads=1) as opened:
+    with open_database(postgres_empty, threads=1) as opened:
         yield opened
 
 
@@ -122,7 +123,7 @@ def desk_is_held(postgres_empty: str) -> Iterator[Event]:
         held.set()
         assert release.wait(SECONDS)
 
-    with Database.open(postgres_empty) as other:
+    with open_database(postgres_empty) as other:
         holding = Thread(target=lambda: other.write(hold))
         holding.start()
         assert held.wait(SECONDS)
@@ -176,7 +177,7 @@ def test_works_whose_common_commit_is_lost_are_all_told_and_never_repeated(wire:
         wire.cut_after(b"COMMIT")
         return increment(connection)
 
-    with Database.open(wire.url, threads=1) as behind_wire:
+    with open_database(wire.url, threads=1) as behind_wire:
         outcomes = together(behind_wire, [work] * 3)
     assert [type(each) for each in outcomes] == [OutcomeUnknown] * 3
     assert wire.was_cut.wait(SECONDS)
@@ -210,14 +211,14 @@ def test_a_conflict_that_never_ends_is_unavailable(postgres: Database) -> None:
 def test_a_server_that_is_away_is_named_without_the_password(postgres_empty: str) -> None:
     url = postgres_url(postgres_empty, port="1", password="very secret", dbname="toryo")
     with pytest.raises(DatabaseUnavailable, match="cannot be reached") as refused:
-        Database.open(url)
+        open_database(url)
     assert ":1/toryo" in refused.value.message
     assert "secret" not in str(refused.value)
 
 
 def test_a_url_that_nobody_can_read_is_answered_with_one_that_can_be_read() -> None:
     with pytest.raises(DatabaseUnavailable) as refused:
-        Database.open("postgresql://localhost/x?nonsense=1")
+        open_database("postgresql://localhost/x?nonsense=1")
     assert "postgresql://USER:PASSWORD@HOST:5432/NAME" in refused.value.instruction
 
 
@@ -300,7 +301,7 @@ def test_a_read_whose_end_is_lost_is_answered(behind_wire: Database, wire: Proxy
 
 
 def test_a_lock_that_another_program_keeps_is_told(behind_wire: Database, postgres_empty: str) -> None:
-    with Database.open(postgres_empty, patience=0.05) as hurried, psycopg.connect(postgres_empty) as other:
+    with open_database(postgres_empty, patience=0.05) as hurried, psycopg.connect(postgres_empty) as other:
         other.execute("SELECT number FROM counters FOR UPDATE")
         with pytest.raises(DatabaseUnavailable, match="lock"):
             hurried.write(increment)
@@ -327,7 +328,7 @@ def test_a_text_with_a_nul_character_is_refused_by_name(postgres: Database) -> N
 def test_a_database_that_takes_no_changes_is_unavailable(postgres: Database, postgres_empty: str) -> None:
     standby = postgres_url(postgres_empty, options="-cdefault_transaction_read_only=on")
     standby = standby.replace("options=", f"options={_search_path(postgres_empty)}%20")
-    with Database.open(standby) as database, pytest.raises(DatabaseUnavailable, match="does not take changes"):
+    with open_database(standby) as database, pytest.raises(DatabaseUnavailable, match="does not take changes"):
         database.write(increment)
 
 
@@ -336,9 +337,9 @@ def test_a_user_without_rights_is_told_which_to_get(postgres: Database, postgres
         admin.execute("DROP ROLE IF EXISTS toryo_test_guest")
         admin.execute("CREATE ROLE toryo_test_guest LOGIN")
     try:
-        with Database.open(postgres_url(postgres_empty, user="toryo_test_guest")) as guest:
+        with open_database(postgres_url(postgres_empty, user="toryo_test_guest")) as guest:
             with pytest.raises(DatabaseUnavailable) as refused:
-                guest.upgrade()
+                upgrade(guest)
             assert "GRANT" in refused.value.instruction
     finally:
         with psycopg.connect(postgres_empty, autocommit=True) as admin:

@@ -16,10 +16,10 @@ from toryo.domain.queue import ApiKey, Claim, Entry, Presence, ended, renewed
 from toryo.domain.tasks import Approval, Details, Priority, Status, Task
 from toryo.domain.times import HOUR, MINUTE, SECOND
 from toryo.storage import queues, schema
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
+from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import ConstraintBroken
 from toryo.storage.measures import measures
-from toryo.storage.statements import Statement
 from toryo.storage.transaction import Transaction
 
 KEY = ApiKey("key_1", "prj_1", "a name", None, ("planning", "設計"), True, ("poll_tasks",), "owner", NOW)

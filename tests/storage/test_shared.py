@@ -16,7 +16,7 @@ from tests.storage.makers import NOW, Store, project
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.queue import Entry
 from toryo.domain.times import HOUR, SECOND
-from toryo.storage.database import Database
+from toryo.storage.opening import open_database, upgrade
 from toryo.storage.redis_shared import RedisState
 from toryo.storage.shared import QUOTA, InDatabase, Quota
 from toryo.storage.transaction import Transaction
@@ -83,8 +83,8 @@ def place(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[Place]:
         return
     sqlite = f"sqlite:///{tmp_path / 'toryo.db'}"
     url = sqlite if request.param == "sqlite" else request.getfixturevalue("postgres_empty")
-    with Database.open(url) as database:
-        database.upgrade()
+    with open_database(url) as database:
+        upgrade(database)
         store = Store(database)
         store.write(lambda tx: tx.projects.add(project("prj_10")))
         yield Place(store, None)

@@ -21,9 +21,10 @@ import sqlalchemy as sa
 
 from tests.databases import missing
 from tests.storage.tables import NEW_ITEM, SET_NUMBER, define, increment, item_ids, number
-from toryo.storage.database import Connection, Database
+from toryo.storage.engine.database import Connection, Database
+from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import DatabaseInUse, DatabaseUnavailable
-from toryo.storage.statements import Statement
+from toryo.storage.opening import open_database
 
 PRAGMAS = ["journal_mode", "synchronous", "foreign_keys"]
 
@@ -42,8 +43,8 @@ def test_what_was_answered_is_there_after_the_process_was_killed(tmp_path: Path)
     script = (
         "import os, signal, sys\n"
         "from tests.storage.tables import define, increment\n"
-        "from toryo.storage.database import Database\n"
-        "database = Database.open(sys.argv[1])\n"
+        "from toryo.storage.opening import open_database\n"
+        "database = open_database(sys.argv[1])\n"
         "database.write(define)\n"
         "for _ in range(20): database.write(increment)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -52,45 +53,45 @@ def test_what_was_answered_is_there_after_the_process_was_killed(tmp_path: Path)
     command = [sys.executable, "-c", script, url]
     killed = subprocess.run(command, cwd=Path(__file__).parents[2], check=False, timeout=200)
     assert killed.returncode == -signal.SIGKILL
-    with Database.open(url) as database:  # its lock went with it
+    with open_database(url) as database:  # its lock went with it
         assert database.read(number) == 20
 
 
 def test_a_second_owner_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:
     url = url_of(tmp_path / "toryo.db")
-    with Database.open(url) as first:
+    with open_database(url) as first:
         with pytest.raises(DatabaseInUse) as refused:
-            Database.open(url)
+            open_database(url)
         assert str(os.getpid()) in refused.value.message
         assert "running" in refused.value.instruction
         first.write(define)
-    with Database.open(url) as second:
+    with open_database(url) as second:
         assert second.read(number) == 0
 
 
 def test_another_name_of_the_file_does_not_get_around_its_owner(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    with Database.open(url_of(tmp_path / "real" / "toryo.db")), pytest.raises(DatabaseInUse):
-        Database.open(url_of(tmp_path / "link" / "toryo.db"))
+    with open_database(url_of(tmp_path / "real" / "toryo.db")), pytest.raises(DatabaseInUse):
+        open_database(url_of(tmp_path / "link" / "toryo.db"))
 
 
 def test_a_guest_may_look_beside_the_owner(tmp_path: Path) -> None:
     url = url_of(tmp_path / "toryo.db")
-    with Database.open(url) as owner, Database.open(url, exclusive=False) as guest:
+    with open_database(url) as owner, open_database(url, exclusive=False) as guest:
         owner.write(define)
         assert guest.read(number) == 0
 
 
 def test_only_its_owner_may_read_the_files(tmp_path: Path) -> None:
-    with Database.open(url_of(tmp_path / "toryo.db")) as database:
+    with open_database(url_of(tmp_path / "toryo.db")) as database:
         database.write(define)
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     assert modes == dict.fromkeys(["toryo.db", "toryo.db-wal", "toryo.db-shm", "toryo.db.lock"], 0o600)
 
 
 def test_closing_leaves_one_file_to_copy(tmp_path: Path) -> None:
-    with Database.open(url_of(tmp_path / "toryo.db")) as database:
+    with open_database(url_of(tmp_path / "toryo.db")) as database:
         database.write(define)
         database.read(number)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["toryo.db", "toryo.db.lock"]
@@ -98,7 +99,7 @@ def test_closing_leaves_one_file_to_copy(tmp_path: Path) -> None:
 
 def test_a_directory_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(DatabaseUnavailable, match="no directory") as refused:
-        Database.open(url_of(tmp_path / "nowhere" / "toryo.db"))
+        open_database(url_of(tmp_path / "nowhere" / "toryo.db"))
     assert str(tmp_path / "nowhere") in refused.value.message
 
 
@@ -106,19 +107,19 @@ def test_a_file_that_is_no_database_is_refused_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "letter.txt"
     path.write_text("Dear reader, " * 100)
     with pytest.raises(DatabaseUnavailable, match="not an SQLite database"):
-        Database.open(url_of(path))
+        open_database(url_of(path))
     assert path.read_text() == "Dear reader, " * 100
 
 
 def test_a_directory_in_place_of_a_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DatabaseUnavailable, match="cannot be opened for writing"):
-        Database.open(url_of(tmp_path))
+        open_database(url_of(tmp_path))
 
 
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///", "sqlite:///:memory:", "mysql://localhost/x", "toryo.db"])
 def test_a_url_that_cannot_serve_is_answered_with_one_that_can(url: str) -> None:
     with pytest.raises(DatabaseUnavailable) as refused:
-        Database.open(url)
+        open_database(url)
     assert "sqlite:///path/to/toryo.db" in refused.value.instruction
 
 
@@ -126,21 +127,21 @@ def test_a_read_only_directory_is_refused_and_used_once_it_is_writable() -> None
     with tempfile.TemporaryDirectory() as name, _as_somebody_without_privileges(Path(name)):
         Path(name).chmod(0o500)
         with pytest.raises(DatabaseUnavailable, match="cannot be opened for writing") as refused:
-            Database.open(url_of(Path(name) / "toryo.db"))
+            open_database(url_of(Path(name) / "toryo.db"))
         assert "writable" in refused.value.instruction
         Path(name).chmod(0o700)
-        with Database.open(url_of(Path(name) / "toryo.db")) as database:
+        with open_database(url_of(Path(name) / "toryo.db")) as database:
             database.write(define)
 
 
 def test_a_read_only_file_is_refused() -> None:
     with tempfile.TemporaryDirectory() as name, _as_somebody_without_privileges(Path(name)):
         path = Path(name) / "toryo.db"
-        with Database.open(url_of(path)) as database:
+        with open_database(url_of(path)) as database:
             database.write(define)
         path.chmod(0o400)
         with pytest.raises(DatabaseUnavailable, match="cannot be opened for writing"):
-            Database.open(url_of(path))
+            open_database(url_of(path))
 
 
 def test_a_database_locked_by_another_program_is_unavailable_until_it_lets_go(
@@ -184,7 +185,7 @@ def test_after_a_trouble_of_the_file_tasks_read_on_a_new_connection(tmp_path: Pa
         (outcome,) = await asyncio.gather(database.read_async(number), return_exceptions=True)
         return outcome
 
-    with Database.open(url_of(path)) as database:
+    with open_database(url_of(path)) as database:
         database.write(define)
         path.rename(elsewhere)
         assert isinstance(asyncio.run(ask()), DatabaseUnavailable)
@@ -194,7 +195,7 @@ def test_after_a_trouble_of_the_file_tasks_read_on_a_new_connection(tmp_path: Pa
 
 def test_a_file_that_vanished_is_not_replaced_by_an_empty_one(tmp_path: Path) -> None:
     path = tmp_path / "toryo.db"
-    with Database.open(url_of(path)) as database:
+    with open_database(url_of(path)) as database:
         database.write(define)
         for each in (path, path.with_name("toryo.db-wal"), path.with_name("toryo.db-shm")):
             each.unlink()
@@ -205,13 +206,13 @@ def test_a_file_that_vanished_is_not_replaced_by_an_empty_one(tmp_path: Path) ->
 
 def test_a_damaged_file_is_called_damaged(tmp_path: Path) -> None:
     path = tmp_path / "toryo.db"
-    with Database.open(url_of(path)) as database:
+    with open_database(url_of(path)) as database:
         database.write(define)
         database.write(lambda c: c.many(NEW_ITEM, [{"id": f"{each} {'x' * 400}"} for each in range(500)]))
     with path.open("r+b") as file:
         file.seek(8192)
         file.write(b"\xa5" * (path.stat().st_size - 8192))
-    with Database.open(url_of(path)) as database, pytest.raises(DatabaseUnavailable, match="damaged") as refused:
+    with open_database(url_of(path)) as database, pytest.raises(DatabaseUnavailable, match="damaged") as refused:
         database.read(item_ids)
     assert "backup" in refused.value.instruction
 

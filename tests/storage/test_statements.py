@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.storage.tables import ITEM_IDS, NEW_COUNTER, NEW_ITEM, counters, items, number
-from toryo.storage.database import Connection, Database
+from toryo.storage.engine.database import Connection, Database
+from toryo.storage.engine.statements import Statement, in_list, insert_or_ignore, literal, offered, upsert
 from toryo.storage.errors import ConstraintBroken, Duplicate, MisusedDatabase, Unstorable
-from toryo.storage.statements import Statement, in_list, insert_or_ignore, literal, offered, upsert
 
 FULL = ["id", "counter", "status", "place", "size", "weight", "ready", "body"]
 INSERT_FULL = Statement(sa.insert(items), columns=FULL)

@@ -9,8 +9,8 @@ import pytest
 import sqlalchemy as sa
 
 from toryo.storage import chat
-from toryo.storage.database import Connection, Database
-from toryo.storage.statements import Statement
+from toryo.storage.engine.database import Connection, Database
+from toryo.storage.engine.statements import Statement
 
 READS = {
     name.strip("_").lower(): statement

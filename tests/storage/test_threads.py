@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from toryo.storage.engine.executor import AwaitedCall, BlockedCall, Call, Crew, Inside
 from toryo.storage.errors import DatabaseUnavailable
-from toryo.storage.threads import AwaitedCall, BlockedCall, Call, Crew, Inside
 
 SECONDS = 100
 

@@ -21,8 +21,9 @@ from tests.storage.tables import (
     item_ids,
     number,
 )
-from toryo.storage.database import Connection, Database
+from toryo.storage.engine.database import Connection, Database
 from toryo.storage.errors import ConstraintBroken, DatabaseUnavailable, Duplicate, MisusedDatabase
+from toryo.storage.opening import open_database
 
 AtOnce = Callable[..., list[Any]]
 SECONDS = 100
@@ -111,7 +112,7 @@ def test_a_work_that_overlooks_a_failed_statement_fails_with_it(engine: Database
 
 
 def test_what_was_answered_is_seen_by_another_connection(engine: Database, database_url: str) -> None:
-    with Database.open(database_url, exclusive=False) as other:
+    with open_database(database_url, exclusive=False) as other:
         for expected in range(1, 51):
             engine.write(increment)
             assert other.read(number) == expected
@@ -318,7 +319,7 @@ def test_closing_finishes_what_waits_and_refuses_what_comes(engine: Database, da
         with pytest.raises(DatabaseUnavailable, match="closed"):
             call(number)
     engine.close()
-    with Database.open(database_url) as again:
+    with open_database(database_url) as again:
         assert again.read(number) == 20
 
 

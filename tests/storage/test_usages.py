@@ -16,9 +16,9 @@ from toryo.domain.launches import State
 from toryo.domain.times import DAY
 from toryo.domain.usages import Usage, day_of
 from toryo.storage import usages
-from toryo.storage.database import Connection, Database
+from toryo.storage.engine.database import Connection, Database
+from toryo.storage.engine.statements import Statement
 from toryo.storage.launches import _LOGS_OF_OLD
-from toryo.storage.statements import Statement
 from toryo.storage.transaction import Transaction
 from toryo.storage.usages import Wanted
 

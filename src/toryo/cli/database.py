@@ -20,7 +20,7 @@ from toryo.cli.failures import Failure, Misuse, ServerAway
 from toryo.cli.here import Here, command
 
 if TYPE_CHECKING:
-    from toryo.storage.database import Database
+    from toryo.storage.engine.database import Database
 
 group = typer.Typer(
     help="The database: upgrade, backup, restore, check, move.", no_args_is_help=True, rich_markup_mode=None
@@ -47,8 +47,10 @@ def add(app: typer.Typer) -> None:
 
 def upgrade(here: Here, database: DatabaseUrl = None) -> None:
     """Bring the database to this version of Toryo. A server does it by itself when it starts."""
+    from toryo.storage import opening
+
     with _opened(here, database, create=True) as opened:
-        steps = opened.upgrade()
+        steps = opening.upgrade(opened)
     told = f"took {', '.join(steps)}" if steps else "it is up to date"
     here.answer({"success": True, "steps": steps}, lambda: output.done(told))
 
@@ -87,12 +89,12 @@ def restore(
     ] = False,
 ) -> None:
     """Read a backup into an empty database. Without tokens and API keys. Nothing that exists is overwritten."""
-    from toryo.storage import archive
+    from toryo.storage import archive, opening
 
     if not file.is_file():
         raise Misuse(f"There is no file {file}.", "Name a file that toryo db backup made.")
     with _opened(here, database, create=True) as opened:
-        opened.upgrade()
+        opening.upgrade(opened)
         counts = archive.restore(opened, file, credentials=credentials)
     rows = sum(counts.values())
     here.answer(
@@ -184,8 +186,8 @@ _COMMANDS: dict[str, Callable[..., None]] = {
 def _opened(here: Here, url: str | None, *, create: bool = False) -> Iterator[Database]:
     """The database that a server with these settings would use; `create` also claims and makes it."""
     from toryo.settings import Settings
+    from toryo.storage import opening
     from toryo.storage.archive import NotAnArchive, NotEmpty
-    from toryo.storage.database import Database
     from toryo.storage.errors import DatabaseInUse, DatabaseUnavailable
 
     place_of_data = directories.prepared(here.data_dir) if create else directories.data_dir(here.data_dir)
@@ -197,7 +199,7 @@ def _opened(here: Here, url: str | None, *, create: bool = False) -> Iterator[Da
             raise Misuse(f"There is no database {file}.", "Name one with --database, or a --data-dir that has one.")
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
-        with Database.open(place, exclusive=create, threads=2) as opened:
+        with opening.open_database(place, exclusive=create, threads=2) as opened:
             yield opened
     except DatabaseInUse as error:
         raise Misuse(error.message, "Stop its server first.") from None

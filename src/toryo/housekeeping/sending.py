@@ -17,7 +17,7 @@ from toryo.domain.times import Millis
 from toryo.housekeeping import notices
 from toryo.operations.calls.dispatch import Office
 from toryo.settings import NoticeSettings
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
 from toryo.storage.transaction import Transaction
 
 LOOKS_EVERY = 5.0

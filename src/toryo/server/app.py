@@ -41,8 +41,9 @@ from toryo.server.listening import Listener
 from toryo.server.oidc import OidcEndpoint
 from toryo.server.proxies import Proxies
 from toryo.settings import Settings
-from toryo.storage.database import Database
+from toryo.storage.engine.database import Database
 from toryo.storage.errors import DatabaseUnavailable
+from toryo.storage.opening import open_database, upgrade
 from toryo.storage.shared import InDatabase, Shared
 from toryo.storage.transaction import Transaction
 
@@ -197,9 +198,9 @@ def _bind(settings: Settings, held: contextlib.ExitStack) -> list[socket.socket]
 
 def _open(settings: Settings, held: contextlib.ExitStack) -> Database:
     try:
-        database = Database.open(settings.database_url())
+        database = open_database(settings.database_url())
         held.callback(database.close)
-        database.upgrade()
+        upgrade(database)
     except DatabaseUnavailable as error:
         raise ConfigurationError(error.message, error.instruction) from None
     return database

@@ -9,9 +9,9 @@ import sqlalchemy as sa
 from toryo.domain.agents import Agent, Kind, Role, Status
 from toryo.domain.times import Millis
 from toryo.storage import schema
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement, in_list, upsert
 from toryo.storage.rows import JSON, TUPLE, Rows, enum, update_by_id
-from toryo.storage.statements import Statement, in_list, upsert
 
 _t, _m, _c = schema.agents, schema.memberships, schema.cooldowns
 _a = schema.accounts

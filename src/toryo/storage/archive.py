@@ -17,10 +17,10 @@ import sqlalchemy as sa
 
 import toryo
 from toryo.storage import schema
-from toryo.storage.database import Connection, Database
+from toryo.storage.engine.database import Connection, Database
+from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import DatabaseUnavailable
 from toryo.storage.migrations import STEPS, step_0005_credentials
-from toryo.storage.statements import Statement
 
 FORMAT = 1
 _CHUNK = 2_000

@@ -25,9 +25,9 @@ from toryo.domain.chat import (
 )
 from toryo.domain.times import Millis
 from toryo.storage import schema
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement, in_list, upsert
 from toryo.storage.rows import JSON, TUPLE, Rows, enum, update_by_id
-from toryo.storage.statements import Statement, in_list, upsert
 
 _m, _h, _b, _c, _d, _v = (
     schema.messages,

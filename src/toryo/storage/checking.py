@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from toryo.storage import schema
-from toryo.storage.database import Connection
-from toryo.storage.statements import Statement
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement
 
 _t, _s, _l, _d = schema.tasks, schema.sessions, schema.launches, schema.dependencies
 _m, _b, _c, _g = schema.messages, schema.mailboxes, schema.conversations, schema.delegations

@@ -10,9 +10,9 @@ import sqlalchemy as sa
 
 from toryo.domain.events import Event
 from toryo.storage import schema
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement, in_list
 from toryo.storage.rows import JSON, Rows
-from toryo.storage.statements import Statement, in_list
 
 _t = schema.events
 _p = sa.bindparam

@@ -15,9 +15,9 @@ from toryo.domain.queue import Claim
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.storage import schema
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement, in_list, upsert
 from toryo.storage.queues import CLAIMS
-from toryo.storage.statements import Statement, in_list, upsert
 from toryo.storage.tasks import WAIT
 
 _t, _d, _m, _a, _u = schema.tasks, schema.dependencies, schema.memberships, schema.agents, schema.usages

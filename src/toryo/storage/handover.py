@@ -10,9 +10,9 @@ from toryo.domain.handover import INTERRUPT, PAUSED, Handoff, Note, Notification
 from toryo.domain.launches import Purpose
 from toryo.domain.times import Millis
 from toryo.storage import schema
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement
 from toryo.storage.rows import JSON, Rows, enum
-from toryo.storage.statements import Statement
 
 _n, _h, _f = schema.notes, schema.handoffs, schema.notifications
 _p = sa.bindparam

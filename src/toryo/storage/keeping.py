@@ -9,9 +9,9 @@ import sqlalchemy as sa
 
 from toryo.domain.times import Millis
 from toryo.storage import schema
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement, upsert
 from toryo.storage.rows import from_json, to_json
-from toryo.storage.statements import Statement, upsert
 
 _t, _d, _b, _c = schema.tokens, schema.decisions, schema.batches, schema.coordinators
 _p = sa.bindparam

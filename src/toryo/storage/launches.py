@@ -12,9 +12,9 @@ import sqlalchemy as sa
 from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.times import Millis
 from toryo.storage import schema
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement, in_list, insert_or_ignore
 from toryo.storage.rows import JSON, Rows, enum, from_json, update_by_id
-from toryo.storage.statements import Statement, in_list, insert_or_ignore
 
 _t, _l, _k = schema.launches, schema.logs, schema.checks
 _p = sa.bindparam

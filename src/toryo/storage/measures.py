@@ -7,8 +7,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from toryo.storage import schema
-from toryo.storage.database import Connection
-from toryo.storage.statements import Statement
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement
 
 _t, _s, _l, _c, _b, _d = (
     schema.tasks,

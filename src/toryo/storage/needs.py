@@ -14,8 +14,8 @@ from toryo.domain.chat import Delegation, MessageKind
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.storage import chat, schema, tasks
-from toryo.storage.database import Connection
-from toryo.storage.statements import Statement, in_list
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement, in_list
 
 _t, _d, _m, _h, _c = (
     schema.tasks,

@@ -7,9 +7,9 @@ import sqlalchemy as sa
 from toryo.domain.notices import Channel, Notice
 from toryo.domain.times import Millis
 from toryo.storage import schema
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement, insert_or_ignore
 from toryo.storage.rows import JSON, Rows, enum, update_by_id
-from toryo.storage.statements import Statement, insert_or_ignore
 
 _t = schema.notices
 _p = sa.bindparam

@@ -7,9 +7,9 @@ import sqlalchemy as sa
 from toryo.domain.people import AccessToken, Account, How, Link, SignIn
 from toryo.domain.times import Millis
 from toryo.storage import schema
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement, upsert
 from toryo.storage.rows import Rows, enum, update_by_id
-from toryo.storage.statements import Statement, upsert
 
 _s, _l, _a, _t, _o = schema.sign_ins, schema.sign_in_links, schema.people, schema.access_tokens, schema.departures
 _p = sa.bindparam

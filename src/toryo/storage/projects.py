@@ -9,9 +9,9 @@ import sqlalchemy as sa
 from toryo.domain.projects import Project, Settings, Status
 from toryo.domain.times import Millis
 from toryo.storage import schema
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement
 from toryo.storage.rows import Rows, enum, from_json, to_json, update_by_id
-from toryo.storage.statements import Statement
 
 _t = schema.projects
 

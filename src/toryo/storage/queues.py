@@ -10,9 +10,9 @@ from toryo.domain.queue import ApiKey, Claim, Entry, Presence
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.storage import schema
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement, octets, upsert
 from toryo.storage.rows import JSON, TUPLE, Rows, to_json, update_by_id
-from toryo.storage.statements import Statement, octets, upsert
 from toryo.storage.tasks import ROWS as TASKS
 
 _k, _s, _c, _e, _t, _d = (

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import orjson
 import sqlalchemy as sa
 
-from toryo.storage.statements import Statement
+from toryo.storage.engine.statements import Statement
 
 Noun = TypeVar("Noun")
 Codec = tuple[Callable[[Any], Any], Callable[[Any], Any]]

@@ -10,9 +10,9 @@ from toryo.domain.launches import Purpose
 from toryo.domain.sessions import Choice, End, Session
 from toryo.domain.times import Millis
 from toryo.storage import schema
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement
 from toryo.storage.rows import Rows, enum, update_by_id
-from toryo.storage.statements import Statement
 
 _t = schema.sessions
 _p = sa.bindparam

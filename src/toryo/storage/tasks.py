@@ -15,9 +15,9 @@ from toryo.domain.ground import Tree
 from toryo.domain.tasks import Details, Task, Wait
 from toryo.domain.times import Millis
 from toryo.storage import schema
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement, in_list
 from toryo.storage.rows import JSON, TUPLE, Rows, enum, from_json, to_json, update_by_id
-from toryo.storage.statements import Statement, in_list
 
 _t, _d = schema.tasks, schema.dependencies
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from toryo.storage.agents import Agents
 from toryo.storage.chat import Chats
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
 from toryo.storage.events import Events
 from toryo.storage.glances import Glances
 from toryo.storage.handover import Handovers

@@ -12,8 +12,8 @@ from toryo.domain.launches import Launch
 from toryo.domain.times import Millis
 from toryo.domain.usages import Usage, day_of
 from toryo.storage import schema
-from toryo.storage.database import Connection
-from toryo.storage.statements import Statement, in_list, upsert
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement, in_list, upsert
 
 _u = schema.usages
 _p = sa.bindparam

@@ -8,9 +8,9 @@ import sqlalchemy as sa
 
 from toryo.domain.worktrees import Errand, Kind, State, Worktree
 from toryo.storage import schema
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement, in_list, upsert
 from toryo.storage.rows import JSON, Rows, enum, update_by_id
-from toryo.storage.statements import Statement, in_list, upsert
 
 _w, _e = schema.worktrees, schema.errands
 _p = sa.bindparam

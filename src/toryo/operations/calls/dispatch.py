@@ -34,7 +34,7 @@ from toryo.operations.calls.observers import Observer
 from toryo.operations.calls.permissions import KEYED, Caller, Credentials, Door, Grant, Kind, refuse
 from toryo.operations.calls.results import Result
 from toryo.settings import Settings
-from toryo.storage.database import Connection, Database
+from toryo.storage.engine.database import Connection, Database
 from toryo.storage.errors import ConstraintBroken, DatabaseUnavailable, Unstorable
 from toryo.storage.shared import InDatabase, Shared
 from toryo.storage.transaction import Transaction

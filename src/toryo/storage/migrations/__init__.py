@@ -11,7 +11,8 @@ from types import ModuleType
 import sqlalchemy as sa
 
 from toryo.storage import schema
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import DatabaseMisfit, DatabaseTooNew, StorageError
 from toryo.storage.migrations import (
     step_0001_first_tables,
@@ -20,7 +21,6 @@ from toryo.storage.migrations import (
     step_0004_programs,
     step_0005_credentials,
 )
-from toryo.storage.statements import Statement
 
 STEPS: tuple[ModuleType, ...] = (
     step_0001_first_tables,

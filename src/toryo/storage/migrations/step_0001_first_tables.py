@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
 from toryo.storage.migrations.tables_0001 import metadata
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
 from toryo.storage.migrations.tables_0003 import metadata, tasks_correlation, tasks_queued
 
 _NEW = frozenset({"api_keys", "presences", "claims", "shared_entries"})

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from toryo.storage.database import Connection
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement
 from toryo.storage.rows import from_json
-from toryo.storage.statements import Statement
 
 _LINKED = Statement(sa.text("SELECT agent_id FROM people WHERE subject LIKE '%#%'"))
 _GIVEN = Statement(

@@ -1,4 +1,4 @@
-"""The seam between Toryo and its database: `Database.open(url)`, `read(work)`, `write(work)`, a work's `Connection`.
+"""The seam between Toryo and its database: `read(work)`, `write(work)`, a work's `Connection`.
 
 A work is a function of one `Connection`. It may be run more than once (a serialization failure, a neighbour in its
 batch that failed), so it must change nothing but through its connection; and it may share its transaction with others
@@ -15,10 +15,9 @@ from typing import Any, Literal, NoReturn, Self, TypeVar
 
 import sqlalchemy as sa
 
-from toryo.domain import secrecy
-from toryo.storage.errors import DatabaseUnavailable, MisusedDatabase
-from toryo.storage.statements import DIALECTS, Row, Statement
-from toryo.storage.threads import AwaitedCall, BlockedCall, Call, Crew, Inside
+from toryo.storage.engine.executor import AwaitedCall, BlockedCall, Call, Crew, Inside
+from toryo.storage.engine.statements import DIALECTS, Row, Statement
+from toryo.storage.errors import MisusedDatabase
 
 T = TypeVar("T")
 
@@ -124,37 +123,9 @@ class Database(ABC):
         self._readers: Crew
         self._writers: Crew
 
-    @staticmethod
-    def open(url: str, *, threads: int = 8, exclusive: bool = True, patience: float = 5.0) -> Database:
-        """Opens `sqlite:///path` or `postgresql://…`; creates no tables (`upgrade` does), but an SQLite file.
-
-        `threads` is how many connections may be used at once. `exclusive` claims an SQLite file for this process:
-        a second owner is refused with `DatabaseInUse`. `patience` is how many seconds a locked or absent database
-        is waited for. Raises `DatabaseUnavailable`.
-        """
-        scheme = url.partition(":")[0].partition("+")[0]
-        if scheme == "sqlite":
-            from toryo.storage import sqlite
-
-            return sqlite.SQLiteDatabase(url, threads=threads, exclusive=exclusive, patience=patience)
-        if scheme in {"postgresql", "postgres"}:
-            from toryo.storage import postgresql
-
-            return postgresql.PostgreSQLDatabase(url, threads=threads, patience=patience)
-        raise DatabaseUnavailable(
-            f"Toryo does not know databases of the kind {secrecy.address(url)}.",
-            "Use sqlite:///path/to/toryo.db or postgresql://…",
-        )
-
-    def upgrade(self) -> list[str]:
-        """Runs the migrations that are missing, all or none, and answers their names.
-
-        Raises `DatabaseTooNew` for a database that a newer Toryo has upgraded, `DatabaseMisfit` for one whose tables
-        are not those of its version.
-        """
-        from toryo.storage import migrations
-
-        return self.write(migrations.bring)
+    def write_patiently(self, work: Work[T]) -> T:
+        """As `write`, but waits as long as it takes for whoever holds a lock: another server may be upgrading."""
+        return self.write(work)
 
     def read(self, work: Work[T]) -> T:
         """Runs the work on one consistent snapshot; it sees everything that was answered before."""

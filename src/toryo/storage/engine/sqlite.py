@@ -20,7 +20,9 @@ from urllib.parse import quote
 import sqlalchemy as sa
 
 from toryo.domain import secrecy
-from toryo.storage.database import Connection, Database, DriverConnection, T, Work, ddl_text
+from toryo.storage.engine.database import Connection, Database, DriverConnection, T, Work, ddl_text
+from toryo.storage.engine.executor import Call, Crew, gone
+from toryo.storage.engine.statements import Row, Statement
 from toryo.storage.errors import (
     ConstraintBroken,
     DatabaseInUse,
@@ -29,8 +31,6 @@ from toryo.storage.errors import (
     MisusedDatabase,
     Unstorable,
 )
-from toryo.storage.statements import Row, Statement
-from toryo.storage.threads import Call, Crew, gone
 
 _WORKS_PER_COMMIT = 512
 _WORKS_PER_SNAPSHOT = 16

@@ -26,8 +26,9 @@ from psycopg.pq import ConnStatus, ExecStatus
 from psycopg.types.numeric import Int8Dumper
 
 from toryo.domain import secrecy
-from toryo.storage import migrations
-from toryo.storage.database import Connection, Database, DriverConnection, ddl_text
+from toryo.storage.engine.database import Connection, Database, DriverConnection, T, Work, ddl_text
+from toryo.storage.engine.executor import Call, Crew
+from toryo.storage.engine.statements import Compiled, Row, Statement
 from toryo.storage.errors import (
     ConstraintBroken,
     DatabaseUnavailable,
@@ -36,8 +37,6 @@ from toryo.storage.errors import (
     OutcomeUnknown,
     Unstorable,
 )
-from toryo.storage.statements import Compiled, Row, Statement
-from toryo.storage.threads import Call, Crew
 
 _WRITE = b"BEGIN"
 _WRITE_TOGETHER = b"BEGIN; SET LOCAL lock_timeout = 100"  # rows, too, are waited for patiently only by a work alone
@@ -63,10 +62,10 @@ class PostgreSQLDatabase(Database):
         self._readers = self._crew("reader", max(2, threads // 2), reads=True)
         self._look()
 
-    def upgrade(self) -> list[str]:
-        def patiently(connection: Connection) -> list[str]:
-            connection.define("SET LOCAL lock_timeout = 0")  # another server may be upgrading: that takes what it takes
-            return migrations.bring(connection)
+    def write_patiently(self, work: Work[T]) -> T:
+        def patiently(connection: Connection) -> T:
+            connection.define("SET LOCAL lock_timeout = 0")
+            return work(connection)
 
         return self.write(patiently)
 
