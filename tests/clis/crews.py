@@ -27,8 +27,8 @@ from tests.clis.wiring import as_reply
 from tests.scenarios import programs
 from tests.scenarios.sites import WITHIN, Site
 from toryo import first_words
+from toryo.agents.variables import CREDENTIAL, SERVER_URL
 from toryo.coordinator import processes
-from toryo.coordinator.environment import CREDENTIAL, SERVER_URL
 
 MODEL = "scripted-1"
 """What programs ask for whose agent names no model, where they need to be told one."""

@@ -6,19 +6,18 @@ from typing import Any
 
 import pytest
 
-from toryo.coordinator import documents, playbooks
-from toryo.coordinator.playbooks import Mistakes
-from toryo.coordinator.runners import plays, shell
-from toryo.coordinator.runners.conditions import GoOn, LeaveOut, Situation, Standing, comes_after, in_words
-from toryo.coordinator.runners.plays import NoPlan, Step
-from toryo.coordinator.runners.working import Whole
+from toryo.agents import documents, plans, playbook_format, shell
+from toryo.agents.conditions import GoOn, LeaveOut, Situation, Standing, comes_after, in_words
+from toryo.agents.plans import NoPlan, Step
+from toryo.agents.playbook_format import Mistakes
+from toryo.agents.playbook_worker import Whole
 
 
 def steps(*subtasks: str, title: str = "x", **context: Any) -> tuple[Step, ...]:
     """Of a plan whose subtasks are written like `{id: a, …}`; each gets its id as its title."""
     body = "".join(f"      - {each}\n" for each in subtasks)
-    playbook = playbooks.parse(documents.read(f"tasks:\n  - match: (.*)\n    subtasks:\n{body}", "plan.yaml"))
-    return plays.plan_for(playbook, {"title": title, "context": context})
+    playbook = playbook_format.parse(documents.read(f"tasks:\n  - match: (.*)\n    subtasks:\n{body}", "plan.yaml"))
+    return plans.plan_for(playbook, {"title": title, "context": context})
 
 
 def mistakes(*subtasks: str) -> list[str]:
@@ -182,13 +181,13 @@ def test_a_mistake_names_its_line_and_what_would_be_right(subtasks, line, words)
 def test_a_mistake_in_a_condition_of_several_lines_names_the_very_line() -> None:
     text = "tasks:\n- subtasks:\n  - id: a\n    title: A\n    when:\n      variable: x\n      equal: y\n"
     with pytest.raises(Mistakes, match=r"^plan\.yaml:7: .*did you mean equals\?"):
-        playbooks.parse(documents.read(text, "plan.yaml"))
+        playbook_format.parse(documents.read(text, "plan.yaml"))
 
 
 def test_a_playbook_given_as_data_is_left_as_it_was(tmp_path) -> None:
     condition = {"variable": "{{title}}", "equals": "x"}
     given = {"tasks": [{"subtasks": [{"id": "a", "title": "A", "when": condition}]}]}
-    playbooks.given(given, tmp_path)
+    playbook_format.given(given, tmp_path)
     assert given["tasks"][0]["subtasks"][0]["when"] is condition
 
 
@@ -231,7 +230,7 @@ def whole(plan: tuple[Step, ...], *failing: str) -> tuple[str, str, list[str]]:
         ran.append(step.id)
         return shell.Ran("", "broken" if step.id in failing else None)
 
-    return (*Whole(plays.in_order(plan), run).done(), ran)
+    return (*Whole(plans.in_order(plan), run).done(), ran)
 
 
 def test_a_plan_within_one_task_keeps_its_conditions_and_tries() -> None:

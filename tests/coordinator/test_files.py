@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from toryo.coordinator import checks, documents, files, logs, playbooks, scripts
-from toryo.coordinator.documents import Mistakes
+from toryo import files
+from toryo.agents import documents, playbook_format, script_format
+from toryo.agents.documents import Mistakes
+from toryo.coordinator import checks, logs
 from toryo.coordinator.logs import Log
 from toryo.coordinator.sandbox import Walled
 from toryo.coordinator.stream import Reading
@@ -17,13 +19,13 @@ from toryo.coordinator.stream import Reading
 SOURCE = Path(files.__file__).parents[1]
 
 DIRECT = {
-    "coordinator/files.py": {"os.open"},
+    "files.py": {"os.open"},
     "coordinator/processes.py": {"read_text", "read_bytes"},  # /proc, which no agent writes
     "coordinator/descendants.py": {"read_text"},  # the same
     "coordinator/sandbox.py": {"os.open"},  # what is mounted, without following links; nothing is read
     "coordinator/workspaces.py": {"open", "os.open"},  # writes what is generated, and reads that
     "coordinator/worktrees/making.py": {"os.open"},  # a directory, to lock it
-    "coordinator/documents.py": {"yaml.SafeLoader"},
+    "agents/documents.py": {"yaml.SafeLoader"},
     "cli/demo/__init__.py": {"open"},  # writes its own log
     "cli/exporting.py": {"os.open"},  # writes
     "cli/here.py": {"read_text"},  # the token file that a person names: it may be a pipe
@@ -58,7 +60,7 @@ def test_files_and_yaml_are_read_in_one_place() -> None:
     found = {str(each.relative_to(SOURCE)): opened_directly(each) for each in sources}
     unexpected = {name: use - DIRECT.get(name, set()) for name, use in found.items() if use - DIRECT.get(name, set())}
     unexpected.pop("cli/teams.py", None)  # whether a word that was typed is a plain one
-    assert not unexpected, "read it with coordinator/files.py, and YAML with documents.py"
+    assert not unexpected, "read it with files.py, and YAML with documents.py"
 
 
 @pytest.fixture
@@ -89,7 +91,7 @@ ODD = ["pipe", "folder", "circle", "device", "socket", "out", "up/secret", "../s
 
 
 @pytest.mark.parametrize("name", [*ODD, "missing", "nul\0byte", "x" * 5000])
-@pytest.mark.parametrize("given", [playbooks.given, scripts.given])
+@pytest.mark.parametrize("given", [playbook_format.given, script_format.given])
 def test_what_is_no_file_of_the_project_is_a_mistake_in_words(odd, given, name) -> None:
     with pytest.raises(Mistakes) as wrong:
         given(name, odd)
@@ -154,7 +156,7 @@ def test_an_alias_stands_for_what_its_anchor_names() -> None:
 def test_of_many_mistakes_the_first_are_told() -> None:
     text = "tasks:\n" + "".join(f"- {{z{n}: 1, subtasks: [{{id: a, title: b}}]}}\n" for n in range(200))
     with pytest.raises(Mistakes) as wrong:
-        playbooks.parse(documents.read(text, "playbook.yaml"))
+        playbook_format.parse(documents.read(text, "playbook.yaml"))
     assert len(wrong.value.found) == documents.MOST_MISTAKES
 
 
@@ -163,7 +165,7 @@ def test_a_regular_expression_may_be_wrong_in_any_way() -> None:
         when = f"{{variable: x, matches: '{pattern}'}}"
         text = f"tasks: [{{subtasks: [{{id: a, title: A, when: {when}}}]}}]"
         with pytest.raises(Mistakes):
-            playbooks.parse(documents.read(text, "playbook.yaml"))
+            playbook_format.parse(documents.read(text, "playbook.yaml"))
 
 
 def made(checked, directory, env):

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from toryo import tokens
+from toryo import redaction, tokens
 from toryo.client import RefusalError, Unreachable
-from toryo.coordinator import logs, secrets
+from toryo.coordinator import logs
 from toryo.coordinator.logs import Log
-from toryo.coordinator.secrets import MASK, Mask
 from toryo.coordinator.shipping import TRIES_AFTER_THE_END, Shipping
+from toryo.redaction import MASK, Mask
 
 
 @pytest.fixture
@@ -194,7 +194,7 @@ def test_secrets_in_an_environment_are_known_by_their_names_and_in_addresses_not
         "INDEX_URL": "https://glpat-0123456789@index.example/simple",
         "BASE_URL": "https://models.example/v1",
     }
-    mask = Mask(secrets.among(environment))
+    mask = Mask(redaction.among(environment))
     shown = {name: mask(f"{name} is {value}.") for name, value in environment.items()}
     hidden = {name for name, said in shown.items() if said == f"{name} is {MASK}."}
     assert hidden == {"GEMINI_API_KEY", "ANTHROPIC_AUTH_TOKEN", "DB_PASSWORD", "MY_PAT"}

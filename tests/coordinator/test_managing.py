@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.coordinator.test_conditions import ON_FAILURE, A
+from toryo.agents import documents, playbook_format
+from toryo.agents.playbook_manager import Manager
+from toryo.agents.session import Session
 from toryo.client import RefusalError
-from toryo.coordinator import documents, playbooks
-from toryo.coordinator.runners.managing import Manager
-from toryo.coordinator.runners.session import Session
 
 Answer = dict[str, Any]
 PLAN = f"tasks:\n  - match: (.*)\n    subtasks:\n      - {A}\n      - {ON_FAILURE}\n"
-PLAYBOOK = playbooks.parse(documents.read(PLAN, "plan.yaml"))
+PLAYBOOK = playbook_format.parse(documents.read(PLAN, "plan.yaml"))
 
 
 class Server:

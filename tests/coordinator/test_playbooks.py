@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from toryo.coordinator import documents, playbooks
-from toryo.coordinator.playbooks import Mistakes
-from toryo.coordinator.runners.plays import NoPlan, filled, fits, plan_for
+from toryo.agents import documents, playbook_format
+from toryo.agents.plans import NoPlan, filled, fits, plan_for
+from toryo.agents.playbook_format import Mistakes
 
 TRANSLATE = r"""
 tasks:
@@ -29,7 +29,7 @@ tasks:
 
 
 def read(text: str):
-    return playbooks.parse(documents.read(text, "plan.yaml"))
+    return playbook_format.parse(documents.read(text, "plan.yaml"))
 
 
 def mistakes(text: str) -> str:
@@ -126,11 +126,14 @@ def test_a_mistake_names_its_line_and_what_would_be_right(text, line, words) -> 
 def test_a_playbook_is_text_or_a_mapping_or_a_file_of_the_project(tmp_path) -> None:
     text = plan("      - {id: a, title: A}\n")
     (tmp_path / "plan.yaml").write_text(text)
-    as_text = playbooks.given(text, tmp_path)
-    assert playbooks.given("plan.yaml", tmp_path) == as_text
+    as_text = playbook_format.given(text, tmp_path)
+    assert playbook_format.given("plan.yaml", tmp_path) == as_text
     mapping = {"tasks": [{"match": "x", "subtasks": [{"id": "a", "title": "A"}]}]}
-    assert playbooks.given(mapping, tmp_path) == as_text
-    assert playbooks.given('{"tasks": [{"match": "x", "subtasks": [{"id": "a", "title": "A"}]}]}', tmp_path) == as_text
+    assert playbook_format.given(mapping, tmp_path) == as_text
+    assert (
+        playbook_format.given('{"tasks": [{"match": "x", "subtasks": [{"id": "a", "title": "A"}]}]}', tmp_path)
+        == as_text
+    )
 
 
 @pytest.mark.parametrize(
@@ -144,4 +147,4 @@ def test_a_playbook_is_text_or_a_mapping_or_a_file_of_the_project(tmp_path) -> N
 )
 def test_a_playbook_that_cannot_be_had_says_why(tmp_path, value, words) -> None:
     with pytest.raises(Mistakes, match=words):
-        playbooks.given(value, tmp_path)
+        playbook_format.given(value, tmp_path)

@@ -66,7 +66,7 @@ def test_where_only_a_unix_socket_leads_to_the_server_the_program_starts_the_bri
 
 def test_the_runners_do_not_let_files_of_the_project_into_themselves(tmp_path) -> None:
     argv = BUILT_IN["command"].prepare(setting(tmp_path)).argv
-    assert argv[1:] == ("-P", "-u", "-m", "toryo.coordinator.runners.command")
+    assert argv[1:] == ("-P", "-u", "-m", "toryo.agents.command")
 
 
 def test_a_playbook_is_checked_before_anything_starts(tmp_path) -> None:
@@ -82,7 +82,7 @@ def test_a_script_is_checked_before_anything_starts(tmp_path) -> None:
     good = {"script": {"answers": [{"when": "name", "answer": "{{agent_name}}"}]}}
     command = BUILT_IN["script"].prepare(setting(tmp_path, provider_options=good))
     assert json.loads(command.files["script.json"])["answers"][0]["answer"] == "{{agent_name}}"
-    assert command.argv[1:-1] == ("-P", "-u", "-m", "toryo.coordinator.runners.script", "--file")
+    assert command.argv[1:-1] == ("-P", "-u", "-m", "toryo.agents.script", "--file")
     bad = {"script": "answers:\n  - {when: name, anser: x}\n"}
     with pytest.raises(BadConfig, match=r"script of agent agt_1 has mistakes:\n.*script:2: .*did you mean answer\?"):
         BUILT_IN["script"].prepare(setting(tmp_path, provider_options=bad))

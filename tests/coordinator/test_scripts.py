@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from toryo.coordinator import documents, scripts
-from toryo.coordinator.scripts import Mistakes
+from toryo.agents import documents, script_format
+from toryo.agents.script_format import Mistakes
 
 GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "scripted-agents.md"
 
 
 def read(text: str):
-    return scripts.parse(documents.read(text, "script.yaml"))
+    return script_format.parse(documents.read(text, "script.yaml"))
 
 
 def test_an_empty_script_is_an_honest_sentence_and_good_behaviour() -> None:
@@ -68,9 +68,9 @@ def test_what_is_known_only_at_the_end_of_a_conversation_may_stand_in_its_report
 
 def test_a_script_is_a_mapping_or_text_or_a_file_of_the_project(tmp_path) -> None:
     (tmp_path / "talk.yaml").write_text("otherwise: Hm.\n")
-    expected = scripts.given({"otherwise": "Hm."}, tmp_path)
+    expected = script_format.given({"otherwise": "Hm."}, tmp_path)
     for value in ("talk.yaml", "otherwise: Hm.", "otherwise: Hm.\n", '{"otherwise": "Hm."}'):
-        assert scripts.given(value, tmp_path) == expected
+        assert script_format.given(value, tmp_path) == expected
 
 
 @pytest.mark.parametrize(
@@ -84,11 +84,11 @@ def test_a_script_is_a_mapping_or_text_or_a_file_of_the_project(tmp_path) -> Non
 )
 def test_a_script_that_cannot_be_had_says_why(tmp_path, value, words) -> None:
     with pytest.raises(Mistakes, match=words):
-        scripts.given(value, tmp_path)
+        script_format.given(value, tmp_path)
 
 
 def test_the_guide_names_every_key_variable_and_misbehaviour() -> None:
     words = set(re.findall(r"\w+", GUIDE.read_text()))
-    keys = {name for section in scripts.Section.__subclasses__() for name in section.model_fields}
-    known = {name for names in scripts.KNOWN.values() for name in names}
+    keys = {name for section in script_format.Section.__subclasses__() for name in section.model_fields}
+    known = {name for names in script_format.KNOWN.values() for name in names}
     assert keys | known <= words

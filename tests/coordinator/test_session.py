@@ -10,7 +10,7 @@ import pytest
 
 from tests.client.fake_server import BOUND, FakeServer, Refused
 
-COMMAND = "toryo.coordinator.runners.command"
+COMMAND = "toryo.agents.command"
 
 
 def run(server_url: str, *, module: str = COMMAND, arguments: tuple[str, ...] = (), **env: str):
@@ -136,7 +136,7 @@ def test_an_answer_that_was_lost_is_asked_for_again(led: FakeServer) -> None:
 
 def test_a_playbook_that_cannot_be_read_ends_its_runner_before_it_signs_in(led: FakeServer, tmp_path) -> None:
     (tmp_path / "plan.yaml").write_text("task: []\n")
-    module = "toryo.coordinator.runners.playbook"
+    module = "toryo.agents.playbook"
     done = run(led.url, module=module, arguments=("--file", str(tmp_path / "plan.yaml")))
     assert done.returncode == 78
     assert "plan.yaml:1: task: there is no such key; did you mean tasks?" in done.stdout

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, cast
 import pytest
 
 from toryo import held
+from toryo.agents.variables import own_python_path
 from toryo.client import AsyncClient, RefusalError
 from toryo.coordinator import instance, orders
-from toryo.coordinator.environment import own_python_path
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.pacing import FIRST, REPEATING, Pace
 from toryo.coordinator.provider import BadConfig

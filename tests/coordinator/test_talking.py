@@ -15,9 +15,9 @@ import pytest
 
 from tests.client.fake_server import BOUND, Call, FakeServer, Refused
 from tests.coordinator.test_session import COMMAND, run, tools
-from toryo.coordinator import documents, scripts
+from toryo.agents import documents, script_format
 
-SCRIPT = "toryo.coordinator.runners.script"
+SCRIPT = "toryo.agents.script"
 TALK = frozenset(
     {
         *("respond_chat", "send_message", "start_conversation", "send_conversation_message", "end_conversation"),
@@ -62,7 +62,7 @@ def talk(server: FakeServer, tmp_path: Path, script: str, *hand_outs: dict[str, 
 
 
 def run_script(server: FakeServer, tmp_path: Path, script: str):
-    checked = scripts.parse(documents.read(script, "script.yaml"))
+    checked = script_format.parse(documents.read(script, "script.yaml"))
     (tmp_path / "script.json").write_text(json.dumps(checked))
     return run(server.url, module=SCRIPT, arguments=("--file", str(tmp_path / "script.json")))
 
@@ -126,7 +126,7 @@ def test_an_agent_without_rules_tells_a_person_honestly_what_it_is(server, tmp_p
     plan = {"tasks": [{"match": "x", "subtasks": [{"id": "a", "title": "A"}]}]}
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     arguments = ("--file", str(tmp_path / "plan.json")) if kind == "playbook" else ()
-    done = run(server.url, module=f"toryo.coordinator.runners.{kind}", arguments=arguments)
+    done = run(server.url, module=f"toryo.agents.{kind}", arguments=arguments)
     assert done.returncode == 0
     assert [tool for tool, _ in chat.said()] == ["respond_chat", "respond_chat"]
     _, first = chat.said()[0]

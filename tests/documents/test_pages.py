@@ -13,9 +13,10 @@ import pytest
 import typer
 
 from tests.documents import pages
+from toryo.agents import documents, playbook_format, script_format
 from toryo.cli import manifest
 from toryo.cli.main import app
-from toryo.coordinator import config, documents, playbooks, scripts
+from toryo.coordinator import config
 
 
 @pytest.mark.parametrize("page", pages.pages(), ids=pages.name)
@@ -85,18 +86,18 @@ def test_every_yaml_example_is_valid(page: Path, tmp_path: Path) -> None:
             continue
         if page.name == "scripted-agents.md":
             said = documents.read(block.text, page.name).data
-            scripts.given(said.get("script", said), tmp_path)
+            script_format.given(said.get("script", said), tmp_path)
             continue
         if re.match(r"tasks:\n\s+- match:", block.text):
-            playbooks.given(block.text, tmp_path)
+            playbook_format.given(block.text, tmp_path)
             continue
         file = tmp_path / f"{number}.yaml"
         file.write_text(block.text, encoding="utf-8")
         for agent in manifest.read(file).agents:
             if agent.provider == "playbook":
-                playbooks.given(agent.provider_options["playbook"], tmp_path)
+                playbook_format.given(agent.provider_options["playbook"], tmp_path)
             if agent.provider == "script":
-                scripts.given(agent.provider_options["script"], tmp_path)
+                script_format.given(agent.provider_options["script"], tmp_path)
 
 
 def test_the_reference_is_what_the_code_says() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from toryo import tokens
-from toryo.coordinator.secrets import Mask
 from toryo.domain import secrecy
+from toryo.redaction import Mask
 
 OF_OTHERS = [
     "sk-" + "a1" * 12,

@@ -16,7 +16,8 @@ from tests.server.http import PLAIN, call
 from tests.stories import Caller as Asker
 from tests.stories import World
 from tests.workflow.scenes import session
-from toryo.coordinator import checks, playbooks
+from toryo.agents import playbook_format
+from toryo.coordinator import checks
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Refusal
 from toryo.domain.launches import Purpose
@@ -258,8 +259,8 @@ def test_f119_a_path_outside_of_the_project_is_neither_read_nor_checked(tmp_path
     project.mkdir()
     (tmp_path / "secret.yaml").write_text("tasks: [{match: secret}]")
     (project / "link").symlink_to(tmp_path / "secret.yaml")
-    with pytest.raises(playbooks.Mistakes, match="outside the project directory"):
-        playbooks.given(name, project)
+    with pytest.raises(playbook_format.Mistakes, match="outside the project directory"):
+        playbook_format.given(name, project)
     message = checks._missing(name, project)
     assert message is not None
     assert "outside the working directory" in message

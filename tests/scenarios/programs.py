@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests import prepared
-from toryo.coordinator import environment, processes
+from toryo.agents import variables
+from toryo.coordinator import processes
 
 TORYO = (sys.executable, "-m", "toryo")
 READY_WITHIN = 100.0
@@ -173,9 +174,9 @@ def agents(urls: Iterable[str]) -> list[Agent]:
     """The agents' processes of these servers that run now."""
     wanted = set(urls)
     return [
-        Agent(pid, each[environment.LAUNCH_ID], each.get("AGENT_ID", ""), each.get("PROJECT_ID", ""))
+        Agent(pid, each[variables.LAUNCH_ID], each.get("AGENT_ID", ""), each.get("PROJECT_ID", ""))
         for pid, each in processes.environments()
-        if each.get(environment.SERVER_URL) in wanted and environment.COORDINATOR_PID in each and not _buried(pid)
+        if each.get(variables.SERVER_URL) in wanted and variables.COORDINATOR_PID in each and not _buried(pid)
     ]
 
 
@@ -185,8 +186,8 @@ def everything_of(urls: Iterable[str], launch_id: str | None = None) -> list[int
     return [
         pid
         for pid, each in processes.environments()
-        if each.get(environment.SERVER_URL) in wanted
-        and launch_id in (None, each[environment.LAUNCH_ID])
+        if each.get(variables.SERVER_URL) in wanted
+        and launch_id in (None, each[variables.LAUNCH_ID])
         and not _buried(pid)
     ]
 

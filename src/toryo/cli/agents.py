@@ -215,7 +215,7 @@ def _text(given: str | None) -> str | None:
     """The words themselves, or those in the file after an `@`."""
     if given is None or not given.startswith("@"):
         return given
-    from toryo.coordinator import files
+    from toryo import files
 
     return files.text(Path(given[1:]).expanduser())
 
@@ -242,7 +242,7 @@ def _options(given: str | None, single: list[str] | None) -> dict[str, Any] | No
 
 
 def _yaml(text: str, what: str) -> Any:
-    from toryo.coordinator import documents
+    from toryo.agents import documents
 
     try:
         return documents.read(text, what).data

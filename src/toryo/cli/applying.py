@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from toryo.agents import documents
 from toryo.cli import failures, widening
 from toryo.cli import manifest as files
 from toryo.cli.failures import Refused, ServerAway
 from toryo.cli.here import Here
 from toryo.cli.manifest import Agent, Manifest, Project, Task
-from toryo.coordinator import documents
 from toryo.domain.projects import Settings
 
 NOTHING = "Nothing was changed."

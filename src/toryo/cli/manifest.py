@@ -17,8 +17,8 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from toryo import provider_options
+from toryo.agents import documents, playbook_format, script_format
 from toryo.cli.failures import Misuse
-from toryo.coordinator import documents, playbooks, scripts
 from toryo.domain import ids
 from toryo.domain.errors import Refusal
 from toryo.domain.projects import Settings
@@ -207,7 +207,7 @@ def check_plans(manifest: Manifest) -> None:
     manifest.fail_if_mistaken()
 
 
-_PLANS = {"playbook": playbooks, "script": scripts}
+_PLANS = {"playbook": playbook_format, "script": script_format}
 """Providers whose agents follow something written, which stands in the option of the same name."""
 
 

@@ -45,22 +45,22 @@ def check(
 
 def _playbooks(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
     """The checked playbooks of a file, by agent; a playbook of its own stands under its file's name."""
-    from toryo.coordinator import documents, playbooks
+    from toryo.agents import documents, playbook_format
 
     if not file.is_file():
         raise Misuse(f"{file} is not there.", "Name a playbook, or a toryo.yaml.")
     try:
         document = documents.of_file(file)
         if not (isinstance(document.data, dict) and "agents" in document.data):
-            return {file.name: playbooks.parse(document)}
+            return {file.name: playbook_format.parse(document)}
         return _of_team(file, agent)
     except documents.Mistakes as mistakes:
         raise Misuse(str(mistakes)) from None
 
 
 def _of_team(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
+    from toryo.agents import playbook_format
     from toryo.cli import manifest
-    from toryo.coordinator import playbooks
 
     team = manifest.read(file)
     directories = {name: each.directory for each in team.projects for name in (each.id, each.name)}
@@ -68,7 +68,7 @@ def _of_team(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
     if not planned:
         raise Misuse(f"{file} has no agent {agent or ''} with the provider playbook.".replace("  ", " "))
     return {
-        each.id: playbooks.given(
+        each.id: playbook_format.given(
             each.provider_options.get("playbook"),
             next((directories[name] for name in each.projects if name in directories), file.resolve().parent),
         )
@@ -92,17 +92,17 @@ def _plan(who: str, plan: dict[str, Any]) -> dict[str, Any]:
 
 def _subtasks(found: list[dict[str, Any]], task: dict[str, Any]) -> list[dict[str, Any]]:
     """Of the first plan that fits; raises Failure where none does, or one needs what the task does not have."""
-    from toryo.coordinator.runners import plays
+    from toryo.agents import plans
 
     everything = {"tasks": [plan for playbook in found for plan in playbook["tasks"]]}
     try:
-        return [_subtask(each) for each in plays.in_order(plays.plan_for(everything, {"task_id": "tsk_0", **task}))]
-    except plays.NoPlan as none:
+        return [_subtask(each) for each in plans.in_order(plans.plan_for(everything, {"task_id": "tsk_0", **task}))]
+    except plans.NoPlan as none:
         raise Failure(str(none), "A task like this would be reported blocked, with these words.") from None
 
 
 def _subtask(step: Any) -> dict[str, Any]:
-    from toryo.coordinator.runners import conditions
+    from toryo.agents import conditions
 
     known = {
         "id": step.id,

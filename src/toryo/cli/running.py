@@ -248,14 +248,14 @@ def _row(found: Program) -> tuple[str, str, str]:
 
 
 def _check_scripts(files: list[Path]) -> None:
-    from toryo.coordinator import documents, scripts
+    from toryo.agents import documents, script_format
 
     for file in files:
         try:
             document = documents.of_file(file)
             wrapped = isinstance(document.data, dict) and list(document.data) == ["script"]  # as --options takes it
-            scripts.parse(document.inside("script") if wrapped else document)
-        except scripts.Mistakes as mistakes:
+            script_format.parse(document.inside("script") if wrapped else document)
+        except script_format.Mistakes as mistakes:
             raise Misuse(str(mistakes), "See docs/how-to/scripted-agents.md.") from None
 
 

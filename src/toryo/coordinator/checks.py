@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from toryo.coordinator import files, logs, processes
+from toryo import files
+from toryo.coordinator import logs, processes
 from toryo.coordinator.plan import Stage
 from toryo.coordinator.processes import Process
 from toryo.coordinator.provider import StartFailure

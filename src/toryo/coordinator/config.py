@@ -13,9 +13,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from toryo import files
+from toryo.agents import documents
+from toryo.agents.documents import Mistakes
 from toryo.client import address
-from toryo.coordinator import documents, files
-from toryo.coordinator.documents import Mistakes
 
 __all__ = ["AgentConfig", "Config", "ErrorProtection", "Mistakes", "ProviderConfig", "load", "parse"]
 

@@ -7,13 +7,22 @@ markers that would make its children refuse to run, and holds a token that no ag
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # runners import this file, and start often
+from toryo.agents.variables import (
+    COORDINATOR_ID,
+    COORDINATOR_PID,
+    CREDENTIAL,
+    LAUNCH_ID,
+    PASSKEY,
+    PROGRAM_SESSION,
+    PROVIDER,
+    PURPOSE,
+    SERVER_URL,
+)
+
+if TYPE_CHECKING:
     from toryo.coordinator.orders import Launch
 
 ALLOWED = frozenset(
@@ -40,21 +49,6 @@ ALLOWED = frozenset(
 PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"})
 """What leads to a model's service: for programs that talk to one."""
 ALLOWED_PREFIXES = ("LC_", "XDG_")
-
-LAUNCH_ID = "TORYO_LAUNCH_ID"
-CREDENTIAL = "TORYO_LAUNCH_CREDENTIAL"
-PASSKEY = "AGENT_PASSKEY"
-SERVER_URL = "TORYO_SERVER_URL"
-PURPOSE = "TORYO_PURPOSE"
-COORDINATOR_ID = "TORYO_COORDINATOR_ID"
-COORDINATOR_PID = "TORYO_COORDINATOR_PID"
-PROVIDER = "TORYO_PROVIDER"
-PROGRAM_SESSION = "TORYO_PROGRAM_SESSION"
-"""What the session that it goes on with had used before, if it does: a later Coordinator counts from there."""
-WORKTREE = "TORYO_WORKTREE"
-"""Where the launch's git worktree is, if it has one."""
-CHECK_ID = "TORYO_CHECK_ID"
-"""By these a later Coordinator on this machine recognises what its predecessor left behind."""
 
 
 def allowed(inherited: Mapping[str, str], more: Iterable[str] = ()) -> dict[str, str]:
@@ -84,17 +78,3 @@ def identity(
     elif passkey:
         found[PASSKEY] = passkey
     return found
-
-
-def own_python_path() -> dict[str, str]:
-    """Lets `python -m toryo…` find this very Toryo when it runs from a source checkout instead of an installation, and
-    Python its libraries where it needs to be told."""
-    import toryo
-
-    root = str(Path(toryo.__file__).resolve().parents[1])
-    installed = any(root == str(Path(each).resolve()) for each in sys.path if each.endswith("-packages"))
-    libraries = {name: os.environ[name] for name in _LIBRARIES if name in os.environ}
-    return libraries if installed else {**libraries, "PYTHONPATH": root}
-
-
-_LIBRARIES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")

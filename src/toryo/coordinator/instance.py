@@ -13,8 +13,7 @@ import os
 import socket
 from pathlib import Path
 
-from toryo import held
-from toryo.coordinator import files
+from toryo import files, held
 from toryo.coordinator.provider import BadConfig
 
 MOST = 100

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
-from toryo.coordinator import files, secrets
+from toryo import files, redaction
 from toryo.coordinator.stream import Reading
 
 CHUNK = 64 * 1024
@@ -218,7 +218,7 @@ class Log:
         if (self.ended or most - end > PARTIAL_LINE) if everything else end == 0:
             end = most
         if not self.ended:
-            end = secrets.unfinished(self._text[:end])
+            end = redaction.unfinished(self._text[:end])
         done, self._text = self._mask(self._text[:end]), self._text[end:]
         known = min(self._known, len(done))
         self._known -= known

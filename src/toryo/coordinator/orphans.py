@@ -16,7 +16,8 @@ import signal
 from dataclasses import dataclass
 from typing import Any
 
-from toryo.coordinator import environment, processes
+from toryo.agents import variables
+from toryo.coordinator import processes
 from toryo.coordinator.orders import Launch
 
 
@@ -33,24 +34,24 @@ def find(server_url: str, mark: str) -> list[Orphan]:
     """Those of this server or this Coordinator; nothing where the machine cannot be looked at (no `/proc`)."""
     found = []
     for pid, environ in processes.environments():
-        here = environ.get(environment.SERVER_URL) == server_url
-        own = environ.get(environment.COORDINATOR_ID) == mark
+        here = environ.get(variables.SERVER_URL) == server_url
+        own = environ.get(variables.COORDINATOR_ID) == mark
         if (here or own) and _left_behind(pid, environ):
-            found.append(Orphan(pid, _launch(environ), not here, environ.get(environment.WORKTREE)))
+            found.append(Orphan(pid, _launch(environ), not here, environ.get(variables.WORKTREE)))
     return found
 
 
 def end_checks(mark: str) -> None:
     """Kills the acceptance checks that a predecessor of this Coordinator was running."""
-    for pid, environ in processes.environments(environment.CHECK_ID):
-        if environ.get(environment.COORDINATOR_ID) == mark:
+    for pid, environ in processes.environments(variables.CHECK_ID):
+        if environ.get(variables.COORDINATOR_ID) == mark:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
 
 
 def _left_behind(pid: int, environ: dict[str, str]) -> bool:
     """Its group's leader, and no child of the Coordinator that started it."""
-    started_by = environ.get(environment.COORDINATOR_PID)
+    started_by = environ.get(variables.COORDINATOR_PID)
     try:
         leads = os.getpgid(pid) == pid
     except ProcessLookupError:
@@ -60,12 +61,12 @@ def _left_behind(pid: int, environ: dict[str, str]) -> bool:
 
 def _launch(environ: dict[str, str]) -> Launch:
     return Launch(
-        launch_id=environ[environment.LAUNCH_ID],
+        launch_id=environ[variables.LAUNCH_ID],
         agent_id=environ.get("AGENT_ID", ""),
         project_id=environ.get("PROJECT_ID", ""),
-        purpose=environ.get(environment.PURPOSE, "task"),
-        ai_type=environ.get(environment.PROVIDER, ""),
-        program_session=_session(environ.get(environment.PROGRAM_SESSION)),
+        purpose=environ.get(variables.PURPOSE, "task"),
+        ai_type=environ.get(variables.PROVIDER, ""),
+        program_session=_session(environ.get(variables.PROGRAM_SESSION)),
     )
 
 

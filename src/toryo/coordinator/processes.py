@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from toryo.coordinator.environment import LAUNCH_ID, SERVER_URL
+from toryo.agents.variables import LAUNCH_ID, SERVER_URL
 from toryo.coordinator.plan import Stage
 from toryo.coordinator.provider import BadConfig, CommandNotFound
 

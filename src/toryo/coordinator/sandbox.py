@@ -22,8 +22,8 @@ from functools import cache
 from pathlib import Path
 
 import toryo
-from toryo import directories
-from toryo.coordinator import files, processes
+from toryo import directories, files
+from toryo.coordinator import processes
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.provider import BadConfig, Needs
 from toryo.provider_options import SANDBOX_NETWORK, plain

@@ -11,18 +11,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toryo.coordinator import environment, files, isolation, logs, processes, sandbox, secrets
+from toryo import files, redaction
+from toryo.agents import variables
+from toryo.coordinator import environment, isolation, logs, processes, sandbox
 from toryo.coordinator.config import Config
 from toryo.coordinator.orders import CheckOrder, Launch
 from toryo.coordinator.processes import Process
 from toryo.coordinator.provider import BadConfig, Command, Needs, Provider, Setting, permissions, refuse_mistakes
 from toryo.coordinator.sandbox import Place, Sandbox, Walled
-from toryo.coordinator.secrets import Mask
 from toryo.coordinator.stream import Reading, Totals
 from toryo.coordinator.workspaces import Workspaces, working_directory
 from toryo.coordinator.worktrees import Worktree, signing
 from toryo.first_words import first_words
 from toryo.provider_options import PERMISSIONS, Permissions
+from toryo.redaction import Mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +184,7 @@ class Starter:
         """Hides this launch's credential, the Coordinator's own, and what the provider was trusted with."""
         passkey = self._config.agent(launch.agent_id).passkey
         own = [launch.credential, self._config.coordinator_token, passkey]
-        return Mask([*own, *(secrets.among(self._trusted(provider)) if provider else ())])
+        return Mask([*own, *(redaction.among(self._trusted(provider)) if provider else ())])
 
     def _trusted(self, provider: Provider) -> dict[str, str]:
         """What a provider's programs get of this machine's environment and of the file's, beside the allow-list."""
@@ -244,8 +246,8 @@ class Starter:
         """For acceptance checks: the agent's, without what would let a command act as the agent."""
         return {
             **environment.allowed(self._inherited),
-            environment.CHECK_ID: order.check_id,
-            environment.COORDINATOR_ID: self._mark,
+            variables.CHECK_ID: order.check_id,
+            variables.COORDINATOR_ID: self._mark,
             "AGENT_ID": order.agent_id,
             "PROJECT_ID": order.project_id,
         }
@@ -281,7 +283,7 @@ class Starter:
 
     def _environment(self, launch: Launch, provider: Provider, worktree: Worktree | None) -> dict[str, str]:
         passkey = self._config.agent(launch.agent_id).passkey
-        where = {} if worktree is None else {environment.WORKTREE: str(worktree.path), **signing(launch.agent_id)}
+        where = {} if worktree is None else {variables.WORKTREE: str(worktree.path), **signing(launch.agent_id)}
         return {
             **where,
             **environment.allowed(self._inherited, provider.env),

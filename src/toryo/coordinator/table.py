@@ -14,9 +14,9 @@ from toryo.coordinator.orders import Launch
 from toryo.coordinator.plan import Seconds, Seen, Stage, State, Stop
 from toryo.coordinator.processes import Process
 from toryo.coordinator.provider import Provider
-from toryo.coordinator.secrets import Mask
 from toryo.coordinator.stream import Event, Reading, Troubled
 from toryo.coordinator.worktrees import Worktree
+from toryo.redaction import Mask
 
 REMEMBERED = 10_000
 """Launches of the past, so that an order for one of them (a lost answer) is recognised."""

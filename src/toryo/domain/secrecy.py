@@ -1,6 +1,6 @@
 """What is a secret by its name or by its looks, and how a text is shown without: in the log, and in what is printed.
 
-The output of agents' programs is masked by Coordinators (`coordinator/secrets.py`), who know the very values.
+The output of agents' programs is masked by Coordinators (`redaction.py`), who know the very values.
 """
 
 from __future__ import annotations

@@ -19,10 +19,9 @@ from typing import Annotated
 
 import typer
 
-from toryo import directories, held
+from toryo import directories, files, held
 from toryo.cli.failures import FAILED, INTERRUPTED, Failure, Misuse
 from toryo.cli.here import Here, command
-from toryo.coordinator import files
 
 LIMIT_SECONDS = 120
 MARKER = "demo"

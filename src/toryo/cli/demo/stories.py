@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toryo.coordinator import files
+from toryo import files
 from toryo.demo_team import JOBS, LINES, Job
 
 Task = Mapping[str, Any]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from toryo.coordinator.environment import own_python_path
+from toryo.agents.variables import own_python_path
 from toryo.coordinator.provider import Command, Provider, Setting, judge_runner
 
 
 def _prepare(setting: Setting) -> Command:
     del setting
     # -P: a file of the project called json.py must not become part of the runner
-    return Command((sys.executable, "-P", "-u", "-m", "toryo.coordinator.runners.command"), own_python_path())
+    return Command((sys.executable, "-P", "-u", "-m", "toryo.agents.command"), own_python_path())
 
 
 PROVIDER = Provider("command", _prepare, judge_runner)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from toryo.coordinator import files
+from toryo import files
 from toryo.coordinator.connection import NAME, mcp_server_of_gemini
 from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.provider import (

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from toryo.coordinator import files
+from toryo import files
 from toryo.coordinator.connection import NAME, TOOL_TIME_OUT, mcp_server, over_socket
 from toryo.coordinator.provider import (
     Command,

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import sys
 
-from toryo.coordinator import playbooks
-from toryo.coordinator.environment import own_python_path
+from toryo.agents import playbook_format
+from toryo.agents.variables import own_python_path
 from toryo.coordinator.provider import BadConfig, Command, Provider, Setting, judge_runner
 
 FILE = "playbook.json"
@@ -17,10 +17,10 @@ FILE = "playbook.json"
 
 def _prepare(setting: Setting) -> Command:
     try:
-        playbook = playbooks.given(setting.options.get("playbook"), setting.working_directory)
-    except playbooks.Mistakes as wrong:
+        playbook = playbook_format.given(setting.options.get("playbook"), setting.working_directory)
+    except playbook_format.Mistakes as wrong:
         raise BadConfig(f"The playbook of agent {setting.launch.agent_id} has mistakes:\n{wrong}") from wrong
-    runner = (sys.executable, "-P", "-u", "-m", "toryo.coordinator.runners.playbook")
+    runner = (sys.executable, "-P", "-u", "-m", "toryo.agents.playbook")
     argv = (*runner, "--file", str(setting.workspace / FILE))
     return Command(argv, own_python_path(), {FILE: json.dumps(playbook, ensure_ascii=False)})
 

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from toryo.coordinator import blocks, files
+from toryo import files
+from toryo.coordinator import blocks
 from toryo.coordinator.connection import NAME, mcp_server_of_gemini
 from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.provider import (

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import sys
 
-from toryo.coordinator import scripts
-from toryo.coordinator.environment import own_python_path
+from toryo.agents import script_format
+from toryo.agents.variables import own_python_path
 from toryo.coordinator.provider import BadConfig, Command, Provider, Setting, judge_runner
 
 FILE = "script.json"
@@ -17,10 +17,10 @@ FILE = "script.json"
 
 def _prepare(setting: Setting) -> Command:
     try:
-        script = scripts.given(setting.options.get("script"), setting.working_directory)
-    except scripts.Mistakes as wrong:
+        script = script_format.given(setting.options.get("script"), setting.working_directory)
+    except script_format.Mistakes as wrong:
         raise BadConfig(f"The script of agent {setting.launch.agent_id} has mistakes:\n{wrong}") from wrong
-    runner = (sys.executable, "-P", "-u", "-m", "toryo.coordinator.runners.script")
+    runner = (sys.executable, "-P", "-u", "-m", "toryo.agents.script")
     argv = (*runner, "--file", str(setting.workspace / FILE))
     return Command(argv, own_python_path(), {FILE: json.dumps(script, ensure_ascii=False)})
 

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from toryo.coordinator import files
+from toryo import files
 from toryo.coordinator.worktrees.git import Git, Trouble, explained, require
 
 SETTINGS = frozenset(

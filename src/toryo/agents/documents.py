@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from toryo.coordinator import files
-from toryo.coordinator.runners import commands
+from toryo import files
+from toryo.agents import templates
 
 MOST_NODES = 50_000
 """Keys and values of one document, each alias counted with all that it stands for."""
@@ -156,8 +156,8 @@ def every_text(data: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
 
 def check_commands(document: Document, section: Mapping[str, Any], path: Path) -> None:
     """Notes every command in a section whose `{{…}}` could not be filled in safely."""
-    for within, command in commands.within(section):
-        wrong = commands.problem(command)
+    for within, command in templates.within(section):
+        wrong = templates.problem(command)
         if wrong is not None:
             document.mistake((*path, *within), f"{place((*path, *within))}{wrong}")
 

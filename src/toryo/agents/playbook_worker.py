@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from toryo.coordinator.runners import conditions, plays, shell
-from toryo.coordinator.runners.conditions import LeaveOut, Situation, Standing
-from toryo.coordinator.runners.planned import CLOSED_WELL, Planned
-from toryo.coordinator.runners.plays import NoPlan, Step
-from toryo.coordinator.runners.session import Answer, Handler, Session, command_environment, say, working_directory
+from toryo.agents import conditions, plans, shell
+from toryo.agents.conditions import LeaveOut, Situation, Standing
+from toryo.agents.plans import NoPlan, Step
+from toryo.agents.playbook_session import CLOSED_WELL, Planned
+from toryo.agents.session import Answer, Handler, Session, command_environment, say, working_directory
 
 
 class Worker(Planned):
@@ -55,7 +55,7 @@ class Worker(Planned):
             return self._session.report("failed", f"Done twice, and still: {step.get('instruction')}")
         self._whole_runs += 1
         try:
-            ordered = plays.in_order(self.steps())
+            ordered = plans.in_order(self.steps())
         except NoPlan as none:
             return self._session.report("blocked", str(none))
         whole = Whole(ordered, lambda each: self._run(each, each.title))

@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
+from toryo.agents.variables import COORDINATOR_PID, CREDENTIAL, PASSKEY, own_python_path
 from toryo.client import Client, ProtocolError, RefusalError, Unreachable
-from toryo.coordinator.environment import COORDINATOR_PID, CREDENTIAL, PASSKEY, own_python_path
-from toryo.coordinator.secrets import Mask
+from toryo.redaction import Mask
 
 Answer = dict[str, Any]
 Handler = Callable[[Answer], Answer]

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toryo.coordinator.runners import manners
-from toryo.coordinator.runners.manners import Facts, Move, Rule, Standing
-from toryo.coordinator.runners.session import Answer, Handler, Session, common, say
+from toryo.agents import script_rules
+from toryo.agents.script_rules import Facts, Move, Rule, Standing
+from toryo.agents.session import Answer, Handler, Session, common, say
 
 CAME_TO_NOTHING = frozenset({"nobody_came", "idle"})
 """Reasons of an end after which a delegation has failed; it has, too, where the partner has said nothing."""
@@ -100,12 +100,12 @@ class Talk:
         if awaited is not None:
             self._report(awaited["delegation_id"], str(message.get("content")))
         is_result = awaited is not None or message["message_id"] in self._results
-        found = manners.rule_for(self.script["answers"], "when", str(message.get("content") or ""))
+        found = script_rules.rule_for(self.script["answers"], "when", str(message.get("content") or ""))
         facts = self._facts_of(message)
         if found is not None:
             self._follow(found[0], message, {**facts, **found[1]})
         elif not is_result and self.script.get("otherwise"):
-            self._respond(message, manners.said(self.script["otherwise"], facts))
+            self._respond(message, script_rules.said(self.script["otherwise"], facts))
 
     def _follow(self, rule: Rule, message: Answer, facts: Facts) -> None:
         """Does what a rule says, and then answers: whoever is lost in between has the message again, and no promise."""
@@ -114,14 +114,14 @@ class Talk:
         if rule.get("tell"):
             self._tell(rule["tell"], facts)
         if rule.get("notify"):
-            self._session.try_to("notify_task_session", message=manners.said(rule["notify"], facts))
+            self._session.try_to("notify_task_session", message=script_rules.said(rule["notify"], facts))
         begun = not rule.get("start") or self._begin_for(rule["start"], message, facts)
         if begun and rule.get("answer"):
-            self._respond(message, manners.said(rule["answer"], facts))
+            self._respond(message, script_rules.said(rule["answer"], facts))
 
     def _request(self, rule: Rule, message: Answer, facts: Facts) -> None:
         names = ("title", "description", "assignee_id", "priority")
-        asked = {name: manners.said(rule[name], facts) for name in names}
+        asked = {name: script_rules.said(rule[name], facts) for name in names}
         made = self._session.try_to("request_task", **asked, message_id=message["message_id"])
         task = made.get("task") or made
         outcome = {
@@ -131,18 +131,18 @@ class Talk:
         }
         words = rule.get("answer" if made.get("success") else "refused")
         if words:
-            self._respond(message, manners.said(words, {**facts, **outcome}))
+            self._respond(message, script_rules.said(words, {**facts, **outcome}))
 
     def pass_on(self, message: Answer) -> None:
         """What a partner said, where the script says that somebody else is to hear it."""
         conversation = self._conversations.get(message["conversation_id"]) or {}
-        found = manners.rule_for(self.script["conversations"], "about", str(conversation.get("purpose") or ""))
+        found = script_rules.rule_for(self.script["conversations"], "about", str(conversation.get("purpose") or ""))
         if found is not None and found[0].get("tell"):
             self._tell(found[0]["tell"], {**self._facts_in(conversation), **self._facts_of(message), **found[1]})
 
     def _tell(self, rule: Rule, facts: Facts) -> None:
-        target = manners.said(rule["target_agent_id"], facts)
-        self.write("send_message", manners.said(rule["text"], facts), target_agent_id=target)
+        target = script_rules.said(rule["target_agent_id"], facts)
+        self.write("send_message", script_rules.said(rule["text"], facts), target_agent_id=target)
 
     def _respond(self, message: Answer, text: str) -> Answer:
         return self.write("respond_chat", text, message_id=message["message_id"])
@@ -160,17 +160,19 @@ class Talk:
 
     def take_on(self, delegation: Answer, given: Answer) -> None:
         purpose = str(delegation.get("purpose") or "")
-        found = manners.rule_for(self.script["delegations"], "about", purpose)
+        found = script_rules.rule_for(self.script["delegations"], "about", purpose)
         rule, groups = found or ({}, {})
         facts = {**self._facts_for(delegation), **groups}
         if rule.get("fail"):
-            self._report(delegation["delegation_id"], manners.said(rule["fail"], facts), success=False)
+            self._report(delegation["delegation_id"], script_rules.said(rule["fail"], facts), success=False)
         elif delegation.get("target_kind") == "human":
-            text = manners.said(rule["say"], facts) if rule else purpose
+            text = script_rules.said(rule["say"], facts) if rule else purpose
             self._say_to_person(delegation, text, given, wait=bool(rule.get("await_answer")))
         elif not delegation.get("conversation_id"):
-            text = manners.said(rule["say"], facts) if rule else purpose
-            self._begin_for_task(delegation, manners.opening(self.script, purpose, facts) if text == purpose else text)
+            text = script_rules.said(rule["say"], facts) if rule else purpose
+            self._begin_for_task(
+                delegation, script_rules.opening(self.script, purpose, facts) if text == purpose else text
+            )
 
     def _say_to_person(self, delegation: Answer, text: str, given: Answer, *, wait: bool) -> None:
         """Once: a delegation that is handed out again may have been said already."""
@@ -202,7 +204,7 @@ class Talk:
             delegation["target_agent_id"],
             text,
             purpose,
-            manners.turns_for(self.script, purpose, self._facts_for(delegation)),
+            script_rules.turns_for(self.script, purpose, self._facts_for(delegation)),
             delegation_id=delegation["delegation_id"],
         )
         if answer.get("success") and answer.get("created") is False:
@@ -230,13 +232,13 @@ class Talk:
 
     def _begin_for(self, rule: Rule, message: Answer, facts: Facts) -> bool:
         """A conversation that a person wants, who is told at its end; where it cannot be begun, now."""
-        about = manners.said(rule["about"], facts)
-        text = manners.said(rule["opening"], facts) if rule.get("opening") else ""
+        about = script_rules.said(rule["about"], facts)
+        text = script_rules.said(rule["opening"], facts) if rule.get("opening") else ""
         answer = self._begin(
-            manners.said(rule["target_agent_id"], facts),
-            text or manners.opening(self.script, about, facts),
-            manners.asked(about, self._session.agent_id, message["from_agent_id"]),
-            manners.turns_for(self.script, about, facts, rule.get("rounds")),
+            script_rules.said(rule["target_agent_id"], facts),
+            text or script_rules.opening(self.script, about, facts),
+            script_rules.asked(about, self._session.agent_id, message["from_agent_id"]),
+            script_rules.turns_for(self.script, about, facts, rule.get("rounds")),
         )
         if not answer.get("success"):
             self._respond(message, f"I could not begin that conversation: {answer.get('message')}")
@@ -259,7 +261,7 @@ class Talk:
     def move(self, conversation: Answer) -> Move:
         heard = self._heard.get(conversation["conversation_id"], "")
         standing = Standing(str(conversation.get("purpose") or ""), int(conversation.get("turns") or 0), heard)
-        return manners.move(self.script, standing, self._facts_in(conversation))
+        return script_rules.move(self.script, standing, self._facts_in(conversation))
 
     def speak(self, conversation_id: str, text: str) -> Answer:
         say(f"-> {text}")
@@ -282,14 +284,14 @@ class Talk:
         if known.get("delegation_id"):
             self._report_end(known, outcome)
         elif (asked := self._who_asked(known)) is not None and asked.report:
-            text = manners.said(asked.report, {**asked.facts, **outcome})
+            text = script_rules.said(asked.report, {**asked.facts, **outcome})
             self.write("send_message", text, target_agent_id=asked.person_id)
         for delegation in self._postponed.pop(conversation_id, ()):
             self.take_on(delegation, {})
 
     def _report_end(self, known: Answer, outcome: Facts) -> None:
-        found = manners.rule_for(self.script["delegations"], "about", str(known.get("purpose") or ""))
-        words = manners.said(found[0]["result"], {**outcome, **found[1]}) if found else str(outcome["last"])
+        found = script_rules.rule_for(self.script["delegations"], "about", str(known.get("purpose") or ""))
+        words = script_rules.said(found[0]["result"], {**outcome, **found[1]}) if found else str(outcome["last"])
         nothing_said = f"The conversation with {outcome['partner']} has ended: {outcome['reason']}."
         success = outcome["reason"] not in CAME_TO_NOTHING and int(known.get("turns") or 0) > 1
         self._report(known["delegation_id"], words or str(outcome["summary"]) or nothing_said, success=success)
@@ -297,7 +299,7 @@ class Talk:
     def _who_asked(self, known: Answer) -> Asked | None:
         """As this process remembers it; one started anew finds the person in the purpose."""
         asked = self._asked.pop(known["conversation_id"], None)
-        person_id = manners.who_asked(str(known.get("purpose") or ""), self._session.agent_id)
+        person_id = script_rules.who_asked(str(known.get("purpose") or ""), self._session.agent_id)
         if asked is not None or person_id is None:
             return asked
         started = [each["start"] for each in self.script["answers"] if each.get("start")]

@@ -10,10 +10,10 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from toryo.coordinator.runners.managing import Manager
-from toryo.coordinator.runners.session import Answer, Handler, Session, common, follow, main
-from toryo.coordinator.runners.working import Worker
-from toryo.coordinator.runners.written import given
+from toryo.agents.playbook_manager import Manager
+from toryo.agents.playbook_worker import Worker
+from toryo.agents.session import Answer, Handler, Session, common, follow, main
+from toryo.agents.specs import given
 
 OTHERWISE = "I am {{agent_name}}, an agent without a model: I follow a written plan, and cannot talk. Give me a task."
 
@@ -32,10 +32,10 @@ def work(session: Session, playbook: Mapping[str, Any], environ: Mapping[str, st
 
     def chat() -> dict[str, Handler]:
         """Imported only here: who works on tasks shall not pay for it."""
-        from toryo.coordinator.runners import manners
-        from toryo.coordinator.runners.talking import Talk
+        from toryo.agents import script_rules
+        from toryo.agents.chat_session import Talk
 
-        return Talk(session, manners.plain(OTHERWISE)).handlers()
+        return Talk(session, script_rules.plain(OTHERWISE)).handlers()
 
     handlers["get_task"] = fetch_task
     follow(session, handlers, chat)
@@ -43,9 +43,9 @@ def work(session: Session, playbook: Mapping[str, Any], environ: Mapping[str, st
 
 def _checked(text: str, source: str) -> dict[str, Any]:
     """Imported only for what a person wrote: checking costs more than all the rest of a start."""
-    from toryo.coordinator import documents, playbooks
+    from toryo.agents import documents, playbook_format
 
-    return playbooks.parse(documents.read(text, source))
+    return playbook_format.parse(documents.read(text, source))
 
 
 if __name__ == "__main__":

@@ -12,10 +12,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from toryo.coordinator.runners import delegating, shell
-from toryo.coordinator.runners.commands import Unfit
-from toryo.coordinator.runners.delegating import Delegating
-from toryo.coordinator.runners.session import (
+from toryo.agents import delegations, shell
+from toryo.agents.delegations import Delegating
+from toryo.agents.session import (
     Answer,
     Handler,
     Session,
@@ -26,6 +25,7 @@ from toryo.coordinator.runners.session import (
     say,
     working_directory,
 )
+from toryo.agents.templates import Unfit
 
 RUNS_AT_MOST = 2
 """Once, and once more where an acceptance check failed: the same command again rarely mends more than that."""
@@ -62,16 +62,16 @@ class CommandRunner:
 
     def chat(self) -> dict[str, Handler]:
         """Imported only here: who works on tasks, as nearly all do, shall not pay for it."""
-        from toryo.coordinator.runners import manners
-        from toryo.coordinator.runners.talking import Talk
+        from toryo.agents import script_rules
+        from toryo.agents.chat_session import Talk
 
-        return Talk(self._session, manners.plain(OTHERWISE)).handlers()
+        return Talk(self._session, script_rules.plain(OTHERWISE)).handlers()
 
     def job(self) -> Job:
         """Raises Unfit."""
         context = self._session.task.get("context")
         context = context if isinstance(context, Mapping) else {}
-        return Job(context.get("command"), context, delegating.wanted_by(context))
+        return Job(context.get("command"), context, delegations.wanted_by(context))
 
     def execute(self, step: Answer) -> Answer:
         try:

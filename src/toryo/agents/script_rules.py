@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toryo.coordinator.runners.commands import VARIABLE
-from toryo.coordinator.runners.plays import fits
+from toryo.agents.plans import fits
+from toryo.agents.templates import VARIABLE
 
 Rule = Mapping[str, Any]
 Facts = Mapping[str, Any]

@@ -21,12 +21,12 @@ tasks:
 subtasks for the same list depend on each other thing by thing, others on all of them.
 
 A condition speaks of how another subtask ended (`status`, `result`, `summary_matches`) or of a variable (`equals`,
-`not_equals`, `matches`). What follows from it stands in `runners/conditions.py`.
+`not_equals`, `matches`). What follows from it stands in `conditions.py`.
 
-In a command (`run`, `context.command`, a `command` of `acceptance`) a value is data: see `runners/commands.py`.
+In a command (`run`, `context.command`, a `command` of `acceptance`) a value is data: see `templates.py`.
 
 `{{…}}` names: `title`, `description`, `task_id`, `context.KEY` of the task at hand, groups of the pattern, `variables`.
-How a plan is chosen and filled in stands in `runners/plays.py`.
+How a plan is chosen and filled in stands in `plans.py`.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from toryo.coordinator import documents
-from toryo.coordinator.documents import Document, Mistake, Mistakes
-from toryo.coordinator.runners.commands import VARIABLE
-from toryo.coordinator.runners.plays import FACTS, LONGEST_PATTERN, compiled
+from toryo.agents import documents
+from toryo.agents.documents import Document, Mistake, Mistakes
+from toryo.agents.plans import FACTS, LONGEST_PATTERN, compiled
+from toryo.agents.templates import VARIABLE
 
 __all__ = ["Mistakes", "Playbook", "given", "parse"]
 

@@ -9,15 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from toryo.coordinator import files
-from toryo.coordinator.runners.session import say
+from toryo import files
+from toryo.agents.session import say
 
 WRONG_CONFIGURATION = 78
 
 
 def given(kind: str, parse: Callable[[str, str], dict[str, Any]]) -> dict[str, Any]:
     """The document of `--file`; ends the process where it has mistakes, before it has signed in."""
-    arguments = argparse.ArgumentParser(prog=f"toryo.coordinator.runners.{kind}")
+    arguments = argparse.ArgumentParser(prog=f"toryo.agents.{kind}")
     arguments.add_argument("--file", type=Path, required=True, help=f"the {kind}: YAML, or JSON as checked before")
     try:
         return _read(arguments.parse_args().file, parse)

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toryo.coordinator.runners import commands, conditions
-from toryo.coordinator.runners.commands import VARIABLE, Unfit
-from toryo.coordinator.runners.conditions import Condition
+from toryo.agents import conditions, templates
+from toryo.agents.conditions import Condition
+from toryo.agents.templates import VARIABLE, Unfit
 
 LONGEST_PATTERN = 1000
 """Characters of a regular expression: compiling a long one takes a Coordinator's time."""
@@ -169,12 +169,12 @@ def _step(raw: Mapping[str, Any], retry: int, variables: Mapping[str, Any], made
 
 def _fill_commands(subtask: dict[str, Any], raw: Mapping[str, Any], variables: Mapping[str, Any]) -> None:
     """Commands are filled in their own way: as texts they would be the value's, not the plan's."""
-    for path, command in commands.within(raw):
+    for path, command in templates.within(raw):
         at: Any = subtask
         for part in path[:-1]:
             at = at[part]
         try:
-            at[path[-1]] = commands.filled(command, lambda name: _value(name, variables))
+            at[path[-1]] = templates.filled(command, lambda name: _value(name, variables))
         except Unfit as wrong:
             raise NoPlan(f"{'.'.join(map(str, path))} of {raw['id']}: {wrong}") from None
 

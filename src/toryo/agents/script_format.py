@@ -20,7 +20,7 @@ behave: [endless]                           # as badly as a test needs it
 ```
 
 `{{…}}` names the groups of the pattern, and what is known where it stands (`KNOWN`). Who says it stands in
-`runners/talking.py`, what is said in `runners/manners.py`, bad behaviour in `runners/misbehaving.py`.
+`chat_session.py`, what is said in `script_rules.py`, bad behaviour in `misbehaviour.py`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from toryo.coordinator import documents
-from toryo.coordinator.documents import Document, Mistake, Mistakes
-from toryo.coordinator.runners.commands import VARIABLE
-from toryo.coordinator.runners.plays import FACTS, LONGEST_PATTERN, compiled
+from toryo.agents import documents
+from toryo.agents.documents import Document, Mistake, Mistakes
+from toryo.agents.plans import FACTS, LONGEST_PATTERN, compiled
+from toryo.agents.templates import VARIABLE
 
 __all__ = ["KNOWN", "Mistakes", "Script", "given", "parse"]
 
@@ -174,7 +174,7 @@ class Task(Section):
 
 
 class Behaviour(Section):
-    """How an agent does not behave; see `runners/misbehaving.py`."""
+    """How an agent does not behave; see `misbehaviour.py`."""
 
     rude: bool = False
     silent: bool = False

@@ -8,11 +8,11 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from toryo.coordinator.runners import commands, manners, plays
-from toryo.coordinator.runners.command import CommandRunner, Job
-from toryo.coordinator.runners.misbehaving import Misbehaving
-from toryo.coordinator.runners.session import Handler, Session, main
-from toryo.coordinator.runners.written import given
+from toryo.agents import plans, script_rules, templates
+from toryo.agents.command import CommandRunner, Job
+from toryo.agents.misbehaviour import Misbehaving
+from toryo.agents.session import Handler, Session, main
+from toryo.agents.specs import given
 
 
 class ScriptRunner(CommandRunner):
@@ -28,9 +28,9 @@ class ScriptRunner(CommandRunner):
         job, task = super().job(), self._session.task
         title = str(task.get("title") or "")
         for rule in self._script["tasks"]:
-            groups = plays.fits(rule["match"], title)
+            groups = plans.fits(rule["match"], title)
             if groups is not None:
-                known = {name: task.get(name) for name in plays.FACTS} | {"context": job.context} | self._who()
+                known = {name: task.get(name) for name in plans.FACTS} | {"context": job.context} | self._who()
                 wanted = [_filled(each, {**known, **groups}) for each in rule["delegate"]]
                 return Job(
                     _command(rule["run"], {**known, **groups}) or job.command, job.context, [*job.wanted, *wanted]
@@ -43,12 +43,12 @@ class ScriptRunner(CommandRunner):
 
 
 def _command(template: Any, facts: Mapping[str, Any]) -> Any:
-    return None if template is None else commands.filled(template, lambda name: manners.value(name, facts))
+    return None if template is None else templates.filled(template, lambda name: script_rules.value(name, facts))
 
 
 def _filled(value: Any, facts: Mapping[str, Any]) -> Any:
     if isinstance(value, str):
-        return manners.said(value, facts)
+        return script_rules.said(value, facts)
     if isinstance(value, Mapping):
         return {key: _filled(each, facts) for key, each in value.items()}
     return [_filled(each, facts) for each in value] if isinstance(value, list) else value
@@ -56,9 +56,9 @@ def _filled(value: Any, facts: Mapping[str, Any]) -> Any:
 
 def _checked(text: str, source: str) -> dict[str, Any]:
     """Imported only for what a person wrote: checking costs more than all the rest of a start."""
-    from toryo.coordinator import documents, scripts
+    from toryo.agents import documents, script_format
 
-    return scripts.parse(documents.read(text, source))
+    return script_format.parse(documents.read(text, source))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,36 @@
+"""The names under which a program of ours finds in its environment who it is, and where Toryo and Python are."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+LAUNCH_ID = "TORYO_LAUNCH_ID"
+CREDENTIAL = "TORYO_LAUNCH_CREDENTIAL"
+PASSKEY = "AGENT_PASSKEY"
+SERVER_URL = "TORYO_SERVER_URL"
+PURPOSE = "TORYO_PURPOSE"
+COORDINATOR_ID = "TORYO_COORDINATOR_ID"
+COORDINATOR_PID = "TORYO_COORDINATOR_PID"
+PROVIDER = "TORYO_PROVIDER"
+PROGRAM_SESSION = "TORYO_PROGRAM_SESSION"
+"""What the session that it goes on with had used before, if it does: a later Coordinator counts from there."""
+WORKTREE = "TORYO_WORKTREE"
+"""Where the launch's git worktree is, if it has one."""
+CHECK_ID = "TORYO_CHECK_ID"
+"""By these a later Coordinator on this machine recognises what its predecessor left behind."""
+
+
+def own_python_path() -> dict[str, str]:
+    """Lets `python -m toryo…` find this very Toryo when it runs from a source checkout instead of an installation, and
+    Python its libraries where it needs to be told."""
+    import toryo
+
+    root = str(Path(toryo.__file__).resolve().parents[1])
+    installed = any(root == str(Path(each).resolve()) for each in sys.path if each.endswith("-packages"))
+    libraries = {name: os.environ[name] for name in _LIBRARIES if name in os.environ}
+    return libraries if installed else {**libraries, "PYTHONPATH": root}
+
+
+_LIBRARIES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
