@@ -21,8 +21,8 @@ from pathlib import Path
 
 import structlog
 
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Office
-from toryo.operations.calls.permissions import Credentials
 from toryo.operations.people.credentials import bootstrap
 from toryo.settings import Settings
 from toryo.storage.opening import open_database, upgrade

@@ -36,8 +36,8 @@ from psycopg.conninfo import conninfo_to_dict
 
 from toryo.client import AsyncClient, Client
 from toryo.domain import chat
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Office
-from toryo.operations.calls.permissions import Credentials
 from toryo.operations.people.credentials import bootstrap
 from toryo.settings import ChatSettings, GuardSettings, Settings
 from toryo.storage import chat as stored

@@ -18,8 +18,8 @@ from pathlib import Path
 import structlog
 
 from toryo.domain.tasks import Wait
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Office
-from toryo.operations.calls.permissions import Credentials
 from toryo.operations.people.credentials import bootstrap
 from toryo.settings import Settings
 from toryo.storage.engine.database import Connection, Database

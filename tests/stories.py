@@ -26,10 +26,10 @@ from toryo.domain.errors import Code
 from toryo.domain.times import SECOND, iso
 from toryo.housekeeping.runner import CHORES
 from toryo.operations.calls import call_log
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation, catalogue
 from toryo.operations.calls.dispatch import Office, Outcome
 from toryo.operations.calls.identity import digest
-from toryo.operations.calls.permissions import Credentials
 from toryo.operations.people.credentials import bootstrap
 from toryo.settings import Settings
 from toryo.storage import schema

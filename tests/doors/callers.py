@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from tests.stories import COORDINATOR_TOKEN, OWNER_TOKEN, Process, World
-from toryo.operations.calls.permissions import Credentials, Grant
+from toryo.operations.calls.callers import Credentials
+from toryo.operations.calls.grants import Grant
 
 
 class Right(StrEnum):

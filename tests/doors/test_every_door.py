@@ -26,8 +26,9 @@ from tests.stories import OWNER_TOKEN, World, empty
 from tests.transports.wires import Wire, bridged, posting
 from toryo.bus.in_process import InProcessBus
 from toryo.operations.calls import catalogue as declared
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Available, Operation, Parameters, Route, catalogue
-from toryo.operations.calls.permissions import Credentials, Door, Grant
+from toryo.operations.calls.grants import Door, Grant
 from toryo.server import listening, rest
 from toryo.server.addresses import KINDS
 from toryo.server.edge import Edge

@@ -17,9 +17,11 @@ from tests.doors.test_every_door import PATIENT
 from tests.stories import World, empty
 from toryo.domain.errors import Refusal
 from toryo.first_words import FIXED
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation, catalogue, tools
+from toryo.operations.calls.grants import Door
 from toryo.operations.calls.identity import identify
-from toryo.operations.calls.permissions import Credentials, Door, allowed
+from toryo.operations.calls.permissions import allowed
 from toryo.server import openapi, rest
 from toryo.server.sdk import INSTRUCTIONS
 from toryo.settings import Settings

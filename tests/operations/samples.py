@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.stories import Answer, Caller, Process, World
 from toryo.operations.calls.catalogue import Operation, catalogue
-from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.grants import Grant
 from toryo.settings import GuardSettings, Settings
 from toryo.storage.schema import metadata
 

@@ -11,8 +11,9 @@ import pytest
 
 from tests.operations.samples import Cast, cast
 from tests.stories import Answer, Caller, Process, World
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation
-from toryo.operations.calls.permissions import Credentials, Grant
+from toryo.operations.calls.grants import Grant
 from toryo.server.sdk import tool
 
 TOKENS_OF_A_WORKER = 1_950

@@ -20,8 +20,9 @@ from tests.operations.samples import (
     untouched,
 )
 from tests.stories import Answer, Caller, Coordinator, Process, World
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation, Parameters, catalogue
-from toryo.operations.calls.permissions import Credentials, Grant
+from toryo.operations.calls.grants import Grant
 from toryo.storage.engine.database import Database
 
 

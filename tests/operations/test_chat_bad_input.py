@@ -10,7 +10,7 @@ import pytest
 from tests.operations.samples import PATIENT, all_operations, untouched
 from tests.stories import Answer, Process, World
 from toryo.domain import chat
-from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.grants import Grant
 from toryo.storage.engine.database import Database
 
 TOO_LONG = "x" * (chat.LONGEST + 1)

@@ -11,9 +11,10 @@ from pydantic import BaseModel, ValidationError
 
 from toryo.domain.errors import Code
 from toryo.operations.calls import masking, validation
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import MOST_NAMES, Operation, Parameters, catalogue
 from toryo.operations.calls.dispatch import Office
-from toryo.operations.calls.permissions import Credentials, Door, Grant
+from toryo.operations.calls.grants import Door, Grant
 from toryo.settings import Settings
 from toryo.storage.errors import DatabaseUnavailable
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.stories import Answer, World
 from toryo import demo_team
-from toryo.operations.calls.permissions import Credentials
+from toryo.operations.calls.callers import Credentials
 from toryo.settings import Settings
 from toryo.storage.engine.database import Database
 

@@ -11,7 +11,7 @@ import pytest
 from tests.stories import Answer, Caller, World
 from toryo.domain.people import LOCKED_FOR, SIGN_IN_LIVES, TRIES, TRIES_OF_ADDRESS
 from toryo.domain.times import DAY, SECOND
-from toryo.operations.calls.permissions import Credentials
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.people import passwords
 from toryo.settings import AuthSettings, Settings
 from toryo.storage.engine.database import Database

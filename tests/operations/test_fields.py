@@ -12,7 +12,7 @@ from tests.stories import World
 from toryo.domain.errors import Code
 from toryo.operations.calls import fields
 from toryo.operations.calls.catalogue import Parameters, catalogue
-from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.grants import Grant
 
 PROSE = {
     *(

@@ -16,7 +16,7 @@ import pytest
 from tests.operations.samples import PATIENT, Cast, all_operations, cast, kept, keyed, sample, talk, value
 from tests.stories import Answer, Caller, World
 from toryo.operations.calls.catalogue import Operation
-from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.grants import Grant
 from toryo.storage.engine.database import Database
 
 NAMES = re.compile(r"(^|_)ids?$")

@@ -21,8 +21,8 @@ from tests.invariants import hold
 from tests.obedience import crew_works
 from tests.operations.samples import PATIENT
 from tests.stories import Answer, Caller, Process, World, seeds
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Outcome
-from toryo.operations.calls.permissions import Credentials
 from toryo.settings import Settings
 from toryo.storage.engine.database import Database
 from toryo.storage.schema import conversations

@@ -14,7 +14,8 @@ from tests.invariants import hold
 from tests.stories import Answer, Caller, World
 from toryo.domain.errors import Code
 from toryo.domain.times import HOUR, SECOND
-from toryo.operations.calls.permissions import Credentials, Door
+from toryo.operations.calls.callers import Credentials
+from toryo.operations.calls.grants import Door
 from toryo.settings import AuthSettings, Settings
 from toryo.storage import schema
 from toryo.storage.engine.database import Database

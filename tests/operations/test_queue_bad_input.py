@@ -11,8 +11,9 @@ from tests.operations.samples import cast as cast_of
 from tests.operations.samples import kept, sample, untouched
 from tests.operations.test_queue import claimed, filed, key, poller
 from tests.stories import Answer, Caller, World
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import catalogue
-from toryo.operations.calls.permissions import KEYED, Credentials
+from toryo.operations.calls.grants import KEYED
 from toryo.settings import AuthSettings, Settings
 from toryo.storage.engine.database import Database
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from tests.stories import Caller, World, hold_to_promise
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.dispatch import Outcome
 from toryo.operations.calls.idempotency import SECRETS, applies
-from toryo.operations.calls.permissions import Credentials
 from toryo.storage import schema
 
 

@@ -18,8 +18,8 @@ from tests.stories import Caller, World
 from toryo.domain.people import OWNER
 from toryo.domain.times import DAY, SECOND, iso
 from toryo.operations.calls.call import RIGHTS
+from toryo.operations.calls.callers import SERVER_ITSELF, Credentials
 from toryo.operations.calls.catalogue import catalogue
-from toryo.operations.calls.permissions import SERVER_ITSELF, Credentials
 from toryo.operations.people import credentials, passwords
 from toryo.operations.people.credentials import bootstrap
 from toryo.settings import AuthSettings, Settings

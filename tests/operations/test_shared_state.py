@@ -11,8 +11,9 @@ from tests.operations.test_queue import claimed, filed, key, poller
 from tests.postgres_proxy import redis_proxy
 from tests.stories import World
 from toryo.domain.errors import Code
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Outcome
-from toryo.operations.calls.permissions import Credentials, Door
+from toryo.operations.calls.grants import Door
 from toryo.storage.redis_shared import RedisState
 
 

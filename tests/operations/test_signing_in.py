@@ -8,7 +8,7 @@ import pytest
 
 from tests.pitfalls.kit import log_lines
 from tests.stories import Answer, Caller, World
-from toryo.operations.calls.permissions import Credentials
+from toryo.operations.calls.callers import Credentials
 
 
 def by_hand(world: World, agent_id: str = "w1", **more: str) -> Answer:

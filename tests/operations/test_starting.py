@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.stories import COORDINATOR_TOKEN, Answer, Caller, World
-from toryo.operations.calls.permissions import Credentials
+from toryo.operations.calls.callers import Credentials
 from toryo.storage.opening import open_database, upgrade
 
 ASKERS = 50

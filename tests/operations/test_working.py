@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from tests.stories import World
 from toryo.operations.calls import call_log
-from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.grants import Grant
 
 
 @pytest.fixture

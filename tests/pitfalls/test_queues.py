@@ -12,7 +12,7 @@ from tests.invariants import hold
 from tests.operations.test_queue import claimed, filed, key, poller
 from tests.stories import Caller, World
 from toryo.operations.calls.catalogue import catalogue
-from toryo.operations.calls.permissions import KEYED
+from toryo.operations.calls.grants import KEYED
 from toryo.storage.opening import open_database, upgrade
 
 

@@ -23,8 +23,10 @@ from toryo.domain.errors import Refusal
 from toryo.domain.launches import Purpose
 from toryo.domain.queue import ApiKey
 from toryo.first_words import FIXED, first_words
+from toryo.operations.calls.callers import Caller, Kind, Login
 from toryo.operations.calls.catalogue import Operation, catalogue
-from toryo.operations.calls.permissions import Caller, Grant, Kind, Login, allowed, refuse
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.permissions import allowed, refuse
 from toryo.server import app
 from toryo.server.app import Running
 from toryo.settings import Settings

@@ -10,7 +10,7 @@ from tests.seeds.examples import like, takes
 from tests.stories import Answer, Caller, Process, World
 from toryo.domain.errors import Code
 from toryo.operations.calls.catalogue import catalogue
-from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.grants import Grant
 from toryo.storage import schema
 
 PURPOSE = "6往復しりとりをしてほしい。最初は「りんご」で。"

@@ -16,9 +16,10 @@ from pydantic import Field, ValidationError
 from toryo.bus.bus import Subscription, Subscriptions
 from toryo.bus.in_process import InProcessBus
 from toryo.domain.errors import Code, Refusal
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Later, NoParameters, Operation, Parameters, Route
 from toryo.operations.calls.dispatch import Outcome
-from toryo.operations.calls.permissions import Credentials, Door, Grant
+from toryo.operations.calls.grants import Door, Grant
 
 Answer = dict[str, Any]
 

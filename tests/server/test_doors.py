@@ -16,8 +16,8 @@ import orjson
 import pytest
 
 from tests.server.http import PLAIN, call
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation, catalogue
-from toryo.operations.calls.permissions import Credentials
 from toryo.server import app, rest
 from toryo.server.app import Running
 from toryo.server.pages import STATIC

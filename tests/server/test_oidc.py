@@ -12,7 +12,7 @@ import jwt
 import pytest
 
 from tests.server.identity_provider import CLIENT, SECRET, Provider, key
-from toryo.operations.calls.permissions import Credentials
+from toryo.operations.calls.callers import Credentials
 from toryo.server import app, provider
 from toryo.server.app import Running
 from toryo.settings import AuthSettings, Settings

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from toryo.operations.calls.permissions import Credentials
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.rate_limits import BURST, EVERY_SECONDS, Pace
 from toryo.server import app
 from toryo.server.app import Running

@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 import pytest
 
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Outcome
-from toryo.operations.calls.permissions import Credentials
 from toryo.server import following, streams
 from toryo.server.streams import SESSION, Session, Streams, Subscribed
 

@@ -11,7 +11,8 @@ import pytest
 from tests.server.fakes import FakeOffice, ObservedBus
 from tests.server.http import LIMIT, Exchange, call, edge, exchange
 from toryo.operations.calls.call import RIGHTS
-from toryo.operations.calls.permissions import Credentials, Door
+from toryo.operations.calls.callers import Credentials
+from toryo.operations.calls.grants import Door
 from toryo.server import clock, waiting
 from toryo.server.waiting import Waiting, patience
 

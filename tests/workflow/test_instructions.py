@@ -22,8 +22,8 @@ from toryo.domain.agents import Role
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Language
 from toryo.operations.calls import permissions, toolsets
+from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.catalogue import Available, Operation, catalogue, tools
-from toryo.operations.calls.permissions import Caller, Kind
 from toryo.workflow import chat, manager, next_action, worker
 from toryo.workflow.instructions import TOOLS, en, ja, key_of, words
 from toryo.workflow.step import Step

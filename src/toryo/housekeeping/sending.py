@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import Protocol
 
 import structlog
 
 from toryo.domain.notices import Channel, Notice
-from toryo.domain.times import Millis
 from toryo.housekeeping import notices
+from toryo.housekeeping.delivery import Sender, Undelivered
 from toryo.operations.calls.dispatch import Office
 from toryo.settings import NoticeSettings
 from toryo.storage.engine.database import Connection
@@ -24,18 +23,6 @@ LOOKS_EVERY = 5.0
 """Seconds between looks at what is due."""
 
 _log = structlog.get_logger("toryo.notices")
-
-
-class Undelivered(Exception):
-    """It could not be sent; `str()` says why, without any secret."""
-
-
-class Sender(Protocol):
-    """One way out. `send` answers when the other side has taken it; raises Undelivered."""
-
-    def send(self, notice: Notice, now: Millis) -> None: ...
-
-    def close(self) -> None: ...
 
 
 def senders(settings: NoticeSettings) -> dict[Channel, Sender]:

@@ -16,8 +16,9 @@ from toryo.bus.bus import Bus
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.wording import say
+from toryo.operations.calls.callers import SERVER_ITSELF, Credentials
 from toryo.operations.calls.catalogue import Operation
-from toryo.operations.calls.permissions import SERVER_ITSELF, Credentials, Door
+from toryo.operations.calls.grants import Door
 from toryo.operations.calls.rate_limits import Pace
 from toryo.server import bodies, clock, languages, oidc, rest
 from toryo.server.bodies import Message, Receive, Scope, Send

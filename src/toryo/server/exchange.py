@@ -6,7 +6,7 @@ from typing import Any
 
 from mcp.server.context import ServerRequestContext
 
-from toryo.operations.calls.permissions import Credentials
+from toryo.operations.calls.callers import Credentials
 from toryo.server import identity
 from toryo.server.bodies import Scope
 

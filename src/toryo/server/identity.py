@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from toryo.operations.calls.permissions import Credentials
+from toryo.operations.calls.callers import Credentials
 
 _TRACEPARENT = re.compile(rb"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 _CORRELATION = re.compile(rb"[\x21-\x7e]{1,128}")

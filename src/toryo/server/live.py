@@ -13,7 +13,8 @@ from typing import Any
 import orjson
 
 from toryo.domain.errors import Code, Refusal
-from toryo.operations.calls.permissions import Credentials, Door
+from toryo.operations.calls.callers import Credentials
+from toryo.operations.calls.grants import Door
 from toryo.server import errors
 from toryo.server.bodies import Leaving, Receive, Send
 from toryo.server.waiting import Waiting

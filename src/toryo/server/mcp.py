@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import orjson
 
 from toryo.domain.errors import Code
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.dispatch import Outcome
-from toryo.operations.calls.permissions import Credentials, Door
+from toryo.operations.calls.grants import Door
 from toryo.server import bodies, identity, plain, progress, results, streams
 from toryo.server.bodies import Leaving, Receive, Scope, Send
 from toryo.server.streams import Streams

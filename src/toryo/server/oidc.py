@@ -16,7 +16,8 @@ import structlog
 
 from toryo.domain import people
 from toryo.domain.times import SECOND
-from toryo.operations.calls.permissions import SERVER_ITSELF, Credentials, Door
+from toryo.operations.calls.callers import SERVER_ITSELF, Credentials
+from toryo.operations.calls.grants import Door
 from toryo.server import bodies, errors, identity
 from toryo.server.bodies import Scope, Send
 from toryo.server.departing import Departure

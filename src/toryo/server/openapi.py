@@ -8,8 +8,8 @@ from typing import Any
 
 import toryo
 from toryo.operations.calls.catalogue import Operation, Route
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.idempotency import applies
-from toryo.operations.calls.permissions import Grant
 
 Schema = dict[str, Any]
 

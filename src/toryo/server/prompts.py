@@ -8,9 +8,10 @@ import mcp_types as types
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation, catalogue
 from toryo.operations.calls.dispatch import Outcome
-from toryo.operations.calls.permissions import Credentials, Door
+from toryo.operations.calls.grants import Door
 from toryo.operations.overview.prompts import PROMPTS
 from toryo.server import refusals
 from toryo.server.exchange import Context, credentials_of

@@ -15,8 +15,9 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Outcome
-from toryo.operations.calls.permissions import Credentials, Door
+from toryo.operations.calls.grants import Door
 from toryo.server import addresses, following, refusals
 from toryo.server.exchange import Context, credentials_of, headers_of
 from toryo.server.following import Read

@@ -18,8 +18,9 @@ import orjson
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Language
 from toryo.domain.wording import say
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation
-from toryo.operations.calls.permissions import Credentials, Door, Grant
+from toryo.operations.calls.grants import Door, Grant
 from toryo.server import bodies, errors, identity, languages, live, openapi, readme
 from toryo.server.bodies import Leaving, Receive, Scope, Send
 from toryo.server.waiting import Waiting

@@ -19,9 +19,10 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 import toryo
 from toryo.domain.errors import Code, Refusal
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.dispatch import Outcome
-from toryo.operations.calls.permissions import Credentials, Door
+from toryo.operations.calls.grants import Door
 from toryo.server import results
 from toryo.server.bodies import Receive, Scope, Send
 from toryo.server.exchange import Context, credentials_of, scope_of

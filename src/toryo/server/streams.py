@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from toryo.operations.calls.permissions import Credentials
+from toryo.operations.calls.callers import Credentials
 from toryo.server import bodies, events, following
 from toryo.server.bodies import Leaving, Message, Receive, Send
 from toryo.server.following import Read

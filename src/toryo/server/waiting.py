@@ -19,9 +19,10 @@ import structlog
 
 from toryo.domain.times import Millis
 from toryo.operations.calls.call import RIGHTS
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Later, Operation
 from toryo.operations.calls.dispatch import Outcome
-from toryo.operations.calls.permissions import Credentials, Door
+from toryo.operations.calls.grants import Door
 from toryo.server import errors
 
 if TYPE_CHECKING:

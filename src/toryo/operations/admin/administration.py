@@ -26,9 +26,9 @@ from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.concurrency import refuse_stale
 from toryo.operations.calls.failed_logins import PASSKEY
 from toryo.operations.calls.fields import Lines
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.identity import digest
 from toryo.operations.calls.pagination import Page, Paged, cut
-from toryo.operations.calls.permissions import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.directory import names as directory_names
 from toryo.operations.directory import rights

@@ -18,8 +18,9 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Project, Status
 from toryo.domain.wording import constant, say
 from toryo.operations.calls.call import Call
+from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import NoParameters, Route, catalogue, operation
-from toryo.operations.calls.permissions import Grant, Login
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.launches import placement
 

@@ -21,8 +21,8 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
 from toryo.operations.calls import reachable
+from toryo.operations.calls.callers import Caller, Kind, Login
 from toryo.operations.calls.context import Context
-from toryo.operations.calls.permissions import Caller, Kind, Login
 from toryo.storage import snapshots
 from toryo.storage.transaction import Transaction
 from toryo.workflow.snapshot import Snapshot
@@ -210,7 +210,9 @@ class Call:
             raise Refusal(
                 Code.AGENT_NOT_FOUND,
                 say("There is no agent {agent_id}.", agent_id=agent_id),
-                reachable.told(self) if self.of_agent else "List the agents for their ids (toryo agent list).",
+                reachable.told(self.tx, self.caller)
+                if self.of_agent
+                else "List the agents for their ids (toryo agent list).",
                 agent_id=agent_id,
             )
         return found

@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from toryo.operations.calls import fields
-from toryo.operations.calls.permissions import Door, Grant
+from toryo.operations.calls.grants import Door, Grant
 
 if TYPE_CHECKING:
     from toryo.operations.calls.call import Call

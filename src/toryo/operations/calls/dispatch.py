@@ -28,10 +28,12 @@ from toryo.domain.times import SECOND, Millis
 from toryo.domain.wording import say
 from toryo.operations.calls import call_log, context, idempotency, session_hooks, toolsets, validation
 from toryo.operations.calls.call import Call
+from toryo.operations.calls.callers import Caller, Credentials, Kind
 from toryo.operations.calls.catalogue import Later, NoParameters, Operation, catalogue
+from toryo.operations.calls.grants import KEYED, Door, Grant
 from toryo.operations.calls.identity import TWO_CALLERS, identify
-from toryo.operations.calls.observers import Observer
-from toryo.operations.calls.permissions import KEYED, Caller, Credentials, Door, Grant, Kind, refuse
+from toryo.operations.calls.observers import Observed, Observer
+from toryo.operations.calls.permissions import refuse
 from toryo.operations.calls.results import Result
 from toryo.settings import Settings
 from toryo.storage.engine.database import Connection, Database
@@ -214,17 +216,25 @@ class Office:
         if done.hints:
             self.publish(done.hints)
         if done.outcome.later is None:
-            seconds = time.perf_counter() - started
-            call_log.write(asked, done, seconds)
+            call = call_log.Finished(
+                asked.operation,
+                asked.arguments,
+                done.caller,
+                done.outcome.result or {},
+                done.outcome.refused,
+                time.perf_counter() - started,
+                asked.credentials.correlation_id,
+                done.events,
+            )
+            call_log.write(call)
             if self.observers:
-                self._tell_observers(asked, done, seconds)
+                self._tell_observers(call_log.observed(call))
         return done.outcome
 
-    def _tell_observers(self, asked: Request, done: Answered, seconds: float) -> None:
-        observed = call_log.observed(asked, done, seconds)
-        for each in self.observers:
+    def _tell_observers(self, observed: Observed) -> None:
+        for observer in self.observers:
             try:
-                each(observed)
+                observer(observed)
             except Exception as error:  # noqa: BLE001 - who measures must not break what is measured
                 call_log.calls.warning("observer_failed", error=str(error))
 

@@ -14,7 +14,7 @@ from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
-from toryo.operations.calls.permissions import SERVER_ITSELF, Caller, Credentials, Kind, Login
+from toryo.operations.calls.callers import SERVER_ITSELF, Caller, Credentials, Kind, Login
 from toryo.storage.transaction import Transaction
 
 COORDINATOR, PERSON, LAUNCH = tokens.COORDINATOR, tokens.PERSON, tokens.LAUNCH

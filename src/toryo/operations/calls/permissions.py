@@ -1,190 +1,19 @@
-"""Who is calling, and what each kind of caller may call: named grants, as data.
+"""What each kind of caller may call: what the grants mean.
 
-A `Caller` is what the presented credential proves, never what an argument claims. `refuse` says why a caller may not
-call an operation and names what to do instead; it is the only place where an operation is refused for who calls it.
+`refuse` says why a caller may not call an operation and names what to do instead; it is the only place where an
+operation is refused for who calls it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from enum import StrEnum
-from typing import TYPE_CHECKING, Final
-
-from toryo.domain.agents import Agent, Role
+from toryo.domain.agents import Role
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.launches import Launch, Purpose
-from toryo.domain.people import AccessToken
+from toryo.domain.launches import Purpose
 from toryo.domain.queue import ApiKey
-from toryo.domain.sessions import Session
 from toryo.domain.wording import say
-
-if TYPE_CHECKING:
-    from toryo.operations.calls.catalogue import Operation
-
-
-ORCHESTRATOR = "orchestrator"
-"""The capability (given by people) whose sessions may file tasks for queues."""
-
-
-class Kind(StrEnum):
-    """What the credential of a call proves."""
-
-    NOBODY = "nobody"
-    COORDINATOR = "coordinator"
-    LAUNCH = "launch"
-    """A launch credential whose process has not signed in (any more)."""
-    SESSION = "session"
-    PERSON = "person"
-    QUEUE = "queue"
-    """An API key: an agent that runs already, or an orchestrator."""
-    SERVER = "server"
-    """The server itself, in the middle of a request that it has judged by other means (an identity provider's)."""
-
-
-class Grant(StrEnum):
-    """One per operation; each names one or more kinds of caller."""
-
-    INTERNAL = "internal"
-    """Only the server's own code, which shows `SERVER_ITSELF`: no client can send that."""
-    OPEN = "open"
-    COORDINATOR = "coordinator"
-    ANY_SESSION = "any_session"
-    TASK_SESSION = "task_session"
-    CHAT_SESSION = "chat_session"
-    MANAGER = "manager"
-    """A manager in a task session (and, for the tools that say so, a worker on its own self-made subtasks)."""
-    LEADING = "leading"
-    """A task session; the operation itself sees to it that workers touch self-made subtasks only."""
-    FILER = "filer"
-    """A task session, or an orchestrator (an API key or a session that may file for queues)."""
-    QUEUE_AGENT = "queue_agent"
-    """An API key, or an orchestrator's session."""
-    SHARER = "sharer"
-    """A session or an API key: whoever works in a project."""
-    REGISTRAR = "registrar"
-    """An API key; without one where the server lets agents of the same machine register themselves."""
-    READER = "reader"
-    """A session or a person: whoever sees a project at all."""
-    PERSON = "person"
-    WRITER = "writer"
-    """A person whose login may change things (not a viewer)."""
-    OWNER = "owner"
-
-
-KEYED = frozenset({Grant.FILER, Grant.QUEUE_AGENT, Grant.SHARER, Grant.REGISTRAR})
-"""Grants whose operations take an API key, as the bearer or as `api_key`."""
-
-
-class Login(StrEnum):
-    """What a person may do: `owner` everything, `member` in the projects they belong to, `viewer` reads."""
-
-    OWNER = "owner"
-    MEMBER = "member"
-    VIEWER = "viewer"
-
-
-class Door(StrEnum):
-    """By which way a call came in. An operation is found only behind the doors that it declares."""
-
-    MCP = "mcp"
-    """`tools/call`, over TCP, the Unix socket and stdio alike."""
-    CONTEXT = "context"
-    """MCP resources and prompts."""
-    REST = "rest"
-    OWN = "own"
-    """The server's own code names the operation; whether it may is still a matter of the grant."""
-
-
-class _ServerItself:
-    """The proof that a call is the server's own. Compared by identity; nothing that arrives by wire can be it."""
-
-    __slots__ = ()
-
-
-SERVER_ITSELF: Final = _ServerItself()
-
-
-@dataclass(frozen=True, slots=True)
-class Credentials:
-    """What a call brings to prove who makes it; any may be missing.
-
-    `bearer` is the token of the `Authorization` header, `session_token` the argument of that name.
-    """
-
-    bearer: str | None = None
-    session_token: str | None = None
-    cookie: str | None = None
-    """What a browser is signed in by: good in its cookie, and nowhere else."""
-    signed_in_before: str | None = None
-    """What a browser that signs in anew has been signed in by: that ends."""
-    correlation_id: str | None = None
-    remote: str | None = None
-    browser: str | None = None
-    """What the caller's program calls itself (`User-Agent`)."""
-    idempotency_key: str | None = None
-    """By which a create that is sent again is known (`Idempotency-Key`)."""
-    proof: _ServerItself | None = None
-    """`SERVER_ITSELF` where the server's own code asks for an internal operation."""
-
-    @property
-    def anonymous(self) -> bool:
-        """Whether nothing was brought that could prove anything."""
-        return not any(getattr(self, name) for name in _PROVING)
-
-
-_PROVING = tuple(
-    each.name
-    for each in fields(Credentials)
-    if each.name not in {"signed_in_before", "correlation_id", "remote", "browser", "idempotency_key"}
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    kind: Kind
-    agent: Agent | None = None
-    session: Session | None = None
-    launch: Launch | None = None
-    login: Login | None = None
-    coordinator_id: str | None = None
-    key: ApiKey | None = None
-    sign_in_id: str | None = None
-    """Of the browser that calls, if it is one."""
-    access_token: AccessToken | None = None
-    """What a person's program showed, if it was one of those that people make."""
-    credential: str | None = None
-    """The token with which whatever was shown was made, in the end: what this caller makes ends with it."""
-
-    @property
-    def project_id(self) -> str | None:
-        if self.session is not None:
-            return self.session.project_id
-        if self.key is not None:
-            return self.key.project_id
-        return self.launch.project_id if self.launch is not None else None
-
-    @property
-    def orchestrates(self) -> bool:
-        """Whether it may file tasks for queues."""
-        if self.key is not None:
-            return self.key.orchestrator
-        return self.session is not None and self.agent is not None and ORCHESTRATOR in self.agent.capabilities
-
-    @property
-    def is_person(self) -> bool:
-        return self.kind is Kind.PERSON
-
-    @property
-    def actor_id(self) -> str:
-        """Who did it, for the event log."""
-        if self.agent is not None:
-            return self.agent.id
-        if self.key is not None:
-            return self.key.agent_id or self.key.id
-        return _SYSTEM_ACTORS.get(self.kind, "system:nobody")
-
-
-_SYSTEM_ACTORS: Final = {Kind.COORDINATOR: "system:coordinator", Kind.SERVER: "system:toryo"}
+from toryo.operations.calls.callers import Caller, Kind, Login
+from toryo.operations.calls.catalogue import Operation
+from toryo.operations.calls.grants import KEYED, Grant
 
 
 def allowed(operation: Operation, caller: Caller) -> bool:

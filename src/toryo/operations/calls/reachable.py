@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from toryo.domain.agents import Agent
-
-if TYPE_CHECKING:
-    from toryo.operations.calls.call import Call
+from toryo.operations.calls.callers import Caller
+from toryo.storage.transaction import Transaction
 
 _NAMED = 20
 
 
-def others(call: Call, project_id: str) -> list[Agent]:
+def others(tx: Transaction, caller: Caller, project_id: str) -> list[Agent]:
     """Whom the caller may write to in a project: its other active members, and the people who own the server."""
-    ids = call.tx.agents.members(project_id)
+    ids = tx.agents.members(project_id)
     place = {each: at for at, each in enumerate(ids)}
-    owners = [each for each in call.tx.agents.owners() if each.id not in place]
-    here = sorted(call.tx.agents.find_all(ids), key=lambda each: place[each.id]) + owners
-    return [each for each in here if each.active and each.id != call.caller.actor_id]
+    owners = [each for each in tx.agents.owners() if each.id not in place]
+    here = sorted(tx.agents.find_all(ids), key=lambda each: place[each.id]) + owners
+    return [each for each in here if each.active and each.id != caller.actor_id]
 
 
-def told(call: Call) -> str:
+def told(tx: Transaction, caller: Caller) -> str:
     """Their ids, for whoever has named somebody who is not there."""
-    here = others(call, call.caller.project_id or "")
+    here = others(tx, caller, caller.project_id or "")
     names = ", ".join(f"{each.id} ({rank(each)})" for each in here[:_NAMED])
     rest = len(here) - _NAMED
-    more = f", and {rest} more{' (list_team)' if call.has_session else ''}" if rest > 0 else ""
+    more = f", and {rest} more{' (list_team)' if caller.session is not None else ''}" if rest > 0 else ""
     return f"Here are: {names}{more}." if names else "Nobody else is here."
 
 

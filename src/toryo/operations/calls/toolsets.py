@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from toryo.domain.agents import Role
 from toryo.domain.launches import Purpose
+from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.catalogue import Audience, Form, Operation, tools
-from toryo.operations.calls.permissions import KEYED, Caller, Grant, Kind, allowed
+from toryo.operations.calls.grants import KEYED, Grant
+from toryo.operations.calls.permissions import allowed
 
 COORDINATOR_TOOLSET, QUEUE_TOOLSET = "coordinator", "queue"
 

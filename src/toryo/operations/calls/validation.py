@@ -13,8 +13,10 @@ from pydantic import BaseModel, ValidationError
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.calls import toolsets
+from toryo.operations.calls.callers import Caller
 from toryo.operations.calls.catalogue import MOST_NAMES, Operation, Parameters, catalogue, tools
-from toryo.operations.calls.permissions import Caller, Door, Grant, allowed, refuse
+from toryo.operations.calls.grants import Door, Grant
+from toryo.operations.calls.permissions import allowed, refuse
 
 _LONGEST_NAME = 100
 _OF_PEOPLE = frozenset({Grant.PERSON, Grant.WRITER, Grant.OWNER})

@@ -15,7 +15,7 @@ from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Later, Parameters, operation
 from toryo.operations.calls.fields import Lines
-from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result, Said
 from toryo.operations.messaging import mailboxes
 from toryo.workflow.instructions import words

@@ -6,7 +6,7 @@ from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.permissions import Login
+from toryo.operations.calls.callers import Login
 
 
 def person(call: Call, as_person: str | None) -> Agent:

@@ -19,10 +19,11 @@ from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import say
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
+from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import Later, Parameters, Route, operation
 from toryo.operations.calls.fields import Lines
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, cut, key_of
-from toryo.operations.calls.permissions import Grant, Login
 from toryo.operations.calls.results import Result
 from toryo.operations.chat import on_behalf
 from toryo.operations.launches import decisions, explanations, placement

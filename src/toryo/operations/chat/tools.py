@@ -16,7 +16,7 @@ from toryo.domain.projects import Language
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Later, Parameters, operation
 from toryo.operations.calls.fields import Lines
-from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Said
 from toryo.operations.messaging import conversations as messaging_conversations
 from toryo.operations.messaging import mailboxes

@@ -11,7 +11,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.wording import say
 from toryo.operations.calls import identity
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.permissions import Login
+from toryo.operations.calls.callers import Login
 
 
 def person(call: Call, person_id: str) -> Agent:

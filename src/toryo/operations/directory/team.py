@@ -10,7 +10,7 @@ from toryo.domain.agents import Agent, superiors
 from toryo.operations.calls import reachable
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Parameters, operation
-from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 
 MOST = 200
@@ -36,7 +36,7 @@ class Team(Result):
 )
 def list_team(call: Call, wanted: ListTeam) -> dict[str, Any]:
     """Who else is here: agents and people you may talk to, or request a task of; who is above or below you."""
-    here = reachable.others(call, call.session.project_id)
+    here = reachable.others(call.tx, call.caller, call.session.project_id)
     found = [each for each in here if wanted.role in (None, reachable.rank(each))]
     above = call.tx.agents.tree()
     shown = [_shown(each, _relation(call.agent.id, each.id, above)) for each in found[:MOST]]

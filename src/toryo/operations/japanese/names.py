@@ -8,7 +8,7 @@ from toryo.domain.agents import Role
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.tasks import Approval, Status
 from toryo.domain.worktrees import Kind
-from toryo.operations.calls.permissions import Login
+from toryo.operations.calls.callers import Login
 
 _NAMES: dict[type[Enum], dict[str, str]] = {
     Status: {

@@ -26,7 +26,7 @@ from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import FewNames, Later, NoParameters, Parameters, operation
 from toryo.operations.calls.decision_cache import Standing
 from toryo.operations.calls.fields import Printed
-from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.launches import decisions, stops, termination
 from toryo.operations.tasks import commands as task_commands

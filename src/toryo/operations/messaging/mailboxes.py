@@ -35,7 +35,7 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("{other_id} is you.", other_id=other.id),
-            reachable.told(call) if call.of_agent else "Name somebody else.",
+            reachable.told(call.tx, call.caller) if call.of_agent else "Name somebody else.",
             target_agent_id=other.id,
         )
     if project.status is Status.ARCHIVED:
@@ -51,7 +51,9 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("{other_id} is inactive: nobody comes to read.", other_id=other.id),
-            reachable.told(call) if call.of_agent else "Write to an active member, or ask a person to activate it.",
+            reachable.told(call.tx, call.caller)
+            if call.of_agent
+            else "Write to an active member, or ask a person to activate it.",
             target_agent_id=other.id,
         )
     members = call.tx.agents.members_among(project.id, [writer.id, other.id])
@@ -64,7 +66,7 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
             other_id=other.id,
             writer_id=writer.id,
         ),
-        reachable.told(call)
+        reachable.told(call.tx, call.caller)
         if call.of_agent
         else "Write to a member of the project; a person can add one (toryo agent edit ID --project PRJ).",
         target_agent_id=other.id,

@@ -18,8 +18,8 @@ from toryo.domain.wording import constant, say
 from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, NoParameters, Parameters, Route, operation
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, cut, key_of
-from toryo.operations.calls.permissions import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.launches import diagnosis
 from toryo.storage.keeping import Seen

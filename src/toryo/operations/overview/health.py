@@ -13,7 +13,7 @@ from toryo.domain.wording import say
 from toryo.operations.calls import permissions, server_id
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, NoParameters, Operation, Parameters, operation, tools
-from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 
 FORMER_NAMES = {

@@ -19,7 +19,7 @@ from toryo.domain.times import DAY, MINUTE, Millis, iso, iso_or_none, of_datetim
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import NoParameters, Parameters, Route, operation
-from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.calls.schemas import Disk, Need
 from toryo.operations.launches import explanations

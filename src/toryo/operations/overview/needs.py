@@ -24,7 +24,7 @@ from toryo.domain.wording import Worded, constant, say, together
 from toryo.domain.worktrees import Worktree
 from toryo.operations.calls import failed_logins
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.permissions import Login
+from toryo.operations.calls.callers import Login
 from toryo.operations.directory import rights
 from toryo.operations.overview import stuck
 from toryo.operations.overview.state import Picture

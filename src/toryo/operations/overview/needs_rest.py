@@ -9,7 +9,7 @@ from pydantic import Field
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
-from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.chat import on_behalf
 from toryo.operations.overview import needs

@@ -19,7 +19,7 @@ from toryo.domain.tasks import Status, Task
 from toryo.first_words import first_words
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Available, Parameters, operation
-from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.workflow.instructions.prompts import prompt
 

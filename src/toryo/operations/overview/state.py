@@ -20,7 +20,7 @@ from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.usages import day_of
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.permissions import Login
+from toryo.operations.calls.callers import Login
 from toryo.storage.snapshots import MOST_OFFERS
 from toryo.storage.usages import Wanted
 from toryo.workflow.snapshot import Cooldown, Snapshot, offers

@@ -17,10 +17,11 @@ from toryo.domain.people import AccessToken
 from toryo.domain.times import DAY, SECOND, Millis, iso, iso_or_none
 from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
+from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.identity import PERSON, digest
 from toryo.operations.calls.pagination import Page, Paged, cut
-from toryo.operations.calls.permissions import Grant, Login
 from toryo.operations.calls.results import Result
 from toryo.operations.directory import roles
 from toryo.operations.people import credentials

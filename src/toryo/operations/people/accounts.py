@@ -16,10 +16,11 @@ from toryo.domain.people import Account
 from toryo.domain.wording import say
 from toryo.operations.calls import failed_logins
 from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.concurrency import refuse_stale
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cut
-from toryo.operations.calls.permissions import Grant, Login
 from toryo.operations.calls.results import Result
 from toryo.operations.directory import rights, roles
 from toryo.operations.launches import dismissal

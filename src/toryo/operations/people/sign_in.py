@@ -23,10 +23,11 @@ from toryo.domain.times import HOUR, Millis, iso
 from toryo.domain.wording import constant, say
 from toryo.operations.calls import failed_logins, schemas
 from toryo.operations.calls.call import Call
+from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import NoParameters, Parameters, Route, operation
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.identity import BROWSER, digest
 from toryo.operations.calls.pagination import Page, Paged, cut
-from toryo.operations.calls.permissions import Grant, Login
 from toryo.operations.calls.results import Result
 from toryo.operations.directory import roles
 from toryo.operations.people import credentials, passwords

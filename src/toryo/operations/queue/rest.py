@@ -16,9 +16,9 @@ from toryo.domain.wording import say
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import RIGHTS, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.identity import QUEUE, digest
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, cut, key_of
-from toryo.operations.calls.permissions import Grant
 from toryo.operations.calls.results import Result, TaskResult
 from toryo.operations.queue import claims as queue_claims
 from toryo.operations.tasks import commands as task_commands

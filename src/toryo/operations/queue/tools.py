@@ -20,8 +20,9 @@ from toryo.domain.times import iso, iso_or_none
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Later, Parameters, operation
 from toryo.operations.calls.fields import Lines
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.identity import QUEUE, digest
-from toryo.operations.calls.permissions import Grant, key_required
+from toryo.operations.calls.permissions import key_required
 from toryo.operations.calls.results import Result, Said
 from toryo.operations.directory import names
 from toryo.operations.queue import claims as queue_claims

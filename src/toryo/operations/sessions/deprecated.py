@@ -12,7 +12,7 @@ from pydantic import Field
 
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Available, Later, Operation, Parameters, catalogue, operation
-from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Said
 
 _log = structlog.get_logger("toryo.server")

@@ -22,9 +22,10 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND, Millis
 from toryo.operations.calls import failed_logins
 from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.callers import Kind
 from toryo.operations.calls.catalogue import Audience, Available, NoParameters, Parameters, operation
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.identity import SESSION, digest
-from toryo.operations.calls.permissions import Grant, Kind
 from toryo.operations.calls.results import Result, Said
 from toryo.operations.launches import decisions, explanations, termination
 from toryo.workflow import next_action

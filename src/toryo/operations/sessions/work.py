@@ -18,7 +18,7 @@ from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Later, NoParameters, Parameters, operation
 from toryo.operations.calls.fields import Lines
-from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Next, Result, Said
 from toryo.operations.launches import termination
 from toryo.operations.sessions import guards, next_action

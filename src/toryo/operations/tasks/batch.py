@@ -15,7 +15,8 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, catalogue, operation
-from toryo.operations.calls.permissions import Grant, refuse
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.permissions import refuse
 from toryo.operations.calls.results import Result
 
 MOST = 2_000

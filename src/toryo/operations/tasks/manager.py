@@ -21,7 +21,7 @@ from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, NoParameters, Parameters, operation
 from toryo.operations.calls.fields import Lines
-from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import MoveResult, Result, Said, TaskResult
 from toryo.operations.tasks import commands as task_commands
 from toryo.operations.tasks import descendants

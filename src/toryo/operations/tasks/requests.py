@@ -25,7 +25,7 @@ from toryo.operations.calls import reachable, rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Parameters, operation
 from toryo.operations.calls.fields import Lines
-from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import TaskResult
 from toryo.operations.tasks import approvals
 from toryo.operations.tasks import commands as task_commands
@@ -102,7 +102,7 @@ def _assignee(call: Call, project: Project, agent_id: str) -> Agent:
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("{assignee_id} is not an active member of this project.", assignee_id=assignee.id),
-            reachable.told(call),
+            reachable.told(call.tx, call.caller),
         )
     return assignee
 

@@ -18,8 +18,8 @@ from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.fields import Command, Lines
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of
-from toryo.operations.calls.permissions import Grant
 from toryo.operations.calls.results import MoveResult, Result
 from toryo.operations.tasks import commands as task_commands
 from toryo.operations.tasks import descendants

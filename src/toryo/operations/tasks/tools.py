@@ -19,10 +19,12 @@ from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Status, Task, priority_named, status_named
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
+from toryo.operations.calls.callers import Kind
 from toryo.operations.calls.catalogue import Audience, Available, Later, Parameters, catalogue, operation
 from toryo.operations.calls.fields import Command, Lines
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Paged, cut
-from toryo.operations.calls.permissions import Grant, Kind, refuse_session
+from toryo.operations.calls.permissions import refuse_session
 from toryo.operations.calls.results import MoveResult, Result, TaskResult, TasksResult
 from toryo.operations.tasks import commands as task_commands
 from toryo.operations.tasks import descendants, queued

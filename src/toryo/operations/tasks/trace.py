@@ -14,7 +14,7 @@ from toryo.domain.traces import trace_id_of
 from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
-from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 
 _EVENTS = 100

@@ -13,7 +13,7 @@ from toryo.domain.worktrees import Errand, Kind, State, Worktree
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.fields import Printed
-from toryo.operations.calls.permissions import Grant
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.storage.keeping import Disk
 

@@ -21,8 +21,8 @@ from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, Parameters, Route, operation
 from toryo.operations.calls.fields import Lines
+from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cut
-from toryo.operations.calls.permissions import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.worktrees import file_locks
 

@@ -1,0 +1,134 @@
+"""Who is calling: what was brought to prove it (`Credentials`), and what that proves (`Caller`).
+
+A `Caller` is never what an argument claims. `identity.py` makes one from the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Final
+
+from toryo.domain.agents import Agent
+from toryo.domain.launches import Launch
+from toryo.domain.people import AccessToken
+from toryo.domain.queue import ApiKey
+from toryo.domain.sessions import Session
+
+ORCHESTRATOR = "orchestrator"
+"""The capability (given by people) whose sessions may file tasks for queues."""
+
+
+class Kind(StrEnum):
+    """What the credential of a call proves."""
+
+    NOBODY = "nobody"
+    COORDINATOR = "coordinator"
+    LAUNCH = "launch"
+    """A launch credential whose process has not signed in (any more)."""
+    SESSION = "session"
+    PERSON = "person"
+    QUEUE = "queue"
+    """An API key: an agent that runs already, or an orchestrator."""
+    SERVER = "server"
+    """The server itself, in the middle of a request that it has judged by other means (an identity provider's)."""
+
+
+class Login(StrEnum):
+    """What a person may do: `owner` everything, `member` in the projects they belong to, `viewer` reads."""
+
+    OWNER = "owner"
+    MEMBER = "member"
+    VIEWER = "viewer"
+
+
+class _ServerItself:
+    """The proof that a call is the server's own. Compared by identity; nothing that arrives by wire can be it."""
+
+    __slots__ = ()
+
+
+SERVER_ITSELF: Final = _ServerItself()
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a call brings to prove who makes it; any may be missing.
+
+    `bearer` is the token of the `Authorization` header, `session_token` the argument of that name.
+    """
+
+    bearer: str | None = None
+    session_token: str | None = None
+    cookie: str | None = None
+    """What a browser is signed in by: good in its cookie, and nowhere else."""
+    signed_in_before: str | None = None
+    """What a browser that signs in anew has been signed in by: that ends."""
+    correlation_id: str | None = None
+    remote: str | None = None
+    browser: str | None = None
+    """What the caller's program calls itself (`User-Agent`)."""
+    idempotency_key: str | None = None
+    """By which a create that is sent again is known (`Idempotency-Key`)."""
+    proof: _ServerItself | None = None
+    """`SERVER_ITSELF` where the server's own code asks for an internal operation."""
+
+    @property
+    def anonymous(self) -> bool:
+        """Whether nothing was brought that could prove anything."""
+        return not any(getattr(self, name) for name in _PROVING)
+
+
+_PROVING = tuple(
+    each.name
+    for each in fields(Credentials)
+    if each.name not in {"signed_in_before", "correlation_id", "remote", "browser", "idempotency_key"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    kind: Kind
+    agent: Agent | None = None
+    session: Session | None = None
+    launch: Launch | None = None
+    login: Login | None = None
+    coordinator_id: str | None = None
+    key: ApiKey | None = None
+    sign_in_id: str | None = None
+    """Of the browser that calls, if it is one."""
+    access_token: AccessToken | None = None
+    """What a person's program showed, if it was one of those that people make."""
+    credential: str | None = None
+    """The token with which whatever was shown was made, in the end: what this caller makes ends with it."""
+
+    @property
+    def project_id(self) -> str | None:
+        if self.session is not None:
+            return self.session.project_id
+        if self.key is not None:
+            return self.key.project_id
+        return self.launch.project_id if self.launch is not None else None
+
+    @property
+    def orchestrates(self) -> bool:
+        """Whether it may file tasks for queues."""
+        if self.key is not None:
+            return self.key.orchestrator
+        return self.session is not None and self.agent is not None and ORCHESTRATOR in self.agent.capabilities
+
+    @property
+    def is_person(self) -> bool:
+        return self.kind is Kind.PERSON
+
+    @property
+    def actor_id(self) -> str:
+        """Who did it, for the event log."""
+        if self.agent is not None:
+            return self.agent.id
+        if self.key is not None:
+            return self.key.agent_id or self.key.id
+        return _SYSTEM_ACTORS.get(self.kind, "system:nobody")
+
+
+_SYSTEM_ACTORS: Final = {Kind.COORDINATOR: "system:coordinator", Kind.SERVER: "system:toryo"}

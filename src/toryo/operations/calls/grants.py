@@ -1,0 +1,54 @@
+"""What an operation declares about who may call it: one grant, and the doors behind which it stands.
+
+What each grant means for each caller is in `permissions.py`.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Grant(StrEnum):
+    """One per operation; each names one or more kinds of caller."""
+
+    INTERNAL = "internal"
+    """Only the server's own code, which shows `SERVER_ITSELF`: no client can send that."""
+    OPEN = "open"
+    COORDINATOR = "coordinator"
+    ANY_SESSION = "any_session"
+    TASK_SESSION = "task_session"
+    CHAT_SESSION = "chat_session"
+    MANAGER = "manager"
+    """A manager in a task session (and, for the tools that say so, a worker on its own self-made subtasks)."""
+    LEADING = "leading"
+    """A task session; the operation itself sees to it that workers touch self-made subtasks only."""
+    FILER = "filer"
+    """A task session, or an orchestrator (an API key or a session that may file for queues)."""
+    QUEUE_AGENT = "queue_agent"
+    """An API key, or an orchestrator's session."""
+    SHARER = "sharer"
+    """A session or an API key: whoever works in a project."""
+    REGISTRAR = "registrar"
+    """An API key; without one where the server lets agents of the same machine register themselves."""
+    READER = "reader"
+    """A session or a person: whoever sees a project at all."""
+    PERSON = "person"
+    WRITER = "writer"
+    """A person whose login may change things (not a viewer)."""
+    OWNER = "owner"
+
+
+KEYED = frozenset({Grant.FILER, Grant.QUEUE_AGENT, Grant.SHARER, Grant.REGISTRAR})
+"""Grants whose operations take an API key, as the bearer or as `api_key`."""
+
+
+class Door(StrEnum):
+    """By which way a call came in. An operation is found only behind the doors that it declares."""
+
+    MCP = "mcp"
+    """`tools/call`, over TCP, the Unix socket and stdio alike."""
+    CONTEXT = "context"
+    """MCP resources and prompts."""
+    REST = "rest"
+    OWN = "own"
+    """The server's own code names the operation; whether it may is still a matter of the grant."""
