@@ -17,6 +17,9 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from toryo.directories import data_dir
+from toryo.domain import chat
+from toryo.domain.times import SECOND
+from toryo.workflow.snapshot import Limits
 
 Seconds = int
 
@@ -32,25 +35,49 @@ class SessionSettings(BaseModel):
     cleanup_interval: Seconds = Field(300, ge=1, description="Seconds between sweeps of what has expired.")
 
 
+_GUARDS, _CHAT = Limits(), chat.Limits()
+"""Where the defaults stand that decisions use, too; there in milliseconds."""
+
+
 class GuardSettings(BaseModel):
     """Guards against runaways, and graces (`TORYO_GUARDS__COOLDOWN` and so on). Times are seconds."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    stop_grace: Seconds = Field(60, ge=0, description="Seconds a process may outlive its launch (a command: none).")
-    pause_grace: Seconds = Field(300, ge=0, description="Seconds a process may go on after its project was paused.")
-    same_answers: int = Field(25, ge=2, description="The same next action told so often in a row: runaway.")
-    refusals: int = Field(20, ge=2, description="Refused calls in a row: runaway.")
-    idle_calls: int = Field(300, ge=10, description="Calls in a row without a change of facts: runaway.")
-    calls: int = Field(2_000, ge=10, description="Calls of one session: runaway.")
-    moves_of_one_task: int = Field(20, ge=2, description="Moves of one task in one session: runaway.")
-    silence: Seconds = Field(1_800, ge=1, description="Seconds without call or output: stopped as silent.")
-    run_time: Seconds = Field(86_400, ge=1, description="Seconds one task launch may run.")
-    idle_launches: int = Field(5, ge=1, description="Launches without progress: the task is blocked.")
-    unreported_ends: int = Field(3, ge=1, description="Ends without a report in a row: the task is blocked.")
-    cooldown: Seconds = Field(60, ge=0, description="Seconds after a failed launch; doubling with each one more.")
-    longest_cooldown: Seconds = Field(3_600, ge=0, description="The longest such cooldown in seconds.")
-    quota_margin_percent: int = Field(10, ge=0, description="Added to the time that a quota message names.")
+    stop_grace: Seconds = Field(
+        _GUARDS.stop_grace // SECOND, ge=0, description="Seconds a process may outlive its launch (a command: none)."
+    )
+    pause_grace: Seconds = Field(
+        _GUARDS.pause_grace // SECOND, ge=0, description="Seconds a process may go on after its project was paused."
+    )
+    same_answers: int = Field(
+        _GUARDS.same_answers, ge=2, description="The same next action told so often in a row: runaway."
+    )
+    refusals: int = Field(_GUARDS.refusals, ge=2, description="Refused calls in a row: runaway.")
+    idle_calls: int = Field(_GUARDS.idle_calls, ge=10, description="Calls in a row without a change of facts: runaway.")
+    calls: int = Field(_GUARDS.calls, ge=10, description="Calls of one session: runaway.")
+    moves_of_one_task: int = Field(
+        _GUARDS.moves_of_one_task, ge=2, description="Moves of one task in one session: runaway."
+    )
+    silence: Seconds = Field(
+        _GUARDS.silence // SECOND, ge=1, description="Seconds without call or output: stopped as silent."
+    )
+    run_time: Seconds = Field(_GUARDS.run_time // SECOND, ge=1, description="Seconds one task launch may run.")
+    idle_launches: int = Field(
+        _GUARDS.idle_launches, ge=1, description="Launches without progress: the task is blocked."
+    )
+    unreported_ends: int = Field(
+        _GUARDS.unreported_ends, ge=1, description="Ends without a report in a row: the task is blocked."
+    )
+    cooldown: Seconds = Field(
+        _GUARDS.cooldown // SECOND, ge=0, description="Seconds after a failed launch; doubling with each one more."
+    )
+    longest_cooldown: Seconds = Field(
+        _GUARDS.longest_cooldown // SECOND, ge=0, description="The longest such cooldown in seconds."
+    )
+    quota_margin_percent: int = Field(
+        _GUARDS.quota_margin_percent, ge=0, description="Added to the time that a quota message names."
+    )
 
 
 class ChatSettings(BaseModel):
@@ -58,16 +85,34 @@ class ChatSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    start_timeout: Seconds = Field(300, ge=1, description="Seconds after which a writer is told that nobody came.")
-    idle_timeout: Seconds = Field(600, ge=1, description="Seconds a chat session stays with nothing to do.")
-    invitation: Seconds = Field(300, ge=1, description="Seconds an invited agent has to join a conversation.")
-    silence: Seconds = Field(600, ge=1, description="Seconds of silence that end a conversation.")
-    ending: Seconds = Field(600, ge=1, description="Seconds until a conversation that is over counts as ended.")
-    delegation_timeout: Seconds = Field(86_400, ge=1, description="Seconds until an open delegation has failed.")
-    delegation_attempts: int = Field(3, ge=1, description="Chat sessions that may lose one delegation.")
-    viewer_lease: Seconds = Field(45, ge=1, description="Seconds until an open panel that is not heard of is closed.")
-    messages_per_minute: int = Field(30, ge=1, description="Messages a minute from one sender to one receiver.")
-    conversations_per_hour: int = Field(6, ge=1, description="Conversations an hour between the same two agents.")
+    start_timeout: Seconds = Field(
+        _CHAT.start_timeout // SECOND, ge=1, description="Seconds after which a writer is told that nobody came."
+    )
+    idle_timeout: Seconds = Field(
+        _CHAT.idle_timeout // SECOND, ge=1, description="Seconds a chat session stays with nothing to do."
+    )
+    invitation: Seconds = Field(
+        _CHAT.invitation // SECOND, ge=1, description="Seconds an invited agent has to join a conversation."
+    )
+    silence: Seconds = Field(_CHAT.silence // SECOND, ge=1, description="Seconds of silence that end a conversation.")
+    ending: Seconds = Field(
+        _CHAT.ending // SECOND, ge=1, description="Seconds until a conversation that is over counts as ended."
+    )
+    delegation_timeout: Seconds = Field(
+        _CHAT.delegation_timeout // SECOND, ge=1, description="Seconds until an open delegation has failed."
+    )
+    delegation_attempts: int = Field(
+        _CHAT.delegation_attempts, ge=1, description="Chat sessions that may lose one delegation."
+    )
+    viewer_lease: Seconds = Field(
+        _CHAT.viewer_lease // SECOND, ge=1, description="Seconds until an open panel that is not heard of is closed."
+    )
+    messages_per_minute: int = Field(
+        _CHAT.messages_per_minute, ge=1, description="Messages a minute from one sender to one receiver."
+    )
+    conversations_per_hour: int = Field(
+        _CHAT.conversations_per_hour, ge=1, description="Conversations an hour between the same two agents."
+    )
 
 
 class AuthSettings(BaseModel):

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
+from toryo import backoff
 from toryo.agents.variables import COORDINATOR_PID, CREDENTIAL, PASSKEY, own_python_path
 from toryo.client import Client, ProtocolError, RefusalError, Unreachable
 from toryo.redaction import Mask
@@ -148,13 +149,12 @@ class Session:
     def report(self, result: str, summary: str) -> Answer:
         """Reports the main task; waits as long as its acceptance checks run."""
         say(f"reporting {result}" + ("" if result == "success" else f": {summary.splitlines()[0] if summary else ''}"))
-        pause, answer = 1.0, {}
-        for _ in range(REPORTS_AT_MOST):
+        answer: Answer = {}
+        for number in range(1, REPORTS_AT_MOST + 1):
             answer = self.try_to("report_completed", result=result, summary=summary)
             if answer.get("error") != "notNow":
                 break
-            time.sleep(pause)
-            pause = min(pause * 2, 30.0)
+            time.sleep(backoff.pause(number, 1.0, 30.0))
         self._reported = bool(answer.get("success"))
         return answer
 

@@ -15,8 +15,8 @@ import typer
 
 from toryo.cli import output, widening
 from toryo.cli.here import Here, command
+from toryo.domain.tasks import CLOSED
 
-_CLOSED = frozenset({"completed", "failed", "cancelled"})
 _AGENT = ("name", "kind", "role", "reports_to", "provider", "model", "agent_type", "capabilities", "system_prompt")
 _PLAIN = {"kind": "ai", "capabilities": [], "system_prompt": "", "max_parallel_tasks": 1, "provider_options": {}}
 """Values that go without saying."""
@@ -116,7 +116,7 @@ def _tasks(here: Here, project_id: str) -> list[dict[str, Any]]:
     open_tasks = [
         each
         for each in here.get(f"/projects/{project_id}/tasks")["tasks"]
-        if each["status"] not in _CLOSED and each["agent_type"] is None
+        if each["status"] not in CLOSED and each["agent_type"] is None
     ]
     titles = _titles(open_tasks)
     details = {each["id"]: here.get(f"/tasks/{each['id']}")["task"] for each in open_tasks}

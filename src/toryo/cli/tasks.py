@@ -12,10 +12,10 @@ import typer
 from toryo.cli import completing, needs, output, projects, worktrees
 from toryo.cli.failures import FAILED, Misuse
 from toryo.cli.here import Here, command
+from toryo.domain.tasks import CLOSED
 
 group = typer.Typer(help="Tasks: file work, look at it, move it.", no_args_is_help=True, rich_markup_mode=None)
 
-CLOSED = frozenset({"completed", "failed", "cancelled"})
 LOOK_AGAIN_SECONDS = 20
 CLOSED_SHOWN_SECONDS = 86_400
 

@@ -22,6 +22,7 @@ from typing import Any
 
 import orjson
 
+from toryo import backoff
 from toryo.client import address, queue_keys
 from toryo.client.asynchronous import AsyncClient
 from toryo.client.errors import ProtocolError, RefusalError, Unreachable
@@ -348,7 +349,7 @@ class AsyncQueueAgent:
         Five more tries, then a clear error: raised before the agent has begun and when it is to leave; else it is
         said, and the tries go on, because a result is not thrown away.
         """
-        for number, pause in enumerate(islice(_pauses(), tried, None), tried):
+        for number, pause in enumerate(islice(backoff.pauses(PAUSES[0], PAUSES[-1]), tried, None), tried):
             try:
                 return await self._client.call(tool, **arguments)
             except (Unreachable, RefusalError) as error:
@@ -466,13 +467,6 @@ def _failed(error: str, *, retryable: bool = False) -> Outcome:
     """As text that can be stored, whatever the error has in it."""
     clean = error.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
     return {"status": "failed", "error": clean[:LONGEST_ERROR], "retryable": retryable}
-
-
-def _pauses() -> Iterator[float]:
-    """1, 2, 4, 8, 16, and then 16 for as long as it takes."""
-    yield from PAUSES
-    while True:
-        yield PAUSES[-1]
 
 
 def _away(error: BaseException) -> bool:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from toryo import backoff
 from toryo.client.errors import ProtocolError, RefusalError, Unreachable
 
 PROTOCOL_VERSION = "2025-11-25"
@@ -74,10 +75,7 @@ def time_out(arguments: Mapping[str, Any] | None, default: float) -> float:
 
 def pauses() -> Iterator[float]:
     """Seconds between tries to reach a server that is away: 0.1, 0.2, 0.4 … 5, without end."""
-    pause = 0.1
-    while True:
-        yield pause
-        pause = min(pause * 2, 5.0)
+    return backoff.pauses(0.1, 5.0)
 
 
 def tool_answer(number: int, status: int, content_type: str, body: bytes) -> dict[str, Any]:

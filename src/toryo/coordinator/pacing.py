@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toryo import backoff
 from toryo.coordinator.plan import Seconds
 
 FIRST = 0.1
@@ -12,12 +13,12 @@ REPEATING = 1.0
 class Pace:
     def __init__(self, while_away: Seconds) -> None:
         self._while_away = while_away
-        self._pause = FIRST
+        self._waits = 0
         self.ask_at: Seconds = 0.0
 
     def answered(self, now: Seconds, *, took: Seconds, news: bool) -> None:
         if news or took >= REPEATING:
-            self._pause, self.ask_at = FIRST, now
+            self._waits, self.ask_at = 0, now
         else:
             self._wait(now, REPEATING)
 
@@ -25,5 +26,5 @@ class Pace:
         self._wait(now, self._while_away)
 
     def _wait(self, now: Seconds, most: Seconds) -> None:
-        pause = min(self._pause, most)
-        self._pause, self.ask_at = pause * 2, now + pause
+        self._waits += 1
+        self.ask_at = now + backoff.pause(self._waits, FIRST, most)

@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from toryo import backoff
 from toryo.client import ProtocolError, RefusalError, Unreachable
 from toryo.coordinator.contact import Contact
 
@@ -46,13 +47,12 @@ class Telling:
 
     async def until_told(self, what: str, tell: Tell) -> None:
         """Returns when the server knows, or has refused to: a refusal is final."""
-        pause, tries = FIRST_PAUSE, 0
+        tries = 0
         while not await self._try(what, tell):
             tries += 1
             if self.leaving and tries >= TRIES_WHEN_LEAVING:
                 return
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, self._longest_pause)
+            await asyncio.sleep(backoff.pause(tries, FIRST_PAUSE, self._longest_pause))
 
     async def _try(self, what: str, tell: Tell) -> bool:
         try:

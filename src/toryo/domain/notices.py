@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from toryo import backoff
 from toryo.domain.needs import Kind
 from toryo.domain.times import HOUR, MINUTE, SECOND, Millis
 
@@ -61,7 +62,7 @@ def failed(notice: Notice, error: str, now: Millis, attempts: int) -> Notice:
     """Tried again after 30 s, doubling to an hour; given up after so many attempts."""
     if notice.attempts >= attempts:
         return replace(notice, given_up_at=now, next_at=None, error=error)
-    wait: Millis = min(FIRST_RETRY * 2 ** min(notice.attempts - 1, 20), LONGEST_RETRY)
+    wait = backoff.pause(notice.attempts, FIRST_RETRY, LONGEST_RETRY)
     return replace(notice, next_at=now + wait, error=error)
 
 

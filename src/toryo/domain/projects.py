@@ -69,6 +69,10 @@ class Settings:
     open_delegations: int = 5
     delegations_ever: int = 20
 
+    def budget_used_up(self, spent: float) -> bool:
+        """Whether what was spent today (US dollars) leaves nothing of the day's budget."""
+        return self.budget_per_day is not None and spent >= self.budget_per_day
+
     def changed(self, values: dict[str, Any]) -> Settings:
         """With other values; refuses an unknown name or an impossible value, and says what is possible."""
         known = {each.name: each for each in fields(Settings)}

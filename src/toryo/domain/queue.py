@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from toryo.backoff import pause
 from toryo.domain.times import HOUR, MINUTE, SECOND, Millis
 
 CLAIMED_AT_ONCE = 50
@@ -99,7 +100,7 @@ def ended(claim: Claim, reason: str, now: Millis, outcome: Any = None) -> Claim:
 
 def backoff(attempt: int) -> Millis:
     """How long a task rests after its n-th attempt was lost: 5 s, doubling, at most 5 minutes."""
-    return min(5 * SECOND << min(attempt - 1, 10), 5 * MINUTE)
+    return pause(attempt, 5 * SECOND, 5 * MINUTE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from toryo.domain.launches import Purpose
-from toryo.domain.times import SECOND, Millis
-
-REPORTED_LEASE: Millis = 90 * SECOND
-"""Where a Coordinator reports the process as running."""
+from toryo.domain.times import Millis
 
 
 class Choice(StrEnum):

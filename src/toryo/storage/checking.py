@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from toryo.domain.tasks import OPEN, Status
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
@@ -33,7 +34,7 @@ _RULES: tuple[tuple[str, sa.Select[tuple[str]]], ...] = (
         sa.select(_t.c.id)
         .join(_parent, _parent.c.id == _t.c.parent_id)
         .where(
-            _t.c.status.in_([sa.literal(each) for each in ("backlog", "todo", "in_progress", "blocked")]),
+            _t.c.status.in_([sa.literal(each.value) for each in Status if each in OPEN]),
             _parent.c.status.in_([sa.literal(each) for each in ("completed", "cancelled")]),
         ),
     ),

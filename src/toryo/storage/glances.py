@@ -52,9 +52,7 @@ _OPEN.append(
     Statement(
         sa.select(*_PART).where(
             in_list(_t.c.project_id, "projects"),
-            sa.literal_column(
-                "approval = 'pending_approval' AND status NOT IN ('completed', 'failed', 'cancelled')", sa.Boolean
-            ),
+            sa.literal_column(schema.UNAPPROVED, sa.Boolean),
             _t.c.status == "backlog",
         )
     )
@@ -71,7 +69,7 @@ _ENDED_SINCE = {
         sa.select(_t.c.id, _t.c.title, _t.c.completed_at, sa.func.count().over())
         .where(
             in_list(_t.c.project_id, "projects"),
-            sa.literal_column("status IN ('completed', 'failed')"),
+            sa.literal_column(schema.REPORTED),
             _t.c.status == each,
             _t.c.completed_at > _p("since"),
         )

@@ -26,9 +26,7 @@ _t, _d, _m, _h, _c = (
 )
 _p = sa.bindparam
 
-_is_unapproved: sa.ColumnElement[bool] = sa.literal_column(
-    "approval = 'pending_approval' AND status NOT IN ('completed', 'failed', 'cancelled')"
-)
+_is_unapproved: sa.ColumnElement[bool] = sa.literal_column(schema.UNAPPROVED)
 _UNAPPROVED = Statement(tasks.ROWS.select().where(_is_unapproved))
 _BLOCKED = Statement(
     tasks.ROWS.select().where(_t.c.status == "blocked", _t.c.blocked_cause.is_(None), sa.not_(_t.c.blocked_by_person))

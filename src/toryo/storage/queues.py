@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from toryo.domain.queue import ApiKey, Claim, Entry, Presence
-from toryo.domain.tasks import Task
+from toryo.domain.tasks import CLOSED, Status, Task
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
@@ -84,7 +84,7 @@ _under_closed = (
     sa.select(sa.literal(1))
     .where(
         _parent.c.id == _t.c.parent_id,
-        _parent.c.status.in_([sa.literal(each) for each in ("completed", "failed", "cancelled")]),
+        _parent.c.status.in_([sa.literal(each.value) for each in Status if each in CLOSED]),
     )
     .exists()
 )

@@ -11,13 +11,13 @@ from toryo.domain.handover import INTERRUPT
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project
 from toryo.domain.sessions import Session
-from toryo.domain.tasks import Task
+from toryo.domain.tasks import CLOSED, Task
 from toryo.domain.times import Millis
 from toryo.domain.usages import day_of
 from toryo.storage.transaction import Transaction
 from toryo.workflow.snapshot import Cooldown, Limits, News, Snapshot, Talk, offers
 
-_CLOSED = ("task.completed", "task.failed", "task.cancelled")
+_CLOSED = tuple(f"task.{status}" for status in sorted(CLOSED))
 _DELEGATION_ENDED = ("delegation.completed", "delegation.failed")
 _STUCK = ("task.blocked", "task.failed")
 
@@ -69,8 +69,9 @@ def _accounts(tx: Transaction, agent: Agent) -> dict[str, Cooldown]:
 
 
 def _budget_used_up(tx: Transaction, project: Project, now: Millis) -> bool:
-    budget = project.settings.budget_per_day
-    return budget is not None and tx.usages.cost_of_day(project.id, day_of(now)) >= budget
+    if project.settings.budget_per_day is None:
+        return False
+    return project.settings.budget_used_up(tx.usages.cost_of_day(project.id, day_of(now)))
 
 
 MOST_OFFERS = 10

@@ -6,7 +6,7 @@ project; chat and task are decided independently. Who asks (Coordinator, sign-in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -122,18 +122,26 @@ def withdrawn_from(s: Snapshot) -> tuple[str, Millis] | None:
 
 
 def withdrawn(s: Snapshot, session: Session) -> tuple[str, Millis] | None:
-    """Not in progress, another assignee, or an ancestor closed; whoever did it."""
+    """As `withdrawal`, from what the snapshot holds."""
     if session.purpose is not Purpose.TASK:
         return None
     ground = s.ground_of(session.task_id)
-    if ground is None:
+    task = ground.tree.tasks[session.task_id or ""] if ground is not None else None
+    return withdrawal(session, task, ground.tree.ancestors(task) if ground is not None and task is not None else ())
+
+
+def withdrawal(session: Session, task: Task | None, ancestors: Iterable[Task]) -> tuple[str, Millis] | None:
+    """Why, and since when, a task session's main task is not its own any more; None while it is.
+
+    Another assignee, not in progress, or an ancestor closed; whoever did it. `ancestors` are looked at last.
+    """
+    if task is None:
         return ("task_gone", session.created_at)
-    task = ground.tree.tasks[session.task_id or ""]
     if task.assignee_id != session.agent_id:
         return ("reassigned", task.moved_at)
     if not task.in_progress:
         return (task.status.value, task.moved_at)
-    above = next((each for each in ground.tree.ancestors(task) if each.closed), None)
+    above = next((each for each in ancestors if each.closed), None)
     return None if above is None else ("ancestor_closed", above.moved_at)
 
 

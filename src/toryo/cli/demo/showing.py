@@ -13,8 +13,8 @@ from toryo.cli.demo.stories import STORIES, Task
 from toryo.cli.demo.verdict import Verdict
 from toryo.cli.demo.watching import Seen
 from toryo.cli.here import Here
-from toryo.cli.tasks import CLOSED
 from toryo.cli.why import told
+from toryo.domain.tasks import CLOSED
 
 if TYPE_CHECKING:
     from rich.tree import Tree

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from toryo.cli.demo.stories import Story, Task
 from toryo.cli.failures import Failure
 from toryo.cli.here import Here
-from toryo.cli.tasks import CLOSED
+from toryo.domain.tasks import CLOSED
 
 FAILED = "agent.cooling_down"
 QUIET_WITHIN_SECONDS = 5

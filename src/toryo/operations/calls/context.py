@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol
 
 from toryo.domain import chat
 from toryo.domain.times import SECOND
@@ -51,21 +51,20 @@ class TokenFiles(Protocol):
 
 def limits_of(settings: Settings) -> Limits:
     """The guards of the settings (seconds) as decisions take them (milliseconds)."""
-    guards = settings.guards.model_dump()
-    return Limits(**{name: value * SECOND if name in _IN_SECONDS else value for name, value in guards.items()})
+    return Limits(**_in_milliseconds(Limits, settings.guards.model_dump()))
+
+
+def chat_limits_of(settings: Settings) -> chat.Limits:
+    """The chat settings (seconds) as the rules about talk take them (milliseconds)."""
+    return chat.Limits(**_in_milliseconds(chat.Limits, settings.chat.model_dump()))
+
+
+def _in_milliseconds(limits: type[Any], given: dict[str, int]) -> dict[str, int]:
+    times = {each.name for each in fields(limits) if each.type == "Millis"}
+    return {name: value * SECOND if name in times else value for name, value in given.items()}
 
 
 def pace_of_keys(settings: Settings) -> Pace:
     """A minute's calls at once, then as many as become free."""
     a_minute = settings.auth.key_calls_per_minute
     return Pace(a_minute, 60 / a_minute)
-
-
-def chat_limits_of(settings: Settings) -> chat.Limits:
-    """The chat settings (seconds) as the rules about talk take them (milliseconds)."""
-    counts = ("delegation_attempts", "messages_per_minute", "conversations_per_hour")
-    given = settings.chat.model_dump()
-    return chat.Limits(**{name: value if name in counts else value * SECOND for name, value in given.items()})
-
-
-_IN_SECONDS = frozenset({"stop_grace", "pause_grace", "silence", "run_time", "cooldown", "longest_cooldown"})

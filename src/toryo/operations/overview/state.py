@@ -159,8 +159,7 @@ class Picture:
         return {each["project_id"]: (each["input_tokens"] + each["output_tokens"], each["cost_usd"]) for each in sums}
 
     def budget_used_up(self, project: Project) -> bool:
-        budget, spent = project.settings.budget_per_day, self.spent_today.get(project.id, (0, None))[1]
-        return budget is not None and (spent or 0.0) >= budget
+        return project.settings.budget_used_up(self.spent_today.get(project.id, (0, None))[1] or 0.0)
 
     @cached_property
     def ready_tasks(self) -> dict[tuple[str, str], list[Task]]:

@@ -170,7 +170,7 @@ def _budget(project: Project, spent: float, ends: str) -> dict[str, Any]:
         "name": project.name,
         "budget_per_day": budget,
         "spent_today": round(spent, 6),
-        "used_up": budget is not None and spent >= budget,
+        "used_up": project.settings.budget_used_up(spent),
         "day_ends_at": ends,
     }
 

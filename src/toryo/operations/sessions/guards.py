@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from toryo.domain.errors import Code, Refusal
@@ -11,6 +12,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Available, Operation
+from toryo.workflow.launch import withdrawal
 
 
 def refuse(call: Call, operation: Operation) -> None:
@@ -69,37 +71,24 @@ def _refuse_paused(call: Call, session: Session) -> None:
 
 
 def _refuse_withdrawn(call: Call, session: Session) -> None:
-    reason = _withdrawn(call, session)
-    if reason is not None:
+    task = call.tx.tasks.find(session.task_id or "")
+    cause = withdrawal(session, task, _ancestors(call, task))
+    if cause is not None:
         raise Refusal(
             Code.NOT_NOW,
-            f"The main task of this session is not yours any more ({reason}).",
+            f"The main task of this session is not yours any more ({cause[0]}).",
             "Save a note if it helps the next one (save_progress), call logout and end this process.",
             action="exit",
             reason="task_withdrawn",
         )
 
 
-def _withdrawn(call: Call, session: Session) -> str | None:
-    task = call.tx.tasks.find(session.task_id or "")
-    if task is None:
-        return "gone"
-    if task.assignee_id != session.agent_id:
-        return "reassigned"
-    if not task.in_progress:
-        return task.status.value
-    return "ancestor_closed" if _below_closed(call, task) else None
-
-
-def _below_closed(call: Call, task: Task) -> bool:
-    while task.parent_id is not None:
-        above = call.tx.tasks.find(task.parent_id)
-        if above is None:
-            return False
-        if above.closed:
-            return True
-        task = above
-    return False
+def _ancestors(call: Call, task: Task | None) -> Iterator[Task]:
+    """Those above a task, the nearest first, each read when it is asked for."""
+    while task is not None and task.parent_id is not None:
+        task = call.tx.tasks.find(task.parent_id)
+        if task is not None:
+            yield task
 
 
 def touch(call: Call, *, refused: bool) -> None:

@@ -18,7 +18,7 @@ from toryo.domain.creating import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project
-from toryo.domain.tasks import Approval, Priority, Status, Task, priority_named
+from toryo.domain.tasks import CLOSED, Approval, Priority, Status, Task, priority_named
 from toryo.domain.times import HOUR, Millis
 from toryo.domain.wording import say
 from toryo.operations.calls import reachable, rendering
@@ -206,8 +206,7 @@ def _create(
 
 def _refuse_too_many(call: Call, project: Project, requester_id: str) -> None:
     requests = call.tx.tasks.requests(project.id, requester_id)
-    closed = {"completed", "failed", "cancelled"}
-    still_open = sum(1 for _, approval, status in requests if status not in closed and approval != "rejected")
+    still_open = sum(1 for _, approval, status in requests if status not in CLOSED and approval != "rejected")
     recent = sum(1 for created, _, _ in requests if created > call.now - HOUR)
     settings = project.settings
     for count, cap, what in (
