@@ -1,11 +1,14 @@
-"""The same create once: a request that is sent again with its `Idempotency-Key` is answered as the first time.
+"""The same request once: sent again with its idempotency key, it is answered as the first time.
 
-Keys are each person's own, and each operation's; they are forgotten after a day (`housekeeping/keys.py`). What is
-secret in an answer is not kept: it was shown once.
+REST creates take an `Idempotency-Key` header, some tools an `idempotency_key`. Keys are each caller's own in a scope
+(an operation, a main task, a project); they are forgotten after a day (`housekeeping/keys.py`). The same key with other
+content is refused, on every path alike. What is secret in an answer is not kept: it was shown once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -21,8 +24,48 @@ SCOPE = "rest "
 SECRETS = frozenset({"passkey", "token", "code"})
 
 
+@dataclass(frozen=True, slots=True)
+class Once:
+    """A key of somebody in a scope, and the content that it stands for."""
+
+    who: str
+    scope: str
+    key: str | None
+    content: str
+    """A digest."""
+
+    @staticmethod
+    def of(who: str, scope: str, key: str | None, content: Any) -> Once:
+        """`content` is plain JSON data."""
+        kept = digest(orjson.dumps(content, option=orjson.OPT_SORT_KEYS, default=str).decode()) if key else ""
+        return Once(who, scope, key, kept)
+
+    def before(self, call: Call, **known: Callable[[Any], Any]) -> Any | None:
+        """What was remembered for the key; None: it is new. Raises Refusal if it stood for other content.
+
+        `known` makes further keys of the refusal out of what was remembered.
+        """
+        found = call.tx.keeping.batch(self.who, self.scope, self.key) if self.key is not None else None
+        if found is None:
+            return None
+        content, kept = found
+        if content != self.content:
+            raise Refusal(
+                Code.CONFLICT,
+                say("The idempotency key {key} was used before, with other content.", key=(self.key or "")[:40]),
+                "Use a new key for a new request; with this key, send what was sent the first time.",
+                **{name: told(kept) for name, told in known.items()},
+            )
+        return kept
+
+    def remember(self, call: Call, kept: Any) -> None:
+        """`kept` is plain JSON data, from which the answer can be made again."""
+        if self.key is not None:
+            call.tx.keeping.remember_batch(self.who, self.scope, self.key, self.content, kept, call.now)
+
+
 def applies(operation: Operation) -> bool:
-    """Creates take a key."""
+    """Creates take the header."""
     return operation.route is not None and operation.route.method == "POST" and operation.route.status == CREATED
 
 
@@ -32,35 +75,27 @@ def carried_out(
     """What the operation answers; with a key that was used before, what it answered then. Raises Refusal."""
     if key is None or call.caller.agent is None or not applies(operation):
         return operation.handler(call, parameters)
-    who, scope = call.caller.agent.id, f"{SCOPE}{operation.name}"
-    content = digest(orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS).decode())
-    before = call.tx.keeping.batch(who, scope, key)
+    once = Once.of(call.caller.agent.id, f"{SCOPE}{operation.name}", key, arguments)
+    before = once.before(call)
     if before is not None:
-        return _again(before, content, key)
+        return _again(before)
     result = operation.handler(call, parameters)
     if isinstance(result, dict) and result.get("success") is not False:
         shown = {name: value for name, value in result.items() if name not in SECRETS}
-        kept = {"answer": shown, "secrets": sorted(result.keys() & SECRETS)}
-        call.tx.keeping.remember_batch(who, scope, key, content, kept, call.now)
+        once.remember(call, {"answer": shown, "secrets": sorted(result.keys() & SECRETS)})
     return result
 
 
-def _again(before: tuple[str, Any], content: str, key: str) -> dict[str, Any]:
-    if before[0] != content:
-        raise Refusal(
-            Code.VALIDATION_ERROR,
-            say("The Idempotency-Key {key} was used before, with another content.", key=key[:40]),
-            "Send another key for another request; the same one only with what was sent the first time.",
-        )
-    answer: dict[str, Any] = before[1]["answer"]
-    if before[1]["secrets"]:
+def _again(before: dict[str, Any]) -> dict[str, Any]:
+    answer: dict[str, Any] = before["answer"]
+    if before["secrets"]:
         made = ", ".join(f"{name} {value}" for name, value in answer.items() if name.endswith("_id") and value)
         raise Refusal(
             Code.CONFLICT,
             say(
                 "This was done already{made}; its {secret} was shown once.",
                 made=f" ({made})" if made else "",
-                secret=before[1]["secrets"][0],
+                secret=before["secrets"][0],
             ),
             "If it did not arrive, make another one with another key, and take back or renew this one.",
         )

@@ -210,7 +210,6 @@ TEXTS: dict[str, str] = {
     "Give assignee_id or agent_type.": "assignee_id か agent_type のどちらかを指定してください。",
     "{agent_id} is not a member of project {project_id}.": "{agent_id} はプロジェクト {project_id} のメンバーではありません。",
     "Add it first (toryo agent edit {agent_id} --project {project_id}), or assign a member.": "先にメンバーに加えるか（toryo agent edit {agent_id} --project {project_id}）、メンバーに割り当ててください。",
-    "Task {task_id} has been changed since you looked: version {version}, you have {yours}.": "表示している間に、タスク {task_id} が変更されました（現在の版は {version}、お手元は {yours}）。",
     "You may read task {task_id}, not change it.": "タスク {task_id} は閲覧できますが、変更はできません。",
     "Its creator, its assignee, those above, and owners may.": "変更できるのは、登録者、担当者、その上位の人、オーナーです。",
     "Only a person above its assignee approves or rejects a request.": "依頼を承認または却下できるのは、担当者より上位の人だけです。",
@@ -297,8 +296,8 @@ TEXTS: dict[str, str] = {
     "A viewer reads and changes nothing.": "閲覧者は読むだけで、変更はできません。",
     "Ask an owner of this server for the role member.": "このサーバーのオーナーに、メンバーの権限を頼んでください。",
     # operations/repeating
-    "The Idempotency-Key {key} was used before, with another content.": "Idempotency-Key {key} は、別の内容ですでに使われています。",
-    "Send another key for another request; the same one only with what was sent the first time.": "別の要求には別のキーを使ってください。同じキーは、最初と同じ内容でだけ使えます。",
+    "The idempotency key {key} was used before, with other content.": "冪等キー {key} は、別の内容ですでに使われています。",
+    "Use a new key for a new request; with this key, send what was sent the first time.": "新しいリクエストには新しいキーを使ってください。このキーでは、最初に送った内容だけを送れます。",
     "This was done already{made}; its {secret} was shown once.": "これはすでに実行されています{made}。{secret} が表示されるのは 1 回だけです。",
     "If it did not arrive, make another one with another key, and take back or renew this one.": "届いていない場合は、別のキーで新しく作り、こちらは取り消すか更新してください。",
     # operations/roles, speaking

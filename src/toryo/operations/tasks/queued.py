@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-
-import orjson
 
 from toryo.domain import creating, queue
 from toryo.domain.creating import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.tasks import Details, Priority, Status, Task
 from toryo.domain.times import iso, iso_or_none
+from toryo.operations.calls import idempotency
 from toryo.operations.calls.call import Call
 from toryo.operations.tasks import commands as task_commands
 
@@ -36,20 +34,16 @@ class Wanted:
     max_attempts: int | None = None
     idempotency_key: str | None = None
 
-    def content(self) -> str:
-        """What an idempotency key stands for."""
-        told = {name: getattr(self, name) for name in self.__slots__ if name != "idempotency_key"}
-        return hashlib.sha256(orjson.dumps(told, default=str)).hexdigest()
-
 
 def file(call: Call, wanted: Wanted) -> dict[str, Any]:
     """Files the task, or answers with the one that this idempotency key has filed before. Raises Refusal."""
-    before = _filed_before(call, wanted)
-    task = before or _file(call, wanted)
-    if before is None and wanted.idempotency_key is not None:
-        call.tx.keeping.remember_batch(
-            call.actor.id, _scope(call), wanted.idempotency_key, wanted.content(), task.id, call.now
-        )
+    content = {name: getattr(wanted, name) for name in wanted.__slots__ if name != "idempotency_key"}
+    scope = f"{_SCOPE}:{call.caller.project_id}"
+    once = idempotency.Once.of(call.actor.id, scope, wanted.idempotency_key, content)
+    before: str | None = once.before(call, task_id=lambda task_id: task_id)
+    task = call.task(before) if before is not None else _file(call, wanted)
+    if before is None:
+        once.remember(call, task.id)
     shown = show(call, task)
     return {"success": True, **shown, "task": shown, **_standing_still(call, task)}
 
@@ -68,27 +62,6 @@ def _standing_still(call: Call, task: Task) -> dict[str, Any]:
         found["dependency_failed"] = True
         said.append(f"It depends on what has failed or was cancelled ({', '.join(never)}), and so cannot be started.")
     return {**found, "message": " ".join(said)} if said else {}
-
-
-def _scope(call: Call) -> str:
-    return f"{_SCOPE}:{call.caller.project_id}"
-
-
-def _filed_before(call: Call, wanted: Wanted) -> Task | None:
-    if wanted.idempotency_key is None:
-        return None
-    found = call.tx.keeping.batch(call.actor.id, _scope(call), wanted.idempotency_key)
-    if found is None:
-        return None
-    content, task_id = found
-    if content != wanted.content():
-        raise Refusal(
-            Code.CONFLICT,
-            "This idempotency_key was used for another task.",
-            "Use a new key for a new task.",
-            task_id=task_id,
-        )
-    return call.task(task_id)
 
 
 def _file(call: Call, wanted: Wanted) -> Task:

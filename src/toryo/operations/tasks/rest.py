@@ -17,6 +17,7 @@ from toryo.domain.wording import say
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.concurrency import refuse_stale
 from toryo.operations.calls.fields import Command, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of
@@ -249,18 +250,7 @@ def _entered(call: Call, task_id: str, version: int | None = None) -> Task:
     """The task, once nobody else changes its project."""
     call.enter(call.task(task_id).project_id)
     task = call.task(task_id)
-    if version is not None and version != task.version:
-        raise Refusal(
-            Code.CONFLICT,
-            say(
-                "Task {task_id} has been changed since you looked: version {version}, you have {yours}.",
-                task_id=task.id,
-                version=task.version,
-                yours=version,
-            ),
-            "Look again, and repeat your change on what is there now.",
-            version=task.version,
-        )
+    refuse_stale(version, task.version)
     return task
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal, NotRequired
 
-import orjson
 from pydantic import Field, model_validator
 
 from toryo.domain import creating
@@ -17,7 +15,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.ground import Ground
 from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Status, Task, priority_named, status_named
-from toryo.operations.calls import rendering
+from toryo.operations.calls import idempotency, rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Kind
 from toryo.operations.calls.catalogue import Audience, Available, Later, Parameters, catalogue, operation
@@ -249,26 +247,17 @@ def _for_queue(call: Call, wanted: CreateTask) -> dict[str, Any]:
 )
 def create_tasks_batch(call: Call, wanted: CreateBatch) -> dict[str, Any]:
     """Create several subtasks at once, all or none; dependencies may name local ids of the same call."""
-    content = hashlib.sha256(orjson.dumps(wanted.model_dump(exclude={"idempotency_key", "parent_task_id"}))).hexdigest()
-    scope = wanted.parent_task_id or call.session.task_id or ""
-    if wanted.idempotency_key is not None:
-        before = call.tx.keeping.batch(call.agent.id, scope, wanted.idempotency_key)
-        if before is not None:
-            return _same_batch(call, content, *before)
+    once = idempotency.Once.of(
+        call.agent.id,
+        wanted.parent_task_id or call.session.task_id or "",
+        wanted.idempotency_key,
+        wanted.model_dump(exclude={"idempotency_key", "parent_task_id"}),
+    )
+    before: dict[str, str] | None = once.before(call, local_id_to_real_id=lambda made: made)
+    if before is not None:
+        return _batch(call, before)
     made = _create(call, wanted.parent_task_id, [_draft(each, each.local_id) for each in wanted.tasks], wanted.intent)
-    if wanted.idempotency_key is not None:
-        call.tx.keeping.remember_batch(call.agent.id, scope, wanted.idempotency_key, content, made, call.now)
-    return _batch(call, made)
-
-
-def _same_batch(call: Call, content: str, first_content: str, made: dict[str, str]) -> dict[str, Any]:
-    if content != first_content:
-        raise Refusal(
-            Code.CONFLICT,
-            "This idempotency_key was used with other content.",
-            "Use a new key for a new batch; list_tasks shows what exists.",
-            local_id_to_real_id=made,
-        )
+    once.remember(call, made)
     return _batch(call, made)
 
 
