@@ -54,7 +54,7 @@ def test_the_same_key_for_another_content_is_refused_with_words(crew: World):
     refused = file(crew, "k1", "Build")
     assert refused.refused and refused.result is not None
     assert refused.result["error"] == "conflict"
-    assert "k1" in refused.result["message"] and "another key" in refused.result["instruction"]
+    assert "k1" in refused.result["message"] and "new key" in refused.result["instruction"]
     assert titles(crew) == ["Paint"]
 
 
