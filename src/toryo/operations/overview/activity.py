@@ -21,7 +21,7 @@ from toryo.operations.calls.catalogue import Later, NoParameters, Parameters, Ro
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, cut, key_of
 from toryo.operations.calls.results import Result
-from toryo.operations.launches import diagnosis
+from toryo.operations.overview import diagnosis
 from toryo.storage.keeping import Seen
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]

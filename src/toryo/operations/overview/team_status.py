@@ -18,7 +18,8 @@ from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import constant
-from toryo.operations.launches import diagnosis, explanations, placement
+from toryo.operations.launches import explanations, placement
+from toryo.operations.overview import diagnosis
 from toryo.operations.overview.state import Picture, Place
 from toryo.workflow import launch as table
 from toryo.workflow import programs
