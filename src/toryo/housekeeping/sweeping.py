@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from toryo.operations import ending, stopping
 from toryo.operations.call import Call
+from toryo.operations.fencing import each_fenced
+
+SWEEP = "sweep"
 
 
 def sweep(call: Call) -> int:
     """How many launches and sessions it ended."""
-    ended = 0
-    for session in call.tx.sessions.expired(call.now):
-        ended += ending.lapse(call, None, session)
-    for launch in call.tx.launches.live():
-        ended += ending.lapse(call, launch, None)
+    sessions = each_fenced(call, SWEEP, call.tx.sessions.expired(call.now), lambda each: ending.lapse(call, None, each))
+    ended = sum(sessions)
+    ended += sum(each_fenced(call, SWEEP, call.tx.launches.live(), lambda each: ending.lapse(call, each, None)))
     return ended + stopping.overdue(call)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from toryo.domain.chat import Message
 from toryo.domain.launches import Purpose
 from toryo.operations import conversing, explaining, launching, talking
 from toryo.operations.call import Call
+from toryo.operations.fencing import each_fenced, fenced
+
+TALK = "talk"
 
 
 def tidy(call: Call) -> int:
     """How many conversations, delegations and waiting messages it dealt with."""
     call.tx.chat.close_stale_viewers(call.now - call.context.talk.viewer_lease)
-    done = sum(conversing.lapse_one(call, each) for each in call.tx.chat.all_unsettled())
-    done += sum(conversing.lapse_delegation(call, each) for each in call.tx.chat.all_open_delegations())
+    done = sum(each_fenced(call, TALK, call.tx.chat.all_unsettled(), partial(conversing.lapse_one, call)))
+    done += sum(
+        each_fenced(call, TALK, call.tx.chat.all_open_delegations(), partial(conversing.lapse_delegation, call))
+    )
     return done + _tell_writers(call)
 
 
@@ -20,14 +27,19 @@ def _tell_writers(call: Call) -> int:
     """One system message to each writer for whose messages no chat session has signed in; each message once."""
     told: set[tuple[str, str, str]] = set()
     for message in call.tx.chat.overdue(call.now - call.context.talk.start_timeout):
-        if _somebody_is_there(call, message):
-            continue
-        pair = (message.project_id, message.from_agent_id, message.to_agent_id)
-        call.tx.chat.unwatch_message(message)
-        if pair not in told:
-            told.add(pair)
-            _tell(call, message)
+        look = partial(_tell_writer, call, message, told)
+        fenced(call, TALK, look, None, agent_id=message.to_agent_id, project_id=message.project_id)
     return len(told)
+
+
+def _tell_writer(call: Call, message: Message, told: set[tuple[str, str, str]]) -> None:
+    if _somebody_is_there(call, message):
+        return
+    pair = (message.project_id, message.from_agent_id, message.to_agent_id)
+    call.tx.chat.unwatch_message(message)
+    if pair not in told:
+        _tell(call, message)
+        told.add(pair)
 
 
 def _somebody_is_there(call: Call, message: Message) -> bool:

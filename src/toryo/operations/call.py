@@ -22,6 +22,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
 from toryo.operations import present
+from toryo.operations.fencing import Faults
 from toryo.operations.holds import Holds
 from toryo.operations.pacing import Pace
 from toryo.operations.permissions import Caller, Kind, Login
@@ -48,6 +49,7 @@ class Context:
     entropy: Callable[[int], int]
     """So many random bits."""
     holds: Holds = field(default_factory=Holds)
+    faults: Faults = field(default_factory=Faults)
     talk: chat.Limits = field(default_factory=chat.Limits)
     shared: Callable[[Transaction], Shared] = InDatabase
     """Where shared values are."""

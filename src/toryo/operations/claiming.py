@@ -19,6 +19,7 @@ from toryo.domain.tasks import Details, Status, Task
 from toryo.domain.times import SECOND, Millis, iso, iso_or_none
 from toryo.operations import changing
 from toryo.operations.call import Call
+from toryo.operations.fencing import each_fenced
 
 EXHAUSTED = "attemptsExhausted"
 _TORYO = Actor(SYSTEM, everything=True, guard=True)
@@ -113,9 +114,8 @@ def lose(call: Call, lost: Claim, reason: str, *, counted: bool = True, rest: bo
 def lapse(call: Call, project_id: str | None = None) -> int:
     """Ends the claims that have run out, in one project or in all; answers how many."""
     over = [each for each in call.tx.queues.expired_claims(call.now) if project_id in (None, each.project_id)]
-    for each in over:
-        if each.launch_id is None:  # a launch's claim ends with its launch
-            lose(call, each, "lost")
+    lost = [each for each in over if each.launch_id is None]  # a launch's claim ends with its launch
+    list(each_fenced(call, "queues", lost, lambda each: lose(call, each, "lost")))
     return len(over)
 
 

@@ -38,6 +38,7 @@ _WORDS = {
     "no_in_progress_task": "No task of its own is in progress. Move one to in_progress to start it.",
     "no_chat_work": "Nobody wants to talk to it.",
     "has_ready_queue_task": "A task of its queue is ready: it is started as soon as a Coordinator has a free slot.",
+    "internal_error": "Internal error, see the server's log.",
     "has_pending_purpose": "Somebody wants to talk to it: it is started as soon as a Coordinator has a free chat slot.",
 }
 

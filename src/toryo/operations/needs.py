@@ -8,7 +8,9 @@ judge it; anything else, the person next above the agent; where nobody stands ab
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import asdict
+from copy import copy
+from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 from toryo.domain import moves, people, usages
@@ -22,10 +24,13 @@ from toryo.domain.tasks import Details, Status, Task
 from toryo.domain.times import DAY, Millis, iso
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.domain.worktrees import Worktree
-from toryo.operations import rights, stuck, tries
+from toryo.operations import fencing, rights, stuck, tries
 from toryo.operations.call import Call
+from toryo.operations.fencing import Fault
 from toryo.operations.permissions import Login
 from toryo.operations.picture import Picture
+from toryo.operations.stuck import Stuck
+from toryo.storage.errors import DatabaseUnavailable
 from toryo.storage.needs import Unseen
 
 BRIEF = 500
@@ -55,6 +60,9 @@ _GUARDS = {
     "agent_left_without_reporting": "Its agent has left without reporting, again and again.",
     "no_progress": "Its agent was started again and again, and nothing came of it.",
 }
+
+
+NEEDS = "needs"
 
 
 def of(call: Call, person: Agent, picture: Picture | None = None) -> list[Need]:
@@ -95,7 +103,20 @@ class _View:
         self.people = frozenset(each.id for each in (everybody if people is None else people))
         all_projects = call.tx.projects.all()
         self.projects = frozenset(each.id for each in all_projects if each.status is not ProjectStatus.ARCHIVED)
+        self.narrow = False
         self._places: dict[str, frozenset[str]] = {}
+
+    def about(self, agent: Agent, find: Callable[..., Iterator[Need]], *more: Any, asks: bool = True) -> Iterable[Need]:
+        """What is found of an agent, if that can be found."""
+        nothing: list[Need] = []
+        look: Callable[[], list[Need]] = partial(list, find(self, agent, *more))
+        return fencing.fenced(self.call, NEEDS, look, nothing, agent_id=agent.id, asks=asks)
+
+    def only(self, project_id: str) -> _View:
+        """The same, with nothing in it but one project."""
+        narrow = copy(self)
+        narrow.projects, narrow.narrow = frozenset({project_id}), True
+        return narrow
 
     def name(self, agent_id: str | None) -> str:
         agent = self.agents.get(agent_id or "")
@@ -107,18 +128,18 @@ class _View:
 
     def judges(self, agent_id: str | None, project_id: str | None) -> list[str]:
         """The people above an agent; where there is none, the owners."""
-        return self._above(agent_id, project_id) or self._owners()
+        return self._above(agent_id, project_id) or self.owners()
 
     def responsible(self, agent_id: str | None, project_id: str | None) -> list[str]:
         """The person next above an agent; where there is none, the owners."""
-        return self._above(agent_id, project_id)[:1] or self._owners()
+        return self._above(agent_id, project_id)[:1] or self.owners()
 
     def _above(self, agent_id: str | None, project_id: str | None) -> list[str]:
         """Those who are active and see the project, the nearest first."""
         above = [self.agents[each] for each in superiors(agent_id or "", self.tree)]
         return [each.id for each in above if each.human and each.active and self._sees(each, project_id)]
 
-    def _owners(self) -> list[str]:
+    def owners(self) -> list[str]:
         return [each.id for each in self.agents.values() if each.human and each.active and each.role is Role.OWNER]
 
     def owns(self, person_id: str) -> bool:
@@ -141,10 +162,30 @@ class _View:
 
 
 def _found(view: _View, picture: Picture | None = None) -> list[Need]:
-    found = [need for source in SOURCES for need in source(view)]
+    found = [need for source in SOURCES for need in _by_project(view, source)]
     told = {each.task_id for each in found if each.task_id is not None}
-    found += _stuck(view, picture or Picture(view.call), told)
+    whole = partial(_stuck_in, told=told, picture=picture)
+    found += _by_project(view, whole)
+    found += _faults(view)
     return sorted((each for each in found if each.person_id in view.people), key=lambda each: each.order)
+
+
+def _by_project(view: _View, source: Callable[[_View], Iterator[Need]]) -> list[Need]:
+    """All that a source finds; where it fails, what it finds in each project in which it does not."""
+    try:
+        with view.call.tx.connection.savepoint():
+            return list(source(view))
+    except DatabaseUnavailable:
+        raise
+    except Exception as error:  # noqa: BLE001 - noted for the project that it concerns
+        found: list[Need] = []
+        if source in _OF_AGENTS:
+            view.call.context.faults.note(NEEDS, None, None, view.now, error)
+            return found
+        for project_id in sorted(view.projects):
+            look: Callable[[], list[Need]] = partial(list, source(view.only(project_id)))
+            found += fencing.fenced(view.call, NEEDS, look, [], project_id=project_id)
+        return found
 
 
 def _of_task(
@@ -405,23 +446,44 @@ def _released(task: Task, hindrance: Hindrance | None) -> Iterator[Action]:
         yield Action("assign", f"toryo task edit {task.id} --assignee AGENT")
 
 
-def _stuck(view: _View, picture: Picture, told: Collection[str]) -> Iterator[Need]:
+def _stuck_in(view: _View, told: Collection[str], picture: Picture | None) -> Iterator[Need]:
     """What cannot move by itself, where nothing else above says so."""
-    for each in stuck.found(picture, told):
+    if view.narrow:
+        picture = Picture(view.call, next(iter(view.projects)))
+    alike: dict[tuple[str, str], list[Stuck]] = {}
+    for each in stuck.found(picture or Picture(view.call), told):
         for person_id in view.responsible(each.task.assignee_id, each.task.project_id):
-            owner = view.owns(person_id)
-            yield from _of_task(
-                [person_id],
-                Kind.STUCK,
-                each.task,
-                (
-                    say("Stuck: {title}", title=each.task.title),
-                    each.why if owner or each.by_owner is None else together((each.why, each.by_owner)),
-                ),
-                *(each.for_owners if owner else ()),
-                *each.actions,
-                since=each.since,
-            )
+            about = " ".join([each.task.project_id, *each.cause]) if each.cause else each.task.id
+            alike.setdefault((person_id, about), []).append(each)
+    for (person_id, about), those in alike.items():
+        # the same as long as anything is stuck for this cause, whichever task it is: people are told once
+        yield replace(_stuck_together(view, person_id, those), about=about)
+
+
+def _stuck_together(view: _View, person_id: str, those: list[Stuck]) -> Need:
+    """What is stuck for one cause, told of the first of them."""
+    first, more = those[0], len(those) - 1
+    owner = view.owns(person_id)
+    others = say("The same holds for {more} more tasks.", more=more) if more > 1 else constant(_ONE_MORE)
+    (need,) = _of_task(
+        [person_id],
+        Kind.STUCK,
+        first.task,
+        (
+            say("Stuck: {title} and {more} more", title=first.task.title, more=more)
+            if more
+            else say("Stuck: {title}", title=first.task.title),
+            together((first.why, "" if owner or first.by_owner is None else first.by_owner, others if more else "")),
+        ),
+        *(first.for_owners if owner else ()),
+        *first.actions,
+        *([Action("list", f"toryo task list --project {first.task.project_id}")] if more else []),
+        since=min(each.since for each in those),
+    )
+    return need
+
+
+_ONE_MORE = "The same holds for one more task."
 
 
 def _own_tasks(view: _View) -> Iterator[Need]:
@@ -509,7 +571,8 @@ def _failure(delegation: Delegation) -> Worded:
 def _budgets(view: _View) -> Iterator[Need]:
     """Projects whose budget of today is used up while work is waiting."""
     call, today = view.call, usages.day_of(view.now)
-    limited = [each for each in call.tx.projects.all() if each.active and each.settings.budget_per_day is not None]
+    mine = (each for each in call.tx.projects.all() if each.id in view.projects)
+    limited = [each for each in mine if each.active and each.settings.budget_per_day is not None]
     if not limited:
         return
     spent = call.tx.usages.cost_of_projects([each.id for each in limited], today)
@@ -548,29 +611,30 @@ def _cannot_start(view: _View) -> Iterator[Need]:
     """Agents whose last start failed for what time does not mend."""
     for agent, reason in _ended_for(view, _MENDED_BY_PEOPLE):
         title = say("{agent} cannot be started: {reason}", agent=agent.name, reason=reason)
-        yield from _failing(view, agent, Kind.AGENT_CANNOT_START, title, reason)
+        yield from view.about(agent, _failing, Kind.AGENT_CANNOT_START, title, reason)
 
 
 def _mistaken(view: _View) -> Iterator[Need]:
     """Agents that nothing starts because of what stands in their options, or of a provider that nobody has."""
     reported = rights.reported_providers(view.call)
     for agent in view.agents.values():
-        if not (agent.managed and agent.active):
-            continue
-        for code, found in (("bad_options", mistakes_of(agent)), ("no_provider", rights.warnings(agent, reported))):
-            if found:
-                title = say("{agent} cannot be started: {reason}", agent=agent.name, reason=code)
-                for person_id in view.responsible(agent.id, None):
-                    yield Need(
-                        person_id=person_id,
-                        kind=Kind.AGENT_CANNOT_START,
-                        about=f"{agent.id} {code}",
-                        title=title,
-                        text=together(found),
-                        since=agent.updated_at,
-                        actions=(Action("correct", f"toryo agent edit {agent.id} {_CORRECTED_BY[code]}"),),
-                        agent_id=agent.id,
-                    )
+        if agent.managed and agent.active:
+            yield from view.about(agent, _mistakes, reported, asks=False)
+
+
+def _mistakes(view: _View, agent: Agent, reported: Collection[str] | None) -> Iterator[Need]:
+    for code, found in (("bad_options", mistakes_of(agent)), ("no_provider", rights.warnings(agent, reported))):
+        for person_id in view.responsible(agent.id, None) if found else ():
+            yield Need(
+                person_id=person_id,
+                kind=Kind.AGENT_CANNOT_START,
+                about=f"{agent.id} {code}",
+                title=say("{agent} cannot be started: {reason}", agent=agent.name, reason=code),
+                text=together(found),
+                since=agent.updated_at,
+                actions=(Action("correct", f"toryo agent edit {agent.id} {_CORRECTED_BY[code]}"),),
+                agent_id=agent.id,
+            )
 
 
 _CORRECTED_BY = {"bad_options": "--option NAME=VALUE", "no_provider": "--provider NAME"}
@@ -582,7 +646,7 @@ def _runaways(view: _View) -> Iterator[Need]:
     at_work = {agent_id for agent_id, _ in view.call.tx.tasks.at_work()}
     for agent, reason in _ended_for(view, _RAN_AWAY, unless_rested=at_work):
         title = say("{agent} was stopped: {reason}", agent=agent.name, reason=reason)
-        yield from _failing(view, agent, Kind.RUNAWAY, title, reason)
+        yield from view.about(agent, _failing, Kind.RUNAWAY, title, reason)
 
 
 def _ended_for(
@@ -656,6 +720,33 @@ def _locked(view: _View) -> Iterator[Need]:
             )
 
 
+# --- faults ----------------------------------------------------------------------------------------------------------
+
+
+def _faults(view: _View) -> Iterator[Need]:
+    """Who cannot be decided about, because of a fault of Toryo itself: owners have its log."""
+    found: dict[tuple[str, str], list[Fault]] = {}
+    for fault in view.call.context.faults.lasting(view.now):
+        found.setdefault((fault.agent_id or "", fault.project_id or ""), []).append(fault)
+    for (agent_id, project_id), faults in found.items():
+        looks = [Action("why", f"toryo why {agent_id}")] if agent_id in view.agents else []
+        looks += [Action("list", f"toryo task list --project {project_id}")] if project_id and not looks else []
+        where, times = ", ".join(each.where for each in faults), sum(each.times for each in faults)
+        for person_id in view.owners():
+            yield Need(
+                person_id=person_id,
+                kind=Kind.AGENT_CANNOT_START if agent_id else Kind.STUCK,
+                about=" ".join(filter(None, [fencing.REASON, project_id, agent_id])),
+                title=say("Internal error: {what}", what=view.name(agent_id) if agent_id else project_id or "Toryo"),
+                text=say("Internal error, see the server's log ({where}; {times} times).", where=where, times=times),
+                since=min(each.since for each in faults),
+                actions=tuple(looks),
+                project_id=project_id or None,
+                agent_id=agent_id or None,
+            )
+
+
+_OF_AGENTS: tuple[Callable[[_View], Iterator[Need]], ...] = (_cannot_start, _mistaken, _runaways, _locked)
 SOURCES: tuple[Callable[[_View], Iterator[Need]], ...] = (
     _approvals,
     _blocks,

@@ -8,7 +8,7 @@ from typing import Any
 from toryo.domain.launches import Purpose
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import Worded, constant, say, together
-from toryo.operations import explaining, hands, launching, starters
+from toryo.operations import explaining, fencing, hands, launching, starters
 from toryo.operations.call import Call
 from toryo.workflow.launch import Action, Decision
 
@@ -41,6 +41,14 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> dict[s
         "until": iso_or_none(decision.until),
         "seconds_left": max(0, (decision.until - call.now) // 1000) if decision.until is not None else None,
     }
+
+
+def not_decided(project_id: str, purpose: Purpose) -> dict[str, Any]:
+    """What is told of an agent about which nothing can be decided, because of a fault of our own."""
+    said = explaining.said(fencing.REASON)
+    shown = {"action": Action.HOLD.value, "reason": fencing.REASON, "row": "", "rule": said, "explanation": said}
+    unknown = dict.fromkeys(("task_id", "since", "until", "seconds_left"))
+    return {"project_id": project_id, "purpose": purpose.value, **shown, "facts": {}, **unknown}
 
 
 def _naming_session(call: Call, decision: Decision, project_id: str) -> Decision:

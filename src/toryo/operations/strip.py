@@ -7,6 +7,7 @@ wait need all that is below their tasks: the longest waiting few are decided in 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, Literal
 
 from typing_extensions import TypedDict
@@ -18,7 +19,7 @@ from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import constant
-from toryo.operations import explaining, reasons, starters
+from toryo.operations import explaining, fencing, reasons, starters
 from toryo.operations.picture import Picture, Place
 from toryo.workflow import launch as table
 from toryo.workflow import programs
@@ -67,7 +68,13 @@ def members(picture: Picture) -> list[dict[str, Any]]:
     used = picture.call.tx.glances.used(launches) if launches else {}
     waiting = _waiting(picture)
     in_full, last = frozenset(waiting[:IN_FULL]), _last(picture, waiting[IN_FULL:])
-    return [_member(picture, place, used, in_full, last) for place in picture.places]
+
+    def member(place: Place) -> dict[str, Any]:
+        tell = partial(_member, picture, place, used, in_full, last)
+        lost = {**_who(picture.agents[place[0]]), "project_id": place[1], "state": "held", **_words(fencing.REASON)}
+        return fencing.fenced(picture.call, "show_overview", tell, lost, agent_id=place[0], project_id=place[1])
+
+    return [member(each) for each in picture.places]
 
 
 def _waiting(picture: Picture) -> list[Place]:

@@ -6,6 +6,7 @@ A person sees the messages between the two of a thread and nothing else; threads
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
@@ -17,7 +18,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Purpose
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import say
-from toryo.operations import conversing, explaining, launching, nouns, speaking, starters, talking
+from toryo.operations import conversing, explaining, fencing, launching, nouns, speaking, starters, talking
 from toryo.operations.call import Call
 from toryo.operations.catalogue import Later, Parameters, Route, operation
 from toryo.operations.fields import Lines
@@ -149,6 +150,13 @@ def _status(call: Call, project_id: str, agent: Agent) -> dict[str, Any]:
     """`connected`, `connecting`, `terminating`, `cooling_down` or `disconnected`, and why."""
     if agent.human:
         return {"state": "person", "explanation": f"{agent.name} is a person."}
+    said = explaining.said(fencing.REASON)
+    unknown = {"state": "disconnected", "reason": fencing.REASON, "explanation": said, "until": None}
+    look = partial(_status_of_program, call, project_id, agent)
+    return fencing.fenced(call, "chat_status", look, unknown, agent_id=agent.id, project_id=project_id)
+
+
+def _status_of_program(call: Call, project_id: str, agent: Agent) -> dict[str, Any]:
     snapshot, decision = launching.decide(call, agent.id, project_id, Purpose.CHAT, changes=False)
     if Purpose.CHAT in snapshot.sessions:
         leaving = table.nobody_needs_it(snapshot) and not snapshot.talk.wanted

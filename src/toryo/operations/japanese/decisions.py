@@ -40,6 +40,7 @@ TEXTS: dict[str, str] = {
     "It waits for a delegation.": "委任の結果を待っています。",
     "It waits for an approval.": "承認を待っています。",
     "It waits for a person.": "人の対応を待っています。",
+    "Internal error, see the server's log.": "内部エラーです。サーバーのログを確認してください。",
     "It has a task in progress: it is started as soon as a Coordinator has a free slot.": "進行中のタスクがあります。"
     "コーディネーターに空きができしだい起動します。",
     "No task of its own is in progress. Move one to in_progress to start it.": "進行中の担当タスクがありません。"
