@@ -345,6 +345,7 @@ class _Asked:
     def work(self, connection: Connection) -> _Done:
         tx = Transaction(connection)
         caller: Caller | None = None
+        made: Mapping[str, str] = {}
         try:
             caller = self._caller(tx)
             if caller.access_token is not None:
@@ -355,13 +356,15 @@ class _Asked:
             if isinstance(self.parameters, Refusal):  # not raised: it would keep its arguments from being freed
                 return self._refused(tx, caller, self.parameters)
             call = self._call(tx, caller)
+            made = call.made
             if call.has_session:
                 if not self.operation.reads:
                     talking.confirm(call)
                 gate.refuse(call, self.operation)
             key = self.credentials.idempotency_key
             result = repeating.carried_out(call, self.operation, self.parameters, self.arguments, key)
-        except Refusal as refusal:
+        except Refusal as refused:
+            refusal = refused.without(made) if made else refused
             if tx.wrote:
                 raise _RollBack(refusal) from None
             return self._refused(tx, caller, refusal)
