@@ -356,8 +356,6 @@ _NOT_APPROVED = {"pending_approval": ", to be approved", "rejected": ", rejected
 def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
     apart = {"id", "status", "version", "subtasks"}
     shown = {key.removesuffix("_id"): each for key, each in task.items() if key not in apart}
-    for key in [key for key in shown if key.endswith("_at")]:
-        shown[key] = output.clock(shown[key])
     output.fields({"status": output.status(task["status"]), **shown})
     if parts:
         output.done("")
