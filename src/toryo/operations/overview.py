@@ -58,7 +58,9 @@ def why(call: Call, wanted: Why) -> dict[str, Any]:
     return {
         "success": True,
         "agent_id": agent.id,
-        "decisions": [reasons.told(call, agent.id, project, purpose) for project in visible for purpose in Purpose],
+        "decisions": [
+            reasons.told(call, agent.id, project, purpose, advise=True) for project in visible for purpose in Purpose
+        ],
     }
 
 

@@ -161,7 +161,7 @@ def _status(call: Call, project_id: str, agent: Agent) -> dict[str, Any]:
         "state": state,
         "reason": decision.reason,
         "explanation": explaining.explained(
-            decision, agent.id, starters.nobody_can(call, snapshot, decision, Purpose.CHAT)
+            decision, agent.id, starters.nobody_can(call, snapshot, decision, Purpose.CHAT), project_id
         ),
         "until": iso_or_none(decision.until),
     }
