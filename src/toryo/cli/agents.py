@@ -115,7 +115,9 @@ def list_agents(here: Here) -> None:
 def show_agent(here: Here, agent: Id) -> None:
     """One agent: everything about it but its passkey."""
     answer = here.get(f"/agents/{agent}")
-    held = [f"{each['what']}: {each['reason']}, until {each['until']}" for each in answer.get("cooldowns", [])]
+    held = [
+        f"{each['what']}: {each['reason']}, until {output.clock(each['until'])}" for each in answer.get("cooldowns", [])
+    ]
     widening.warn(answer)
     here.answer(answer, lambda: output.fields({**_shown(answer["agent"]), "cools down": "; ".join(held)}))
 

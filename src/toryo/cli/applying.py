@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from toryo import provider_options
 from toryo.cli import failures, plans, widening
 from toryo.cli import manifest as files
 from toryo.cli.failures import Failure, Refused, ServerAway
@@ -37,13 +38,15 @@ class Change:
     id: str
     detail: str = ""
     passkey: str | None = None
+    changes: Sequence[str] = ()
+    """`key: old → new`."""
 
-    def told(self) -> str:
-        detail = f" ({self.detail})" if self.detail else ""
+    def told(self) -> list[str]:
+        detail = f" ({self.detail})" if self.detail and not self.changes else ""
         passkey = f" passkey {self.passkey}" if self.passkey else ""
-        return f"{self.verb} {self.kind} {self.id}{detail}{passkey}"
+        return [f"{self.verb} {self.kind} {self.id}{detail}{passkey}", *(f"  {each}" for each in self.changes)]
 
-    def document(self) -> dict[str, str]:
+    def document(self) -> dict[str, Any]:
         return {key: each for key, each in asdict(self).items() if each}
 
 
@@ -383,8 +386,9 @@ def _patch(
     if not different:
         return
 
-    def told(answer: Found) -> Change:
-        return Change("changed", kind, id, "; ".join([", ".join(different), *answer.get("changes", ())]))
+    def told(_: Found) -> Change:
+        before = {key: _mentioned(key, value, found.get(key)) for key, value in different.items()}
+        return Change("changed", kind, id, ", ".join(different), changes=provider_options.changes(before, different))
 
     arguments = {f"{kind}_id": id, **different, **_whole(different)}
     plan.add(entry, f"edit_{kind}", {key: each for key, each in arguments.items() if each is not None}, told)
@@ -404,6 +408,13 @@ _WHOLE = ("provider_options",)
 
 def _whole(different: Mapping[str, Any]) -> dict[str, Any]:
     return {"replace_options": True} if "provider_options" in different else {}
+
+
+def _mentioned(key: str, wanted: Any, found: Any) -> Any:
+    """Of a mapping only what the file names: the rest stays as it is."""
+    if key in _WHOLE or not (isinstance(wanted, dict) and isinstance(found, dict)):
+        return found
+    return {name: each for name, each in found.items() if name in wanted}
 
 
 def _equal(wanted: Any, found: Any) -> bool:
@@ -471,7 +482,7 @@ def _kept(manifest: Manifest, there: _There) -> list[str]:
         for name, value in known["settings"].items():
             if name not in project.settings and value != defaults.get(name):
                 reset = f"toryo project edit {known['project_id']} --set {name}={_typed(defaults.get(name))}"
-                words = f"project {known['project_id']}: {name} is {value}, though not in the file."
+                words = f"project {known['project_id']}: {name} is {_typed(value)}, though not in the file."
                 found.append(f"{words} To reset it: {reset}")
     for agent in manifest.agents:
         stays = [each for each in _OF_AGENTS if there.agents.get(agent.id, {}).get(each) and each not in agent.said()]
@@ -485,4 +496,4 @@ _OF_AGENTS = ("reports_to", "model", "system_prompt", "agent_type", "capabilitie
 
 
 def _typed(value: Any) -> str:
-    return "none" if value is None else str(value)
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

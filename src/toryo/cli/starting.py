@@ -87,7 +87,7 @@ def apply(
     applied = applying.apply(here, wanted, yes=yes)
     output.say(*(f"toryo: kept: {each}" for each in applied.kept))
     document = {"success": True, "changes": [each.document() for each in applied.changes], "kept": applied.kept}
-    told = [each.told() for each in applied.changes]
+    told = [line for each in applied.changes for line in each.told()]
     here.answer(document, lambda: output.done(*(told or ["nothing to change"])))
 
 

@@ -54,7 +54,7 @@ def _somebody_is_there(call: Call, message: Message) -> bool:
 
 def _tell(call: Call, message: Message) -> None:
     _, decision = launching.decide(call, message.to_agent_id, message.project_id, Purpose.CHAT, changes=False)
-    why = explaining.explained(decision, message.to_agent_id)
+    why = explaining.explained(decision, message.to_agent_id, project_id=message.project_id)
     words = (
         f"{message.to_agent_id} has not come to read your message yet. {why} It stays, and is delivered when the agent"
         " comes."

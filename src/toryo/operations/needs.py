@@ -17,6 +17,7 @@ from toryo.domain import moves, people, usages
 from toryo.domain.agents import Agent, Role, mistakes_of, superiors
 from toryo.domain.chat import Delegation, DelegationStatus, MessageKind
 from toryo.domain.ground import Hindrance
+from toryo.domain.launches import Launch
 from toryo.domain.needs import Action, Kind, Need, Request, requested
 from toryo.domain.projects import Project
 from toryo.domain.projects import Status as ProjectStatus
@@ -24,7 +25,7 @@ from toryo.domain.tasks import Details, Status, Task
 from toryo.domain.times import DAY, Millis, iso
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.domain.worktrees import Worktree
-from toryo.operations import fencing, rights, stuck, tries
+from toryo.operations import fencing, remedies, rights, stuck, tries
 from toryo.operations.call import Call
 from toryo.operations.fencing import Fault
 from toryo.operations.permissions import Login
@@ -43,9 +44,10 @@ _MENDED_BY_PEOPLE = {
     "not_logged_in": "Its program is not logged in. Log in where its Coordinator runs, then resume it.",
     "command_not_found": "Its program was not found. Install it where its Coordinator runs, then resume it.",
     "model_not_available": "Its model is not available. Give it another one, or access to this one.",
-    "bad_config": "Its configuration has a mistake. Mend it, then resume the agent.",
+    "bad_config": "Its configuration has a mistake. Correct it, then resume the agent.",
 }
 """Failures that time does not mend."""
+_CORRECTED = {"model_not_available": ["--model NAME"], "bad_config": ["--option NAME=VALUE"]}
 _RAN_AWAY = {
     "runaway": "It called again and again without getting anywhere.",
     "time_limit": "It ran longer than it may.",
@@ -89,6 +91,12 @@ def shown(need: Need) -> dict[str, Any]:
         "actions": [{"name": each.name, "command": each.command} for each in need.actions],
         "request": asdict(need.request) if need.request is not None else None,
     }
+
+
+def judges(call: Call, agent_id: str | None, project_id: str) -> list[Agent]:
+    """The people who may approve a request for this agent."""
+    view = _View(call, None)
+    return [view.agents[each] for each in view.judges(agent_id, project_id)]
 
 
 class _View:
@@ -268,12 +276,14 @@ def _blocks(view: _View) -> Iterator[Need]:
     blocked = view.here(view.call.tx.needs.blocked())
     above = _ancestors(view, blocked)
     needing = {each.id: each for each in blocked if each.blocked_by_guard or not _left_to_agent(view, each, above)}
-    for task in needing.values():
-        if not any(each in needing for each in task.blocked_on):
-            yield from _block(view, task)
+    told = [each for each in needing.values() if not any(other in needing for other in each.blocked_on)]
+    details = view.call.tx.tasks.details_of(each.id for each in told)
+    for task in told:
+        agent = view.agents.get(task.assignee_id or "")
+        yield from _block(view, task, remedies.of_block(task, agent, details.get(task.id, Details()).context))
 
 
-def _block(view: _View, task: Task) -> Iterator[Need]:
+def _block(view: _View, task: Task, remedy: remedies.Remedy | None) -> Iterator[Need]:
     reason = task.blocked_reason or constant(_NO_REASON)
     guarded = task.blocked_by_guard
     yield from _of_task(
@@ -284,8 +294,9 @@ def _block(view: _View, task: Task) -> Iterator[Need]:
             say("Stopped by a guard: {title}" if guarded else "Blocked: {title}", title=task.title),
             constant(_GUARDS.get(reason) or reason[:BRIEF])
             if guarded
-            else _said_by(view.name(task.blocked_by), reason),
+            else together((_said_by(view.name(task.blocked_by), reason), remedy.words if remedy else "")),
         ),
+        *(remedy.actions if remedy else ()),
         Action("unblock", f"toryo task move {task.id} in_progress"),
         Action("cancel", f"toryo task cancel {task.id} --reason …"),
         *([Action("log", f"toryo logs {task.assignee_id}")] if guarded and task.assignee_id else []),
@@ -667,8 +678,9 @@ def _ended_for(
 def _failing(view: _View, agent: Agent, kind: Kind, title: Worded, reason: str) -> Iterator[Need]:
     launches = view.call.tx.launches.listed(10, agent_id=agent.id)
     seen = next((each for each in launches if (each.exit_error or "").startswith(reason)), None)
-    said = (seen.exit_error or "").partition(":")[2].strip() if seen is not None else ""
+    said = end_in_words(view.call, seen) if seen is not None else ""
     why = constant(_MENDED_BY_PEOPLE.get(reason) or _RAN_AWAY[reason])
+    correct = [Action("correct", f"toryo agent edit {agent.id} {each}") for each in _CORRECTED.get(reason, ())]
     for person_id in view.responsible(agent.id, None):
         yield Need(
             person_id=person_id,
@@ -678,11 +690,20 @@ def _failing(view: _View, agent: Agent, kind: Kind, title: Worded, reason: str) 
             text=together((why, said[: BRIEF - len(why)])),
             since=_failed_at(view, agent.id, reason),
             actions=(
+                *correct,
                 Action("resume", f"toryo agent resume {agent.id}"),
                 Action("log", f"toryo logs {agent.id}"),
             ),
             agent_id=agent.id,
         )
+
+
+def end_in_words(call: Call, launch: Launch) -> str:
+    """What was found out about the end of a launch: the program's or its service's own words."""
+    reason, _, said = (launch.exit_error or "").partition(":")
+    if not said.strip() and reason == "bad_config":  # told by no words of its own: what it printed last
+        said = call.tx.launches.exit_record(launch.id)[0] or ""
+    return said.strip()
 
 
 def _failed_at(view: _View, agent_id: str, reason: str) -> Millis:

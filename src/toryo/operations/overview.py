@@ -64,7 +64,7 @@ def why(call: Call, wanted: Why) -> dict[str, Any]:
 
 
 def _told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> dict[str, Any]:
-    tell = partial(reasons.told, call, agent_id, project_id, purpose)
+    tell = partial(reasons.told, call, agent_id, project_id, purpose, advise=True)
     unknown = reasons.not_decided(project_id, purpose)
     return fencing.fenced(call, "why", tell, unknown, agent_id=agent_id, project_id=project_id)
 

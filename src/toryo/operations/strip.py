@@ -184,7 +184,7 @@ def _signed_in(
         "cost_usd": cost,
         "launch_id": session.launch_id,
         "reason": decision.reason if stops else None,
-        "explanation": explaining.explained(decision, place[0]) if stops else None,
+        "explanation": explaining.explained(decision, place[0], project_id=place[1]) if stops else None,
     }
 
 
@@ -240,7 +240,7 @@ def _not_running(picture: Picture, place: Place, in_full: frozenset[Place], last
         **first,
         "state": "held" if obstacle is not None else state_of(decision.action.value, decision.reason),
         "reason": decision.reason,
-        "explanation": explaining.explained(decision, agent.id, obstacle),
+        "explanation": explaining.explained(decision, agent.id, obstacle, place[1]),
         "until": iso_or_none(decision.until),
     }
 

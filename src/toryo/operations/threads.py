@@ -169,7 +169,7 @@ def _status_of_program(call: Call, project_id: str, agent: Agent) -> dict[str, A
         "state": state,
         "reason": decision.reason,
         "explanation": explaining.explained(
-            decision, agent.id, starters.nobody_can(call, snapshot, decision, Purpose.CHAT)
+            decision, agent.id, starters.nobody_can(call, snapshot, decision, Purpose.CHAT), project_id
         ),
         "until": iso_or_none(decision.until),
     }

@@ -65,7 +65,7 @@ TEXTS: dict[str, str] = {
     "コーディネーターが動くマシンに導入してから、再開してください。",
     "Its model is not available. Give it another one, or access to this one.": "モデルを利用できません。別のモデルを指定するか、"
     "このモデルを使えるようにしてください。",
-    "Its configuration has a mistake. Mend it, then resume the agent.": "設定に誤りがあります。直してから、エージェントを"
+    "Its configuration has a mistake. Correct it, then resume the agent.": "設定に誤りがあります。直してから、エージェントを"
     "再開してください。",
     "It called again and again without getting anywhere.": "進展のない呼び出しを繰り返しました。",
     "It ran longer than it may.": "制限時間を超えました。",
