@@ -83,6 +83,8 @@ class World:
         self.owner = Caller(self, OWNER_TOKEN)
         self.nobody = Caller(self, None)
         self.passkeys: dict[str, str] = {}
+        self.faulty = False
+        """Whether this story is about faults of Toryo itself."""
         self.project_id = ""
 
     def _clock(self) -> int:
@@ -98,12 +100,18 @@ class World:
         self.now += self.tick
         outcome = self.office.perform(name, arguments, credentials, may_wait=may_wait)
         hold_to_promise(name, outcome)
+        self._hold_no_fault()
         return outcome
+
+    def _hold_no_fault(self) -> None:
+        """A fault that a fence has caught is one all the same."""
+        assert self.faulty or not self.office.context.faults.total, self.office.context.faults.lasting(self.now)
 
     def housekeep(self) -> None:
         """One round of every chore; a chore that fails fails the story."""
         for _, chore in CHORES:
             self.office.housekeep(chore)
+        self._hold_no_fault()
 
     # --- what people set up --------------------------------------------------------------------------------------
 

@@ -207,7 +207,7 @@ def test_what_takes_a_limit_away_widens() -> None:
 
     read = Given("claude", {"permissions": "read"}, "worker")
     assert told(read, replace(read, options={})) == ["permissions: read → edit"]
-    assert told(read, replace(read, options={"permissions": "read", "args": ["--yolo"]})) == ["args: none → ['--yolo']"]
+    assert told(read, replace(read, options={"permissions": "read", "args": ["--yolo"]})) == ["args: none → [--yolo]"]
     assert told(read, replace(read, provider="command", options={})) == [
         "provider: claude → command (has no permissions)"
     ]

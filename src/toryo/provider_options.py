@@ -389,9 +389,19 @@ def widened(before: Given, after: Given) -> list[str]:
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Every option that is another one than before, as `name: before → after`."""
-    names = dict.fromkeys((*before, *after))
-    return [_change(each, before.get(each), after.get(each)) for each in names if before.get(each) != after.get(each)]
+    """Everything that is another value than before, as `name: before → after`; of what has parts, the parts."""
+    return list(_differences("", before, after))
+
+
+def _differences(name: str, was: Any, now: Any) -> Iterator[str]:
+    if isinstance(was, Mapping) and isinstance(now, Mapping):
+        for key in dict.fromkeys((*was, *now)):
+            yield from _differences(f"{name}.{key}" if name else str(key), was.get(key), now.get(key))
+    elif isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
+        for number, parts in enumerate(zip(was, now, strict=True)):
+            yield from _differences(f"{name}[{number}]", *parts)
+    elif was != now:
+        yield _change(name, was, now)
 
 
 def limits(provider: str | None) -> frozenset[str]:
@@ -426,4 +436,14 @@ def _change(name: str, was: Any, now: Any) -> str:
 
 
 def _told(value: Any) -> str:
-    return "none" if value is None else str(value) if isinstance(value, str) else repr(value)[:_BRIEF]
+    """As a toryo.yaml has it, in brief."""
+    told = " ".join(_flow(value).split())
+    return told if len(told) <= _BRIEF else f"{told[:_BRIEF]}…"
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_flow(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

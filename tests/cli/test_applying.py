@@ -104,6 +104,73 @@ def test_all_mistakes_are_told_at_once(server: Toryo, name: str, tmp_path: Path)
     assert "toryo.yaml:15: " in ended.err
 
 
+MANY = """\
+projects:
+  - {{id: {name}, name: {name}, directory: ., settings: {{langauge: ja}}}}
+agents:
+  - {{id: {name}.w1, role: wroker, projects: [{name}]}}
+  - {{id: {name}.w2, role: worker, reports_to: {name}.w1, projects: [{name}]}}
+  - {{id: {name}.w3, role: worker, reports_to: nobody}}
+  - id: {name}.lead
+    role: manager
+    provider: playbook
+    projects: [{name}]
+    provider_options:
+      playbook: {{tasks: [{{match: "(", subtasks: [{{id: a, title: A}}]}}]}}
+tasks:
+  - {{project: {name}, title: One, depends_on: [Two]}}
+  - {{project: {name}, title: Two, depends_on: [One]}}
+  - {{project: {name}, title: Three, assignee: {name}.w1}}
+  - {{project: {name}, title: Four, parent: Fvie}}
+  - {{project: {name}, title: Five, priority: higher}}
+  - {{project: {name}, title: Six, parent: Five}}
+"""
+
+
+def test_mistakes_of_every_kind_are_told_in_one_round(server: Toryo, name: str, tmp_path: Path) -> None:
+    ended = applied(server, tmp_path, MANY.format(name=name))
+    assert ended.code == 2
+    told = {int(line.split("toryo.yaml:")[1].split(":")[0]) for line in ended.err.splitlines() if "toryo.yaml:" in line}
+    assert told == {2, 4, 6, 12, 14, 17, 18}
+    assert nothing_was_made(server, name)
+
+
+def test_without_a_server_the_mistakes_of_the_file_are_told(nowhere: Toryo, tmp_path: Path) -> None:
+    ended = applied(nowhere, tmp_path, MANY.format(name="p"))
+    assert ended.code == 2
+    assert "toryo.yaml:4: agents[0].role" in ended.err
+    assert "toryo.yaml:12: agent p.lead: tasks[0].match: this is not a valid regular expression" in ended.err
+
+
+def test_a_playbook_may_name_agents_that_only_the_server_has(server: Toryo, name: str, tmp_path: Path) -> None:
+    text = HEAD.format(name=name).replace("role: worker", f"role: worker\n    reports_to: {name}.lead")
+    text += f"""agents2:
+  - id: {name}.lead
+    role: manager
+    provider: playbook
+    projects: [{name}]
+    provider_options:
+      playbook: {{tasks: [{{subtasks: [{{id: a, title: A, assignee: {name}.w1}}]}}]}}
+"""
+    head, lead = text.split("agents2:\n")
+    assert applied(server, tmp_path, head.replace("agents:\n", "agents:\n" + lead)).code == 0
+    only = f"agents:\n{lead}"
+    assert applied(server, tmp_path, only).out == "nothing to change\n"
+    ended = applied(server, tmp_path, only.replace(f"assignee: {name}.w1", f"assignee: {name}.w2"))
+    assert ended.code == 2
+    assert f"toryo.yaml:7: agent {name}.lead: tasks[0].subtasks[0].assignee: there is no agent" in ended.err
+
+
+def test_a_wrong_playbook_is_refused_where_agents_are_edited(server: Toryo, name: str, tmp_path: Path) -> None:
+    file = tmp_path / "options.yaml"
+    file.write_text("labels: [x]\nplaybook:\n  tasks:\n    - match: '('\n      subtasks: [{id: a, title: A}]\n")
+    words = ("agent", "add", f"{name}.m", "--role", "manager", "--provider", "playbook")
+    ended = server(*words, "--options", f"@{file}")
+    assert ended.code == 2
+    assert f"{file}:4: tasks[0].match: this is not a valid regular expression" in ended.err
+    assert nothing_was_made(server, name)
+
+
 def test_of_two_open_tasks_with_one_title_none_is_guessed(server: Toryo, name: str, tmp_path: Path) -> None:
     assert applied(server, tmp_path, HEAD.format(name=name)).code == 0
     server.json("task", "add", "One", "--project", name)

@@ -188,3 +188,17 @@ def test_a_demo_whose_agents_cannot_work_here_ends_at_once_with_what_they_say(
     seen = watching.Seen(time.monotonic(), {project: "tsk_1"}, {project: [{"task_id": "tsk_1", "status": "todo"}]})
     with pytest.raises(Failure, match=r"lead cannot work on this machine.*libx\.so"):
         watching.until_over(here, seen, limit_seconds=30, changed=lambda: None, died=lambda: None)
+
+
+def test_a_temporary_directory_is_removed_and_it_is_said_how_to_keep_one(tmp_path: Path) -> None:
+    places = clean_environment(tmp_path) | {"TMPDIR": str(tmp_path / "tmp")}
+    (tmp_path / "tmp").mkdir()
+    ended = Toryo(tmp_path, places)("demo")
+    assert ended.code == 0, ended.err
+    assert "toryo demo --dir DIR" in ended.out.replace("-m toryo", "toryo")
+    assert list((tmp_path / "tmp").glob("toryo-demo-*")) == []
+
+
+def test_starts_are_told_in_the_order_in_which_they_were_ordered(told: dict[str, object]) -> None:
+    numbers = [each["project_id"] for each in told["starts"]]  # type: ignore[attr-defined]
+    assert len(set(numbers[:4])) > 1, "stories run side by side, and so do their starts"

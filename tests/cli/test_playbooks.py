@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from toryo.agents import documents, playbook_format, script_format
 from toryo.cli import main, manifest
 from toryo.cli.failures import Misuse
 
@@ -96,13 +97,135 @@ def test_a_context_that_is_no_object_ends_with_2(plan, capsys, context) -> None:
     assert typed(capsys, plan, "--title", "Release 1.2.3", "--context", context)[0] == 2
 
 
+TEAM = """\
+projects: [{id: p, name: P, directory: ., settings: {commands_from: managers}}]
+agents:
+  - {id: builder, role: worker, reports_to: lead, projects: [p]}
+  - {id: smith, role: worker, reports_to: lead, projects: [p], capabilities: [mending]}
+  - id: lead
+    role: manager
+    provider: playbook
+    projects: [p]
+    provider_options:
+      playbook: plan.yaml
+"""
+
+
 def test_the_playbooks_of_a_team_are_found_in_its_file(plan, capsys) -> None:
     team = plan.parent / "toryo.yaml"
-    agent = (
-        "  - {id: lead, role: manager, provider: playbook, provider_options: {playbook: plan.yaml}, projects: [p]}\n"
-    )
-    team.write_text("projects: [{id: p, name: P, directory: .}]\nagents:\n" + agent)
+    team.write_text(TEAM)
     code, out, _ = typed(capsys, team)
     assert code == 0
     assert out.splitlines()[1].startswith("lead")
-    assert typed(capsys, team, "--agent", "nobody")[0] == 2
+    code, _, err = typed(capsys, team, "--agent", "nobody")
+    assert code == 2
+    assert "It has: lead" in err
+
+
+IN_PLACE = """\
+      playbook: |
+        # a plan
+        tasks:
+          - match: Build
+            subtasks:
+              - {id: a, title: A, assignee: builder}
+              - id: b
+                title: B
+                %s
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("assignee: bulder", "subtasks[1].assignee: there is no agent 'bulder'; did you mean builder?"),
+        ("assignee: other", "other cannot be given work by lead; give it reports_to: lead and the same project"),
+        ("capability: mendin", "nobody who works for lead has the capability 'mendin'; did you mean mending?"),
+        ("run: make", "run is for a worker's own playbook"),
+        ("context: {command: make}", "project p takes no commands from managers; set commands_from: managers"),
+        ("acceptance: [{command: make}]", "project p takes no commands from managers"),
+        ("acceptance: [{fil: x}]", "a check has no key 'fil'; did you mean file?"),
+        ("acceptance: [{file: x, command: y}]", "each check names either a file or a command"),
+        ("summary: x", "there is no such key"),
+        ("title: *x", "nothing is marked with & and this name"),
+    ],
+)
+@pytest.mark.parametrize("written", ["mapping", "text", "file"])
+def test_what_nobody_could_do_is_named_with_the_line_of_the_mistake(tmp_path, capsys, line, words, written) -> None:
+    text = TEAM.replace("settings: {commands_from: managers}", "settings: {}").replace(
+        "      playbook: plan.yaml\n", ""
+    )
+    text = text.replace("agents:\n", "agents:\n  - {id: other, role: worker, projects: [p]}\n")
+    block = IN_PLACE % line
+    if written == "mapping":
+        block = block.replace("playbook: |", "playbook:")
+    file, number = tmp_path / "toryo.yaml", len(text.splitlines()) + 9
+    if written == "file":
+        (tmp_path / "plan.yaml").write_text("\n".join(block.splitlines()[1:]))
+        block = "      playbook: plan.yaml\n"
+    file.write_text(text + block)
+    code, out, err = typed(capsys, file)
+    assert (code, out) == (2, "")
+    assert words in err
+    if written == "file":
+        assert f"{file}:{number - 8}: agent lead: plan.yaml:8" in err
+    else:
+        assert f"{file}:{number}:" in err
+
+
+def test_a_manager_for_whom_nobody_works_is_a_mistake(plan, capsys) -> None:
+    file = plan.parent / "toryo.yaml"
+    file.write_text(TEAM.replace("reports_to: lead, ", ""))
+    code, _, err = typed(capsys, file)
+    assert code == 2
+    assert f"{file}:10: agent lead: nobody in project p reports to it" in err
+    assert "reports_to: lead" in err
+
+
+@pytest.mark.parametrize(
+    ("match", "right"),
+    [
+        (r"Release (?P<version>\d+", False),
+        ("Fix [the door", False),
+        ("Fix (part 1", False),
+        (r"*\d+", False),
+        ("*.txt", True),
+        ("*.txt (signed)", True),
+        ("??-*", True),
+        ("Fix [it]", True),
+    ],
+)
+@pytest.mark.parametrize("kind", [playbook_format, script_format])
+def test_a_pattern_is_a_regular_expression_or_a_glob_or_a_mistake(match, right, kind) -> None:
+    rest = {"run": "make"} if kind is script_format else {"subtasks": [{"id": "a", "title": "A"}]}
+    document = documents.Document({"tasks": [{"match": match, **rest}]}, "plan.yaml")
+    if right:
+        kind.parse(document)
+        return
+    with pytest.raises(documents.Mistakes, match="not a valid regular expression"):
+        kind.parse(document)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        ("a: b: c", "1:5", "a colon is not expected here"),
+        ("a:\n\t- b", "2:1", "indent with spaces"),
+        ("a: @x", "1:4", "put the text in quotes"),
+        ("a: 1\nb: [1, 2\nc: 3", "3:2", "the list that [ begins on line 2 is not closed"),
+        ("a: {b: 1", "1:4", "the mapping that { begins on line 1 is not closed"),
+        ("a: 'x\nb: 1\n", "1:4", "the quotation mark that opens here is never closed"),
+        ("a:\n  - b\n c: 1\n", "3:2", "check the indentation of 'c: 1'"),
+        ("t: {{file}}", "1:5", "put {{…}} in quotes"),
+        ('m: "\\d+"', "1:6", "needs two backslashes"),
+        ("a: !x y", "1:4", "words that begin with ! are not supported"),
+        ("a: 1\n---\nb: 2", "2:1", "a second document begins here"),
+        ("a: - b", "1:4", "a list cannot begin here"),
+        ("a: ]", "1:4", "a value is missing"),
+    ],
+)
+def test_what_is_no_yaml_is_said_in_plain_words_with_line_and_column(text, place, words) -> None:
+    with pytest.raises(documents.Mistakes) as found:
+        documents.read(text, "toryo.yaml")
+    assert str(found.value).startswith(f"toryo.yaml:{place}: not valid YAML: ")
+    assert words in str(found.value)

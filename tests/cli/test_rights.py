@@ -109,7 +109,11 @@ def test_the_options_of_a_file_are_all_that_an_agent_has_and_what_they_widen_is_
     assert f"This file grants more rights: {reader}: permissions: read → edit" in refused.err
     assert options(server, reader) == {"permissions": "read"}
     [change] = server.json("apply", str(file), "--yes")["changes"]
-    assert change["detail"] == "provider_options; permissions: read → none; account: none → second"
+    assert change["detail"] == "provider_options"
+    assert change["changes"] == [
+        "provider_options.permissions: read → none",
+        "provider_options.account: none → second",
+    ]
     assert options(server, reader) == {"account": "second"}
     assert server.json("apply", str(file))["changes"] == []
 

@@ -1,27 +1,78 @@
-"""On a terminal of 80 columns: tables fit, and long lines are folded between words."""
+"""On a terminal of 80 columns: no word is broken and no line is longer, but for a word that is longer than the line.
+
+Every command of the tree is tried, with long English and Japanese names in every text of the server: a new command, or
+a new field, is tried without a word here.
+"""
 
 from __future__ import annotations
 
 import io
+import re
+import shlex
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from rich.console import Console
 
-from toryo.cli import output
+from tests.cli import test_hostile_texts as every_command
+from tests.cli.test_hostile_texts import TRIED, EvilServer, line_of, run
+from toryo.cli import layout, output
+from toryo.cli.layout import Cell
+from toryo.client import Client
+
+LONG = (
+    "Incomprehensiveness of the counterrevolutionary 棟梁の（たいへん長い）コーディネーターの名前、その一。 and"
+    " uncharacteristically overcomplicated institutionalizations"
+)
+WORDS = [each for each in LONG.split() if len(each) > 12 and each.isascii()] + ["コーディネーター"]
+PROGRAMS_OWN = {"logs", "task diff"}
+"""What a program printed is shown as it printed it."""
 
 
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
 
+    def getvalue(self) -> str:
+        """Without its colours."""
+        return re.sub("\x1b\\[[0-9;]*m", "", super().getvalue())
+
 
 def narrow(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """From here on: pytest sets streams of its own between a fixture and its test."""
     terminal = Terminal()
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys, "stdout", terminal)
-    monkeypatch.setattr(output, "console", lambda: Console(file=terminal, width=80, color_system=None))
+    monkeypatch.setattr(sys, "stderr", terminal)
+    output.console.cache_clear()
+    output.messages.cache_clear()
     return terminal
+
+
+def too_long(printed: str) -> list[str]:
+    """Lines that do not fit, though they have blanks at which they could have been folded."""
+    return [each for each in printed.splitlines() if layout.width(each) > 80 and len(each.split()) > 1]
+
+
+def broken(printed: str) -> list[str]:
+    """Words of which a beginning or an end stands somewhere without the rest."""
+    return [
+        each for each in WORDS if {printed.count(each[:7]), printed.count(each[-7:])} - {printed.count(each)} != set()
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(TRIED.keys() - PROGRAMS_OWN))
+def test_no_command_breaks_a_word_or_prints_beyond_the_terminal(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = narrow(monkeypatch)
+    evil = EvilServer()
+    monkeypatch.setattr(Client, "rest", lambda _client, *given, **named: evil.rest(*given, **named))
+    monkeypatch.setattr(every_command, "HOSTILE", LONG)
+    run(line_of(name, TRIED[name], tmp_path), json_wanted=False)
+    printed = terminal.getvalue().replace(str(tmp_path), "")
+    assert (too_long(printed), broken(printed)) == ([], [])
 
 
 def test_a_table_with_long_cells_fits_and_its_ids_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,9 +84,79 @@ def test_a_table_with_long_cells_fits_and_its_ids_stay_whole(monkeypatch: pytest
     assert task in lines[1]
 
 
+def test_what_has_no_room_beside_the_others_stands_below_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = narrow(monkeypatch)
+    row = ("tsk_1m8361gbe8md4mb4pap", "a-worker-with-quite-a-long-name", "a-project-of-theirs", "  A part of a title")
+    output.table(("ID", "WHO", "PROJECT", "TITLE"), [row], empty="")
+    head, below, first, *rest = terminal.getvalue().splitlines()
+    assert (head.split(), below) == (["ID", "WHO", "PROJECT"], "    TITLE")
+    assert (first.split(), rest) == (list(row[:3]), ["      A part of a title"])
+
+
+def test_numbers_end_below_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = narrow(monkeypatch)
+    output.table(("DAY", "INPUT"), [("a", "1"), ("b", "1,000")], empty="", right=[1])
+    assert terminal.getvalue().splitlines()[1:] == ["a        1", "b    1,000"]
+
+
+def test_a_folded_cell_goes_on_below_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = narrow(monkeypatch)
+    output.fields({"name": "some words " * 20})
+    first, *rest = terminal.getvalue().splitlines()
+    assert first.startswith("name  some words")
+    assert rest != []
+    assert all(each.startswith("        ") for each in rest)
+
+
+def test_what_has_parts_is_shown_as_a_file_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = narrow(monkeypatch)
+    output.fields({"context": {"command": "ls", "outputs": ["a", "b"]}, "members": ["ann", "ben"]})
+    assert terminal.getvalue().splitlines() == [
+        *("context  command: ls", "         outputs:", "         - a", "         - b"),
+        "members  ann, ben",
+    ]
+
+
 def test_a_long_line_is_folded_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = narrow(monkeypatch)
-    output.folded("  12  task.created  " + "some words " * 20, 8)
+    output.done("  12  task.created  " + "some words " * 20, indent=8)
     first, *rest = terminal.getvalue().splitlines()
     assert all(len(each) <= 80 and each.startswith("        ") for each in rest)
     assert first.endswith(("some", "words"))
+
+
+@pytest.mark.parametrize(
+    ("line", "room", "lines"),
+    [
+        ("日本語の文は、どこでも折り返せる。", 10, ["日本語の文", "  は、どこ", "  でも折り", "  返せる。"]),
+        ("彼は「サーバー」を見る", 14, ["彼は", "  「サーバー」", "  を見る"]),
+        (
+            "short /a/path/that/is/longer/than/the/line end",
+            20,
+            ["short", "  /a/path/that/is/longer/than/the/line", "  end"],
+        ),
+        ("a  b   c", 80, ["a  b   c"]),
+        ("", 80, [""]),
+    ],
+)
+def test_a_line_ends_where_a_reader_expects_it(line: str, room: int, lines: list[str]) -> None:
+    assert layout.folded(line, room) == lines
+
+
+def test_a_folded_command_means_the_same_to_a_shell() -> None:
+    command = "toryo task add 'Write it all down,  twice' --project \"my project\" --description 'It is \"so\"'"
+    folded = layout.command(command, 40)
+    assert len(folded) > 1
+    typed = "toryo() { printf '%s\\n' toryo \"$@\"; }\n" + "\n".join(folded)
+    heard = subprocess.run(["sh", "-c", typed], capture_output=True, text=True, check=True).stdout
+    assert heard.splitlines() == shlex.split(command)
+
+
+def test_where_nobody_looks_nothing_is_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", pipe)
+    output.console.cache_clear()
+    output.done("some words " * 20)
+    output.commands("toryo " + "word " * 30)
+    output.table(("ID", "TITLE"), [("a", Cell("some words " * 20, "red"))], empty="")
+    assert len(pipe.getvalue().splitlines()) == 4

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.conftest import Process, Toryo
 from tests.environments import clean_environment
+from toryo.cli import output, tasks
 
 
 @pytest.fixture(scope="module")
@@ -93,3 +94,39 @@ def test_a_session_is_listed_and_ended_by_force(team: Toryo, tmp_path: Path) -> 
         assert team.json("sessions")["sessions"] == []
     finally:
         events.end()
+
+
+def test_a_retry_says_how_the_task_is_started(server: Toryo, project: str, agent: str) -> None:
+    task = server.json("task", "add", "Try", "--project", project, "--assignee", agent, "--status", "in_progress")
+    name = task["task_id"]
+    server("task", "move", name, "failed", "--reason", "no dough")
+    told = server("task", "retry", name).out
+    assert f"To start it: toryo task move {name} in_progress" in told
+
+
+@pytest.mark.parametrize(("status", "name"), [("todo", "last summary"), ("completed", "summary")])
+def test_what_an_attempt_before_has_left_is_shown_as_that(
+    status: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output.console.cache_clear()
+    tasks._print_task({"task_id": "tsk_1", "status": status, "summary": "no dough", "checks": "none"}, [])
+    assert f"\n{name}  no dough\n" in capsys.readouterr().out.replace("   ", "")
+
+
+def test_who_watches_a_task_that_nothing_moves_is_told_why_and_told_again_when_that_changes(
+    server: Toryo, project: str, agent: str
+) -> None:
+    name = server.json("task", "add", "Try", "--project", project, "--assignee", agent)["task_id"]
+    watch = Process("task", "watch", name, environment=server.environment, cwd=server.home)
+    try:
+        watch.until("It is todo")
+        watch.until(f"To start it: toryo task move {name} in_progress")
+        server("task", "move", name, "in_progress")
+        watch.until("◐ in_progress Try")
+        watch.until(f"{agent}: Nobody starts this agent: it has no provider.")
+        server("task", "move", name, "blocked", "--reason", "no dough")
+        watch.until("It is blocked: no dough")
+        server("task", "move", name, "cancelled", "--reason", "enough")
+        watch.until("cancelled")
+    finally:
+        watch.end()

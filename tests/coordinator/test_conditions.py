@@ -161,7 +161,7 @@ def test_several_conditions_must_all_hold() -> None:
         ((A, "{id: b, title: B, when: {status: failed}}"), 5, "either a subtask or a variable"),
         ((A, "{id: b, title: B, when: {variable: x}}"), 5, "say what of the variable: equals, not_equals or matches"),
         ((A, "{id: b, title: B, when: {variable: x, equals: [y]}}"), 5, "a text, a number, true or false"),
-        ((A, "{id: b, title: B, when: {subtask: a, summary_matches: '('}}"), 5, "this is no regular expression"),
+        ((A, "{id: b, title: B, when: {subtask: a, summary_matches: '('}}"), 5, "not a valid regular expression"),
         ((A, "{id: b, title: B, when: {subtask: a, status: failed, result: failed}}"), 5, "both given"),
         ((A, "{id: b, title: B, when: {variable: '{{titel}}', equals: x}}"), 5, "did you mean title?"),
         (("{id: a, title: A, depends_on: [b]}", ON_FAILURE), 2, "wait for each other: a -> b -> a"),

@@ -87,7 +87,7 @@ def test_a_name_that_is_not_in_the_environment_is_a_mistake() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("max_concurrent: [1\n", "this is no YAML"),
+        ("max_concurrent: [1\n", "not valid YAML: the list that [ begins on line 1 is not closed"),
         ("max_concurrent: 1\nmax_concurrent: 2\n", "2: max_concurrent is said twice"),
         ("- a\n", "valid dictionary"),
         ("server_url: localhost\n", "use http://HOST:PORT"),

@@ -19,10 +19,12 @@ import pytest
 
 from tests.client.fake_server import BOUND, Call, FakeServer, Refused
 from toryo.client import AsyncClient
-from toryo.coordinator import instance
+from toryo.coordinator import instance, processes
 from toryo.coordinator.config import AgentConfig, Config, parse
+from toryo.coordinator.journal import Journal, Record
 from toryo.coordinator.loop import STARTS_AT_A_TIME, Coordinator
 from toryo.coordinator.measuring import Measuring
+from toryo.coordinator.orders import Launch as OrderedLaunch
 from toryo.coordinator.plan import Limits
 from toryo.coordinator.provider import Command, Provider, Setting, judge_runner
 from toryo.coordinator.providers import configured
@@ -756,6 +758,73 @@ def test_what_another_coordinator_left_with_another_server_is_none_of_its_busine
 
     predecessor(project, "http://127.0.0.1:9", instance.mark("me", tmp_path / "elsewhere"))
     story(server, tmp_path, tell, Config(coordinator_id="me"))
+
+
+def test_a_report_that_no_server_took_is_made_by_the_next_coordinator_before_it_asks_for_work(
+    server: FakeServer, orders: Orders, project: Path, tmp_path: Path
+) -> None:
+    def leave_unheard(coordinator: Coordinator) -> None:
+        orders.give(launch("one", "echo seen; exit 3", project))
+        server.waiting_for("report_process_exit")
+
+    def tell(_: Coordinator) -> None:
+        told = exit_of(server, "one")
+        assert (told["exit_code"], told["log_tail"]) == (3, "seen\n")
+        server.waiting_for("claim_starts", asked + 1)
+
+    def unavailable(_: Call) -> dict[str, Any]:
+        raise Refused("unavailable")
+
+    server.on("report_process_exit", unavailable)
+    story(server, tmp_path, leave_unheard)
+    (kept,) = (tmp_path / "data" / "coordinators").glob("*.launches/*.json")
+    assert "tlc_" not in kept.read_text()
+    asked, before = len(server.seen("claim_starts")), len(server.seen("report_process_exit"))
+
+    server.on("report_process_exit", {"released": []})
+    story(server, tmp_path, tell)
+    assert len(server.seen("report_process_exit")) == before + 1
+    after = [each.tool for each in server.calls if each.tool in ("report_process_exit", "claim_starts")][
+        asked + before :
+    ]
+    assert after[0] == "report_process_exit"
+    assert not kept.exists()
+
+
+def test_a_number_that_another_process_has_by_now_is_not_taken_for_the_agent(
+    server: FakeServer, orders: Orders, project: Path, tmp_path: Path
+) -> None:
+    """Nothing is sent to it, and its launch is told to be over."""
+    held = instance.hold(tmp_path / "data", "me")
+    held.release()
+    other = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    journal = Journal(held.journal)
+    journal.put(Record(OrderedLaunch("lau_one", "agent-one", "prj"), other.pid, 1))
+    journal.put(Record(OrderedLaunch("lau_two", "agent-two", "prj"), other.pid, processes.began(other.pid)))
+
+    def tell(_: Coordinator) -> None:
+        assert exit_of(server, "one")["error"] == "coordinator_stopped"
+        server.waiting_for("claim_starts")
+
+    try:
+        story(server, tmp_path, tell, Config(coordinator_id="me", polling_interval=0.2, sandbox="none"))
+        assert other.poll() is None
+        assert [each.arguments["launch_id"] for each in server.seen("report_process_exit")] == ["lau_one"]
+    finally:
+        other.kill()
+        other.wait()
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", "null", "[" * 100_000, '{"launch": {}}', '{"launch": 3}', "\x00"])
+def test_a_note_about_a_launch_that_cannot_be_read_stops_nobody(
+    server: FakeServer, orders: Orders, tmp_path: Path, content: str
+) -> None:
+    held = instance.hold(tmp_path / "data", "me")
+    held.release()
+    held.journal.mkdir()
+    (held.journal / "lau_one.json").write_text(content)
+    story(server, tmp_path, lambda _: server.waiting_for("claim_starts"), Config(coordinator_id="me", sandbox="none"))
+    assert server.seen("report_process_exit") == []
 
 
 def test_what_logs_and_worktrees_take_is_told_beside_the_work(

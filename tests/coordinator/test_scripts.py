@@ -31,7 +31,7 @@ def test_an_empty_script_is_an_honest_sentence_and_good_behaviour() -> None:
         ("answers:\n  - {when: x, anser: y}\n", 2, "did you mean answer?"),
         ("answers:\n  - {when: x}\n", 2, "nothing is done: give answer, start, request, tell or notify"),
         ("answers:\n  - {answer: x}\n", 2, "answers[0].when: is missing"),
-        ("answers:\n  - when: '('\n    answer: x\n", 2, "this is no regular expression"),
+        ("answers:\n  - when: '('\n    answer: x\n", 2, "not a valid regular expression"),
         ("answers:\n  - when: (?P<what>.)\n    answer: '{{wat}}'\n", 3, "no variable 'wat' here; did you mean what?"),
         ("answers:\n  - {when: x, start: {about: y}}\n", 2, "start.target_agent_id: is missing"),
         ("answers:\n  - {when: x, answer: '{{task_id}}'}\n", 2, "there is no variable 'task_id' here"),
@@ -76,7 +76,7 @@ def test_a_script_is_a_mapping_or_text_or_a_file_of_the_project(tmp_path) -> Non
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (None, "provider_options.script: is missing"),
+        (None, "the script is missing"),
         ("nothing.yaml", "No such file or directory"),
         ("../talk.yaml", "outside the project directory"),
         ({"answers": [{"when": "x"}]}, "nothing is done"),

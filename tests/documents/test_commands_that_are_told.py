@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import typer
@@ -34,6 +34,7 @@ def arguments(command: Any, words: list[str]) -> Iterator[str]:
     """What stands where arguments do; a plain word is the sentence going on, or one of the command's choices."""
     options = {name: each for each in command.params for name in each.opts}
     choices = {choice for each in command.params for choice in (each.metavar or "").split("|")}
+    choices |= {choice for each in command.params for choice in get_args(each.type_descriptor.annotation)}
     rest = iter(words)
     for word in rest:
         if word.startswith("-"):

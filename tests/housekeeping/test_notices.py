@@ -17,11 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import orjson
 import pytest
 from pydantic import SecretStr, ValidationError
 
 from tests.housekeeping import receivers
 from tests.housekeeping.receivers import Mails, Posted, Web
+from tests.operations.test_queue import filed, key
 from tests.stories import World
 from toryo.domain.notices import Channel, Notice
 from toryo.domain.times import MINUTE, SECOND, parse
@@ -131,6 +133,18 @@ def test_everything_that_needs_a_person_is_told(hooked: World, web: Web):
     listed = {each["key"] for each in hooked.owner.call("needs_you", as_person="ann")["items"]}
     assert {each.said["key"] for each in web.posted} == listed
     assert {"approval", "blocked", "message", "task"} <= {kind for _, kind in web.told}
+
+
+def test_a_queue_that_nobody_serves_is_told_once_however_many_tasks_wait(hooked: World, web: Web):
+    orchestrator = key(hooked, "chief", orchestrator=True)
+    tasks = [filed(orchestrator, f"Plan {number}") for number in range(20)]
+    hooked.advance(121)
+    go(hooked)
+    hooked.move(tasks[0], "cancelled", "not needed")
+    filed(orchestrator, "One more")
+    hooked.advance(121)
+    go(hooked)
+    assert [orjson.loads(each.body)["title"] for each in web.posted] == ["Stuck: Plan 0 and 19 more"]
 
 
 def test_a_receiver_can_check_that_it_comes_from_here(hooked: World, web: Web):

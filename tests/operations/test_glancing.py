@@ -171,7 +171,8 @@ def test_why_an_agent_does_not_run_is_told_as_why_tells_it(
     assert (now["state"], now["reason"]) == (state, reason)
     decisions = crew.owner.call("why", agent_id="w1")["decisions"]
     (told,) = [each for each in decisions if each["purpose"] == "task"]
-    assert (now["reason"], now["explanation"], now["until"]) == (told["reason"], told["explanation"], told["until"])
+    assert (now["reason"], now["until"]) == (told["reason"], told["until"])
+    assert told["explanation"].replace("\n", " ").startswith(now["explanation"])
 
 
 def test_a_task_that_waits_for_a_free_slot_lets_its_agent_wait(crew: World):

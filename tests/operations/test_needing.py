@@ -532,3 +532,56 @@ def test_a_runaway_that_has_nothing_to_do_any_more_is_told_while_it_cools_down(c
     assert kinds(crew) == ["runaway"]
     crew.advance(61)
     assert kinds(crew) == []
+
+
+def without_model(crew: World, provider: str, **of_task: Any) -> str:
+    """A task that a program without a model has reported blocked."""
+    crew.owner.call("edit_agent", agent_id="w1", provider=provider)
+    task = crew.task("w1", title="Sweep", **of_task)
+    crew.start("w1").report("blocked", "cannot")
+    return task
+
+
+@pytest.mark.parametrize(
+    ("provider", "of_task", "first"),
+    [
+        ("command", {}, 'toryo task edit {task} --context \'{{"command": "…"}}\''),
+        ("command", {"context": {"command": "ls"}}, "toryo task edit {task} --context …"),
+        ("script", {}, "toryo task edit {task} --context …"),
+    ],
+)
+def test_where_unblocking_alone_changes_nothing_the_step_before_it_is_told(
+    crew: World, provider: str, of_task: dict[str, Any], first: str
+) -> None:
+    task = without_model(crew, provider, **of_task)
+    (item,) = needs(crew)
+    assert commands(item)[:2] == [first.format(task=task), f"toryo task move {task} in_progress"]
+    assert "then unblock it" in item["text"]
+    assert commands(item)[0] in why_of(crew, "w1")
+
+
+def why_of(crew: World, agent: str) -> str:
+    [told] = [each for each in crew.owner.call("why", agent_id=agent)["decisions"] if each["purpose"] == "task"]
+    return str(told["explanation"])
+
+
+def test_a_model_may_do_better_so_unblocking_comes_first(crew: World) -> None:
+    task = crew.task("w1")
+    crew.start("w1").report("blocked", "cannot")
+    assert commands(needs(crew)[0])[0] == f"toryo task move {task} in_progress"
+
+
+def test_why_names_the_task_that_can_be_started_and_the_command_that_starts_it(crew: World) -> None:
+    assert "toryo task add TITLE --project" in why_of(crew, "w1")
+    task = crew.task("w1", title="Sweep", status="todo")
+    assert f"toryo task move {task} in_progress" in why_of(crew, "w1")
+    first = crew.task("w2", title="First", status="todo")
+    crew.owner.call("edit_task", task_id=task, add_dependencies=[first])
+    assert "move" not in why_of(crew, "w1")
+    assert "“Sweep” (todo) cannot be started yet:" in why_of(crew, "w1")
+
+
+def test_why_names_a_failed_task_and_how_it_is_tried_again(crew: World) -> None:
+    task = crew.task("w1", title="Sweep")
+    crew.start("w1").report("failed", "cannot")
+    assert f"toryo task retry {task}" in why_of(crew, "w1")

@@ -67,6 +67,34 @@ def test_a_queue_that_nobody_serves_after_the_stall_time(crew: World) -> None:
     assert stuck(crew) == {}
 
 
+def test_tasks_of_a_queue_that_nobody_serves_are_one_need_however_many_they_are(crew: World) -> None:
+    orchestrator = key(crew, "chief", orchestrator=True)
+    tasks = [filed(orchestrator, f"Plan {number}") for number in range(40)]
+    other = filed(orchestrator, "Draw", agent_type="drawing")
+    crew.advance(121)
+    found = stuck(crew)
+    assert set(found) == {tasks[0], other}
+    assert found[tasks[0]]["title"] == "Stuck: Plan 0 and 39 more"
+    assert found[tasks[0]]["text"] == "Nobody serves the queue planning. The same holds for 39 more tasks."
+    for each in tasks[:39]:
+        crew.move(each, "cancelled", "not needed")
+    left = stuck(crew)
+    assert left[tasks[39]]["text"] == "Nobody serves the queue planning."
+    assert left[tasks[39]]["key"] == found[tasks[0]]["key"], "people are told of it once"
+
+
+def test_tasks_that_wait_for_the_same_end_are_one_need(crew: World) -> None:
+    first = crew.task("w1", title="First", status="todo")
+    then = [crew.task("w2", title=f"Then {n}", status="todo", dependencies=[first]) for n in range(3)]
+    crew.move(first, "cancelled", "not needed")
+    (item,) = stuck(crew).values()
+    assert (item["task_id"], item["title"]) == (then[0], "Stuck: Then 0 and 2 more")
+    crew.owner.call("edit_task", task_id=then[0], remove_dependencies=[first])
+    (rest,) = stuck(crew).values()
+    assert (rest["task_id"], rest["key"]) == (then[1], item["key"])
+    assert rest["text"].endswith("The same holds for one more task.")
+
+
 @pytest.mark.parametrize(
     ("by", "act"),
     [("deactivate_agent", "activate"), ("remove_member", "join"), ("edit_agent", "correct")],

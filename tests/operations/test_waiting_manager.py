@@ -167,6 +167,8 @@ def test_a_person_at_work_is_waited_for(world: World):
     world.task("boss")
     _, (walls,) = waiting(world, Walls="lena")
     assert world.coordinator().reason("boss") == "hold waiting_for_person"
+    [told] = [each for each in world.owner.call("why", agent_id="boss")["decisions"] if each["purpose"] == "task"]
+    assert told["explanation"] == "It waits for a person.\nlena has “Walls”."
     world.move(walls, "completed")
     assert world.coordinator().reason("boss").startswith("start")
 

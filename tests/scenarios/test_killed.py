@@ -137,8 +137,7 @@ def test_reports_to_a_server_that_is_away_are_made_when_it_is_back(site: Site) -
 
 
 @pytest.mark.slow
-def test_a_machine_that_crashes_goes_on_when_the_leases_of_its_agents_have_run_out(build: Build) -> None:
-    site = build(TORYO_SESSION__LEASE=LEASE)
+def test_a_machine_that_crashes_goes_on_without_waiting_for_the_leases_of_its_agents(site: Site) -> None:
     gate = site.gate()
     main = _story(site, gate)
     _at_work(site)
@@ -155,7 +154,38 @@ def test_a_machine_that_crashes_goes_on_when_the_leases_of_its_agents_have_run_o
 
     _all_is_well(site, main)
     assert _starts(site) == {"lead": 2, "worker-1": 2, "worker-2": 2, "worker-3": 2}
-    assert len(site.history.of("session.ended", reason="lease_expired")) == PARTS
+    assert site.history.of("session.ended", reason="lease_expired") == []
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_an_end_that_the_server_could_not_be_told_is_told_by_the_next_coordinator(site: Site, seen: bool) -> None:
+    """The Coordinator leaves while the server is away, after it saw its agents end; or dies before they do."""
+    gate = site.gate()
+    main = _story(site, gate)
+    _at_work(site)
+    (coordinator,) = site.coordinators
+    old = site.agents()
+
+    site.server.kill()
+    if not seen:
+        coordinator.leave(signal.SIGKILL)
+    for each in old:
+        each.kill()
+    assert all(each.gone(5) for each in old)
+    if seen:
+        coordinator.leave(signal.SIGTERM)
+    site.serve()
+    coordinator.start().says("working with")
+    for number in range(1, PARTS + 1):
+        site.until_printed(_part_of(site, f"worker-{number}"), "at work", start=2)
+    gate.open()
+
+    _all_is_well(site, main)
+    assert _starts(site) == {"lead": 2, "worker-1": 2, "worker-2": 2, "worker-3": 2}
+    assert site.history.of("session.ended", reason="lease_expired") == []
+    told = {each["data"]["error"] for each in site.history.of("launch.process_ended") if each["data"]["error"]}
+    assert told == {"killed" if seen else "coordinator_stopped"}
+    assert list((site.data / "coordinators").glob("*.launches/*")) == []
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])

@@ -10,6 +10,7 @@ import pathlib
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -38,10 +39,15 @@ _UNION_MARK = re.compile(r"[\[\]()]|^(str|int|list|dict)$")
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """`line` counts from 1; None where the document did not come as text."""
+    """`line` and `column` count from 1; None where the document did not come as text."""
 
     message: str
     line: int | None = None
+    column: int | None = None
+
+    def told(self, source: str) -> str:
+        place = "".join(f":{each}" for each in (self.line, self.column) if each is not None)
+        return f"{source}{place}: {self.message}"
 
 
 class Mistakes(Exception):
@@ -49,7 +55,8 @@ class Mistakes(Exception):
 
     def __init__(self, source: str, found: list[Mistake]) -> None:
         ordered = sorted(found, key=lambda each: each.line or 0)
-        super().__init__("\n".join(f"{source}{_at(each)}: {each.message}" for each in ordered))
+        super().__init__("\n".join(each.told(source) for each in ordered))
+        self.source = source
         self.found = ordered
 
 
@@ -61,6 +68,8 @@ class Document:
     source: str
     lines: dict[Path, int] = field(default_factory=dict)
     mistakes: list[Mistake] = field(default_factory=list)
+    blocks: dict[Path, int] = field(default_factory=dict)
+    """Texts that are written as a literal block (`|`): the line before their first."""
 
     def line(self, path: Path) -> int | None:
         """Of the nearest enclosing thing that has one."""
@@ -70,12 +79,18 @@ class Document:
 
     def inside(self, key: str) -> Document:
         """What stands under a key, as a document of its own that knows its lines."""
-        lines = {path[1:]: line for path, line in self.lines.items() if path[:1] == (key,)}
-        return Document(self.data[key], self.source, lines)
+        return Document(self.data[key], self.source, self.lines_below((key,)))
+
+    def lines_below(self, path: Path) -> dict[Path, int]:
+        """The lines of what stands at a path, as seen from there."""
+        return {each[len(path) :]: line for each, line in self.lines.items() if each[: len(path)] == path}
 
     def mistake(self, path: Path, message: str) -> None:
         """Notes it; raises Mistakes where there are enough."""
-        self.mistakes.append(Mistake(message, self.line(path)))
+        self.add(Mistake(message, self.line(path)))
+
+    def add(self, mistake: Mistake) -> None:
+        self.mistakes.append(mistake)
         if len(self.mistakes) >= MOST_MISTAKES:
             self.fail_if_mistaken()
 
@@ -84,8 +99,11 @@ class Document:
             raise Mistakes(self.source, self.mistakes)
 
 
-def read(text: str, source: str) -> Document:
-    """The document of a YAML text; raises Mistakes where it is no YAML, costs too much, or says one key twice."""
+def read(text: str, source: str, above: int | None = 0) -> Document:
+    """The document of a YAML text; raises Mistakes where it is no YAML, costs too much, or says one key twice.
+
+    `above`: how many lines of the source stand above the text; None if its lines are not those of the source.
+    """
     if len(text) > files.LARGEST:
         raise Mistakes(source, [Mistake(f"this is longer than {files.LARGEST / 1e6:g} million characters")])
     loader = None
@@ -93,18 +111,63 @@ def read(text: str, source: str) -> Document:
         loader = _Loader(text)
         root = loader.get_single_node()
         data = None if root is None else loader.construct_document(root)
-    except yaml.MarkedYAMLError as wrong:
-        line = wrong.problem_mark.line + 1 if wrong.problem_mark else None
-        raise Mistakes(source, [Mistake(f"this is no YAML: {wrong.problem}", line)]) from wrong
     except yaml.YAMLError as wrong:
-        raise Mistakes(source, [Mistake(f"this is no YAML: {wrong}")]) from wrong
+        raise Mistakes(source, [_no_yaml(wrong, text, above)]) from wrong
     finally:
         if loader is not None:
             loader.dispose()
     document = Document(data, source)
     if root is not None:
-        _note_lines(document, root, ())
+        _note_lines(document, root, (), above or 0)
+    if above is None:
+        document.lines.clear()
+        document.mistakes = [Mistake(each.message) for each in document.mistakes]
     return document
+
+
+def of_option(
+    value: Any,
+    option: str,
+    is_path: Callable[[Any], bool],
+    directory: pathlib.Path,
+    within: Document | None = None,
+    at: Path = (),
+) -> Document:
+    """What an agent is given to follow: data, YAML, or the path of a file in the project's directory.
+
+    `within`, `at`: the document where it is written, if that is known, and where in it. Raises Mistakes.
+    """
+    source = f"provider_options.{option}" if within is None else within.source
+    if isinstance(value, Mapping):
+        return Document(deepcopy(dict(value)), source, {} if within is None else within.lines_below(at))
+    if not isinstance(value, str) or not value.strip():
+        words = f"the {option} is missing: write it here as YAML, or give the path of a file in the project's directory"
+        raise Mistakes(source, [Mistake(words, None if within is None else within.line(at))])
+    if is_path(value):
+        return read(text_of(value.strip(), directory), value.strip())
+    return read(value, source, 0 if within is None else within.blocks.get(at))
+
+
+def regular(pattern: str, *, or_glob: bool = False) -> str:
+    """The pattern, if it is a regular expression (`or_glob`: or a glob, such as *.txt). Raises ValueError."""
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as wrong:
+        if not (or_glob and _is_glob(pattern)):
+            raise ValueError(
+                f"this is not a valid regular expression: {wrong}; write \\ before a character that stands for itself,"
+                " such as ( [ + *"
+            ) from None
+    return pattern
+
+
+def _is_glob(pattern: str) -> bool:
+    """Whether it was meant as one: it has no other mistake than that * and ? stand alone."""
+    try:
+        re.compile(pattern.replace("*", ".*").replace("?", "."))
+    except (re.error, OverflowError, RecursionError):
+        return False
+    return not re.search(r"\\|\(\?", pattern)
 
 
 def text_of(name: str, directory: pathlib.Path) -> str:
@@ -226,18 +289,66 @@ def _refused(where: Any, words: str) -> yaml.MarkedYAMLError:
     return yaml.MarkedYAMLError(problem=words, problem_mark=where.start_mark)
 
 
-def _note_lines(document: Document, node: yaml.Node, path: Path) -> None:
-    document.lines.setdefault(path, node.start_mark.line + 1)
+def _no_yaml(wrong: yaml.YAMLError, text: str, above: int | None) -> Mistake:
+    """What the parser found, in words for whoever wrote the text, at the place where it can be put right."""
+    if not isinstance(wrong, yaml.MarkedYAMLError):
+        return Mistake("not valid YAML: it has control characters, which no text file has")
+    problem, mark = str(wrong.problem), wrong.problem_mark
+    words = next((each for pattern, each in _IN_PLAIN_WORDS if re.search(pattern, problem)), problem)
+    if mark is not None and "{shown}" in words:
+        words = words.replace("{shown}", repr(text.split("\n")[mark.line].strip()[:40]))
+    if wrong.context_mark is not None:
+        words = words.replace("{opens}", str(wrong.context_mark.line + 1 + (above or 0)))
+    if wrong.context_mark is not None and re.search(r"unexpected end|'<stream end>'", problem):
+        mark = wrong.context_mark  # where it begins, not the end of the file
+    if above is None or mark is None:
+        return Mistake(f"not valid YAML: {words}")
+    return Mistake(f"not valid YAML: {words}", mark.line + 1 + above, mark.column + 1)
+
+
+_IN_PLAIN_WORDS = (
+    (r"mapping values are not allowed", "a colon is not expected here: check the indentation, or quote the text"),
+    (r"found character '\\t'", "a tab is not allowed here: indent with spaces"),
+    (r"found character .* that cannot start", "no value begins with this character: put the text in quotes"),
+    (r"expected ',' or '\]'", "the list that [ begins on line {opens} is not closed: a comma or ] is missing"),
+    (r"expected ',' or '\}'", "the mapping that { begins on line {opens} is not closed: a comma or } is missing"),
+    (
+        r"expected <block end>",
+        "this does not belong to what stands above it: check the indentation of {shown}, and the quotes around it",
+    ),
+    (r"could not find expected ':'", "a colon is missing after this key; text of several lines begins with | after it"),
+    (r"unexpected end of stream", "the quotation mark that opens here is never closed"),
+    (r"unexpected document separator", "a text in quotes is not closed before ---"),
+    (r"found undefined alias", "nothing is marked with & and this name: put a text that begins with * in quotes"),
+    (r"unhashable key", "a key cannot be a list or a mapping: put {{…}} in quotes"),
+    (r"unknown escape character", "within \"…\" this needs two backslashes: \\\\; or write the text in '…'"),
+    (r"constructor for the tag", "words that begin with ! are not supported: put the text in quotes"),
+    (r"found another document|but found another", "a second document begins here (---): a file has one"),
+    (r"sequence entries are not allowed", "a list cannot begin here: put its first - on the next line"),
+    (r"expected the node content", "a value is missing, or begins with a character that needs quotes"),
+    (r"second occurrence", "&NAME marks something here that another one above marks already"),
+    (r"chomping or indentation", "after | or > the text begins on the next line"),
+    (r"expected '<document start>'", "this stands outside of the document: remove the line above it"),
+    (r"found '<stream end>'", "this is not closed before the file ends"),
+)
+"""By what the parser says. The mistakes that this module finds itself are in plain words already."""
+
+
+def _note_lines(document: Document, node: yaml.Node, path: Path, above: int) -> None:
+    line = node.start_mark.line + 1 + above
+    document.lines.setdefault(path, line)
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            inner = (*path, str(key.value))
+            inner, line = (*path, str(key.value)), key.start_mark.line + 1 + above
             if inner in document.lines:
-                document.mistakes.append(Mistake(f"{key.value} is said twice", key.start_mark.line + 1))
-            document.lines[inner] = key.start_mark.line + 1
-            _note_lines(document, value, inner)
+                document.mistakes.append(Mistake(f"{key.value} is said twice", line))
+            document.lines[inner] = line
+            _note_lines(document, value, inner, above)
     elif isinstance(node, yaml.SequenceNode):
         for number, value in enumerate(node.value):
-            _note_lines(document, value, (*path, number))
+            _note_lines(document, value, (*path, number), above)
+    elif isinstance(node, yaml.ScalarNode) and node.style == "|":
+        document.blocks[path] = line
 
 
 def _replaced(document: Document, data: Any, path: Path, environ: Mapping[str, str]) -> Any:
@@ -290,7 +401,3 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
         if found is not None:
             return found
     return None
-
-
-def _at(mistake: Mistake) -> str:
-    return "" if mistake.line is None else f":{mistake.line}"

@@ -34,21 +34,21 @@ from __future__ import annotations
 import graphlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from copy import deepcopy
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from toryo.agents import documents
-from toryo.agents.documents import Document, Mistake, Mistakes
+from toryo.agents.documents import Document, Mistakes
 from toryo.agents.plans import FACTS, LONGEST_PATTERN, compiled
 from toryo.agents.templates import VARIABLE
 
 __all__ = ["Mistakes", "Playbook", "given", "parse"]
 
+CHECK = ("file", "command", "timeout_seconds")
+"""Keys of an acceptance check."""
 _ITEM = re.compile(r"\{\{\s*item\b")
-SOURCE = "provider_options.playbook"
 
 
 Pattern = Annotated[str, Field(max_length=LONGEST_PATTERN)]
@@ -102,10 +102,7 @@ class Condition(Section):
     @field_validator("summary_matches", "matches")
     @classmethod
     def _is_a_pattern(cls, pattern: str | None) -> str | None:
-        try:
-            re.compile(VARIABLE.sub("", pattern or ""))
-        except (re.error, OverflowError, RecursionError) as wrong:
-            raise ValueError(f"this is no regular expression: {wrong}") from None
+        documents.regular(VARIABLE.sub("", pattern or ""))
         return pattern
 
 
@@ -131,6 +128,19 @@ class Subtask(Section):
     )
     when: list[Condition] = Field([], description="It is left out unless all of these hold; one needs no list.")
 
+    @field_validator("acceptance")
+    @classmethod
+    def _are_checks(cls, checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        for each in checks:
+            unknown = [key for key in each if key not in CHECK]
+            if unknown:
+                raise ValueError(
+                    f"a check has no key {unknown[0]!r}; {documents.nearest(str(unknown[0]), list(CHECK))}"
+                )
+            if ("file" in each) is ("command" in each):
+                raise ValueError("each check names either a file or a command: [{file: NOTES.md}]")
+        return checks
+
     @model_validator(mode="after")
     def _one_way_to_assign(self) -> Subtask:
         if self.assignee and self.capability:
@@ -143,6 +153,11 @@ class Plan(Section):
     variables: dict[str, Any] = {}
     retry: int = Field(0, ge=0)
     subtasks: list[Subtask] = Field(min_length=1, max_length=500)
+
+    @field_validator("match")
+    @classmethod
+    def _is_a_pattern(cls, pattern: str) -> str:
+        return documents.regular(pattern, or_glob=True)
 
 
 class Playbook(Section):
@@ -159,14 +174,7 @@ def given(value: Any, project_directory: Path) -> dict[str, Any]:
 
     Raises Mistakes.
     """
-    if isinstance(value, Mapping):
-        return parse(Document(deepcopy(dict(value)), SOURCE))
-    if not isinstance(value, str) or not value.strip():
-        words = "is missing: give the plan as YAML, or the path of a file in the project directory"
-        raise Mistakes(SOURCE, [Mistake(words)])
-    if not is_path(value):
-        return parse(documents.read(value, SOURCE))
-    return parse(documents.read(documents.text_of(value.strip(), project_directory), value.strip()))
+    return parse(documents.of_option(value, "playbook", is_path, project_directory))
 
 
 def parse(document: Document) -> dict[str, Any]:

@@ -27,20 +27,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from toryo.agents import documents
-from toryo.agents.documents import Document, Mistake, Mistakes
+from toryo.agents.documents import Document, Mistakes
 from toryo.agents.plans import FACTS, LONGEST_PATTERN, compiled
 from toryo.agents.templates import VARIABLE
 
 __all__ = ["KNOWN", "Mistakes", "Script", "given", "parse"]
-
-SOURCE = "provider_options.script"
 
 _ALWAYS = ("agent_id", "agent_name", "project_id")
 _MESSAGE = (*_ALWAYS, "text", "from", "from_id")
@@ -109,7 +106,7 @@ class Answer(Section):
     @field_validator("when")
     @classmethod
     def _is_a_pattern(cls, pattern: str) -> str:
-        return _regular(pattern)
+        return documents.regular(pattern)
 
     @model_validator(mode="after")
     def _does_something(self) -> Answer:
@@ -134,7 +131,7 @@ class Conversation(Section):
     @field_validator("about")
     @classmethod
     def _is_a_pattern(cls, pattern: str) -> str:
-        return _regular(pattern)
+        return documents.regular(pattern)
 
 
 class Delegation(Section):
@@ -147,7 +144,7 @@ class Delegation(Section):
     @field_validator("about")
     @classmethod
     def _is_a_pattern(cls, pattern: str) -> str:
-        return _regular(pattern)
+        return documents.regular(pattern)
 
 
 class Delegate(Section):
@@ -166,6 +163,11 @@ class Task(Section):
     )
     delegate: list[Delegate] = []
     run: str | list[str] | None = Field(None, description="In place of the task's context.command.")
+
+    @field_validator("match")
+    @classmethod
+    def _is_a_pattern(cls, pattern: str) -> str:
+        return documents.regular(pattern, or_glob=True)
 
     @field_validator("delegate", mode="before")
     @classmethod
@@ -207,14 +209,7 @@ def given(value: Any, project_directory: Path) -> dict[str, Any]:
 
     Raises Mistakes.
     """
-    if isinstance(value, Mapping):
-        return parse(Document(deepcopy(dict(value)), SOURCE))
-    if not isinstance(value, str) or not value.strip():
-        words = "is missing: give the script as YAML, or the path of a file in the project directory"
-        raise Mistakes(SOURCE, [Mistake(words)])
-    if not is_path(value):
-        return parse(documents.read(value, SOURCE))
-    return parse(documents.read(documents.text_of(value.strip(), project_directory), value.strip()))
+    return parse(documents.of_option(value, "script", is_path, project_directory))
 
 
 def parse(document: Document) -> dict[str, Any]:
@@ -226,14 +221,6 @@ def parse(document: Document) -> dict[str, Any]:
         documents.check_commands(document, texts, path)
     document.fail_if_mistaken()
     return script.model_dump(mode="json")
-
-
-def _regular(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as wrong:
-        raise ValueError(f"this is no regular expression: {wrong}") from None
-    return pattern
 
 
 def _list_behaviour(document: Document) -> None:

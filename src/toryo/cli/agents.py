@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -12,6 +12,9 @@ from toryo import provider_options
 from toryo.cli import completing, output, widening
 from toryo.cli.failures import Misuse
 from toryo.cli.here import Here, command
+
+if TYPE_CHECKING:
+    from toryo.agents.documents import Document
 
 group = typer.Typer(help="Agents: who can be given work.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -112,7 +115,9 @@ def list_agents(here: Here) -> None:
 def show_agent(here: Here, agent: Id) -> None:
     """One agent: everything about it but its passkey."""
     answer = here.get(f"/agents/{agent}")
-    held = [f"{each['what']}: {each['reason']}, until {each['until']}" for each in answer.get("cooldowns", [])]
+    held = [
+        f"{each['what']}: {each['reason']}, until {output.clock(each['until'])}" for each in answer.get("cooldowns", [])
+    ]
     widening.warn(answer)
     here.answer(answer, lambda: output.fields({**_shown(answer["agent"]), "cools down": "; ".join(held)}))
 
@@ -227,7 +232,9 @@ def _options(given: str | None, single: list[str] | None) -> dict[str, Any] | No
     """
     if given is None and not single:
         return None
-    options = _yaml(_text(given) or "{}", "--options")
+    file = given[1:] if given is not None and given.startswith("@") else None
+    document = _yaml(_text(given) or "{}", file or "--options")
+    options = document.data
     if not isinstance(options, dict):
         raise Misuse("--options is no mapping.", "Write KEY: VALUE, or @FILE with a mapping.")
     for each in single or []:
@@ -235,17 +242,34 @@ def _options(given: str | None, single: list[str] | None) -> dict[str, Any] | No
         if not equals or not name.strip():
             raise Misuse(f"{each!r} is no option.", "Write it as --option KEY=VALUE; KEY= takes it away.")
         plain = value and name.strip() in provider_options.TEXTS
-        options[name.strip()] = value if plain else _yaml(value, f"--option {name}")
+        options[name.strip()] = value if plain else _yaml(value, f"--option {name}").data
+    _refuse_wrong_plans(options, document)
     # Dates and the like become the text they were written as: what is sent is JSON.
     clean: dict[str, Any] = json.loads(json.dumps(options, default=str))
     return clean
 
 
-def _yaml(text: str, what: str) -> Any:
+def _refuse_wrong_plans(options: dict[str, Any], document: Document) -> None:
+    """A playbook or script that is written out here; one in a file is read where the agent is started."""
+    from toryo.agents import documents, playbook_format, script_format
+
+    for name, plans in (("playbook", playbook_format), ("script", script_format)):
+        if options.get(name) is None or plans.is_path(options[name]):
+            continue
+        written = document if document.data.get(name) is options[name] else None
+        try:
+            plans.parse(documents.of_option(options[name], name, plans.is_path, Path(), written, (name,)))
+        except documents.Mistakes as mistakes:
+            raise Misuse(str(mistakes), "Nothing was changed.") from None
+
+
+def _yaml(text: str, what: str) -> Document:
     from toryo.agents import documents
 
     try:
-        return documents.read(text, what).data
+        document = documents.read(text, what)
+        document.fail_if_mistaken()
+        return document
     except documents.Mistakes as mistakes:
         raise Misuse(str(mistakes), "Write a mapping, or @FILE with one.") from None
 

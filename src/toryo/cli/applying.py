@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from toryo import provider_options
 from toryo.agents import documents
-from toryo.cli import failures, widening
+from toryo.cli import failures, plans, widening
 from toryo.cli import manifest as files
-from toryo.cli.failures import Refused, ServerAway
+from toryo.cli.failures import Failure, Refused, ServerAway
 from toryo.cli.here import Here
 from toryo.cli.manifest import Agent, Manifest, Project, Task
 from toryo.domain.projects import Settings
@@ -37,13 +38,15 @@ class Change:
     id: str
     detail: str = ""
     passkey: str | None = None
+    changes: Sequence[str] = ()
+    """`key: old → new`."""
 
-    def told(self) -> str:
-        detail = f" ({self.detail})" if self.detail else ""
+    def told(self) -> list[str]:
+        detail = f" ({self.detail})" if self.detail and not self.changes else ""
         passkey = f" passkey {self.passkey}" if self.passkey else ""
-        return f"{self.verb} {self.kind} {self.id}{detail}{passkey}"
+        return [f"{self.verb} {self.kind} {self.id}{detail}{passkey}", *(f"  {each}" for each in self.changes)]
 
-    def document(self) -> dict[str, str]:
+    def document(self) -> dict[str, Any]:
         return {key: each for key, each in asdict(self).items() if each}
 
 
@@ -60,7 +63,7 @@ def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
 
     Asks for confirmation before anything is changed if agents that are there already would get more rights.
     """
-    there = _There.of(here, manifest)
+    there = _looked_up(here, manifest)
     _refuse_mistakes(manifest, there)
     if not yes:
         widening.confirm(here, _widened(here, manifest, there), "This file")
@@ -75,6 +78,18 @@ def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
     for tasks in _by_project(manifest):
         _plan_tasks(plan, tasks, manifest, here, there)
     return Applied(_carried_out(here, manifest, plan), _kept(manifest, there))
+
+
+def _looked_up(here: Here, manifest: Manifest) -> _There:
+    """What the server has. Where it does not answer, the mistakes of the file itself are told at least."""
+    from toryo.client import ProtocolError, RefusalError, Unreachable
+
+    try:
+        return _There.of(here, manifest)
+    except (ProtocolError, RefusalError, Unreachable, Failure):
+        plans.check(plans.Team(manifest))
+        manifest.fail_if_mistaken()
+        raise
 
 
 # --- what is there already -------------------------------------------------------------------------------------------
@@ -112,6 +127,19 @@ class _There:
     def same(self, project: Project) -> Found | None:
         key, wanted = ("project_id", project.id) if project.id else ("name", project.name)
         return next((each for each in self.projects.values() if each[key] == wanted), None)
+
+    def team(self, manifest: Manifest) -> plans.Team:
+        """The agents and projects of the file and the server together."""
+
+        def members(name: str) -> set[str]:
+            found = self.project(manifest, name)
+            return self.members.get(found["project_id"], set()) if found is not None else set()
+
+        def settings(name: str) -> Found:
+            found = self.project(manifest, name)
+            return found["settings"] if found is not None else {}
+
+        return plans.Team(manifest, self.agents, members, settings)
 
     def known(self, manifest: Manifest, name: str) -> dict[str, list[Found]]:
         """The tasks of a project, by title."""
@@ -159,28 +187,34 @@ def _joined(manifest: Manifest) -> dict[str, None]:
 
 
 def _refuse_mistakes(manifest: Manifest, there: _There) -> None:
-    """Everything that the file names and nobody has, each with its line. Raises Misuse."""
-    agents = [*there.agents, *(each.id for each in manifest.agents)]
+    """All that is wrong with the file: what it names and nobody has, its plans, and what was noted before. Each with
+    its line. Raises Misuse."""
+    agents = [*there.agents, *(each.id for each in manifest.agents), *manifest.left_out("agents")]
     projects = [*there.projects, *(name for each in manifest.projects for name in (each.id, each.name) if name)]
+    projects += manifest.left_out("projects")
     for agent in manifest.agents:
         if agent.reports_to is not None:
             _refuse_unknown(manifest, agent, "reports_to", agent.reports_to, agents, "agent")
         for name in agent.projects:
             _refuse_unknown(manifest, agent, "projects", name, projects, "project")
     for tasks in _by_project(manifest):
-        candidates = there.candidates(manifest, tasks)
+        try:
+            candidates = there.candidates(manifest, tasks)
+        except files.Circle:
+            candidates = there.known(manifest, tasks[0].project)  # the circle is noted as a mistake
         for task in tasks:
             _refuse_unknown(manifest, task, "project", task.project, projects, "project")
             if task.assignee is not None:
                 _refuse_unknown(manifest, task, "assignee", task.assignee, agents, "agent")
             _refuse_unknown_tasks(manifest, task, tasks, candidates)
+    plans.check(there.team(manifest))
     manifest.fail_if_mistaken()
 
 
 def _refuse_unknown_tasks(
     manifest: Manifest, task: Task, tasks: Sequence[Task], known: Mapping[str, list[Found]]
 ) -> None:
-    own = [each.title for each in tasks]
+    own = [*(each.title for each in tasks), *manifest.left_out("tasks")]
     for key, titles in (("parent", [task.parent]), ("depends_on", task.depends_on)):
         for title in titles:
             if title is None or title in own or title.startswith("tsk_"):
@@ -189,7 +223,7 @@ def _refuse_unknown_tasks(
                 _mistake_of_doubles(manifest, task, key, title, known)
             elif title not in known:
                 _refuse_unknown(manifest, task, key, title, [*own, *known], "task")
-    if len(_open(known[task.title])) > 1:
+    if len(_open(known.get(task.title, []))) > 1:
         _mistake_of_doubles(manifest, task, "title", task.title, known)
 
 
@@ -352,8 +386,9 @@ def _patch(
     if not different:
         return
 
-    def told(answer: Found) -> Change:
-        return Change("changed", kind, id, "; ".join([", ".join(different), *answer.get("changes", ())]))
+    def told(_: Found) -> Change:
+        before = {key: _mentioned(key, value, found.get(key)) for key, value in different.items()}
+        return Change("changed", kind, id, ", ".join(different), changes=provider_options.changes(before, different))
 
     arguments = {f"{kind}_id": id, **different, **_whole(different)}
     plan.add(entry, f"edit_{kind}", {key: each for key, each in arguments.items() if each is not None}, told)
@@ -373,6 +408,13 @@ _WHOLE = ("provider_options",)
 
 def _whole(different: Mapping[str, Any]) -> dict[str, Any]:
     return {"replace_options": True} if "provider_options" in different else {}
+
+
+def _mentioned(key: str, wanted: Any, found: Any) -> Any:
+    """Of a mapping only what the file names: the rest stays as it is."""
+    if key in _WHOLE or not (isinstance(wanted, dict) and isinstance(found, dict)):
+        return found
+    return {name: each for name, each in found.items() if name in wanted}
 
 
 def _equal(wanted: Any, found: Any) -> bool:
@@ -440,7 +482,7 @@ def _kept(manifest: Manifest, there: _There) -> list[str]:
         for name, value in known["settings"].items():
             if name not in project.settings and value != defaults.get(name):
                 reset = f"toryo project edit {known['project_id']} --set {name}={_typed(defaults.get(name))}"
-                words = f"project {known['project_id']}: {name} is {value}, though not in the file."
+                words = f"project {known['project_id']}: {name} is {_typed(value)}, though not in the file."
                 found.append(f"{words} To reset it: {reset}")
     for agent in manifest.agents:
         stays = [each for each in _OF_AGENTS if there.agents.get(agent.id, {}).get(each) and each not in agent.said()]
@@ -454,4 +496,4 @@ _OF_AGENTS = ("reports_to", "model", "system_prompt", "agent_type", "capabilitie
 
 
 def _typed(value: Any) -> str:
-    return "none" if value is None else str(value)
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

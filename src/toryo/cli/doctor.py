@@ -32,6 +32,8 @@ SCARCE = 1_000_000_000
 MOST_FILES = 200_000
 """Files that are measured at most."""
 MOST_NAMES = 8
+BESIDE = 28
+"""Where what is found stands, beside what was looked at."""
 _MODELS = ("claude", "codex", "gemini", "qwen", "opencode", "copilot")
 """Providers that know `permissions`."""
 
@@ -308,6 +310,6 @@ def _of_programs(team: Team) -> Iterator[Finding]:
 def _print(findings: list[Finding]) -> None:
     for each in findings:
         mark = "ok" if each.ok else ("missing" if each.needed else "-")
-        output.done(f"{mark:<8} {each.name:<18} {each.what}")
+        output.done(f"{mark:<8} {each.name:<18} {each.what}", indent=BESIDE)
         if each.instruction:
-            output.done(f"{'':<27} → {each.instruction}")
+            output.done(f"{'':<{BESIDE - 1}} → {each.instruction}")

@@ -58,14 +58,14 @@ def all_after(here: Here, after: int, only: dict[str, Any]) -> tuple[list[dict[s
 
 def _print(found: list[dict[str, Any]]) -> None:
     for each in found:
-        output.folded(told(each), INDENT)
+        output.done(told(each), indent=INDENT)
 
 
 def _print_one(here: Here, event: dict[str, Any]) -> None:
     if here.json:
         output.line(event)
     else:
-        output.folded(told(event), INDENT)
+        output.done(told(event), indent=INDENT)
 
 
 def told(event: dict[str, Any]) -> str:

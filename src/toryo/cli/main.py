@@ -26,6 +26,7 @@ from toryo.cli import (
     logs,
     needs,
     opening,
+    output,
     people,
     playbooks,
     projects,
@@ -114,8 +115,6 @@ def _explain(error: Exception, *, as_json: bool) -> int:
         raise error
     _say(failure.sentence())
     if as_json:
-        from toryo.cli import output
-
         output.document(failure.answer())
     return failure.exit_code
 
@@ -125,7 +124,7 @@ def _explain_usage(mistake: typer.TyperException) -> int:
     path = context.command_path if context is not None else "toryo"
     message = mistake.format_message().replace("Value error, ", "").rstrip()
     if type(mistake).__name__ == "NoArgsIsHelpError":
-        _err(message)
+        output.say(*message.splitlines())
     else:
         _say(f"{message} See `{path} --help`.")
     return failures.MISUSED
@@ -133,11 +132,4 @@ def _explain_usage(mistake: typer.TyperException) -> int:
 
 def _say(text: str) -> None:
     """A line per mistake; what is folded within one is unfolded."""
-    for line in text.splitlines():
-        _err(f"toryo: {' '.join(line.split())}")
-
-
-def _err(text: str) -> None:
-    from toryo.domain.texts import printable
-
-    sys.stderr.write(printable(text) + "\n")
+    output.say(*(f"toryo: {' '.join(line.split())}" for line in text.splitlines()))

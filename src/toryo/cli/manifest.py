@@ -14,10 +14,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from toryo import provider_options
-from toryo.agents import documents, playbook_format, script_format
+from toryo.agents import documents
 from toryo.cli.failures import Misuse
 from toryo.domain import ids
 from toryo.domain.errors import Refusal
@@ -131,13 +131,39 @@ class Manifest(_Entry):
     tasks: list[Task] = Field(default_factory=list)
 
     _document: documents.Document = PrivateAttr(default_factory=lambda: documents.Document({}, "toryo.yaml"))
+    _named: dict[str, list[str]] = PrivateAttr(default_factory=dict)
 
-    def put_in(self, document: documents.Document) -> None:
-        """From here on it knows the lines of the document it was read from."""
-        self._document = document
-        for name in ("projects", "agents", "tasks"):
-            for number, entry in enumerate(getattr(self, name)):
-                entry.put((name, number))
+    @classmethod
+    def of(cls, document: documents.Document) -> Manifest:
+        """What a document says; its mistakes are noted there. An entry with one is left out, and known by name only:
+        what refers to it is no mistake."""
+        manifest = cls()
+        try:
+            documents.checked(document, cls)
+        except documents.Mistakes as mistakes:
+            document.mistakes = list(mistakes.found)
+        manifest._document = document
+        entries: tuple[tuple[str, type[Project | Agent | Task], list[Any]], ...] = (
+            ("projects", Project, manifest.projects),
+            ("agents", Agent, manifest.agents),
+            ("tasks", Task, manifest.tasks),
+        )
+        for kind, model, found in entries:
+            said = document.data.get(kind)
+            for number, each in enumerate(said if isinstance(said, list) else ()):
+                try:
+                    entry = model.model_validate(each)
+                except ValidationError:
+                    names = [each.get(key) for key in ("id", "name", "title")] if isinstance(each, dict) else []
+                    manifest._named.setdefault(kind, []).extend(name for name in names if isinstance(name, str))
+                    continue
+                entry.put((kind, number))
+                found.append(entry)
+        return manifest
+
+    def left_out(self, kind: Literal["projects", "agents", "tasks"]) -> list[str]:
+        """The names of entries that have a mistake."""
+        return self._named.get(kind, [])
 
     def place(self, entry: _Entry, *key: str | int) -> str:
         """`toryo.yaml:7`, to stand before what is wrong there."""
@@ -148,6 +174,30 @@ class Manifest(_Entry):
         """Notes it; `fail_if_mistaken` tells all of them."""
         with _as_misuse():
             self._document.mistake((*entry.where, *key), message)
+
+    def note(self, where: documents.Path, message: str) -> None:
+        """The same, for a place in the file."""
+        with _as_misuse():
+            self._document.mistake(where, message)
+
+    def option(
+        self, given: Any, option: str, is_path: Callable[[Any], bool], directory: Path | None, at: documents.Path
+    ) -> documents.Document:
+        """What an agent's option holds, as a document that knows its lines in this file."""
+        return documents.of_option(given, option, is_path, directory or Path(), self._document, at)
+
+    def take_over(self, mistakes: documents.Mistakes, what: str, at: documents.Path) -> None:
+        """Notes those of an option's document, which stands at `at`, or is a file that is named there."""
+        own = mistakes.source == self._document.source
+        with _as_misuse():
+            for each in mistakes.found:
+                message = f"{what}: {each.message if own else each.told(mistakes.source)}"
+                line = each.line if own and each.line is not None else self._document.line(at)
+                self._document.add(documents.Mistake(message, line, each.column if own else None))
+
+    @property
+    def mistaken(self) -> bool:
+        return bool(self._document.mistakes)
 
     def fail_if_mistaken(self) -> None:
         with _as_misuse():
@@ -168,56 +218,38 @@ def _as_misuse() -> Iterator[None]:
 
 def read(path: Path) -> Manifest:
     """What a file says, directories made absolute; raises Misuse with a line per mistake."""
+    manifest = noted(path)
+    manifest.fail_if_mistaken()
+    return manifest
+
+
+def noted(path: Path) -> Manifest:
+    """The same, its mistakes only noted: more is to be looked at before all of them are told (`fail_if_mistaken`)."""
     with _as_misuse():
         document = documents.of_file(path)
         if document.data is None:
             document.mistake((), "the file is empty: it says nothing about projects, agents or tasks")
-        if not isinstance(document.data, dict):
+        elif not isinstance(document.data, dict):
             document.mistake((), "this is no toryo.yaml: it has to begin with projects:, agents: or tasks:")
-        document.fail_if_mistaken()
-        manifest = documents.checked(document, Manifest)
-        manifest.put_in(document)
-        _check_options(document, manifest)
+        if not isinstance(document.data, dict):
+            document.fail_if_mistaken()
+        manifest = Manifest.of(document)
+        _check_options(manifest)
         _check_settings_and_ids(manifest)
-        _check_doubles(manifest)
-        if not document.mistakes:  # what stands there twice would look like a circle
+        if not _check_doubles(manifest):  # what stands there twice would look like a circle
             _check_circles(manifest)
-        document.fail_if_mistaken()
     for project in manifest.projects:
         project.directory = (path.resolve().parent / project.directory.expanduser()).resolve()
     return manifest
 
 
-def check_plans(manifest: Manifest) -> None:
-    """The playbooks and scripts of a file's agents, where their files are on this machine. Raises Misuse."""
-    for agent in manifest.agents:
-        plans = _PLANS.get(agent.provider or "")
-        given = agent.provider_options.get(agent.provider or "")
-        if plans is None or given is None:
-            continue
-        named = (manifest.project_of(each) for each in agent.projects)
-        directory = next((each.directory for each in named if each is not None and each.directory.is_dir()), None)
-        if directory is None and plans.is_path(given):
-            continue  # the Coordinator that starts it has the file, and is on another machine
-        try:
-            plans.given(given, directory or Path())
-        except documents.Mistakes as mistakes:
-            for each in str(mistakes).splitlines():
-                manifest.mistake(agent, "provider_options", message=f"agent {agent.id}: {each}")
-    manifest.fail_if_mistaken()
-
-
-_PLANS = {"playbook": playbook_format, "script": script_format}
-"""Providers whose agents follow something written, which stands in the option of the same name."""
-
-
-def _check_options(document: documents.Document, manifest: Manifest) -> None:
+def _check_options(manifest: Manifest) -> None:
     """As the server does, with the line: before anything of the file is carried out."""
-    for number, agent in enumerate(manifest.agents):
+    for agent in manifest.agents:
         for wrong in provider_options.check(agent.provider, agent.provider_options):
-            document.mistake(("agents", number, "provider_options", wrong.option), f"agent {agent.id}: {wrong}")
+            manifest.mistake(agent, "provider_options", wrong.option, message=f"agent {agent.id}: {wrong}")
         for wrong in provider_options.check_model(agent.model):
-            document.mistake(("agents", number, "model"), f"agent {agent.id}: {wrong}")
+            manifest.mistake(agent, "model", message=f"agent {agent.id}: {wrong}")
 
 
 def _check_settings_and_ids(manifest: Manifest) -> None:
@@ -238,27 +270,37 @@ def _check(manifest: Manifest, entry: _Entry, key: documents.Path, rule: Callabl
         manifest.mistake(entry, *key, message=f"{refusal.message} {refusal.instruction}")
 
 
-def _check_doubles(manifest: Manifest) -> None:
-    """The same thing twice: one would silently undo the other."""
-    _check_double(manifest, manifest.projects, "id", lambda each: each.id, "projects with the id")
-    _check_double(manifest, manifest.projects, "name", lambda each: None if each.id else each.name, "projects named")
-    _check_double(manifest, manifest.agents, "id", lambda each: each.id, "agents with the id")
-    for tasks in by_project(manifest).values():
-        _check_double(manifest, tasks, "title", lambda each: each.title, "tasks of this project with the title")
+def _check_doubles(manifest: Manifest) -> bool:
+    """The same thing twice: one would silently undo the other. Answers whether there is any."""
+    projects, agents = manifest.projects, manifest.agents
+    found = [
+        _check_double(manifest, projects, "id", lambda each: each.id, "projects with the id"),
+        _check_double(manifest, projects, "name", lambda each: None if each.id else each.name, "projects named"),
+        _check_double(manifest, agents, "id", lambda each: each.id, "agents with the id"),
+    ]
+    what = "tasks of this project with the title"
+    found += [
+        _check_double(manifest, tasks, "title", lambda each: each.title, what)
+        for tasks in by_project(manifest).values()
+    ]
+    return any(found)
 
 
 def _check_double(
     manifest: Manifest, entries: Sequence[Entry], key: str, name: Callable[[Entry], str | None], what: str
-) -> None:
+) -> bool:
+    twice = False
     seen: dict[str, Entry] = {}
     for each in entries:
         named = name(each)
         if named is None:
             continue
         if named in seen:
+            twice = True
             first = manifest.place(seen[named], key).rpartition(":")[2]
             manifest.mistake(each, key, message=f"there are two {what} {named!r}; the other is on line {first}")
         seen.setdefault(named, each)
+    return twice
 
 
 def by_project(manifest: Manifest) -> dict[str, list[Task]]:

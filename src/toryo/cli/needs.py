@@ -32,14 +32,14 @@ def _print(items: list[dict[str, Any]]) -> None:
         output.say("Nothing needs you.")
     for each in items:
         output.done(*told(each))
+        output.commands(*(f"  {each['name']}: {each['command']}" for each in each["actions"]))
 
 
 def told(item: dict[str, Any]) -> list[str]:
-    """Since when and what, then the words, then what can be done."""
+    """Since when and what, then the words; what can be done is printed below."""
     request = item.get("request")
     words = asked(request) if request is not None else [one_line(item["text"])]
-    lines = [f"{output.clock(item['since'])}  {one_line(item['title'])}", *(f"  {each}" for each in words if each)]
-    return [*lines, *(f"  {each['name']}: {each['command']}" for each in item["actions"])]
+    return [f"{output.clock(item['since'])}  {one_line(item['title'])}", *(f"  {each}" for each in words if each)]
 
 
 def asked(request: dict[str, Any]) -> list[str]:

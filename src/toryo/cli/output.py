@@ -6,21 +6,22 @@ reaches the terminal as an escape, and a text that stands on one line begins no 
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
-import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
+from toryo.cli import layout
+from toryo.cli.layout import Cell
 from toryo.domain.texts import coloured, exact, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.text import Text
 
 COLOURS = {
     "backlog": "dim",
@@ -41,10 +42,9 @@ MARKS = {
     "cancelled": "–",
 }
 
-_KEPT_WHOLE = 24
-"""Characters of a column that is never folded, however narrow the terminal: ids have no more."""
 _PIPED_WIDTH = 500
 """Where nobody looks, nothing is folded or cut: `toryo task list | grep` must see whole lines."""
+_NARROWEST = 40
 
 
 @cache
@@ -77,23 +77,39 @@ def line(value: Mapping[str, Any]) -> None:
 
 def say(*lines: str) -> None:
     """A message: stderr, so that it never mixes with an answer."""
-    sys.stderr.write("".join(f"{on_one_line(each)}\n" for each in lines))
-    sys.stderr.flush()
+    _write(sys.stderr, lines)
 
 
-def done(*lines: str) -> None:
-    """What a command did, in a few words, on stdout; at once, also through a pipe."""
+def done(*lines: str, indent: int | None = None) -> None:
+    """What a command did, in a few words, on stdout; at once, also through a pipe. On a terminal long lines are folded,
+    and go on below `indent`."""
+    _write(sys.stdout, lines, indent)
+
+
+def commands(*lines: str) -> None:
+    """What is to be copied and typed: folded as a shell reads it."""
+    if sys.stdout.isatty():
+        lines = tuple(part for each in lines for part in layout.command(on_one_line(each), room(sys.stdout)))
     sys.stdout.write("".join(f"{on_one_line(each)}\n" for each in lines))
     sys.stdout.flush()
 
 
-def folded(line: str, indent: int) -> None:
-    """One long line: on a terminal between words, what follows below what it belongs to."""
-    if not sys.stdout.isatty():
-        done(line)
-        return
-    width = max(40, shutil.get_terminal_size().columns)
-    done(*textwrap.wrap(on_one_line(line), width, subsequent_indent=" " * indent, break_on_hyphens=False))
+def _write(stream: TextIO, lines: Iterable[str], indent: int | None = None) -> None:
+    shown = [on_one_line(each) for each in lines]
+    if stream.isatty():
+        shown = [part for each in shown for part in layout.folded(each, room(stream), indent)]
+    stream.write("".join(f"{each}\n" for each in shown))
+    stream.flush()
+
+
+def room(stream: TextIO) -> int:
+    """How wide the terminal is, as its user says or as it says itself."""
+    said = os.environ.get("COLUMNS", "")
+    try:
+        found = int(said) if said.isdigit() else os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):  # no real terminal
+        found = 0
+    return max(_NARROWEST, found or 80)
 
 
 def on_one_line(text: str) -> str:
@@ -114,50 +130,58 @@ def patch(text: str) -> None:
     sys.stdout.write(coloured(text) if sys.stdout.isatty() else text)
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str) -> None:
-    """Rows under headings, the last column taking what room is left; `empty` is said when there are none."""
-    from rich.table import Table
-
-    body = [[cell if _rich(cell) else plain(cell) for cell in row] for row in rows]
+def table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    empty: str,
+    right: Collection[int] = (),
+    total: bool = False,
+) -> None:
+    """Rows under headings; `empty` is said when there are none. `right`: columns of numbers; `total`: the last row."""
+    body = [[_cell(each) for each in row] for row in rows]
     if not body:
         say(empty)
         return
-    shown = Table(box=None, pad_edge=False, header_style="bold")
-    for number, column in enumerate(columns):
-        longest = max(len(row[number]) for row in body)
-        # What begins a row is never folded: it would begin lines, and might be somebody's text.
-        whole = number == 0 or (column != columns[-1] and longest <= _KEPT_WHOLE)
-        shown.add_column(column, no_wrap=whole, overflow="fold")
-    for row in body:
-        shown.add_row(*row)
-    _print(shown)
-
-
-def _print(shown: Any) -> None:
-    """Without the blanks that fill the last column."""
-    with console().capture() as captured:
-        console().print(shown)
-    sys.stdout.write("".join(f"{each.rstrip()}\n" for each in captured.get().splitlines()))
-    sys.stdout.flush()
+    if total:
+        body[-1] = [Cell(each.text, "bold") for each in body[-1]]
+    _print(layout.table([on_one_line(each) for each in columns], body, _room(), right))
 
 
 def fields(values: Mapping[str, Any]) -> None:
     """One thing, a line per field; what is empty is left out."""
-    from rich.table import Table
-
-    shown = Table(box=None, show_header=False, pad_edge=False)
-    shown.add_column(style="bold", no_wrap=True)
-    shown.add_column(overflow="fold")
-    for name, value in values.items():
-        if value is not False and value not in (None, "", [], {}):
-            shown.add_row(plain(name), value if _rich(value) else _lines(value))
-    _print(shown)
+    shown = {name: each for name, each in values.items() if each is not False and each not in (None, "", [], {})}
+    rows = [
+        [Cell(on_one_line(name), "bold"), each if isinstance(each, Cell) else Cell(_field(name, each))]
+        for name, each in shown.items()
+    ]
+    if rows:
+        _print(layout.table((), rows, _room()))
 
 
-def status(name: str, more: str = "") -> Text:
+def _field(name: str, value: Any) -> str:
+    return clock(value) if name.endswith("_at") else readable(value)
+
+
+def _room() -> int:
+    return room(sys.stdout) if sys.stdout.isatty() else _PIPED_WIDTH
+
+
+def _print(lines: Iterable[Sequence[Cell]]) -> None:
+    """Without the blanks that fill the last column; in colours where somebody looks."""
     from rich.text import Text
 
-    return Text(f"{MARKS.get(name, ' ')} {name}{more}", style=COLOURS.get(name, ""))
+    with console().capture() as captured:
+        for line in lines:
+            last = max((number for number, each in enumerate(line) if each.text.strip()), default=-1)
+            cells = [*line[:last], Cell(line[last].text.rstrip(), line[last].style)] if last >= 0 else []
+            console().print(Text.assemble(*cells), soft_wrap=True)
+    sys.stdout.write(captured.get())
+    sys.stdout.flush()
+
+
+def status(name: str, more: str = "") -> Cell:
+    return Cell(f"{MARKS.get(name, ' ')} {name}{more}", COLOURS.get(name, ""))
 
 
 def program() -> str:
@@ -189,20 +213,21 @@ def seconds_between(start: str | None, end: str | None) -> float | None:
     return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
 
 
-def plain(value: Any) -> Text:
-    """A value in a cell: no markup, no second line."""
-    from rich.text import Text
-
-    return Text(on_one_line(str(_lines(value))))
+def _cell(value: Any) -> Cell:
+    """No markup, no second line."""
+    return value if isinstance(value, Cell) else Cell(on_one_line("" if value is None else _written(value)))
 
 
-def _lines(value: Any) -> Text:
-    from rich.text import Text
+def readable(value: Any) -> str:
+    """For people: what has parts a line each, as a toryo.yaml has it."""
+    if isinstance(value, list) and not any(isinstance(each, (dict, list)) for each in value):
+        return ", ".join(on_one_line(str(each)) for each in value)
+    if not isinstance(value, (dict, list)):
+        return printable(str(value))
+    import yaml
 
-    if value is None:
-        return Text("")
-    return Text(exact(value) if isinstance(value, (dict, list)) else printable(str(value)))
+    return printable(yaml.safe_dump(value, allow_unicode=True, sort_keys=False, width=float("inf"))).rstrip()
 
 
-def _rich(value: Any) -> bool:
-    return hasattr(value, "__rich_console__") or type(value).__module__.startswith("rich.")
+def _written(value: Any) -> str:
+    return exact(value) if isinstance(value, (dict, list)) else str(value)

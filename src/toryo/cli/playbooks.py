@@ -59,21 +59,20 @@ def _playbooks(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
 
 
 def _of_team(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
-    from toryo.agents import playbook_format
-    from toryo.cli import manifest
+    """Held against the team of the file, too: who is to do what, and what its projects allow."""
+    from toryo.cli import manifest, plans
 
-    team = manifest.read(file)
-    directories = {name: each.directory for each in team.projects for name in (each.id, each.name)}
-    planned = [each for each in team.agents if each.provider == "playbook" and agent in (None, each.id)]
+    team = manifest.noted(file)
+    planned = [each.id for each in team.agents if each.provider == "playbook"]
+    found = plans.check(plans.Team(team), beside=file.resolve().parent)
+    team.fail_if_mistaken()
     if not planned:
-        raise Misuse(f"{file} has no agent {agent or ''} with the provider playbook.".replace("  ", " "))
-    return {
-        each.id: playbook_format.given(
-            each.provider_options.get("playbook"),
-            next((directories[name] for name in each.projects if name in directories), file.resolve().parent),
+        raise Misuse(f"{file} has no agent with the provider playbook.", "Name a playbook, or a toryo.yaml with one.")
+    if agent is not None and agent not in planned:
+        raise Misuse(
+            f"{file} has no agent {agent} with the provider playbook.", f"It has: {', '.join(planned)} (see --agent)."
         )
-        for each in planned
-    }
+    return {name: each for name, each in found.items() if agent in (None, name)}
 
 
 def _context(given: str | None) -> dict[str, Any]:

@@ -83,12 +83,11 @@ def apply(
 
     if not file.is_file():
         raise Misuse(f"{file} is {_no_file(file)}.", "Name a toryo.yaml, or write one with `toryo init`.")
-    wanted = manifest.read(file)
-    manifest.check_plans(wanted)
+    wanted = manifest.noted(file)
     applied = applying.apply(here, wanted, yes=yes)
     output.say(*(f"toryo: kept: {each}" for each in applied.kept))
     document = {"success": True, "changes": [each.document() for each in applied.changes], "kept": applied.kept}
-    told = [each.told() for each in applied.changes]
+    told = [line for each in applied.changes for line in each.told()]
     here.answer(document, lambda: output.done(*(told or ["nothing to change"])))
 
 

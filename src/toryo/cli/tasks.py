@@ -133,8 +133,9 @@ def show_task(here: Here, task: Id) -> None:
 
 @command(group, "watch")
 def watch_task(here: Here, task: Id) -> None:
-    """Follow a task until it is closed. The exit code says whether it was completed."""
+    """Follow a task until it is closed. Says why where nothing moves. The exit code says whether it was completed."""
     seen: dict[str, str] = {}
+    said: list[str] = []
     after = here.get("/status")["last_event"]
     while True:
         found = here.get(f"/tasks/{task}")["task"]
@@ -145,6 +146,9 @@ def watch_task(here: Here, task: Id) -> None:
                 _print_move(here, each)
         if found["status"] in CLOSED:
             break
+        if (waits := _why_nothing_moves(here, found, tree)) != said:
+            said = waits
+            (output.say if here.json else output.done)(*(f"  {each}" for each in said))
         heard = here.get("/events", after=after, wait_seconds=LOOK_AGAIN_SECONDS, project_id=found["project_id"])
         after = heard["last"]
     if here.json:
@@ -197,8 +201,10 @@ def edit_task(
 
 @command(group, "retry")
 def retry_task(here: Here, task: Id, reason: Reason = None) -> None:
-    """Put a failed task back to be tried once more."""
+    """Put a failed task back to be tried once more. Says how it is started then."""
     _move(here, task, "todo", reason)
+    if not here.json:
+        output.done(_how_to_start(here, task))
 
 
 @command(group, "cancel")
@@ -304,6 +310,36 @@ def _print_move(here: Here, task: dict[str, Any]) -> None:
     (output.say if here.json else output.done)(words + who)
 
 
+def _why_nothing_moves(here: Here, task: dict[str, Any], tree: list[dict[str, Any]]) -> list[str]:
+    """What each of them waits for; empty where somebody is at work, or about to be."""
+    if task["status"] != "in_progress":
+        blocked = task.get("blocked_reason")
+        return [f"It is {task['status']}{f': {blocked}' if blocked else '.'}", _how_to_start(here, task["task_id"])]
+    at_work = (each["assignee_id"] for each in tree if each["status"] == "in_progress" and each.get("assignee_id"))
+    lines = []
+    for agent in dict.fromkeys(at_work):
+        for each in here.get(f"/agents/{agent}/why", project_id=task["project_id"])["decisions"]:
+            if each["purpose"] == "task" and _moves(each):
+                return []
+            if each["purpose"] == "task":
+                lines += f"{agent}: {each['explanation']}".split("\n")
+    return lines
+
+
+def _moves(decision: dict[str, Any]) -> bool:
+    """Whether its agent works, or is started without anybody doing anything."""
+    starts = decision["action"] == "start" and not {"no_coordinator", "held"} & decision["facts"].keys()
+    return starts or decision["reason"] in ("already_running", "start_pending")
+
+
+def _how_to_start(here: Here, task: str) -> str:
+    """The command that does, or why it would be refused."""
+    [move] = [each for each in here.get(f"/tasks/{task}/moves")["moves"] if each["status"] == "in_progress"]
+    if move["allowed"]:
+        return f"To start it: toryo task move {task} in_progress"
+    return f"It cannot be started now: {move['reason']} {move['instruction']}"
+
+
 def _of_today(tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Without trees whose root was closed more than a day ago."""
     parts: dict[str | None, list[dict[str, Any]]] = {}
@@ -353,11 +389,18 @@ def _rows(task: dict[str, Any], tasks: list[dict[str, Any]], depth: int, *, seve
 _NOT_APPROVED = {"pending_approval": ", to be approved", "rejected": ", rejected"}
 
 
+_OF_AN_ATTEMPT = ("result", "summary", "error", "next_steps", "artifacts", "checks", "check_failures")
+"""What a task that is to be done again still has from the time before."""
+
+
 def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
     apart = {"id", "status", "version", "subtasks"}
-    shown = {key.removesuffix("_id"): each for key, each in task.items() if key not in apart}
-    for key in [key for key in shown if key.endswith("_at")]:
-        shown[key] = output.clock(shown[key])
+    over = task["status"] in ("backlog", "todo", "in_progress") and task.get("checks") != "running"
+    shown = {
+        f"last {key}" if over and key in _OF_AN_ATTEMPT else key.removesuffix("_id"): each
+        for key, each in task.items()
+        if key not in apart
+    }
     output.fields({"status": output.status(task["status"]), **shown})
     if parts:
         output.done("")

@@ -14,8 +14,9 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from toryo.cli import messages
+from toryo.cli import layout, messages
 from toryo.cli.failures import of
+from toryo.cli.output import room
 from toryo.cli.panel import Heard, Panel
 from toryo.domain.texts import printable
 
@@ -134,7 +135,8 @@ class Screen:
         with self._writing:
             typed = self._editor.get_line_buffer() if self._editor is not None else ""
             again = PROMPT + typed if self._reads else ""
-            sys.stdout.write(f"\r\033[K{printable(text)}\n{again}")
+            shown = [part for each in printable(text).splitlines() for part in layout.folded(each, room(sys.stdout))]
+            sys.stdout.write("\r\033[K" + "".join(f"{each}\n" for each in shown) + again)
             sys.stdout.flush()
 
     def fail(self, error: Exception) -> None:

@@ -95,18 +95,13 @@ def _print(answer: Mapping[str, Any]) -> None:
 
 
 def _table(by: Sequence[str], rows: Sequence[Mapping[str, Any]], totals: Mapping[str, Any]) -> None:
-    from rich.table import Table
-
-    shown = Table(box=None, pad_edge=False, header_style="bold")
-    for each in by:
-        shown.add_column(output.plain(each.upper()), no_wrap=True)
-    for each in ("LAUNCHES", "INPUT", "CACHED", "OUTPUT", "COST"):
-        shown.add_column(each, no_wrap=True, justify="right")
-    for row in rows:
-        shown.add_row(*(output.plain(_name(row, each)) for each in by), *_sums(row))
+    numbers = ("LAUNCHES", "INPUT", "CACHED", "OUTPUT", "COST")
+    body = [(*(_name(row, each) for each in by), *_sums(row)) for row in rows]
     if len(rows) > 1:
-        shown.add_row(output.plain("total"), *[""] * (len(by) - 1), *_sums(totals), style="bold")
-    output.console().print(shown)
+        body.append(("total", *[""] * (len(by) - 1), *_sums(totals)))
+    right = range(len(by), len(by) + len(numbers))
+    columns = (*(each.upper() for each in by), *numbers)
+    output.table(columns, body, empty="", right=right, total=len(rows) > 1)
 
 
 def _name(row: Mapping[str, Any], group: str) -> str:

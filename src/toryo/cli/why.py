@@ -19,7 +19,7 @@ def why(
     agent: Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.", autocompletion=completing.agents)],
     project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Only in this project.")] = None,
 ) -> None:
-    """Why an agent is running, or is not. Names the rule that won and what it saw."""
+    """Why an agent is running, or is not. And what to do about it, and which rule decided; --json has the facts."""
     answer = here.get(f"/agents/{agent}/why", project_id=project)
     here.answer(answer, lambda: output.done(*(told(answer) or [f"{agent} belongs to no project."])))
 
@@ -33,8 +33,7 @@ def told(answer: dict[str, Any]) -> list[str]:
         action = "cannot start" if "no_coordinator" in each.get("facts", {}) else each["action"]
         head = f"{answer['agent_id']} in {each['project_id']} ({each['purpose']}): {action} {each['reason']}"
         lines.append(head + since + until)
-        lines.append(f"  {each['explanation']}")
-        if each.get("facts"):
-            facts = ", ".join(f"{name}: {value}" for name, value in each["facts"].items())
-            lines.append(f"  rule {each['rule']}; {facts}")
+        lines += [f"  {line}" for line in each["explanation"].split("\n")]
+        if each["purpose"] == "task":
+            lines.append(f"  Decided by row {each['row']} of the table: {each['rule']}")
     return lines

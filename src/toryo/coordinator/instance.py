@@ -24,6 +24,7 @@ class Instance:
     def __init__(self, coordinator_id: str, directory: Path, lock: Path, descriptor: int) -> None:
         self.id = coordinator_id
         self.mark = mark(coordinator_id, directory)
+        self.journal = lock.with_suffix(".launches")
         self._word = lock.with_suffix(".json")
         self._descriptor = descriptor
 

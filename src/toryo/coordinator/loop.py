@@ -26,13 +26,13 @@ from toryo.coordinator import checks, descendants, instance, isolation, logs, or
 from toryo.coordinator import plan as planning
 from toryo.coordinator.config import Config
 from toryo.coordinator.contact import Contact
+from toryo.coordinator.journal import Journal, Record
 from toryo.coordinator.logs import Log
 from toryo.coordinator.measuring import Measuring, Taken
 from toryo.coordinator.orders import CheckOrder, Errand, Launch, Orders
-from toryo.coordinator.orphans import Orphan
 from toryo.coordinator.pacing import Pace
 from toryo.coordinator.plan import Limits, Plan, Stage, State, Stop
-from toryo.coordinator.processes import Process
+from toryo.coordinator.processes import Gone, Process
 from toryo.coordinator.provider import (
     FINE,
     BadConfig,
@@ -54,7 +54,7 @@ from toryo.coordinator.shipping import Shipping
 from toryo.coordinator.starting import Resumed, Starter
 from toryo.coordinator.stream import Reading
 from toryo.coordinator.table import Entry, Table
-from toryo.coordinator.telling import Telling
+from toryo.coordinator.telling import Telling, may_be_taken_later
 from toryo.coordinator.workspaces import Workspaces
 from toryo.coordinator.worktrees import Worktree
 from toryo.trust import Untrusted
@@ -120,6 +120,7 @@ class Coordinator:
             inherited=self._inherited,
         )
         self._instance.tell(self.sandbox.told)
+        self._journal = Journal(self._instance.journal)
         found = configured(config.ai_providers) if providers is None else providers
         self._starter = Starter(
             config,
@@ -169,6 +170,7 @@ class Coordinator:
     async def run(self) -> None:
         logs.forget_older_than(self._logs_in, self.config.log_keep_days)
         self._adopt_orphans()
+        self._go_on_with_journal()
         shipping = asyncio.create_task(self._shipping.run())
         self._beside(self._measuring.run(self._tell_of_disk))
         self._beside(self._look_for_left_behind())
@@ -334,6 +336,8 @@ class Coordinator:
 
     def _watch(self, entry: Entry, process: Process) -> None:
         entry.process = process
+        path = None if entry.worktree is None else str(entry.worktree.path)
+        self._journal.put(Record(entry.launch, process.pid, processes.began(process.pid), path))
         process.watch(asyncio.get_running_loop(), self._news.set)
 
     def _could_not_start(self, launch: Launch, failure: Failure, words: str) -> None:
@@ -347,7 +351,7 @@ class Coordinator:
                 file.write(f"{failure}: {words}\n")
             self._shipping.add(launch.launch_id, Log(path, mask, self._starter.reading(launch)))
             self._shipping.ended(launch.launch_id)
-        self._report(launch.launch_id, error=failure.value, log_tail=mask(words))
+        self._report(launch, error=failure.value, log_tail=mask(words))
 
     def _signal(self, launch_id: str, stage: Stage) -> None:
         entry = self._table[launch_id]
@@ -376,8 +380,14 @@ class Coordinator:
             "program_session": _session(reading),
             "resumable": self._resumable(entry, reading, verdict) or None,
         }
+        self._note_end(entry, told)
         self._telling.begin(launch_id, lambda: self._tell_exit(entry, reading, told))
         return verdict.failure is not None
+
+    def _note_end(self, entry: Entry, told: dict[str, Any]) -> None:
+        """Whoever reports it later cannot resume it."""
+        path = None if entry.worktree is None else str(entry.worktree.path)
+        self._journal.put(Record(entry.launch, worktree=path, told={**told, "resumable": None}))
 
     def _read_to_the_end(self, entry: Entry) -> Reading:
         """Everything it has told: by its output, and elsewhere."""
@@ -405,22 +415,34 @@ class Coordinator:
             said = await asyncio.to_thread(isolation.kept, entry.worktree, entry.launch)
             await self._tell_of_work(launch_id, said)
             entry.work_kept = True
-        reminder = await self._server.report_exit(launch_id, **told)
+        reminder = await self._report_exit(launch_id, told)
         if reminder and self._leaving_since is not None:  # it was told to leave meanwhile: the launch is given back
             told.update(error=Ended.COORDINATOR_STOPPED.value, resumable=None)
-            await self._server.report_exit(launch_id, **told)
+            self._note_end(entry, told)
+            await self._report_exit(launch_id, told)
         elif reminder and reading.session_id:
             log.info("%s has left without a report: resumed with a reminder", launch_id)
             self._table.forget(launch_id)
             again = Entry(entry.launch, _now(), worktree=entry.worktree, elsewhere=entry.elsewhere)
             self._start(self._table.add(again), Resumed(reading.session_id, reminder))
 
+    async def _report_exit(self, launch_id: str, told: dict[str, Any]) -> str | None:
+        """A reminder, if there is one. From here on nothing of it is to be told, or what it says is not taken."""
+        try:
+            reminder = await self._server.report_exit(launch_id, **told)
+        except RefusalError as no:
+            if not may_be_taken_later(no):
+                self._journal.forget(launch_id)
+            raise
+        self._journal.forget(launch_id)
+        return reminder
+
     async def _tell_of_work(self, launch_id: str, said: dict[str, Any]) -> None:
         """Where the server will not hear of it, the exit must be told all the same."""
         try:
             await self._server.report_worktree(launch_id, **said)
         except RefusalError as no:
-            if no.code == "unavailable":
+            if may_be_taken_later(no):
                 raise
             log.warning("the worktree of %s: %s", launch_id, no)
 
@@ -457,33 +479,53 @@ class Coordinator:
 
     def _drop(self, launch_id: str) -> None:
         """Never started: the server may order it, or another, when it sees fit."""
-        self._table.remove(launch_id)
+        entry = self._table.remove(launch_id)
+        assert entry is not None
         why = Ended.STOPPED if self._leaving_since is None else Ended.COORDINATOR_STOPPED
-        self._report(launch_id, error=why.value, log_tail="It was never started: no slot in time, or told to stop.")
+        self._report(entry.launch, error=why.value, log_tail="It was never started: no slot in time, or told to stop.")
 
     def _adopt_orphans(self) -> None:
         orphans.end_checks(self._instance.mark)
         for orphan in orphans.find(self._server.url, self._instance.mark):
             entry = self._table.add(Entry(orphan.launch, _now()))
-            entry.beside_at = None
-            entry.adopted, entry.since = True, _now() - (processes.age(orphan.pid) or 0.0)
-            entry.provider = self._starter.providers.get(orphan.launch.ai_type)
+            entry.since = _now() - (processes.age(orphan.pid) or 0.0)
+            self._adopt(entry, Process(orphan.pid, child=False), orphan.worktree)
             entry.stop = _time_limit(entry.provider, entry.since) if entry.provider is not None else None
             if orphan.lost:
                 entry.stop = Stop(_now(), 0.0, "its server has moved")
-            entry.mask = self._starter.mask(orphan.launch, entry.provider)
-            path = logs.path_of(self._logs_in, orphan.launch.launch_id)
-            entry.log = Log(path, entry.mask, self._starter.reading(orphan.launch))
-            self._shipping.add(orphan.launch.launch_id, entry.log)
-            entry.worktree = _opened(orphan, self._starter)
-            self._watch(entry, Process(orphan.pid, child=False))
             log.info("adopted %s: agent %s, pid %d", orphan.launch.launch_id, orphan.launch.agent_id, orphan.pid)
 
-    def _report(self, launch_id: str, **how: Any) -> None:
-        async def tell() -> None:
-            await self._server.report_exit(launch_id, **how)
+    def _adopt(self, entry: Entry, process: Process, worktree: str | None) -> None:
+        launch = entry.launch
+        entry.adopted, entry.beside_at = True, None
+        entry.provider = self._starter.providers.get(launch.ai_type)
+        entry.mask = self._starter.mask(launch, entry.provider)
+        entry.log = Log(logs.path_of(self._logs_in, launch.launch_id), entry.mask, self._starter.reading(launch))
+        self._shipping.add(launch.launch_id, entry.log)
+        entry.worktree = _opened(launch, worktree, self._starter)
+        self._watch(entry, process)
 
-        self._telling.begin(launch_id, tell)
+    def _go_on_with_journal(self) -> None:
+        """What a predecessor could not report any more: ends that it saw, and those that nobody has seen."""
+        for record in self._journal.read():
+            launch = record.launch
+            if record.told is not None:
+                self._table.remove(launch.launch_id)
+                entry = Entry(launch, _now(), worktree=_opened(launch, record.worktree, self._starter))
+                tell = partial(self._tell_exit, entry, Reading(), record.told)
+                self._telling.begin(launch.launch_id, tell)
+            elif launch.launch_id not in self._table and record.pid and processes.has_ended(record.pid, record.began):
+                entry = self._table.add(Entry(launch, _now()))
+                self._adopt(entry, Gone(record.pid), record.worktree)
+                log.info("%s has ended while no Coordinator was there: agent %s", launch.launch_id, launch.agent_id)
+
+    def _report(self, launch: Launch, **how: Any) -> None:
+        """Of one that never ran."""
+        self._note_end(Entry(launch, _now()), how)
+        self._telling.begin(launch.launch_id, partial(self._tell_never_ran, launch.launch_id, how))
+
+    async def _tell_never_ran(self, launch_id: str, how: dict[str, Any]) -> None:
+        await self._report_exit(launch_id, how)
 
     def _check(self, order: CheckOrder) -> bool:
         """Runs acceptance checks beside everything else; says whether they are new."""
@@ -513,7 +555,7 @@ class Coordinator:
         try:
             await self._server.report_errand(errand.errand_id, **answer)
         except RefusalError as no:
-            if no.code == "unavailable":
+            if may_be_taken_later(no):
                 raise
             facts = {name: answer[name] for name in ("merged", "gone") if name in answer}
             trouble = f"The server did not take the answer ({no})."
@@ -680,18 +722,18 @@ def _judged(entry: Entry, end: Exit, reading: Reading) -> Verdict:
         return Verdict(_ORDERED.get(entry.stop.reason, Ended.STOPPED))
     if entry.provider is None or (end.exit_code is None and end.signal is None):
         # one that was adopted: nobody learns how it ended, unless its output tells
-        final = end.trouble is not None and end.trouble.final
-        return judge_trouble(end.trouble, end.now) if end.trouble is not None and final else FINE
+        if end.trouble is not None and end.trouble.final:
+            return judge_trouble(end.trouble, end.now)
+        return Verdict(Ended.COORDINATOR_STOPPED) if isinstance(entry.process, Gone) else FINE
     return entry.provider.judge(end)
 
 
-def _opened(orphan: Orphan, starter: Starter) -> Worktree | None:
-    """The worktree that an adopted process works in, as its environment names it: one of its project's here."""
-    path = orphan.worktree
-    if path is None or Path(path).parent != (starter.worktrees / orphan.launch.project_id).resolve():
+def _opened(launch: Launch, path: str | None, starter: Starter) -> Worktree | None:
+    """The worktree that an adopted process works in, as it was noted: one of its project's here."""
+    if path is None or Path(path).parent != (starter.worktrees / launch.project_id).resolve():
         return None
     try:
-        return worktrees.opened_at(Path(path), starter.project(orphan.launch))
+        return worktrees.opened_at(Path(path), starter.project(launch))
     except worktrees.Trouble as trouble:
         log.warning("the worktree %s: %s", path, trouble)
         return None

@@ -121,6 +121,39 @@ class Process:
             loop.call_soon_threadsafe(reap)
 
 
+class Gone(Process):
+    """One of a predecessor of this Coordinator that has ended meanwhile: nobody saw how. Its number may be another's
+    by now, so nothing is sent to it."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(pid, child=False, sandboxed=False)
+        self.over = True
+
+    def watch(self, loop: asyncio.AbstractEventLoop, ended: Callable[[], None]) -> None:
+        loop.call_soon(ended)
+
+    def signal_group(self, stage: Stage) -> None:
+        pass
+
+    @property
+    def group_alive(self) -> bool:
+        return False
+
+
+def has_ended(pid: int, began_at: int | None) -> bool:
+    """Whether the process that was started then is gone for certain, also where its number is another's now."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return began_at is not None and began(pid) not in (None, began_at)
+    with contextlib.suppress(OSError, IndexError):
+        if _state((_PROC / str(pid) / "stat").read_text(errors="replace")) in "ZX":
+            return True
+    return began_at is not None and began(pid) not in (None, began_at)
+
+
 def start(
     argv: Sequence[str],
     *,

@@ -19,6 +19,7 @@ from typing import Any
 
 from toryo.client import ProtocolError, RefusalError, Unreachable
 from toryo.coordinator.logs import Log
+from toryo.coordinator.telling import may_be_taken_later
 
 log = logging.getLogger("toryo.coordinator")
 
@@ -147,7 +148,7 @@ class Shipping:
                 shipment.failures = 0
             except RefusalError as no:
                 shipment.failures += 1
-                shipment.refused = no.code != "unavailable"
+                shipment.refused = not may_be_taken_later(no)
                 return
             except (Unreachable, ProtocolError):
                 shipment.failures += 1

@@ -18,7 +18,14 @@ log = logging.getLogger("toryo.coordinator")
 FIRST_PAUSE = 0.1
 TRIES_WHEN_LEAVING = 3
 
+_LATER = frozenset({"unavailable", "rateLimited", "locked", "conflict", "invalidCredentials", "authenticationRequired"})
+
 Tell = Callable[[], Awaitable[None]]
+
+
+def may_be_taken_later(no: RefusalError) -> bool:
+    """Whether a refusal is about the server or the caller now, and says nothing about what is told."""
+    return no.code in _LATER
 
 
 class Telling:
@@ -61,7 +68,8 @@ class Telling:
             self._contact.failed(away)
             return False
         except RefusalError as no:
-            if no.code == "unavailable":
+            if may_be_taken_later(no):
+                self._contact.failed(no)
                 return False
             log.warning("%s: %s", what, no)
         return True

@@ -5,10 +5,12 @@ A refusal is an answer, not a crash: nothing has changed when one is raised. Cod
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from toryo.domain.wording import constant
+from toryo.domain.texts import quoted
+from toryo.domain.wording import constant, renamed
 
 
 class Code(StrEnum):
@@ -60,6 +62,20 @@ class Code(StrEnum):
     UNAVAILABLE = "unavailable"
 
 
+_GONE = object()
+
+
+def _without(value: Any, made: Mapping[str, str]) -> Any:
+    """A detail without the ids of what would have been made, and without the entries that are about such a thing."""
+    if isinstance(value, str):
+        return _GONE if value in made else value
+    if isinstance(value, (list, tuple)):
+        return [kept for each in value if (kept := _without(each, made)) is not _GONE]
+    if isinstance(value, Mapping):
+        return _GONE if any(isinstance(each, str) and each in made for each in value.values()) else value
+    return value
+
+
 class Refusal(Exception):
     """Raised by a rule that says no; whoever carries the call rolls back and answers with it.
 
@@ -73,6 +89,13 @@ class Refusal(Exception):
         self.message = constant(message)
         self.instruction = constant(instruction)
         self.details = details
+
+    def without(self, made: Mapping[str, str]) -> Refusal:
+        """The same refusal, naming nothing of what would have been made (by id, with what people call it)."""
+        names = {each: quoted(called) if called else "the new one" for each, called in made.items()}
+        message, instruction = renamed(self.message, names), renamed(self.instruction, names)
+        details = {key: kept for key, each in self.details.items() if (kept := _without(each, made)) is not _GONE}
+        return Refusal(self.code, message, instruction, **details)
 
     def answer(self) -> dict[str, Any]:
         """The refusal as a result: `success`, `error` (the code), `message`, `instruction`, and the details."""

@@ -7,7 +7,7 @@ facts. The other language's templates stand in `operations/japanese/`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 
@@ -38,6 +38,21 @@ def together(parts: Iterable[str], by: str = " ") -> Worded:
     """Several sentences, or a list of names, one after the other; empty ones are left out."""
     said = tuple(each for each in parts if each)
     return Worded(by.join(said), "", None, said, by)
+
+
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    """The same sentence with other names in place of some."""
+    if not isinstance(text, Worded):
+        return _replaced(text, names)
+    facts = {key: renamed(each, names) if isinstance(each, str) else each for key, each in text.facts.items()}
+    parts = tuple(renamed(each, names) for each in text.parts)
+    return Worded(_replaced(text, names), text.template, facts, parts, text.by)
+
+
+def _replaced(text: str, names: Mapping[str, str]) -> str:
+    for name, other in names.items():
+        text = text.replace(name, other)
+    return str(text)
 
 
 def constant(text: str) -> Worded:

@@ -6,9 +6,11 @@ Each is reported once (until the facts of its tree change): to the person who ow
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from toryo.domain.times import SECOND
 from toryo.operations.calls.call import Call
+from toryo.operations.calls.fencing import fenced
 from toryo.workflow import facts
 from toryo.workflow.snapshot import Case
 
@@ -17,16 +19,23 @@ def notice(call: Call) -> list[str]:
     """The main tasks whose stall was reported now."""
     found: list[str] = []
     for agent_id, project_id in call.tx.tasks.at_work():
-        snapshot = call.snapshot(agent_id, project_id)
-        if snapshot.agent is None or snapshot.project is None or not snapshot.project.active or snapshot.sessions:
-            continue
-        for main, ground in snapshot.main_tasks:
-            if _stalls(call, Case(snapshot, ground, main, fetched=True)):
-                newest = call.tx.events.last_fact(main.root_id)
-                call.tx.tasks.save(main, replace(main, stalled_event=newest))
-                startable = [each.id for each in ground.tree.children(main) if ground.startable(each)]
-                call.event("task.stalled", task=main, data={"startable": startable})
-                found.append(main.id)
+        look = partial(_notice_of, call, agent_id, project_id)
+        found += fenced(call, "stalls", look, [], agent_id=agent_id, project_id=project_id)
+    return found
+
+
+def _notice_of(call: Call, agent_id: str, project_id: str) -> list[str]:
+    snapshot = call.snapshot(agent_id, project_id)
+    if snapshot.agent is None or snapshot.project is None or not snapshot.project.active or snapshot.sessions:
+        return []
+    found: list[str] = []
+    for main, ground in snapshot.main_tasks:
+        if _stalls(call, Case(snapshot, ground, main, fetched=True)):
+            newest = call.tx.events.last_fact(main.root_id)
+            call.tx.tasks.save(main, replace(main, stalled_event=newest))
+            startable = [each.id for each in ground.tree.children(main) if ground.startable(each)]
+            call.event("task.stalled", task=main, data={"startable": startable})
+            found.append(main.id)
     return found
 
 

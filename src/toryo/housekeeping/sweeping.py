@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from toryo.operations.calls.call import Call
+from toryo.operations.calls.fencing import each_fenced
 from toryo.operations.launches import stops, termination
+
+SWEEP = "sweep"
 
 
 def sweep(call: Call) -> int:
     """How many launches and sessions it ended."""
-    ended = 0
-    for session in call.tx.sessions.expired(call.now):
-        ended += termination.lapse(call, None, session)
-    for launch in call.tx.launches.live():
-        ended += termination.lapse(call, launch, None)
+    sessions = each_fenced(
+        call, SWEEP, call.tx.sessions.expired(call.now), lambda each: termination.lapse(call, None, each)
+    )
+    ended = sum(sessions)
+    ended += sum(each_fenced(call, SWEEP, call.tx.launches.live(), lambda each: termination.lapse(call, each, None)))
     return ended + stops.overdue(call)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from toryo.domain.chat import Message
 from toryo.domain.launches import Purpose
 from toryo.operations.calls.call import Call
+from toryo.operations.calls.fencing import each_fenced, fenced
 from toryo.operations.launches import decisions, explanations
 from toryo.operations.messaging import conversations, mailboxes
+
+TALK = "talk"
 
 
 def tidy(call: Call) -> int:
     """How many conversations, delegations and waiting messages it dealt with."""
     call.tx.chat.close_stale_viewers(call.now - call.context.talk.viewer_lease)
-    done = sum(conversations.lapse_one(call, each) for each in call.tx.chat.all_unsettled())
-    done += sum(conversations.lapse_delegation(call, each) for each in call.tx.chat.all_open_delegations())
+    done = sum(each_fenced(call, TALK, call.tx.chat.all_unsettled(), partial(conversations.lapse_one, call)))
+    done += sum(
+        each_fenced(call, TALK, call.tx.chat.all_open_delegations(), partial(conversations.lapse_delegation, call))
+    )
     return done + _tell_writers(call)
 
 
@@ -21,14 +28,19 @@ def _tell_writers(call: Call) -> int:
     """One system message to each writer for whose messages no chat session has signed in; each message once."""
     told: set[tuple[str, str, str]] = set()
     for message in call.tx.chat.overdue(call.now - call.context.talk.start_timeout):
-        if _somebody_is_there(call, message):
-            continue
-        pair = (message.project_id, message.from_agent_id, message.to_agent_id)
-        call.tx.chat.unwatch_message(message)
-        if pair not in told:
-            told.add(pair)
-            _tell(call, message)
+        look = partial(_tell_writer, call, message, told)
+        fenced(call, TALK, look, None, agent_id=message.to_agent_id, project_id=message.project_id)
     return len(told)
+
+
+def _tell_writer(call: Call, message: Message, told: set[tuple[str, str, str]]) -> None:
+    if _somebody_is_there(call, message):
+        return
+    pair = (message.project_id, message.from_agent_id, message.to_agent_id)
+    call.tx.chat.unwatch_message(message)
+    if pair not in told:
+        _tell(call, message)
+        told.add(pair)
 
 
 def _somebody_is_there(call: Call, message: Message) -> bool:
@@ -43,7 +55,7 @@ def _somebody_is_there(call: Call, message: Message) -> bool:
 
 def _tell(call: Call, message: Message) -> None:
     _, decision = decisions.decide(call, message.to_agent_id, message.project_id, Purpose.CHAT, changes=False)
-    why = explanations.explained(decision, message.to_agent_id)
+    why = explanations.explained(decision, message.to_agent_id, project_id=message.project_id)
     words = (
         f"{message.to_agent_id} has not come to read your message yet. {why} It stays, and is delivered when the agent"
         " comes."

@@ -7,29 +7,39 @@ again before it removes anything.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from toryo.domain import projects
 from toryo.domain.tasks import Task
 from toryo.domain.times import HOUR, Millis, iso
 from toryo.domain.worktrees import LOST_AFTER, Errand, Kind, Worktree
 from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.fencing import each_fenced
 from toryo.operations.worktrees import file_locks
 
 CLEAN_AFTER: Millis = 24 * HOUR
 """A closed task's directory stays so long, for what is in it and ignored by git."""
+WORKTREES = "worktrees"
 MOST = 20
 """Errands that one round sends."""
 
 
 def tidy(call: Call) -> int:
     """How many errands were sent or given up."""
-    given_up = sum(_give_up(call, each) for each in call.tx.worktrees.unfinished())
+    given_up = sum(each_fenced(call, WORKTREES, call.tx.worktrees.unfinished(), partial(_give_up, call)))
     sent = 0
-    for worktree in call.tx.worktrees.open():
-        if sent < MOST and _can_go(call, worktree):
-            file_locks.send(call, worktree, Kind.CLEAN)
-            sent += 1
+    for done in each_fenced(call, WORKTREES, call.tx.worktrees.open(), partial(_clean, call)):
+        sent += done
+        if sent >= MOST:
+            break
     return given_up + sent
+
+
+def _clean(call: Call, worktree: Worktree) -> bool:
+    if not _can_go(call, worktree):
+        return False
+    file_locks.send(call, worktree, Kind.CLEAN)
+    return True
 
 
 def _give_up(call: Call, errand: Errand) -> bool:

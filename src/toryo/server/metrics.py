@@ -18,6 +18,7 @@ _HELP = {
     "launches": "Live launches.",
     "claims": "Queue tasks that are claimed.",
     "mailboxes_waiting": "Agents with a message that was not delivered yet.",
+    "internal_errors": "Faults while something was decided, since this server started.",
     "delegations_open": "Delegations that are not over.",
 }
 

@@ -46,7 +46,8 @@ def demo(
         bool, typer.Option("--no-browser", help="With --keep: do not open the dashboard; print the link only.")
     ] = False,
 ) -> None:
-    """See a team at work, from nothing: no model, no key."""
+    """See a team at work, from nothing: no model, no key. What it makes is kept with --dir, else removed at the end;
+    only what is not as promised stays to be looked at."""
     from toryo.cli.processes import heed_terminate
 
     heed_terminate()
@@ -54,17 +55,28 @@ def demo(
     directory = _directory(dir) if dir else Path(str(temporary), "crew")
     data = _data_directory(directory, temporary and temporary / "data")
     try:
-        kept = _perform(here, directory, data, keep=keep, open_it=not no_browser)
+        ends = "ends it" if temporary is None else "ends it, and removes its files (--dir keeps them)"
+        as_promised = _perform(here, directory, data, keeps_up=ends if keep else None, open_it=not no_browser)
     except KeyboardInterrupt:
-        if temporary is not None:
-            shutil.rmtree(temporary, ignore_errors=True)
+        _remove(temporary)
         raise typer.Exit(INTERRUPTED) from None
-    if not kept:
+    if as_promised:
+        _remove(temporary)
+    if not here.json:
+        from toryo.cli.demo import showing
+
+        showing.removed() if temporary is not None and as_promised else showing.where(directory, data)
+    if not as_promised:
         raise typer.Exit(FAILED)
 
 
-def _perform(here: Here, directory: Path, data: Path, *, keep: bool, open_it: bool) -> bool:
-    """The whole demo in a directory; whether everything is as promised."""
+def _remove(temporary: Path | None) -> None:
+    if temporary is not None:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _perform(here: Here, directory: Path, data: Path, *, keeps_up: str | None, open_it: bool) -> bool:
+    """The whole demo in a directory; whether everything is as promised. `keeps_up`: until ^C, and what that does."""
     from toryo.cli import opening, output
     from toryo.cli.demo import showing, verdict, watching
     from toryo.cli.demo.stories import STORIES
@@ -88,12 +100,10 @@ def _perform(here: Here, directory: Path, data: Path, *, keep: bool, open_it: bo
         here.answer(found.document(directory), lambda: showing.result(found))
         if not seen.over:
             showing.stuck(there, seen, LIMIT_SECONDS)
-        if keep:
-            output.say(f"Toryo stays up at {crew.address} (data in {data}); ^C ends it.")
+        if keeps_up is not None:
+            output.say(f"Toryo stays up at {crew.address} (data in {data}); ^C {keeps_up}.")
             opening.invite(there, data, open_it=open_it)
             crew.wait()
-    if not here.json:
-        showing.where(directory, data)
     return found.ok
 
 

@@ -68,14 +68,16 @@ class Progress:
     def _grow(self, branch: Tree, task: Task) -> None:
         from rich.text import Text
 
-        line = output.status(task["status"])
-        line.pad_right(max(0, STATUS_WIDTH - len(line.plain)))
-        line.append(f" {output.on_one_line(task['title'])}", style="default")
-        line.append(f"  {task['assignee_id'] or 'nobody'}", style="cyan")
+        mark, style = output.status(task["status"])
         taken = output.seconds_between(task.get("started_at"), task.get("completed_at"))
-        if taken is not None:
-            line.append(f"  {taken:.1f} s", style="dim")
-        below = branch.add(Text.assemble(line))
+        # A fold is a blank: the number stays with its unit.
+        line = Text.assemble(
+            (f"{mark:<{STATUS_WIDTH}}", style),
+            f" {output.on_one_line(task['title'])}",
+            (f"  {task['assignee_id'] or 'nobody'}", "cyan"),
+            ("" if taken is None else f"  {taken:.1f}s", "dim"),
+        )
+        below = branch.add(line)
         for part in self._seen.parts(task):
             self._grow(below, part)
 
@@ -140,8 +142,17 @@ def stuck(here: Here, seen: Seen, limit_seconds: float) -> None:
 
 
 def where(directory: Path, data: Path) -> None:
-    typed, data = output.program(), Path(shlex.quote(str(data)))
+    typed, at = output.program(), shlex.quote(str(data))
     output.done("", f"The files are in {directory}. To look again at who did what, and why:")
-    output.done(f"  {typed} up --data-dir {data}    # in a terminal of its own")
-    for words in ("events --after 0", "task list --project translation", "why lead"):
-        output.done(f"  {typed} {words} --data-dir {data}")
+    output.commands(f"  {typed} up --data-dir {at}    # in a terminal of its own")
+    output.commands(
+        *(
+            f"  {typed} {each} --data-dir {at}"
+            for each in ("events --after 0", "task list --project translation", "why lead")
+        )
+    )
+
+
+def removed() -> None:
+    output.done("", "The files are removed again. To keep them, name a directory for them:")
+    output.commands(f"  {output.program()} demo --dir DIR")

@@ -118,9 +118,8 @@ def judge(here: Here, seen: Seen, stories: Sequence[Story], directory: Path, sin
     launches = {story.project: _launches(here, story.project, since) for story in stories}
     outcomes = [_outcome(here, story, seen, directory / story.project, launches[story.project]) for story in stories]
     changes = _changes(here, since)
-    starts = [
-        _start(launch, changes.get(launch["launch_id"], {})) for story in stories for launch in launches[story.project]
-    ]
+    in_order = sorted((each for found in launches.values() for each in found), key=lambda each: each["ordered_at"])
+    starts = [_start(launch, changes.get(launch["launch_id"], {})) for launch in in_order]
     return Verdict(seconds, outcomes, starts)
 
 

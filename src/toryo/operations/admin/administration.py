@@ -90,7 +90,7 @@ class CreateProject(Parameters):
 def create_project(call: Call, wanted: CreateProject) -> dict[str, Any]:
     """Create a project."""
     call.tx.lock_everything()
-    project_id = ids.chosen(wanted.id) if wanted.id else call.new_id(ids.PROJECT)
+    project_id = ids.chosen(wanted.id) if wanted.id else call.new_id(ids.PROJECT, wanted.name)
     if call.tx.projects.find(project_id) is not None:
         raise _taken("project", project_id)
     project = Project(

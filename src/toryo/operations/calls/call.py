@@ -65,6 +65,8 @@ class Call:
         self.remote = remote
         self.signed_in_before = signed_in_before
         self.prepared = prepared
+        self.made: dict[str, str] = {}
+        """The ids that this call has given, and what people call those things."""
         self._session = self._stored = caller.session
 
     # --- who -----------------------------------------------------------------------------------------------------
@@ -131,8 +133,11 @@ class Call:
 
     # --- new things ----------------------------------------------------------------------------------------------
 
-    def new_id(self, prefix: str) -> str:
-        return ids.make(prefix, self.now, self.context.entropy(50))
+    def new_id(self, prefix: str, called: str = "") -> str:
+        """`called`: what people call the thing, for a refusal by which it does not come to be."""
+        made = ids.make(prefix, self.now, self.context.entropy(50))
+        self.made[made] = called
+        return made
 
     def new_token(self, prefix: str) -> str:
         """A secret of 192 random bits; only its hash is stored."""

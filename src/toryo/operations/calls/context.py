@@ -10,6 +10,7 @@ from toryo.domain import chat
 from toryo.domain.times import SECOND
 from toryo.operations.calls.decision_cache import Holds
 from toryo.operations.calls.failed_logins import Tries
+from toryo.operations.calls.faults import Faults
 from toryo.operations.calls.rate_limits import Pace
 from toryo.operations.calls.token_uses import Uses
 from toryo.settings import Settings
@@ -27,6 +28,7 @@ class Context:
     entropy: Callable[[int], int]
     """So many random bits."""
     holds: Holds = field(default_factory=Holds)
+    faults: Faults = field(default_factory=Faults)
     talk: chat.Limits = field(default_factory=chat.Limits)
     shared: Callable[[Transaction], Shared] = InDatabase
     """Where shared values are."""

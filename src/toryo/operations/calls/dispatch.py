@@ -14,7 +14,7 @@ import itertools
 import math
 import time
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -333,19 +333,22 @@ class Request:
     def work(self, connection: Connection) -> Answered:
         tx = Transaction(connection)
         caller: Caller | None = None
+        made: Mapping[str, str] = {}
         try:
             caller = self._identify(tx)
             self._admit(caller)
             if isinstance(self.parameters, Refusal):  # not raised: it would keep its arguments from being freed
                 return self._refused(tx, caller, self.parameters)
             call = self._call(tx, caller)
+            made = call.made
             if call.has_session:
                 session_hooks.hooks().guard(call, self.operation)
             result = self._replay_or_handle(call, self.parameters)
         except Refusal as refusal:
+            told = refusal.without(made) if made else refusal
             if tx.wrote:
-                raise _RollBack(refusal) from None
-            return self._refused(tx, caller, refusal)
+                raise _RollBack(told) from None
+            return self._refused(tx, caller, told)
         if isinstance(result, Later):
             self._record(tx, call)
             return Answered(Outcome(None, later=result, operation=self.operation), frozenset(tx.hints), call.caller)

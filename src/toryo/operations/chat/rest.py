@@ -6,6 +6,7 @@ A person sees the messages between the two of a thread and nothing else; threads
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
@@ -17,7 +18,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Purpose
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import say
-from toryo.operations.calls import schemas
+from toryo.operations.calls import fencing, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import Later, Parameters, Route, operation
@@ -154,6 +155,13 @@ def _status(call: Call, project_id: str, agent: Agent) -> dict[str, Any]:
     """`connected`, `connecting`, `terminating`, `cooling_down` or `disconnected`, and why."""
     if agent.human:
         return {"state": "person", "explanation": f"{agent.name} is a person."}
+    said = explanations.said(fencing.REASON)
+    unknown = {"state": "disconnected", "reason": fencing.REASON, "explanation": said, "until": None}
+    look = partial(_status_of_program, call, project_id, agent)
+    return fencing.fenced(call, "chat_status", look, unknown, agent_id=agent.id, project_id=project_id)
+
+
+def _status_of_program(call: Call, project_id: str, agent: Agent) -> dict[str, Any]:
     snapshot, decision = decisions.decide(call, agent.id, project_id, Purpose.CHAT, changes=False)
     if Purpose.CHAT in snapshot.sessions:
         leaving = table.nobody_needs_it(snapshot) and not snapshot.talk.wanted
@@ -166,7 +174,7 @@ def _status(call: Call, project_id: str, agent: Agent) -> dict[str, Any]:
         "state": state,
         "reason": decision.reason,
         "explanation": explanations.explained(
-            decision, agent.id, placement.nobody_can(call, snapshot, decision, Purpose.CHAT)
+            decision, agent.id, placement.nobody_can(call, snapshot, decision, Purpose.CHAT), project_id
         ),
         "until": iso_or_none(decision.until),
     }

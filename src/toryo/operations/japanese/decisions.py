@@ -5,15 +5,18 @@ from __future__ import annotations
 
 TEXTS: dict[str, str] = {
     # explaining: the reasons of the launch tables
-    "The project is paused; nothing starts in it. Resume it: toryo project resume PRJ.": "プロジェクトは一時停止中のため、何も起動しません。"
-    "再開してください: toryo project resume PRJ",
-    "The agent is not a member of the project.": "このエージェントはプロジェクトのメンバーではありません。",
-    "The agent is inactive. Activate it: toryo agent activate ID.": "このエージェントは無効です。"
-    "有効にしてください: toryo agent activate ID",
+    "The project is paused; nothing starts in it. Resume it: toryo project resume {project_id}": "プロジェクトは一時停止中のため、何も起動しません。"
+    "再開してください: toryo project resume {project_id}",
+    "The agent is not a member of the project. Add it:"
+    " toryo agent edit {agent_id} --project {project_id}": "このエージェントはプロジェクトのメンバーではありません。"
+    "追加してください: toryo agent edit {agent_id} --project {project_id}",
+    "The agent is inactive. Activate it: toryo agent activate {agent_id}": "このエージェントは無効です。"
+    "有効にしてください: toryo agent activate {agent_id}",
     "Nobody starts this agent: it has no provider.": "プログラムが設定されていないため、このエージェントは自動では起動されません。",
-    "Its options have a mistake, so it is not started. toryo agent show ID names it; correct it with"
-    " toryo agent edit AGENT --option NAME=VALUE.": "オプションに誤りがあるため、起動しません。内容は toryo agent show ID で確認できます。"
-    "次のコマンドで直してください: toryo agent edit AGENT --option NAME=VALUE",
+    "Its options have a mistake, so it is not started. toryo agent show {agent_id} names it. Correct it:"
+    " toryo agent edit {agent_id} --option NAME=VALUE": "オプションに誤りがあるため、起動しません。"
+    "内容は toryo agent show {agent_id} で確認できます。"
+    "次のコマンドで直してください: toryo agent edit {agent_id} --option NAME=VALUE",
     "Its main task was taken out of its hands; its process is being stopped.": "メインタスクが担当から外れたため、"
     "プロセスを停止しています。",
     "A guard stopped it: it called without getting anywhere.": "呼び出しを続けても進展がなかったため、ガードが停止しました。",
@@ -21,10 +24,17 @@ TEXTS: dict[str, str] = {
     "Its process is alive but has neither called nor printed for too long.": "プロセスは生きていますが、"
     "呼び出しも出力もない状態が長く続いています。",
     "Today's budget is used up. It goes on at midnight (UTC), or as soon as the budget is raised: "
-    "toryo project edit PRJ --set budget_per_day=N.": "今日の予算を使い切りました。UTC の午前 0 時、または予算を上げるとすぐに再開します: "
-    "toryo project edit PRJ --set budget_per_day=N",
-    "All its tasks are blocked. Unblock one, or give it another.": "担当タスクがすべてブロックされています。"
-    "どれかのブロックを解除するか、別のタスクを割り当ててください。",
+    "toryo project edit {project_id} --set budget_per_day=N": "今日の予算を使い切りました。UTC の午前 0 時、または予算を上げるとすぐに再開します: "
+    "toryo project edit {project_id} --set budget_per_day=N",
+    "It has blocked tasks, and none in progress.": "ブロックされた担当タスクがあり、進行中のものはありません。",
+    "“{title}” is blocked: {reason}": "「{title}」はブロックされています: {reason}",
+    "First: {command}": "まず: {command}",
+    "To unblock it: toryo task move {task_id} in_progress": "ブロックを解除するには: toryo task move {task_id} in_progress",
+    "Give it a command, then unblock it.": "コマンドを指定してから、ブロックを解除してください。",
+    "The same plan ends in the same way: change the task or the plan, then unblock it.": "同じ計画では同じ結果になります。"
+    "タスクか計画を変えてから、ブロックを解除してください。",
+    "The same task ends in the same way: remove the cause or change the task, then unblock it.": "同じタスクでは同じ結果になります。"
+    "原因を取り除くかタスクを変えてから、ブロックを解除してください。",
     "It is running, or was started and is about to sign in.": "実行中、または起動されてサインインするところです。",
     "Its start was ordered; its process has not signed in yet.": "起動を指示しましたが、プロセスはまだサインインしていません。",
     "A session of {agent} still lives on its task. It ends when {agent} leaves, or after the grace time."
@@ -40,10 +50,23 @@ TEXTS: dict[str, str] = {
     "It waits for a delegation.": "委任の結果を待っています。",
     "It waits for an approval.": "承認を待っています。",
     "It waits for a person.": "人の対応を待っています。",
+    "Internal error, see the server's log.": "内部エラーです。サーバーのログを確認してください。",
     "It has a task in progress: it is started as soon as a Coordinator has a free slot.": "進行中のタスクがあります。"
     "コーディネーターに空きができしだい起動します。",
-    "No task of its own is in progress. Move one to in_progress to start it.": "進行中の担当タスクがありません。"
-    "タスクを「進行中」にすると起動します。",
+    "No task of its own is in progress.": "進行中の担当タスクがありません。",
+    "It has none to start. Give it one: toryo task add TITLE --project {project_id} --assignee {agent_id}"
+    " --status in_progress": "開始できるものもありません。次のコマンドで割り当ててください: "
+    "toryo task add TITLE --project {project_id} --assignee {agent_id} --status in_progress",
+    "“{title}” has failed. To try it once more: toryo task retry {task_id}": "「{title}」は失敗しました。"
+    "もう一度試すには: toryo task retry {task_id}",
+    "“{title}” ({status}) cannot be started yet: {why}": "「{title}」（{status}）はまだ開始できません: {why}",
+    "“{title}” is {status}. To start it: toryo task move {task_id} in_progress": "「{title}」は {status} です。"
+    "開始するには: toryo task move {task_id} in_progress",
+    "{who} has “{title}”": "{who} が「{title}」を担当しています",
+    "{names}.": "{names}。",
+    "{names} can approve “{title}”: toryo task approve {task_id}": "{names} が「{title}」を承認できます: toryo task approve {task_id}",
+    "Start its process by hand, or: toryo agent edit {agent_id} --provider NAME": "プロセスを手で起動するか、"
+    "プロバイダーを設定してください: toryo agent edit {agent_id} --provider NAME",
     "Nobody wants to talk to it.": "話しかけている相手はいません。",
     "A task of its queue is ready: it is started as soon as a Coordinator has a free slot.": "担当するキューに、"
     "開始できるタスクがあります。コーディネーターに空きができしだい起動します。",

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 TEXTS: dict[str, str] = {
+    "Internal error: {what}": "内部エラー: {what}",
+    "Internal error, see the server's log ({where}; {times} times).": "内部エラーです。サーバーのログを確認してください（{where}、{times} 回）。",
     "To approve: {title}": "承認待ち: {title}",
     "{asker} asks for it; {assignee} would do it.": "{asker} の依頼です。担当は {assignee} です。",
     "{asker} asks for it, for {person}; {assignee} would do it.": "{person} のための {asker} の依頼です。担当は {assignee} です。",
@@ -21,6 +23,9 @@ TEXTS: dict[str, str] = {
     "Stalled: {title}": "停滞: {title}",
     "Parts of it could be started, and nobody starts them.": "始められる部分があるのに、誰も始めていません。",
     "Stuck: {title}": "進行不能: {title}",
+    "Stuck: {title} and {more} more": "進行不能: {title} ほか {more} 件",
+    "The same holds for {more} more tasks.": "ほか {more} 件のタスクも同じ状態です。",
+    "The same holds for one more task.": "ほか 1 件のタスクも同じ状態です。",
     "It depends on {names}, which will not be completed.": "依存先の {names} は、完了することがありません。",
     "{agent}, its assignee, is inactive.": "担当の {agent} は無効です。",
     "{agent}, its assignee, is not a member of the project.": "担当の {agent} は、このプロジェクトのメンバーではありません。",
@@ -60,7 +65,7 @@ TEXTS: dict[str, str] = {
     "コーディネーターが動くマシンに導入してから、再開してください。",
     "Its model is not available. Give it another one, or access to this one.": "モデルを利用できません。別のモデルを指定するか、"
     "このモデルを使えるようにしてください。",
-    "Its configuration has a mistake. Mend it, then resume the agent.": "設定に誤りがあります。直してから、エージェントを"
+    "Its configuration has a mistake. Correct it, then resume the agent.": "設定に誤りがあります。直してから、エージェントを"
     "再開してください。",
     "It called again and again without getting anywhere.": "進展のない呼び出しを繰り返しました。",
     "It ran longer than it may.": "制限時間を超えました。",

@@ -45,6 +45,8 @@ TEXTS: dict[str, str] = {
     # domain/ids
     "{identifier!r} cannot be an id.": "{identifier!r} は ID として使えません。",
     "Use 1 to 64 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit.": "a-z、0-9、ドット、アンダースコア、ハイフンを 1〜64 文字で、英字か数字から始めてください。",
+    "A task that begins in progress needs an assignee.": "「進行中」から始まるタスクには担当者が必要です。",
+    "Name one (assignee_id; toryo task add --assignee AGENT), or let it begin in todo.": "担当者を指定するか（assignee_id。toryo task add --assignee AGENT）、todo から始めてください。",
     # domain/moves
     "A task cannot go from {status} to {to}.": "タスクを「{status}」から「{to}」にはできません。",
     "The task is {to} already.": "このタスクはすでに「{to}」です。",

@@ -5,8 +5,10 @@ A Coordinator learns how to start an agent and nothing about tasks.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, Literal, NotRequired
 
 import orjson
@@ -21,14 +23,16 @@ from toryo.domain.launches import LIVE, Launch, Purpose, State
 from toryo.domain.sessions import End, Session
 from toryo.domain.times import SECOND, Millis, iso
 from toryo.domain.worktrees import Errand
-from toryo.operations.calls import server_id
+from toryo.operations.calls import fencing, server_id
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import FewNames, Later, NoParameters, Parameters, operation
 from toryo.operations.calls.decision_cache import Standing
+from toryo.operations.calls.fencing import each_fenced, fenced
 from toryo.operations.calls.fields import Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.launches import decisions, stops, termination
+from toryo.operations.launches import decisions, explanations, termination
+from toryo.operations.launches import stops as launch_stops
 from toryo.operations.tasks import commands as task_commands
 from toryo.operations.worktrees import file_locks
 from toryo.storage.keeping import Seen
@@ -45,6 +49,8 @@ _OFFERED: Any = Field(
     max_length=100,
     description="What it offers; agents that ask for more go elsewhere.",
 )
+
+CLAIM = "claim_starts"
 
 ADOPTABLE_AFTER: Millis = 90 * SECOND
 """A launch belongs to the Coordinator that got it until its owner has not called for so long."""
@@ -126,11 +132,15 @@ def get_agent_action(call: Call, wanted: AgentAction) -> dict[str, Any]:
     for each in sorted(projects):
         call.enter(each)
     purposes = [Purpose(wanted.purpose)] if wanted.purpose else list(Purpose)
-    asked = [
-        (each, project_id, *decisions.decide(call, agent.id, project_id, each))
-        for each in purposes
-        for project_id in projects
-    ]
+    places = [(each, project_id) for each in purposes for project_id in projects]
+    asked: list[tuple[Purpose, str, Snapshot, Decision]] = []
+    for each, project_id in places:
+        nothing: list[tuple[Snapshot, Decision]] = []
+        look = partial(_decided, call, agent.id, project_id, each)
+        found = fenced(call, "get_agent_action", look, nothing, agent_id=agent.id, project_id=project_id)
+        asked += [(each, project_id, *one) for one in found]
+    if places and not asked:
+        return _held(agent.id, None, Purpose.TASK, fencing.REASON, explanations.said(fencing.REASON))
     elsewhere = not _fits_here(agent, wanted.labels)
     for action in (Action.STOP, Action.START):
         for purpose, project_id, snapshot, decision in asked:
@@ -142,6 +152,10 @@ def get_agent_action(call: Call, wanted: AgentAction) -> dict[str, Any]:
         return _held(agent.id, None, Purpose.TASK, "agent_not_assigned", "a member of no project")
     purpose, project_id, _, decision = asked[0]
     return _held(agent.id, project_id, purpose, decision.reason, decision.words)
+
+
+def _decided(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> list[tuple[Snapshot, Decision]]:
+    return [decisions.decide(call, agent_id, project_id, purpose)]
 
 
 def _fits_here(agent: Agent | None, labels: list[str]) -> bool:
@@ -176,7 +190,7 @@ def _acted_on(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpo
         launch = snapshot.launches.get(purpose)
         said["launch_id"] = launch.id if launch else None
         if launch is not None:
-            stops.stop(call, launch, decision)
+            launch_stops.stop(call, launch, decision)
     return said
 
 
@@ -323,11 +337,14 @@ def _stops(call: Call, asked: ClaimStarts, running: dict[str, Launch]) -> list[d
         launch = running.get(launch_id)
         if launch is None:
             found.append(_stop(launch_id, "launch_unknown", 0))
-        elif launch.live:
-            found.extend(_stop_live(call, launch))
         else:
-            found.extend(_stop_over(call, launch))
+            for stops in each_fenced(call, CLAIM, [launch], partial(_stop_one, call)):
+                found.extend(stops)
     return found
+
+
+def _stop_one(call: Call, launch: Launch) -> list[dict[str, Any]]:
+    return _stop_live(call, launch) if launch.live else _stop_over(call, launch)
 
 
 def _stop(launch_id: str, reason: str, grace_seconds: int) -> dict[str, Any]:
@@ -355,7 +372,7 @@ def _stop_live(call: Call, launch: Launch) -> list[dict[str, Any]]:
     _, decision = decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
     if decision.action is not Action.STOP:
         return []
-    stops.stop(call, launch, decision)
+    launch_stops.stop(call, launch, decision)
     return [_stop(launch.id, decision.reason, 0)]
 
 
@@ -385,24 +402,34 @@ _NOT_WANTED = frozenset({"project_paused", "agent_not_assigned", "agent_inactive
 def _starts(call: Call, asked: ClaimStarts, lost: list[Launch], candidates: list[Standing]) -> list[dict[str, Any]]:
     """Orders whose answer was lost, then new ones, the longest waiting first, as far as slots go."""
     given: list[dict[str, Any]] = []
-    for launch in lost:
-        if launch.purpose is Purpose.CHAT:
-            continue
-        if len(given) < asked.free_slots and _still_wanted(call, launch, asked):
-            given.append(decisions.shown(call, launch, decisions.handed_out_again(call, launch, asked.coordinator_id)))
-    for each in candidates:
+    if asked.free_slots <= 0:
+        return given
+    again = (each for each in lost if each.purpose is Purpose.TASK)
+    new = each_fenced(call, CLAIM, candidates, partial(_start, call, asked))
+    for start in itertools.chain(each_fenced(call, CLAIM, again, partial(_start_again, call, asked)), new):
+        given.extend(start)
         if len(given) >= asked.free_slots:
             break
-        snapshot, decision = decisions.decide(call, each.agent_id, each.project_id, Purpose.TASK)
-        call.context.holds.remember(each, decision, call.now)
-        if decision.action is not Action.START or not _runs(programs.chosen(snapshot, Purpose.TASK), asked):
-            continue
-        if file_locks.hindrance(call, decision.task_id, asked.coordinator_id) is not None:
-            continue
-        made = decisions.order(call, snapshot, decision, Purpose.TASK, asked.coordinator_id)
-        if made is not None:
-            given.append(decisions.shown(call, *made))
     return given
+
+
+def _start_again(call: Call, asked: ClaimStarts, launch: Launch) -> list[dict[str, Any]]:
+    """An order whose answer was lost, as far as it is still wanted; none or one."""
+    if not _still_wanted(call, launch, asked):
+        return []
+    return [decisions.shown(call, launch, decisions.handed_out_again(call, launch, asked.coordinator_id))]
+
+
+def _start(call: Call, asked: ClaimStarts, each: Standing) -> list[dict[str, Any]]:
+    """None or one."""
+    snapshot, decision = decisions.decide(call, each.agent_id, each.project_id, Purpose.TASK)
+    call.context.holds.remember(each, decision, call.now)
+    if decision.action is not Action.START or not _runs(programs.chosen(snapshot, Purpose.TASK), asked):
+        return []
+    if file_locks.hindrance(call, decision.task_id, asked.coordinator_id) is not None:
+        return []
+    made = decisions.order(call, snapshot, decision, Purpose.TASK, asked.coordinator_id)
+    return [decisions.shown(call, *made)] if made is not None else []
 
 
 def _still_wanted(call: Call, launch: Launch, asked: ClaimStarts) -> bool:
@@ -455,23 +482,27 @@ def _chats(call: Call, asked: ClaimStarts, lost: list[Launch], talkers: list[Tal
     free = asked.free_chat_slots
     given: list[dict[str, Any]] = []
     for launch in lost:
-        again = launch.purpose is Purpose.CHAT
-        if again and (free > 0 or not launch.takes_slot) and _still_wanted(call, launch, asked):
-            given.append(decisions.shown(call, launch, decisions.handed_out_again(call, launch, asked.coordinator_id)))
-            free -= launch.takes_slot
+        if launch.purpose is Purpose.CHAT and (free > 0 or not launch.takes_slot):
+            for start in each_fenced(call, CLAIM, [launch], partial(_start_again, call, asked)):
+                given.extend(start)
+                free -= launch.takes_slot and bool(start)
     for each in talkers:
-        if free <= 0 and not each.awaited:
-            continue
-        snapshot, decision = decisions.decide(call, each.agent_id, each.project_id, Purpose.CHAT)
-        if decision.action is not Action.START or (free <= 0 and not snapshot.talk.answers_somebody):
-            continue
-        if not _runs(programs.chosen(snapshot, Purpose.CHAT), asked):
-            continue
-        made = decisions.order(call, snapshot, decision, Purpose.CHAT, asked.coordinator_id)
-        if made is not None:
-            given.append(decisions.shown(call, *made))
-            free -= made[0].takes_slot
+        if free > 0 or each.awaited:
+            for start in each_fenced(call, CLAIM, [each], partial(_chat, call, asked, free > 0)):
+                given.extend(start)
+                free -= sum(one["takes_slot"] for one in start)
     return given
+
+
+def _chat(call: Call, asked: ClaimStarts, room: bool, each: Talker) -> list[dict[str, Any]]:
+    """None or one."""
+    snapshot, decision = decisions.decide(call, each.agent_id, each.project_id, Purpose.CHAT)
+    if decision.action is not Action.START or not (room or snapshot.talk.answers_somebody):
+        return []
+    if not _runs(programs.chosen(snapshot, Purpose.CHAT), asked):
+        return []
+    made = decisions.order(call, snapshot, decision, Purpose.CHAT, asked.coordinator_id)
+    return [decisions.shown(call, *made)] if made is not None else []
 
 
 def _ran_out(call: Call) -> list[Launch | Session]:
@@ -481,13 +512,12 @@ def _ran_out(call: Call) -> list[Launch | Session]:
 
 def _end_what_ran_out(call: Call, entered: frozenset[str]) -> bool:
     """Whether there was anything."""
-    found = [each for each in _ran_out(call) if each.project_id in entered]
-    for each in found:
-        if isinstance(each, Session):
-            termination.lapse(call, None, each)
-        else:
-            termination.lapse(call, each, None)
-    return bool(found)
+    found = (each for each in _ran_out(call) if each.project_id in entered)
+    return bool(list(each_fenced(call, CLAIM, found, partial(_lapse, call))))
+
+
+def _lapse(call: Call, each: Launch | Session) -> bool:
+    return termination.lapse(call, None, each) if isinstance(each, Session) else termination.lapse(call, each, None)
 
 
 def _candidates(call: Call, asked: ClaimStarts) -> list[Standing]:
@@ -556,7 +586,7 @@ def _next_look(call: Call) -> Millis | None:
 
 def _checks(call: Call, asked: ClaimStarts) -> list[dict[str, Any]]:
     """Checks that nobody runs yet, for the Coordinator whose launch asks for them, or for anybody after a while."""
-    given = []
+    given: list[dict[str, Any]] = []
     for check in call.tx.launches.checks_waiting():
         launch = call.tx.launches.find(check.launch_id)
         lost = call.now - (check.taken_at or check.created_at) >= ADOPTABLE_AFTER
@@ -564,10 +594,14 @@ def _checks(call: Call, asked: ClaimStarts) -> list[dict[str, Any]]:
             continue
         if launch.coordinator_id not in (None, asked.coordinator_id) and not lost:
             continue
-        taken = replace(check, taken_at=call.now, coordinator_id=asked.coordinator_id)
-        call.tx.launches.save_check(check, taken)
-        given.append(_shown_check(call, check, launch))
+        given.extend(each_fenced(call, CLAIM, [check], partial(_hand_out_check, call, asked, launch)))
     return given
+
+
+def _hand_out_check(call: Call, asked: ClaimStarts, launch: Launch, check: Check) -> dict[str, Any]:
+    taken = replace(check, taken_at=call.now, coordinator_id=asked.coordinator_id)
+    call.tx.launches.save_check(check, taken)
+    return _shown_check(call, check, launch)
 
 
 def _answer_lost(check: Check, asked: ClaimStarts) -> bool:
@@ -598,13 +632,17 @@ def _shown_check(call: Call, check: Check, launch: Launch) -> dict[str, Any]:
 
 def _errands(call: Call, asked: ClaimStarts) -> list[dict[str, Any]]:
     """What people ask of this Coordinator, once; again where the answer was lost or it has forgotten about it."""
-    given = []
+    given: list[dict[str, Any]] = []
     for errand in call.tx.worktrees.errands_for(asked.coordinator_id):
         forgotten = asked.errands is not None and errand.id not in asked.errands
         if errand.lost(call.now) or forgotten:
-            call.tx.worktrees.save_errand(errand, replace(errand, taken_at=call.now))
-            given.append(_shown_errand(call, errand))
+            given.extend(each_fenced(call, CLAIM, [errand], partial(_hand_out_errand, call)))
     return given
+
+
+def _hand_out_errand(call: Call, errand: Errand) -> dict[str, Any]:
+    call.tx.worktrees.save_errand(errand, replace(errand, taken_at=call.now))
+    return _shown_errand(call, errand)
 
 
 def _shown_errand(call: Call, errand: Errand) -> dict[str, Any]:

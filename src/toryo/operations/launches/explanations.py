@@ -10,19 +10,20 @@ from toryo.operations.launches.placement import Obstacle
 from toryo.workflow.launch import Action, Decision
 
 _WORDS = {
-    "project_paused": "The project is paused; nothing starts in it. Resume it: toryo project resume PRJ.",
-    "agent_not_assigned": "The agent is not a member of the project.",
-    "agent_inactive": "The agent is inactive. Activate it: toryo agent activate ID.",
+    "project_paused": "The project is paused; nothing starts in it. Resume it: toryo project resume {project_id}",
+    "agent_not_assigned": "The agent is not a member of the project. Add it:"
+    " toryo agent edit {agent_id} --project {project_id}",
+    "agent_inactive": "The agent is inactive. Activate it: toryo agent activate {agent_id}",
     "not_managed": "Nobody starts this agent: it has no provider.",
-    "bad_options": "Its options have a mistake, so it is not started. toryo agent show ID names it; correct it with"
-    " toryo agent edit AGENT --option NAME=VALUE.",
+    "bad_options": "Its options have a mistake, so it is not started. toryo agent show {agent_id} names it. Correct it:"
+    " toryo agent edit {agent_id} --option NAME=VALUE",
     "task_withdrawn": "Its main task was taken out of its hands; its process is being stopped.",
     "runaway": "A guard stopped it: it called without getting anywhere.",
     "time_limit": "It has run longer than one launch may.",
     "silent": "Its process is alive but has neither called nor printed for too long.",
     "budget_exhausted": "Today's budget is used up. It goes on at midnight (UTC), or as soon as the budget is raised: "
-    "toryo project edit PRJ --set budget_per_day=N.",
-    "blocked_without_in_progress": "All its tasks are blocked. Unblock one, or give it another.",
+    "toryo project edit {project_id} --set budget_per_day=N",
+    "blocked_without_in_progress": "It has blocked tasks, and none in progress.",
     "already_running": "It is running, or was started and is about to sign in.",
     "start_pending": "Its start was ordered; its process has not signed in yet.",
     "handing_over": "Another agent's session still lives on its task.",
@@ -35,9 +36,10 @@ _WORDS = {
     "waiting_for_approval": "It waits for an approval.",
     "waiting_for_person": "It waits for a person.",
     "has_in_progress_task": "It has a task in progress: it is started as soon as a Coordinator has a free slot.",
-    "no_in_progress_task": "No task of its own is in progress. Move one to in_progress to start it.",
+    "no_in_progress_task": "No task of its own is in progress.",
     "no_chat_work": "Nobody wants to talk to it.",
     "has_ready_queue_task": "A task of its queue is ready: it is started as soon as a Coordinator has a free slot.",
+    "internal_error": "Internal error, see the server's log.",
     "has_pending_purpose": "Somebody wants to talk to it: it is started as soon as a Coordinator has a free chat slot.",
 }
 
@@ -88,9 +90,10 @@ _STEPS = {
 """What an agent does that was told this next action, for people."""
 
 
-def said(reason: str) -> Worded:
+def said(reason: str, agent_id: str = "AGENT", project_id: str = "PRJ") -> Worded:
     """The sentence for a reason of the launch tables."""
-    return constant(_WORDS.get(reason, reason))
+    known = _WORDS.get(reason, reason)
+    return say(known, agent_id=agent_id, project_id=project_id) if "{" in known else constant(known)
 
 
 def in_short(reason: str) -> str:
@@ -103,7 +106,9 @@ def step(action: str | None) -> Worded | None:
     return constant(_STEPS.get(action, action)) if action is not None else None
 
 
-def explained(decision: Decision, agent_id: str = "AGENT", obstacle: Obstacle | None = None) -> Worded:
+def explained(
+    decision: Decision, agent_id: str = "AGENT", obstacle: Obstacle | None = None, project_id: str = "PRJ"
+) -> Worded:
     """`obstacle`: why none of the Coordinators can start it, where it should be."""
     if obstacle is not None:
         return say("It should be started, and no Coordinator can: {obstacle}", obstacle=obstacle.words)
@@ -111,7 +116,8 @@ def explained(decision: Decision, agent_id: str = "AGENT", obstacle: Obstacle | 
         return _cooling_down(decision.facts, agent_id)
     if decision.reason == "handing_over" and "held_by" in decision.facts:
         return _handing_over(decision.facts)
-    told = constant(_WORDS.get(decision.reason, decision.words))
+    known = decision.reason in _WORDS
+    told = said(decision.reason, agent_id, project_id) if known else constant(decision.words)
     if "stands_in" in decision.facts and decision.action is Action.START:
         why = _failure(decision.facts)
         told = together((told, say("{program} stands in: {why}.", program=decision.facts["stands_in"], why=why)))

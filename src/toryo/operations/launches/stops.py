@@ -11,6 +11,7 @@ from dataclasses import replace
 from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.sessions import End
 from toryo.operations.calls.call import Call
+from toryo.operations.calls.fencing import each_fenced
 from toryo.operations.launches import decisions, termination
 from toryo.workflow.launch import Action, Decision
 
@@ -41,12 +42,14 @@ _TAKEN_AWAY = frozenset({"task_withdrawn", "project_paused", "agent_inactive", "
 
 def overdue(call: Call) -> int:
     """Stops the sessions whose work was taken away and whose processes nobody reports; answers how many."""
-    stopped = 0
-    for launch in call.tx.launches.live():
-        if launch.state is not State.SIGNED_IN or (launch.coordinator_id is not None and not launch.by_passkey):
-            continue
-        _, decision = decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
-        if decision.action is Action.STOP and decision.reason in _TAKEN_AWAY and launch.purpose is Purpose.TASK:
-            stop(call, launch, decision)
-            stopped += 1
-    return stopped
+    reported = (each for each in call.tx.launches.live() if each.coordinator_id is None or each.by_passkey)
+    signed_in = [each for each in reported if each.state is State.SIGNED_IN]
+    return sum(each_fenced(call, "sweep", signed_in, lambda each: _stop_overdue(call, each)))
+
+
+def _stop_overdue(call: Call, launch: Launch) -> bool:
+    _, decision = decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
+    if decision.action is not Action.STOP or decision.reason not in _TAKEN_AWAY or launch.purpose is not Purpose.TASK:
+        return False
+    stop(call, launch, decision)
+    return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Annotated, Any, NotRequired
 
 from pydantic import AwareDatetime, Field
@@ -15,7 +16,7 @@ from toryo.domain.events import Event
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.times import DAY, iso, of_datetime
 from toryo.domain.wording import constant, say
-from toryo.operations.calls import rendering, schemas
+from toryo.operations.calls import fencing, rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, NoParameters, Parameters, Route, operation
 from toryo.operations.calls.grants import Grant
@@ -59,8 +60,14 @@ def why(call: Call, wanted: Why) -> dict[str, Any]:
     return {
         "success": True,
         "agent_id": agent.id,
-        "decisions": [diagnosis.told(call, agent.id, project, purpose) for project in visible for purpose in Purpose],
+        "decisions": [_told(call, agent.id, project, purpose) for project in visible for purpose in Purpose],
     }
+
+
+def _told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> dict[str, Any]:
+    tell = partial(diagnosis.told, call, agent_id, project_id, purpose, advise=True)
+    unknown = diagnosis.not_decided(project_id, purpose)
+    return fencing.fenced(call, "why", tell, unknown, agent_id=agent_id, project_id=project_id)
 
 
 # --- events ----------------------------------------------------------------------------------------------------------

@@ -1,21 +1,32 @@
-"""Why one agent runs or not: the launch decision, what hinders a start, and what a Coordinator said of the last one."""
+"""Why one agent runs or not: the launch decision, what hinders a start, what a Coordinator said of the last one, and
+(for people who ask for this one agent) which of its tasks that is about, who can do something, and by what command.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from toryo.domain import moves
+from toryo.domain.ground import Hindrance
 from toryo.domain.launches import Purpose
+from toryo.domain.tasks import Approval, Status, Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import Worded, constant, say, together
+from toryo.operations.calls import fencing
 from toryo.operations.calls.call import Call
 from toryo.operations.launches import decisions, explanations, placement
+from toryo.operations.overview import needs, remedies
 from toryo.operations.worktrees import file_locks
 from toryo.workflow.launch import Action, Decision
+from toryo.workflow.snapshot import Snapshot
+
+_SHOWN = 3
 
 
-def told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> dict[str, Any]:
-    """The decision from facts now, in words and with what hinders it; changes nothing."""
+def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise: bool = False) -> dict[str, Any]:
+    """The decision from facts now, in words and with what hinders it; changes nothing. `advise`: and what helps."""
     snapshot, decision = decisions.decide(call, agent_id, project_id, purpose, changes=False)
     if "held_by" in decision.facts:
         decision = _naming_session(call, decision, project_id)
@@ -23,6 +34,9 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> dict[s
     starts = decision.action is Action.START and purpose is Purpose.TASK
     held = file_locks.hindrance(call, decision.task_id) if starts else None
     said = _what_was_wrong(call, agent_id, project_id, decision) if purpose is Purpose.TASK else ""
+    helps = _ADVICE.get(decision.reason) if advise else None
+    advice = helps(call, snapshot, decision) if helps is not None else ""
+    parts = (_explained(call, decision, snapshot, obstacle), advice, held.words if held else "", said)
     last = call.tx.keeping.last_decision(agent_id, project_id, purpose.value)
     return {
         "project_id": project_id,
@@ -31,7 +45,7 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> dict[s
         "reason": decision.reason,
         "row": decision.row,
         "rule": constant(decision.words),
-        "explanation": together((_explained(call, decision, agent_id, obstacle), held.words if held else "", said)),
+        "explanation": together(parts, "\n" if advise else " "),
         "facts": {
             **decision.facts,
             **({"no_coordinator": obstacle.code} if obstacle else {}),
@@ -44,6 +58,14 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> dict[s
     }
 
 
+def not_decided(project_id: str, purpose: Purpose) -> dict[str, Any]:
+    """What is told of an agent about which nothing can be decided, because of a fault of our own."""
+    said = explanations.said(fencing.REASON)
+    shown = {"action": Action.HOLD.value, "reason": fencing.REASON, "row": "", "rule": said, "explanation": said}
+    unknown = dict.fromkeys(("task_id", "since", "until", "seconds_left"))
+    return {"project_id": project_id, "purpose": purpose.value, **shown, "facts": {}, **unknown}
+
+
 def _naming_session(call: Call, decision: Decision, project_id: str) -> Decision:
     """With the session that still lives on its main task."""
     held_by = call.tx.sessions.live_of(project_id, decision.facts["held_by"]).get(Purpose.TASK)
@@ -51,13 +73,13 @@ def _naming_session(call: Call, decision: Decision, project_id: str) -> Decision
     return replace(decision, facts={**decision.facts, **more})
 
 
-def _explained(call: Call, decision: Decision, agent_id: str, obstacle: placement.Obstacle | None) -> Worded:
-    agent = call.tx.agents.find(agent_id) if decision.reason == "not_managed" else None
+def _explained(call: Call, decision: Decision, s: Snapshot, obstacle: placement.Obstacle | None) -> Worded:
+    agent = call.tx.agents.find(s.agent_id) if decision.reason == "not_managed" else None
     if agent is not None and agent.human:
         return constant("It is a person: nobody starts people.")
     if agent is not None and agent.agent_type is not None:
         return say("Nobody starts it: its own program serves the queue {queue}.", queue=agent.agent_type)
-    return explanations.explained(decision, agent_id, obstacle)
+    return explanations.explained(decision, s.agent_id, obstacle, s.project_id)
 
 
 def _what_was_wrong(call: Call, agent_id: str, project_id: str, decision: Decision) -> str:
@@ -69,7 +91,92 @@ def _what_was_wrong(call: Call, agent_id: str, project_id: str, decision: Decisi
     last = next((each for each in launches if (each.exit_error or "").partition(":")[0] == cause), None)
     if last is None:
         return ""
-    said = (last.exit_error or "").partition(":")[2].strip()
-    if not said and cause == "bad_config":  # told by no words of its own: what it printed last
-        said = (call.tx.launches.exit_record(last.id)[0] or "").strip()
+    said = needs.end_in_words(call, last)
     return say("The last start: {said}", said=said[:1000]) if said else ""
+
+
+# --- what helps ------------------------------------------------------------------------------------------------------
+
+
+def _to_start(call: Call, s: Snapshot, _: Decision) -> Worded:
+    """The first of its tasks that could be started, or what is in its way; else how it gets one."""
+    for status in (Status.TODO, Status.BACKLOG, Status.FAILED):
+        for task in call.tx.tasks.listed(s.project_id, status=status.value, assignee_id=s.agent_id, limit=1):
+            return _start(call, task)
+    return say(
+        "It has none to start. Give it one: toryo task add TITLE --project {project_id} --assignee {agent_id}"
+        " --status in_progress",
+        project_id=s.project_id,
+        agent_id=s.agent_id,
+    )
+
+
+def _start(call: Call, task: Task) -> Worded:
+    if task.status is Status.FAILED:
+        return say(
+            "“{title}” has failed. To try it once more: toryo task retry {task_id}", title=task.title, task_id=task.id
+        )
+    ground = call.ground(task)
+    hindrance: Hindrance | None = next(ground.hindrances(task), None)
+    if hindrance is not None:
+        why = moves.refusal_to_start(ground, task, hindrance).message
+        return say("“{title}” ({status}) cannot be started yet: {why}", title=task.title, status=task.status, why=why)
+    return say(
+        "“{title}” is {status}. To start it: toryo task move {task_id} in_progress",
+        title=task.title,
+        status=task.status,
+        task_id=task.id,
+    )
+
+
+def _to_unblock(call: Call, s: Snapshot, _: Decision) -> Worded:
+    [task, *_more] = call.tx.tasks.listed(s.project_id, status=Status.BLOCKED.value, assignee_id=s.agent_id, limit=1)
+    remedy = remedies.of_block(task, s.agent, call.tx.tasks.details(task.id).context)
+    reason = task.blocked_reason or constant("No reason was given.")
+    said = say("“{title}” is blocked: {reason}", title=task.title, reason=reason)
+    unblock = say("To unblock it: toryo task move {task_id} in_progress", task_id=task.id)
+    first = (remedy.words, say("First: {command}", command=remedy.actions[0].command)) if remedy is not None else ()
+    return together((said, *first, unblock), "\n")
+
+
+def _people_at_work(call: Call, s: Snapshot, decision: Decision) -> str:
+    """Who has which task below it."""
+    below = _below(s, decision)
+    agents = {each.id: each for each in call.tx.agents.all()}
+    theirs = [each for each in below if each.in_progress and (who := agents.get(each.assignee_id or "")) and who.human]
+    names = (say("{who} has “{title}”", who=agents[each.assignee_id or ""].name, title=each.title) for each in theirs)
+    return say("{names}.", names=together(list(names)[:_SHOWN], ", ")) if theirs else ""
+
+
+def _who_approves(call: Call, s: Snapshot, decision: Decision) -> Worded:
+    """Who may judge the first request below it."""
+    asked = [each for each in _below(s, decision) if each.open and each.approval is Approval.PENDING]
+    people = needs.judges(call, asked[0].assignee_id, s.project_id)
+    return say(
+        "{names} can approve “{title}”: toryo task approve {task_id}",
+        names=together([each.name for each in people], ", "),
+        title=asked[0].title,
+        task_id=asked[0].id,
+    )
+
+
+def _below(s: Snapshot, decision: Decision) -> list[Task]:
+    ground = s.ground_of(decision.task_id)
+    assert ground is not None and decision.task_id is not None
+    return list(ground.tree.descendants(ground.tree.tasks[decision.task_id]))
+
+
+def _by_hand(_call: Call, s: Snapshot, _: Decision) -> Worded | str:
+    """Nobody starts it: what it has in progress is done by a process of somebody's own."""
+    if s.agent is None or s.agent.human or s.agent.agent_type is not None:
+        return ""
+    return say("Start its process by hand, or: toryo agent edit {agent_id} --provider NAME", agent_id=s.agent_id)
+
+
+_ADVICE: dict[str, Callable[[Call, Snapshot, Decision], str]] = {
+    "no_in_progress_task": _to_start,
+    "blocked_without_in_progress": _to_unblock,
+    "waiting_for_person": _people_at_work,
+    "waiting_for_approval": _who_approves,
+    "not_managed": _by_hand,
+}

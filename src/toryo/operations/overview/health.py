@@ -53,7 +53,8 @@ def read_measures(call: Call, _: NoParameters) -> dict[str, Any]:
             "This server does not tell how it is doing.",
             "Start it with TORYO_METRICS=true to open /metrics.",
         )
-    return {"success": True, "measures": call.tx.measures()}
+    faults = {"name": "internal_errors", "labels": {}, "value": call.context.faults.total}
+    return {"success": True, "measures": [*call.tx.measures(), faults]}
 
 
 class Help(Parameters):

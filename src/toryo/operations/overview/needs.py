@@ -8,13 +8,16 @@ above the agent; where nobody stands above, the owners.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import asdict
+from copy import copy
+from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 from toryo.domain import moves, people, usages
 from toryo.domain.agents import Agent, Role, mistakes_of, superiors
 from toryo.domain.chat import Delegation, DelegationStatus, MessageKind
 from toryo.domain.ground import Hindrance
+from toryo.domain.launches import Launch
 from toryo.domain.needs import Action, Kind, Need, Request, requested
 from toryo.domain.projects import Project
 from toryo.domain.projects import Status as ProjectStatus
@@ -22,12 +25,15 @@ from toryo.domain.tasks import Details, Status, Task
 from toryo.domain.times import DAY, Millis, iso
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.domain.worktrees import Worktree
-from toryo.operations.calls import failed_logins
+from toryo.operations.calls import failed_logins, fencing
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
+from toryo.operations.calls.faults import Fault
 from toryo.operations.directory import rights
-from toryo.operations.overview import stuck
+from toryo.operations.overview import remedies, stuck
 from toryo.operations.overview.state import Picture
+from toryo.operations.overview.stuck import Stuck
+from toryo.storage.errors import DatabaseUnavailable
 from toryo.storage.needs import Unseen
 
 BRIEF = 500
@@ -40,9 +46,10 @@ _MENDED_BY_PEOPLE = {
     "not_logged_in": "Its program is not logged in. Log in where its Coordinator runs, then resume it.",
     "command_not_found": "Its program was not found. Install it where its Coordinator runs, then resume it.",
     "model_not_available": "Its model is not available. Give it another one, or access to this one.",
-    "bad_config": "Its configuration has a mistake. Mend it, then resume the agent.",
+    "bad_config": "Its configuration has a mistake. Correct it, then resume the agent.",
 }
 """Failures that time does not mend."""
+_CORRECTED = {"model_not_available": ["--model NAME"], "bad_config": ["--option NAME=VALUE"]}
 _RAN_AWAY = {
     "runaway": "It called again and again without getting anywhere.",
     "time_limit": "It ran longer than it may.",
@@ -57,6 +64,9 @@ _GUARDS = {
     "agent_left_without_reporting": "Its agent has left without reporting, again and again.",
     "no_progress": "Its agent was started again and again, and nothing came of it.",
 }
+
+
+NEEDS = "needs"
 
 
 def of(call: Call, person: Agent, picture: Picture | None = None) -> list[Need]:
@@ -85,6 +95,12 @@ def shown(need: Need) -> dict[str, Any]:
     }
 
 
+def judges(call: Call, agent_id: str | None, project_id: str) -> list[Agent]:
+    """The people who may approve a request for this agent."""
+    view = _View(call, None)
+    return [view.agents[each] for each in view.judges(agent_id, project_id)]
+
+
 class _View:
     """Agents and projects, read once; and whom something concerns. `people` are those it is asked for."""
 
@@ -97,7 +113,20 @@ class _View:
         self.people = frozenset(each.id for each in (everybody if people is None else people))
         all_projects = call.tx.projects.all()
         self.projects = frozenset(each.id for each in all_projects if each.status is not ProjectStatus.ARCHIVED)
+        self.narrow = False
         self._places: dict[str, frozenset[str]] = {}
+
+    def about(self, agent: Agent, find: Callable[..., Iterator[Need]], *more: Any, asks: bool = True) -> Iterable[Need]:
+        """What is found of an agent, if that can be found."""
+        nothing: list[Need] = []
+        look: Callable[[], list[Need]] = partial(list, find(self, agent, *more))
+        return fencing.fenced(self.call, NEEDS, look, nothing, agent_id=agent.id, asks=asks)
+
+    def only(self, project_id: str) -> _View:
+        """The same, with nothing in it but one project."""
+        narrow = copy(self)
+        narrow.projects, narrow.narrow = frozenset({project_id}), True
+        return narrow
 
     def name(self, agent_id: str | None) -> str:
         agent = self.agents.get(agent_id or "")
@@ -109,18 +138,18 @@ class _View:
 
     def judges(self, agent_id: str | None, project_id: str | None) -> list[str]:
         """The people above an agent; where there is none, the owners."""
-        return self._above(agent_id, project_id) or self._owners()
+        return self._above(agent_id, project_id) or self.owners()
 
     def responsible(self, agent_id: str | None, project_id: str | None) -> list[str]:
         """The person next above an agent; where there is none, the owners."""
-        return self._above(agent_id, project_id)[:1] or self._owners()
+        return self._above(agent_id, project_id)[:1] or self.owners()
 
     def _above(self, agent_id: str | None, project_id: str | None) -> list[str]:
         """Those who are active and see the project, the nearest first."""
         above = [self.agents[each] for each in superiors(agent_id or "", self.tree)]
         return [each.id for each in above if each.human and each.active and self._sees(each, project_id)]
 
-    def _owners(self) -> list[str]:
+    def owners(self) -> list[str]:
         return [each.id for each in self.agents.values() if each.human and each.active and each.role is Role.OWNER]
 
     def owns(self, person_id: str) -> bool:
@@ -143,10 +172,30 @@ class _View:
 
 
 def _found(view: _View, picture: Picture | None = None) -> list[Need]:
-    found = [need for source in SOURCES for need in source(view)]
+    found = [need for source in SOURCES for need in _by_project(view, source)]
     told = {each.task_id for each in found if each.task_id is not None}
-    found += _stuck(view, picture or Picture(view.call), told)
+    whole = partial(_stuck_in, told=told, picture=picture)
+    found += _by_project(view, whole)
+    found += _faults(view)
     return sorted((each for each in found if each.person_id in view.people), key=lambda each: each.order)
+
+
+def _by_project(view: _View, source: Callable[[_View], Iterator[Need]]) -> list[Need]:
+    """All that a source finds; where it fails, what it finds in each project in which it does not."""
+    try:
+        with view.call.tx.connection.savepoint():
+            return list(source(view))
+    except DatabaseUnavailable:
+        raise
+    except Exception as error:  # noqa: BLE001 - noted for the project that it concerns
+        found: list[Need] = []
+        if source in _OF_AGENTS:
+            view.call.context.faults.note(NEEDS, None, None, view.now, error)
+            return found
+        for project_id in sorted(view.projects):
+            look: Callable[[], list[Need]] = partial(list, source(view.only(project_id)))
+            found += fencing.fenced(view.call, NEEDS, look, [], project_id=project_id)
+        return found
 
 
 def _of_task(
@@ -229,12 +278,14 @@ def _blocks(view: _View) -> Iterator[Need]:
     blocked = view.here(view.call.tx.needs.blocked())
     above = _ancestors(view, blocked)
     needing = {each.id: each for each in blocked if each.blocked_by_guard or not _left_to_agent(view, each, above)}
-    for task in needing.values():
-        if not any(each in needing for each in task.blocked_on):
-            yield from _block(view, task)
+    told = [each for each in needing.values() if not any(other in needing for other in each.blocked_on)]
+    details = view.call.tx.tasks.details_of(each.id for each in told)
+    for task in told:
+        agent = view.agents.get(task.assignee_id or "")
+        yield from _block(view, task, remedies.of_block(task, agent, details.get(task.id, Details()).context))
 
 
-def _block(view: _View, task: Task) -> Iterator[Need]:
+def _block(view: _View, task: Task, remedy: remedies.Remedy | None) -> Iterator[Need]:
     reason = task.blocked_reason or constant(_NO_REASON)
     guarded = task.blocked_by_guard
     yield from _of_task(
@@ -245,8 +296,9 @@ def _block(view: _View, task: Task) -> Iterator[Need]:
             say("Stopped by a guard: {title}" if guarded else "Blocked: {title}", title=task.title),
             constant(_GUARDS.get(reason) or reason[:BRIEF])
             if guarded
-            else _said_by(view.name(task.blocked_by), reason),
+            else together((_said_by(view.name(task.blocked_by), reason), remedy.words if remedy else "")),
         ),
+        *(remedy.actions if remedy else ()),
         Action("unblock", f"toryo task move {task.id} in_progress"),
         Action("cancel", f"toryo task cancel {task.id} --reason …"),
         *([Action("log", f"toryo logs {task.assignee_id}")] if guarded and task.assignee_id else []),
@@ -407,23 +459,44 @@ def _released(task: Task, hindrance: Hindrance | None) -> Iterator[Action]:
         yield Action("assign", f"toryo task edit {task.id} --assignee AGENT")
 
 
-def _stuck(view: _View, picture: Picture, told: Collection[str]) -> Iterator[Need]:
+def _stuck_in(view: _View, told: Collection[str], picture: Picture | None) -> Iterator[Need]:
     """What cannot move by itself, where nothing else above says so."""
-    for each in stuck.found(picture, told):
+    if view.narrow:
+        picture = Picture(view.call, next(iter(view.projects)))
+    alike: dict[tuple[str, str], list[Stuck]] = {}
+    for each in stuck.found(picture or Picture(view.call), told):
         for person_id in view.responsible(each.task.assignee_id, each.task.project_id):
-            owner = view.owns(person_id)
-            yield from _of_task(
-                [person_id],
-                Kind.STUCK,
-                each.task,
-                (
-                    say("Stuck: {title}", title=each.task.title),
-                    each.why if owner or each.by_owner is None else together((each.why, each.by_owner)),
-                ),
-                *(each.for_owners if owner else ()),
-                *each.actions,
-                since=each.since,
-            )
+            about = " ".join([each.task.project_id, *each.cause]) if each.cause else each.task.id
+            alike.setdefault((person_id, about), []).append(each)
+    for (person_id, about), those in alike.items():
+        # the same as long as anything is stuck for this cause, whichever task it is: people are told once
+        yield replace(_stuck_together(view, person_id, those), about=about)
+
+
+def _stuck_together(view: _View, person_id: str, those: list[Stuck]) -> Need:
+    """What is stuck for one cause, told of the first of them."""
+    first, more = those[0], len(those) - 1
+    owner = view.owns(person_id)
+    others = say("The same holds for {more} more tasks.", more=more) if more > 1 else constant(_ONE_MORE)
+    (need,) = _of_task(
+        [person_id],
+        Kind.STUCK,
+        first.task,
+        (
+            say("Stuck: {title} and {more} more", title=first.task.title, more=more)
+            if more
+            else say("Stuck: {title}", title=first.task.title),
+            together((first.why, "" if owner or first.by_owner is None else first.by_owner, others if more else "")),
+        ),
+        *(first.for_owners if owner else ()),
+        *first.actions,
+        *([Action("list", f"toryo task list --project {first.task.project_id}")] if more else []),
+        since=min(each.since for each in those),
+    )
+    return need
+
+
+_ONE_MORE = "The same holds for one more task."
 
 
 def _own_tasks(view: _View) -> Iterator[Need]:
@@ -511,7 +584,8 @@ def _failure(delegation: Delegation) -> Worded:
 def _budgets(view: _View) -> Iterator[Need]:
     """Projects whose budget of today is used up while work is waiting."""
     call, today = view.call, usages.day_of(view.now)
-    limited = [each for each in call.tx.projects.all() if each.active and each.settings.budget_per_day is not None]
+    mine = (each for each in call.tx.projects.all() if each.id in view.projects)
+    limited = [each for each in mine if each.active and each.settings.budget_per_day is not None]
     if not limited:
         return
     spent = call.tx.usages.cost_of_projects([each.id for each in limited], today)
@@ -550,29 +624,30 @@ def _cannot_start(view: _View) -> Iterator[Need]:
     """Agents whose last start failed for what time does not mend."""
     for agent, reason in _ended_for(view, _MENDED_BY_PEOPLE):
         title = say("{agent} cannot be started: {reason}", agent=agent.name, reason=reason)
-        yield from _failing(view, agent, Kind.AGENT_CANNOT_START, title, reason)
+        yield from view.about(agent, _failing, Kind.AGENT_CANNOT_START, title, reason)
 
 
 def _mistaken(view: _View) -> Iterator[Need]:
     """Agents that nothing starts because of what stands in their options, or of a provider that nobody has."""
     reported = rights.reported_providers(view.call)
     for agent in view.agents.values():
-        if not (agent.managed and agent.active):
-            continue
-        for code, found in (("bad_options", mistakes_of(agent)), ("no_provider", rights.warnings(agent, reported))):
-            if found:
-                title = say("{agent} cannot be started: {reason}", agent=agent.name, reason=code)
-                for person_id in view.responsible(agent.id, None):
-                    yield Need(
-                        person_id=person_id,
-                        kind=Kind.AGENT_CANNOT_START,
-                        about=f"{agent.id} {code}",
-                        title=title,
-                        text=together(found),
-                        since=agent.updated_at,
-                        actions=(Action("correct", f"toryo agent edit {agent.id} {_CORRECTED_BY[code]}"),),
-                        agent_id=agent.id,
-                    )
+        if agent.managed and agent.active:
+            yield from view.about(agent, _mistakes, reported, asks=False)
+
+
+def _mistakes(view: _View, agent: Agent, reported: Collection[str] | None) -> Iterator[Need]:
+    for code, found in (("bad_options", mistakes_of(agent)), ("no_provider", rights.warnings(agent, reported))):
+        for person_id in view.responsible(agent.id, None) if found else ():
+            yield Need(
+                person_id=person_id,
+                kind=Kind.AGENT_CANNOT_START,
+                about=f"{agent.id} {code}",
+                title=say("{agent} cannot be started: {reason}", agent=agent.name, reason=code),
+                text=together(found),
+                since=agent.updated_at,
+                actions=(Action("correct", f"toryo agent edit {agent.id} {_CORRECTED_BY[code]}"),),
+                agent_id=agent.id,
+            )
 
 
 _CORRECTED_BY = {"bad_options": "--option NAME=VALUE", "no_provider": "--provider NAME"}
@@ -584,7 +659,7 @@ def _runaways(view: _View) -> Iterator[Need]:
     at_work = {agent_id for agent_id, _ in view.call.tx.tasks.at_work()}
     for agent, reason in _ended_for(view, _RAN_AWAY, unless_rested=at_work):
         title = say("{agent} was stopped: {reason}", agent=agent.name, reason=reason)
-        yield from _failing(view, agent, Kind.RUNAWAY, title, reason)
+        yield from view.about(agent, _failing, Kind.RUNAWAY, title, reason)
 
 
 def _ended_for(
@@ -605,8 +680,9 @@ def _ended_for(
 def _failing(view: _View, agent: Agent, kind: Kind, title: Worded, reason: str) -> Iterator[Need]:
     launches = view.call.tx.launches.listed(10, agent_id=agent.id)
     seen = next((each for each in launches if (each.exit_error or "").startswith(reason)), None)
-    said = (seen.exit_error or "").partition(":")[2].strip() if seen is not None else ""
+    said = end_in_words(view.call, seen) if seen is not None else ""
     why = constant(_MENDED_BY_PEOPLE.get(reason) or _RAN_AWAY[reason])
+    correct = [Action("correct", f"toryo agent edit {agent.id} {each}") for each in _CORRECTED.get(reason, ())]
     for person_id in view.responsible(agent.id, None):
         yield Need(
             person_id=person_id,
@@ -616,11 +692,20 @@ def _failing(view: _View, agent: Agent, kind: Kind, title: Worded, reason: str) 
             text=together((why, said[: BRIEF - len(why)])),
             since=_failed_at(view, agent.id, reason),
             actions=(
+                *correct,
                 Action("resume", f"toryo agent resume {agent.id}"),
                 Action("log", f"toryo logs {agent.id}"),
             ),
             agent_id=agent.id,
         )
+
+
+def end_in_words(call: Call, launch: Launch) -> str:
+    """What was found out about the end of a launch: the program's or its service's own words."""
+    reason, _, said = (launch.exit_error or "").partition(":")
+    if not said.strip() and reason == "bad_config":  # told by no words of its own: what it printed last
+        said = call.tx.launches.exit_record(launch.id)[0] or ""
+    return said.strip()
 
 
 def _failed_at(view: _View, agent_id: str, reason: str) -> Millis:
@@ -658,6 +743,33 @@ def _locked(view: _View) -> Iterator[Need]:
             )
 
 
+# --- faults ----------------------------------------------------------------------------------------------------------
+
+
+def _faults(view: _View) -> Iterator[Need]:
+    """Who cannot be decided about, because of a fault of Toryo itself: owners have its log."""
+    found: dict[tuple[str, str], list[Fault]] = {}
+    for fault in view.call.context.faults.lasting(view.now):
+        found.setdefault((fault.agent_id or "", fault.project_id or ""), []).append(fault)
+    for (agent_id, project_id), faults in found.items():
+        looks = [Action("why", f"toryo why {agent_id}")] if agent_id in view.agents else []
+        looks += [Action("list", f"toryo task list --project {project_id}")] if project_id and not looks else []
+        where, times = ", ".join(each.where for each in faults), sum(each.times for each in faults)
+        for person_id in view.owners():
+            yield Need(
+                person_id=person_id,
+                kind=Kind.AGENT_CANNOT_START if agent_id else Kind.STUCK,
+                about=" ".join(filter(None, [fencing.REASON, project_id, agent_id])),
+                title=say("Internal error: {what}", what=view.name(agent_id) if agent_id else project_id or "Toryo"),
+                text=say("Internal error, see the server's log ({where}; {times} times).", where=where, times=times),
+                since=min(each.since for each in faults),
+                actions=tuple(looks),
+                project_id=project_id or None,
+                agent_id=agent_id or None,
+            )
+
+
+_OF_AGENTS: tuple[Callable[[_View], Iterator[Need]], ...] = (_cannot_start, _mistaken, _runaways, _locked)
 SOURCES: tuple[Callable[[_View], Iterator[Need]], ...] = (
     _approvals,
     _blocks,

@@ -6,6 +6,7 @@ nobody has started, what a person has blocked, projects that rest. Nor is what w
 
 from __future__ import annotations
 
+import hashlib
 import shlex
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -31,7 +32,8 @@ _SHOWN = 3
 class Stuck:
     """`task` is the one that a person can do something about; `actions` are what.
 
-    What only owners may do of it is `for_owners`: to others `by_owner` is said instead.
+    What only owners may do of it is `for_owners`: to others `by_owner` is said instead. Tasks of one project that are
+    stuck for the same `cause` are told together.
     """
 
     task: Task
@@ -40,6 +42,7 @@ class Stuck:
     actions: tuple[Action, ...]
     for_owners: tuple[Action, ...] = ()
     by_owner: Worded | None = None
+    cause: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +189,8 @@ class _Look:
         idle = self._idle(place, top)
         if idle is not None:
             given = (_given_away(top),)
-            yield Stuck(top, idle.why, top.moved_at, given, (idle.for_owners,), idle.by_owner)
+            cause = ("agent", top.assignee_id or "", idle.for_owners.name)
+            yield Stuck(top, idle.why, top.moved_at, given, (idle.for_owners,), idle.by_owner, cause)
         elif top.id in self.waits:
             yield self._waiting(top)
 
@@ -227,11 +231,12 @@ class _Look:
             said = say("It depends on {names}, which will not be completed.", names=_names(dead))
             without = " ".join(f"--no-longer-on {each.id}" for each in dead)
             since = max(each.moved_at for each in (task, *dead))
-            yield Stuck(task, said, since, (Action("free", f"toryo task edit {task.id} {without}"), cancel))
+            free = Action("free", f"toryo task edit {task.id} {without}")
+            yield Stuck(task, said, since, (free, cancel), cause=("dependency", *_few(each.id for each in dead)))
         elif task.agent_type is not None and self._nobody_comes(ground, task, task.agent_type):
             said = say("Nobody serves the queue {queue}.", queue=task.agent_type)
             serve = Action("serve", f"toryo agent run --type {shlex.quote(task.agent_type)} -- COMMAND")
-            yield Stuck(task, said, task.moved_at, (serve, cancel))
+            yield Stuck(task, said, task.moved_at, (serve, cancel), cause=("queue", task.agent_type))
 
     def _never_completes(self, task: Task) -> bool:
         """Cancelled, or failed while nobody is asked what is to become of it."""
@@ -265,6 +270,12 @@ def _given_away(task: Task) -> Action:
     if task.for_queue:
         return Action("put_back", f"toryo task move {task.id} todo")
     return Action("assign", f"toryo task edit {task.id} --assignee AGENT")
+
+
+def _few(ids: Iterable[str]) -> list[str]:
+    """The ids, or what stands for many of them: part of a key."""
+    them = sorted(ids)
+    return them if len(them) <= _SHOWN else [hashlib.sha256(" ".join(them).encode()).hexdigest()[:24]]
 
 
 def _names(tasks: Iterable[Task]) -> Worded:

@@ -7,6 +7,7 @@ wait need all that is below their tasks: the longest waiting few are decided in 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, Literal
 
 from typing_extensions import TypedDict
@@ -18,6 +19,7 @@ from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import constant
+from toryo.operations.calls import fencing
 from toryo.operations.launches import explanations, placement
 from toryo.operations.overview import diagnosis
 from toryo.operations.overview.state import Picture, Place
@@ -68,7 +70,13 @@ def members(picture: Picture) -> list[dict[str, Any]]:
     used = picture.call.tx.glances.used(launches) if launches else {}
     waiting = _waiting(picture)
     in_full, last = frozenset(waiting[:IN_FULL]), _last(picture, waiting[IN_FULL:])
-    return [_member(picture, place, used, in_full, last) for place in picture.places]
+
+    def member(place: Place) -> dict[str, Any]:
+        tell = partial(_member, picture, place, used, in_full, last)
+        lost = {**_who(picture.agents[place[0]]), "project_id": place[1], "state": "held", **_words(fencing.REASON)}
+        return fencing.fenced(picture.call, "show_overview", tell, lost, agent_id=place[0], project_id=place[1])
+
+    return [member(each) for each in picture.places]
 
 
 def _waiting(picture: Picture) -> list[Place]:
@@ -178,7 +186,7 @@ def _signed_in(
         "cost_usd": cost,
         "launch_id": session.launch_id,
         "reason": decision.reason if stops else None,
-        "explanation": explanations.explained(decision, place[0]) if stops else None,
+        "explanation": explanations.explained(decision, place[0], project_id=place[1]) if stops else None,
     }
 
 
@@ -234,7 +242,7 @@ def _not_running(picture: Picture, place: Place, in_full: frozenset[Place], last
         **first,
         "state": "held" if obstacle is not None else state_of(decision.action.value, decision.reason),
         "reason": decision.reason,
-        "explanation": explanations.explained(decision, agent.id, obstacle),
+        "explanation": explanations.explained(decision, agent.id, obstacle, place[1]),
         "until": iso_or_none(decision.until),
     }
 

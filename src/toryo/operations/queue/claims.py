@@ -17,6 +17,7 @@ from toryo.domain.queue import Claim, Presence
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import SECOND, Millis
 from toryo.operations.calls.call import Call
+from toryo.operations.calls.fencing import each_fenced
 from toryo.operations.tasks import commands as task_commands
 
 EXHAUSTED = "attemptsExhausted"
@@ -112,9 +113,8 @@ def lose(call: Call, lost: Claim, reason: str, *, counted: bool = True, rest: bo
 def lapse(call: Call, project_id: str | None = None) -> int:
     """Ends the claims that have run out, in one project or in all; answers how many."""
     over = [each for each in call.tx.queues.expired_claims(call.now) if project_id in (None, each.project_id)]
-    for each in over:
-        if each.launch_id is None:  # a launch's claim ends with its launch
-            lose(call, each, "lost")
+    lost = [each for each in over if each.launch_id is None]  # a launch's claim ends with its launch
+    list(each_fenced(call, "queues", lost, lambda each: lose(call, each, "lost")))
     return len(over)
 
 

@@ -278,7 +278,7 @@ def create(
     """
     local = in_order(drafts)
     names = [each.local_id or str(place) for place, each in enumerate(drafts)]
-    real = {name: call.new_id(ids.TASK) for name in names}
+    real = {name: call.new_id(ids.TASK, each.title) for name, each in zip(names, drafts, strict=True)}
     wanted = [_resolved(call, project, each, real, local) for each in drafts]
     _refuse_cycles(call, parent, wanted)
     how = approval or _approval(call, project)

@@ -92,6 +92,12 @@ def file_task(call: Call, wanted: FileTask) -> dict[str, Any]:
     if parent is not None:
         creating.refuse_place(call.ground(parent), parent, [draft], capped=False)
     to = status_named(wanted.status)
+    if to is Status.IN_PROGRESS and wanted.assignee_id is None:
+        raise Refusal(
+            Code.INVALID_TRANSITION,
+            "A task that begins in progress needs an assignee.",
+            "Name one (assignee_id; toryo task add --assignee AGENT), or let it begin in todo.",
+        )
     first = Status.TODO if to is Status.IN_PROGRESS else to
     made = task_commands.create(call, project, parent, [draft], status=first)
     task = call.task(next(iter(made.values())))

@@ -9,7 +9,8 @@ stands in `sqlite.py` and `postgresql.py`; what a statement is in `statements.py
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 from typing import Any, Literal, NoReturn, Self, TypeVar
 
@@ -17,7 +18,7 @@ import sqlalchemy as sa
 
 from toryo.storage.engine.executor import AwaitedCall, BlockedCall, Call, Crew, Inside
 from toryo.storage.engine.statements import DIALECTS, Row, Statement
-from toryo.storage.errors import MisusedDatabase
+from toryo.storage.errors import DatabaseUnavailable, MisusedDatabase
 
 T = TypeVar("T")
 
@@ -51,6 +52,11 @@ class Connection(ABC):
     @abstractmethod
     def many(self, statement: Statement, rows: Sequence[Mapping[str, Any]]) -> None:
         """Runs the statement once for each of the parameter sets."""
+
+    @abstractmethod
+    def savepoint(self) -> AbstractContextManager[None]:
+        """A part of a work: where it raises, nothing of it is kept, and the work may go on. Not with a database that
+        cannot be used any more: that is its caller's error then, as ever. Locks taken within are given back with it."""
 
     @abstractmethod
     def lock(self, key: str) -> bool:
@@ -91,6 +97,26 @@ class DriverConnection(Connection):
         else:
             if self.failure is not None:
                 call.fail(self.failure)
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        self.mark("SAVEPOINT part")
+        try:
+            yield
+            if self.failure is not None:  # it was overlooked
+                raise self.failure
+        except Exception:
+            if isinstance(self.failure, DatabaseUnavailable):
+                raise
+            self.failure = None
+            self.mark("ROLLBACK TO part")
+            self.mark("RELEASE part")
+            raise
+        self.mark("RELEASE part")
+
+    @abstractmethod
+    def mark(self, text: str) -> None:
+        """SAVEPOINT and what ends it."""
 
     @abstractmethod
     def forget(self) -> None:

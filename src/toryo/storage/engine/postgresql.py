@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import psycopg
@@ -193,6 +194,19 @@ class PostgreSQLConnection(DriverConnection):
                 raise psycopg.errors.error_from_result(result, encoding="utf-8")
         except psycopg.Error as error:
             self.fail(error)
+
+    def mark(self, text: str) -> None:
+        self.command(text.encode())
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        locked, shared = set(self._locked), set(self._shared)
+        try:
+            with super().savepoint():
+                yield
+        except Exception:
+            self._locked, self._shared = locked, shared
+            raise
 
     def rollback(self) -> None:
         """Ends the transaction; a connection that cannot even do that is given up."""

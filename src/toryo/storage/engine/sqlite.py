@@ -207,6 +207,8 @@ class SQLiteConnection(DriverConnection):
         except _DRIVER_ERRORS as error:
             self.fail(error)
 
+    mark = command
+
     def rollback(self) -> None:
         """Ends the transaction if there still is one: SQLite itself ends it when the disk is full, for example."""
         if self._driver.in_transaction:

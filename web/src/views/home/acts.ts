@@ -84,6 +84,7 @@ const ACTS: Record<string, [needs: Deed | null, Made]> = {
   start: ["write", start],
   free: ["write", taskPage],
   assign: ["write", taskPage],
+  edit: ["write", taskPage],
   requeue: ["write", onTask(requeueTask)],
   confirm: ["write", onTask((id) => confirmChecks(id, true))],
   tell: ["write", onTask(steerTask, "tell")],

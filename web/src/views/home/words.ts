@@ -64,6 +64,7 @@ export const en = {
     raise: "Raise the budget",
     usage: "Usage",
     correct: "Correct it",
+    edit: "Change the task",
     renew: "New passkey",
   },
   done: {
@@ -222,6 +223,7 @@ export const ja: typeof en = {
     raise: "予算を上げる",
     usage: "使用量",
     correct: "修正する",
+    edit: "タスクを変更",
     renew: "新しいパスキー",
   },
   done: {

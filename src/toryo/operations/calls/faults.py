@@ -1,0 +1,58 @@
+"""Faults of our own that were met while one agent or project was decided about, as this process remembers them.
+
+They are shown to people as long as they happen (`overview/needs.py`). In memory only: a fault is no fact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from toryo.domain.times import MINUTE, SECOND, Millis
+
+_log = structlog.get_logger("toryo.faults")
+
+SHOWN_FOR: Millis = 5 * MINUTE
+"""Whoever is decided about is decided about more often than that."""
+_LOGGED_EVERY: Millis = 30 * SECOND
+_MOST = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    where: str
+    agent_id: str | None
+    project_id: str | None
+    since: Millis
+    at: Millis
+    """When it happened last."""
+    logged_at: Millis
+    times: int = 1
+
+
+@dataclass
+class Faults:
+    """Those of this server process. `total` counts all there have been."""
+
+    total: int = 0
+    _known: dict[tuple[str, str | None, str | None], Fault] = field(default_factory=dict)
+
+    def lasting(self, now: Millis) -> list[Fault]:
+        return [each for each in list(self._known.values()) if now - each.at < SHOWN_FOR]
+
+    def note(self, where: str, agent_id: str | None, project_id: str | None, now: Millis, error: Exception) -> None:
+        self.total += 1
+        about = (where, agent_id, project_id)
+        known = self._known.get(about)
+        again = known is not None and now - known.at < SHOWN_FOR
+        fault = Fault(where, agent_id, project_id, now, now, now)
+        if known is not None and again:
+            quiet = now - known.logged_at < _LOGGED_EVERY
+            fault = replace(known, at=now, times=known.times + 1, logged_at=known.logged_at if quiet else now)
+        if fault.logged_at == now:
+            told = {"agent_id": agent_id, "project_id": project_id, "times": fault.times}
+            _log.error("internal_error", where=where, **told, error=repr(error), exc_info=error)
+        if len(self._known) >= _MOST:
+            self._known.clear()
+        self._known[about] = fault

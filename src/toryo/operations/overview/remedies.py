@@ -1,0 +1,48 @@
+"""What has to change before moving a task helps: where its agent's program would do the same again. For people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toryo.domain.agents import COMMAND, NO_ACCOUNT, Agent
+from toryo.domain.needs import Action
+from toryo.domain.tasks import Task
+from toryo.domain.wording import Worded, constant
+
+_DOES_NOTHING_ELSE = NO_ACCOUNT
+"""Providers without a model: the same task ends in the same way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What is to be done first, in words and as commands."""
+
+    words: Worded
+    actions: tuple[Action, ...]
+
+
+def of_block(task: Task, agent: Agent | None, context: Any) -> Remedy | None:
+    """What helps where unblocking alone does not; None where it may."""
+    if agent is None or agent.provider not in _DOES_NOTHING_ELSE or task.blocked_by != agent.id or task.blocked_on:
+        return None
+    context = context if isinstance(context, Mapping) else {}
+    if agent.provider == COMMAND and not (context.get("command") or context.get("delegate")):
+        command = """--context '{"command": "…"}'"""
+        return Remedy(
+            constant("Give it a command, then unblock it."),
+            (Action("edit", f"toryo task edit {task.id} {command}"),),
+        )
+    if agent.provider == "playbook":
+        return Remedy(
+            constant("The same plan ends in the same way: change the task or the plan, then unblock it."),
+            (
+                Action("edit", f"toryo task edit {task.id} --title …"),
+                Action("correct", f"toryo agent edit {agent.id} --option playbook=FILE"),
+            ),
+        )
+    return Remedy(
+        constant("The same task ends in the same way: remove the cause or change the task, then unblock it."),
+        (Action("edit", f"toryo task edit {task.id} --context …"),),
+    )
