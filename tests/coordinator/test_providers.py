@@ -11,8 +11,9 @@ import pytest
 
 from toryo.coordinator.config import ProviderConfig
 from toryo.coordinator.orders import Launch
-from toryo.coordinator.provider import BadConfig, Exit, Failure, Setting, judge_by_words, judge_runner
+from toryo.coordinator.provider import BadConfig, Exit, Setting, judge_by_words, judge_runner
 from toryo.coordinator.providers import BUILT_IN, custom
+from toryo.failures import Failure
 from toryo.first_words import FIXED, first_words
 
 

@@ -13,6 +13,7 @@ from pydantic_core._pydantic_core import list_all_errors
 import toryo
 from toryo.domain.tasks import Status
 from toryo.domain.wording import constant, say, together
+from toryo.failures import NATURES
 from toryo.operations import japanese
 from toryo.operations.launches import explanations
 from toryo.operations.overview import needs, queue_status
@@ -94,11 +95,13 @@ def _for_people() -> dict[str, str]:
 def _tables() -> dict[str, str]:
     """Sentences that stand in tables, and where."""
     tables = {
-        "explaining": [explanations._WORDS, explanations._FAILURES, explanations._STEPS],
-        "needs": [needs._MENDED_BY_PEOPLE, needs._RAN_AWAY, needs._GUARDS],
+        "explaining": [explanations._WORDS, explanations._STEPS],
+        "needs": [needs._GUARDS],
         "holding": [queue_status._OF_AGENTS],
     }
     found = {text: where for where, them in tables.items() for table in them for text in table.values()}
+    natures = (text for each in NATURES.values() for text in (each.words, each.people, each.guarded))
+    found |= dict.fromkeys((text for text in natures if text is not None), "failures")
     words = [each.words for each in (*launch.AGENT_ROWS, *launch.OTHERWISE_ROWS, *launch.CHAT_ROWS)]
     words += [each.words for each in launch.MAIN_TASK_ROWS]
     return found | dict.fromkeys(words, "launch")

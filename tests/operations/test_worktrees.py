@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from tests.stories import Answer, Coordinator, World
+from toryo.domain.coordinators import GONE_AFTER
 from toryo.domain.times import SECOND
-from toryo.domain.worktrees import AWAY_AFTER, LOST_AFTER
+from toryo.domain.worktrees import LOST_AFTER
 
 
 class Yard:
@@ -177,7 +178,7 @@ def test_an_errand_about_several_tasks_counts_for_each_of_them(yard: Yard):
 
 def test_where_the_coordinator_is_away_the_refusal_says_where_to_look_oneself(yard: Yard):
     task = yard.worked("w1")
-    yard.world.advance(AWAY_AFTER / SECOND + 1)
+    yard.world.advance(GONE_AFTER / SECOND + 1)
     for what in ("diff_task", "merge_task", "discard_task_work"):
         refused = yard.world.owner.refused(what, "notNow", task_id=task)
         assert "c1" in refused["message"]
@@ -362,7 +363,7 @@ def test_a_task_goes_on_where_its_files_are_as_long_as_that_coordinator_lives(ya
     yard.c1.claim(free_slots=0)
     assert c2.starts() == []
     assert yard.held("w1") == "files_elsewhere"
-    yard.world.advance(AWAY_AFTER / SECOND + 1)
+    yard.world.advance(GONE_AFTER / SECOND + 1)
     launch = yard.launch("w1", c2)
     (left,) = yard.world.events("worktree.left_behind")
     assert left["data"]["coordinator_id"] == "c1"

@@ -37,9 +37,7 @@ from toryo.coordinator.provider import (
     FINE,
     BadConfig,
     Command,
-    Ended,
     Exit,
-    Failure,
     Provider,
     StartFailure,
     Verdict,
@@ -57,6 +55,7 @@ from toryo.coordinator.table import Entry, Table
 from toryo.coordinator.telling import Telling, may_be_taken_later
 from toryo.coordinator.workspaces import Workspaces
 from toryo.coordinator.worktrees import Worktree
+from toryo.failures import Ended, Failure
 from toryo.trust import Untrusted
 
 log = logging.getLogger("toryo.coordinator")

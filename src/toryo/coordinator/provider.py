@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -18,37 +17,8 @@ from toryo import provider_options
 from toryo.coordinator import resets
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.stream import Event, Parse, Troubled
+from toryo.failures import Ended, Failure
 from toryo.provider_options import PERMISSIONS, Option, Permissions
-
-
-class Failure(StrEnum):
-    """Why a process did not do its work, as it is named and shown everywhere."""
-
-    COMMAND_NOT_FOUND = "command_not_found"
-    NOT_LOGGED_IN = "not_logged_in"
-    MODEL_NOT_AVAILABLE = "model_not_available"
-    QUOTA = "quota"
-    RATE_LIMITED = "rate_limited"
-    SERVICE_FAILED = "service_failed"
-    """The model's service failed, or did not answer."""
-    CRASHED = "crashed"
-    TIMED_OUT = "timed_out"
-    KILLED = "killed"
-    LEFT_WITHOUT_REPORTING = "left_without_reporting"
-    """Only the server can see this one."""
-    COULD_NOT_CONNECT = "could_not_connect"
-    BAD_CONFIG = "bad_config"
-    TURN_LIMIT = "turn_limit"
-    """The model answered more often than its configuration allows."""
-    OUTPUT_FLOOD = "output_flood"
-    """It printed more than its configuration allows."""
-
-
-class Ended(StrEnum):
-    """Ends that somebody ordered: no failure of the agent, and told apart from one."""
-
-    STOPPED = "stopped"
-    COORDINATOR_STOPPED = "coordinator_stopped"
 
 
 class StartFailure(Exception):

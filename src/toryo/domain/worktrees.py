@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from toryo.domain.times import MINUTE, SECOND, Millis
+from toryo.domain.times import MINUTE, Millis
 
-AWAY_AFTER: Millis = 90 * SECOND
-"""A Coordinator that has not called for so long is away: its errands would wait."""
 LOST_AFTER: Millis = 15 * MINUTE
 """An errand that was taken so long ago is handed out again."""
 

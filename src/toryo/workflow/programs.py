@@ -6,15 +6,11 @@ one that stands in is asked only where it can help; when it fails too, the agent
 
 from __future__ import annotations
 
+from toryo import failures
 from toryo.domain.agents import Program
 from toryo.domain.launches import Purpose
 from toryo.domain.times import Millis
 from toryo.workflow.snapshot import Cooldown, Snapshot
-
-A_FALLBACK_HELPS = frozenset(
-    {"quota", "rate_limited", "service_failed", "not_logged_in", "model_not_available", "command_not_found"}
-)
-"""Failures of a program or its account; a crash says nothing against it that would not be said against another."""
 
 
 def chosen(s: Snapshot, purpose: Purpose) -> Program | None:
@@ -55,9 +51,15 @@ def _concerns(row: Cooldown, program: Program, programs: tuple[Program, ...]) ->
     """
     if row.program in (None, program.name):
         return True
-    return row.program == programs[0].name and row.reason not in A_FALLBACK_HELPS
+    return row.program == programs[0].name and not _a_fallback_helps(row.reason)
 
 
 def _programs(s: Snapshot) -> tuple[Program, ...]:
     """Its own, then the one that stands in."""
     return s.agent.programs if s.agent is not None else ()
+
+
+def _a_fallback_helps(reason: str) -> bool:
+    """A crash says nothing against a program that would not be said against another."""
+    nature = failures.nature_of(reason)
+    return nature is not None and nature.fallback

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.coordinator.providers.contract import Bench, Contract, Seen, beginnings, judged, read_all, recorded
-from toryo.coordinator.provider import Failure, Provider
+from toryo.coordinator.provider import Provider
+from toryo.failures import Failure
 
 INIT = {"type": "init", "session_id": "s", "model": "auto-gemini-3"}
 CALLS = {"type": "tool_use", "tool_name": "glob", "parameters": {"pattern": "日*"}}

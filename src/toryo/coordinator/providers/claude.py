@@ -20,7 +20,6 @@ from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.provider import (
     Command,
     Exit,
-    Failure,
     Login,
     Needs,
     Provider,
@@ -32,6 +31,7 @@ from toryo.coordinator.provider import (
     permissions,
 )
 from toryo.coordinator.stream import Called, Event, NotConnected, Said, Session, Troubled, Turned, Used
+from toryo.failures import Failure
 from toryo.provider_options import Permissions
 
 MCP_CONFIG = "mcp.json"

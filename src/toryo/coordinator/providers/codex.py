@@ -21,7 +21,6 @@ from toryo.coordinator.connection import NAME, TOOL_TIME_OUT, mcp_server, over_s
 from toryo.coordinator.provider import (
     Command,
     Exit,
-    Failure,
     Login,
     Needs,
     Provider,
@@ -33,6 +32,7 @@ from toryo.coordinator.provider import (
     permissions,
 )
 from toryo.coordinator.stream import Answering, Called, Event, Note, Returned, Said, Session, Troubled, Used
+from toryo.failures import Failure
 from toryo.provider_options import Permissions
 
 _SANDBOXES: Mapping[Permissions, str] = {

@@ -21,7 +21,6 @@ from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.provider import (
     Command,
     Exit,
-    Failure,
     Login,
     Needs,
     Provider,
@@ -33,6 +32,7 @@ from toryo.coordinator.provider import (
     permissions,
 )
 from toryo.coordinator.stream import PLAIN, Answering, Called, Event, Note, Piece, Returned, Session, Troubled, Used
+from toryo.failures import Failure
 from toryo.provider_options import Permissions
 
 HOME = ".gemini"

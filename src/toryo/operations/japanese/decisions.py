@@ -98,6 +98,7 @@ TEXTS: dict[str, str] = {
     "its process failed": "プロセスが異常終了しました",
     "it called again and again without getting anywhere": "進展のない呼び出しを繰り返しました",
     "its process was alive but neither called nor printed": "プロセスは生きていましたが、呼び出しも出力もありませんでした",
+    "it left without reporting": "報告せずに終了しました",
     "it left while somebody was waiting for its answer": "相手が返事を待っている間に終了しました",
     "it failed ({failure})": "失敗しました（{failure}）",
     # explaining: what an agent does

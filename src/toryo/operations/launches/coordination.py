@@ -14,9 +14,10 @@ from typing import Annotated, Any, Literal, NotRequired
 import orjson
 from pydantic import Field
 
-from toryo import first_words, provider_options
+from toryo import failures, first_words, provider_options
 from toryo.domain import usages
 from toryo.domain.agents import Agent, Program
+from toryo.domain.coordinators import gone
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import SETUP
 from toryo.domain.launches import LIVE, Launch, Purpose, State
@@ -52,16 +53,6 @@ _OFFERED: Any = Field(
 
 CLAIM = "claim_starts"
 
-ADOPTABLE_AFTER: Millis = 90 * SECOND
-"""A launch belongs to the Coordinator that got it until its owner has not called for so long."""
-
-NEVER_COUNTED = frozenset(
-    {"quota", "rate_limited", "service_failed", "stopped", "coordinator_stopped", "timed_out", "killed"}
-)
-"""Ends that are not the agent's own: they are never counted as leaving without a report."""
-
-NO_FAILURE = frozenset({"stopped", "coordinator_stopped"})
-"""Ends that somebody ordered: nothing cools down."""
 
 _TELL_AGAIN_AFTER: Millis = 15 * SECOND
 
@@ -328,7 +319,7 @@ def _belongs(call: Call, launch: Launch, coordinator_id: str) -> bool:
     """Its own, nobody's, or one whose owner has not called for a while (adopted)."""
     if launch.coordinator_id in (None, coordinator_id):
         return True
-    return call.now - max(launch.seen_at or 0, launch.ordered_at) >= ADOPTABLE_AFTER
+    return gone(max(launch.seen_at or 0, launch.ordered_at), call.now)
 
 
 def _stops(call: Call, asked: ClaimStarts, running: dict[str, Launch]) -> list[dict[str, Any]]:
@@ -589,7 +580,7 @@ def _checks(call: Call, asked: ClaimStarts) -> list[dict[str, Any]]:
     given: list[dict[str, Any]] = []
     for check in call.tx.launches.checks_waiting():
         launch = call.tx.launches.find(check.launch_id)
-        lost = call.now - (check.taken_at or check.created_at) >= ADOPTABLE_AFTER
+        lost = gone(check.taken_at or check.created_at, call.now)
         if launch is None or (check.taken_at is not None and not lost and not _answer_lost(check, asked)):
             continue
         if launch.coordinator_id not in (None, asked.coordinator_id) and not lost:
@@ -835,17 +826,13 @@ def _release(call: Call, launch: Launch, exit_: ProcessExit) -> list[str]:
     """The launch's session, if it lives; a launch that nobody signed in for ends too."""
     session = call.tx.sessions.of_launch(launch.id)
     if session is not None and not session.over:
-        counts = not _failed(exit_) and _class_of(exit_) not in NEVER_COUNTED and not launch.told_to_leave
+        counts = not _failed(exit_) and failures.may_count(exit_.error) and not launch.told_to_leave
         termination.end_session(call, session, End.PROCESS_EXITED, counts=counts and session.runaway is None)
         return [session.id]
     if launch.state in LIVE:
-        termination.end_launch(call, launch, State.EXITED, _class_of(exit_) or "process_exited")
+        termination.end_launch(call, launch, State.EXITED, failures.class_of(exit_.error) or "process_exited")
         return [launch.id]
     return []
-
-
-def _class_of(exit_: ProcessExit) -> str:
-    return (exit_.error or "").split(":", 1)[0].strip()
 
 
 def _failed(exit_: ProcessExit) -> bool:
@@ -854,11 +841,11 @@ def _failed(exit_: ProcessExit) -> bool:
 
 def _cooldown(call: Call, launch: Launch, exit_: ProcessExit) -> Millis | None:
     """A failure cools the agent down; an end that was ordered, or that the agent was told to make, does not."""
-    ordered = _class_of(exit_) in NO_FAILURE or (launch.told_to_leave and exit_.quota_reset_seconds is None)
+    ordered = failures.ordered(exit_.error) or (launch.told_to_leave and exit_.quota_reset_seconds is None)
     never_signed_in = launch.signed_in_at is None
     if ordered or not (_failed(exit_) or never_signed_in or exit_.quota_reset_seconds is not None):
         return None
-    reason = _class_of(exit_) or ("could_not_connect" if never_signed_in else "crashed")
+    reason = failures.class_of(exit_.error) or ("could_not_connect" if never_signed_in else "crashed")
     if exit_.quota_reset_seconds is not None and reason not in ("rate_limited", "quota"):
         reason = "quota"
     explained = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from toryo import failures
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.launches.placement import Obstacle
 from toryo.workflow.launch import Action, Decision
@@ -41,27 +42,6 @@ _WORDS = {
     "has_ready_queue_task": "A task of its queue is ready: it is started as soon as a Coordinator has a free slot.",
     "internal_error": "Internal error, see the server's log.",
     "has_pending_purpose": "Somebody wants to talk to it: it is started as soon as a Coordinator has a free chat slot.",
-}
-
-
-_FAILURES = {
-    "quota": "the quota of its account is used up",
-    "rate_limited": "its model's service said: too many requests",
-    "service_failed": "its model's service failed or did not answer",
-    "not_logged_in": "its program is not logged in on that machine",
-    "model_not_available": "its model is not available",
-    "command_not_found": "its program was not found",
-    "bad_config": "its program or its options are not set up rightly",
-    "could_not_connect": "its process did not sign in",
-    "turn_limit": "its model answered more often than it may in one run",
-    "output_flood": "its process printed without end",
-    "timed_out": "its process ran longer than it may",
-    "time_limit": "its process ran longer than it may",
-    "killed": "its process was killed",
-    "crashed": "its process failed",
-    "runaway": "it called again and again without getting anywhere",
-    "silent": "its process was alive but neither called nor printed",
-    "left_without_answering": "it left while somebody was waiting for its answer",
 }
 
 
@@ -151,5 +131,5 @@ def _failure(facts: Mapping[str, Any]) -> Worded:
 
 def failed(failure: str) -> Worded:
     """What a failure means, to go on with after "because"."""
-    known = _FAILURES.get(failure)
-    return constant(known) if known is not None else say("it failed ({failure})", failure=failure)
+    nature = failures.nature_of(failure)
+    return constant(nature.words) if nature is not None else say("it failed ({failure})", failure=failure)

@@ -6,17 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from toryo.domain.agents import Agent, Program
+from toryo.domain.coordinators import gone
 from toryo.domain.launches import Purpose
-from toryo.domain.times import SECOND, Millis
+from toryo.domain.times import Millis
 from toryo.domain.wording import Worded, constant, say
 from toryo.operations.calls.call import Call
 from toryo.storage.keeping import Seen
 from toryo.workflow import programs
 from toryo.workflow.launch import Action, Decision
 from toryo.workflow.snapshot import Snapshot
-
-GONE_AFTER: Millis = 90 * SECOND
-"""Who has not called for so long is no longer counted on (and its launches may be adopted)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ def nobody_can(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purp
 
 def obstacle(agent: Agent, program: Program, coordinators: Iterable[Seen], now: Millis) -> Obstacle | None:
     """Why nobody can start it; None: somebody can. Of several, what is missing where the least is."""
-    here = [each for each in coordinators if now - each.seen_at <= GONE_AFTER]
+    here = [each for each in coordinators if not gone(each.seen_at, now)]
     missing = [(each, _missing(agent, program, each)) for each in here]
     if any(code is None for _, code in missing):
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from toryo import failures
 from toryo.domain.agents import SYSTEM, program_name
 from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.moves import Actor
@@ -22,8 +23,6 @@ _BY_ORDER = frozenset({End.REPORTED, End.LEFT_TO_WAIT, End.TOLD_TO_EXIT})
 _WELL = frozenset({End.REPORTED, End.LEFT_TO_WAIT})
 _NOT_ITS_FAULT = frozenset({End.LEASE_EXPIRED, End.ENDED_BY_PERSON, End.DISMISSED})
 _DECIDED_BY_OTHERS = frozenset({End.REPORTED, End.ENDED_BY_PERSON, End.DISMISSED, End.SUPERSEDED})
-_FROM_OUTSIDE = frozenset({"coordinator_stopped", "could_not_connect", "quota", "rate_limited", "service_failed"})
-"""Classes of exits that say nothing about the agent: a launch that ended so is not one without progress."""
 
 
 USUAL_QUOTA_SECONDS = 1800
@@ -154,8 +153,8 @@ def _leave_task(call: Call, session: Session, why: End, *, counts: bool) -> None
 def _ended_from_outside(call: Call, session: Session) -> bool:
     """Its project rests, or its process ended for what is neither its own doing nor its task's."""
     project, launch = call.tx.projects.find(session.project_id), call.tx.launches.find(session.launch_id)
-    exit_class = (launch.exit_error or "").split(":", 1)[0].strip() if launch is not None else ""
-    return exit_class in _FROM_OUTSIDE or project is None or not project.active
+    outside = launch is not None and failures.from_outside(launch.exit_error)
+    return outside or project is None or not project.active
 
 
 def block_by_guard(call: Call, task: Task, reason: str) -> None:

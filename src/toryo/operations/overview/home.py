@@ -13,8 +13,8 @@ from pydantic import AwareDatetime, Field
 from typing_extensions import TypedDict
 
 import toryo
+from toryo.domain import coordinators, usages
 from toryo.domain import needs as domain
-from toryo.domain import usages
 from toryo.domain.times import DAY, MINUTE, Millis, iso, iso_or_none, of_datetime
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
@@ -23,7 +23,6 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.calls.schemas import Disk, Need
 from toryo.operations.launches import explanations
-from toryo.operations.launches.placement import GONE_AFTER
 from toryo.operations.overview import needs, queue_status, team_status
 from toryo.operations.overview.queue_status import QueueTruth
 from toryo.operations.overview.state import Picture
@@ -245,7 +244,7 @@ def _plant(picture: Picture) -> dict[str, Any]:
                 "providers": each.providers or [],
                 "seen_at": iso(each.seen_at),
                 "running": each.running,
-                "away": picture.now - each.seen_at > GONE_AFTER,
+                "away": coordinators.gone(each.seen_at, picture.now),
                 "disk": rendering.disk(each.disk),
             }
             for each in picture.coordinators

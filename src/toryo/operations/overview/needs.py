@@ -25,6 +25,7 @@ from toryo.domain.tasks import Details, Status, Task
 from toryo.domain.times import DAY, Millis, iso
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.domain.worktrees import Worktree
+from toryo.failures import NATURES, Failure
 from toryo.operations.calls import failed_logins, fencing
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
@@ -42,22 +43,9 @@ FAILED_WITHIN: Millis = 30 * DAY
 """A failure that nobody has minded for so long stands in the lists of tasks only."""
 MOST_FAILED = 500
 
-_MENDED_BY_PEOPLE = {
-    "not_logged_in": "Its program is not logged in. Log in where its Coordinator runs, then resume it.",
-    "command_not_found": "Its program was not found. Install it where its Coordinator runs, then resume it.",
-    "model_not_available": "Its model is not available. Give it another one, or access to this one.",
-    "bad_config": "Its configuration has a mistake. Correct it, then resume the agent.",
-}
-"""Failures that time does not mend."""
-_CORRECTED = {"model_not_available": ["--model NAME"], "bad_config": ["--option NAME=VALUE"]}
-_RAN_AWAY = {
-    "runaway": "It called again and again without getting anywhere.",
-    "time_limit": "It ran longer than it may.",
-    "timed_out": "It ran longer than it may.",
-    "silent": "It was alive, but neither called nor printed.",
-    "turn_limit": "Its model answered more often than it may in one run.",
-    "output_flood": "It printed without end.",
-}
+_FIXED_BY_PEOPLE = {failure.value: nature for failure, nature in NATURES.items() if nature.people is not None}
+"""Failures that time does not help."""
+_GUARDED = {failure.value: nature for failure, nature in NATURES.items() if nature.guarded is not None}
 """Failures that a guard has made an end of; it is started again when its cooldown is over."""
 _NO_REASON = "No reason was given."
 _GUARDS = {
@@ -622,7 +610,7 @@ def _used_up(view: _View, project: Project, spent: Worded) -> Iterator[Need]:
 
 def _cannot_start(view: _View) -> Iterator[Need]:
     """Agents whose last start failed for what time does not mend."""
-    for agent, reason in _ended_for(view, _MENDED_BY_PEOPLE):
+    for agent, reason in _ended_for(view, _FIXED_BY_PEOPLE):
         title = say("{agent} cannot be started: {reason}", agent=agent.name, reason=reason)
         yield from view.about(agent, _failing, Kind.AGENT_CANNOT_START, title, reason)
 
@@ -657,7 +645,7 @@ def _runaways(view: _View) -> Iterator[Need]:
     """Agents that a guard has stopped, as long as they cool down because of it or have work, and have not been well
     since."""
     at_work = {agent_id for agent_id, _ in view.call.tx.tasks.at_work()}
-    for agent, reason in _ended_for(view, _RAN_AWAY, unless_rested=at_work):
+    for agent, reason in _ended_for(view, _GUARDED, unless_rested=at_work):
         title = say("{agent} was stopped: {reason}", agent=agent.name, reason=reason)
         yield from view.about(agent, _failing, Kind.RUNAWAY, title, reason)
 
@@ -681,8 +669,9 @@ def _failing(view: _View, agent: Agent, kind: Kind, title: Worded, reason: str) 
     launches = view.call.tx.launches.listed(10, agent_id=agent.id)
     seen = next((each for each in launches if (each.exit_error or "").startswith(reason)), None)
     said = end_in_words(view.call, seen) if seen is not None else ""
-    why = constant(_MENDED_BY_PEOPLE.get(reason) or _RAN_AWAY[reason])
-    correct = [Action("correct", f"toryo agent edit {agent.id} {each}") for each in _CORRECTED.get(reason, ())]
+    nature = NATURES[Failure(reason)]
+    why = constant(nature.people or nature.guarded or nature.words)
+    correct = [Action("correct", f"toryo agent edit {agent.id} {nature.correct}")] if nature.correct else []
     for person_id in view.responsible(agent.id, None):
         yield Need(
             person_id=person_id,

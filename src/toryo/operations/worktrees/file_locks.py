@@ -9,13 +9,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from toryo.domain import ids
+from toryo.domain import coordinators, ids
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Isolation
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.wording import say
-from toryo.domain.worktrees import AWAY_AFTER, CHANGES_FILES, Errand, Kind, Worktree
+from toryo.domain.worktrees import CHANGES_FILES, Errand, Kind, Worktree
 from toryo.operations.calls.call import WORK, Call
 
 KEPT_WITHIN: Millis = 30 * SECOND
@@ -127,7 +127,7 @@ def seen_at(call: Call, coordinator_id: str) -> Millis | None:
 
 def is_away(call: Call, coordinator_id: str) -> bool:
     at = seen_at(call, coordinator_id)
-    return at is None or call.now - at >= AWAY_AFTER
+    return at is None or coordinators.gone(at, call.now)
 
 
 def _worktree(call: Call, task_id: str) -> Worktree | None:

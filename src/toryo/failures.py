@@ -1,0 +1,147 @@
+"""Why an agent's process ended before its work was done, and what follows from each cause. Coordinators use it, too.
+
+An end travels as text, `class: what was seen`; `class_of` takes the class out of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Failure(StrEnum):
+    """A process did not do its work."""
+
+    COMMAND_NOT_FOUND = "command_not_found"
+    NOT_LOGGED_IN = "not_logged_in"
+    MODEL_NOT_AVAILABLE = "model_not_available"
+    QUOTA = "quota"
+    RATE_LIMITED = "rate_limited"
+    SERVICE_FAILED = "service_failed"
+    """The model's service failed, or did not answer."""
+    CRASHED = "crashed"
+    TIMED_OUT = "timed_out"
+    KILLED = "killed"
+    COULD_NOT_CONNECT = "could_not_connect"
+    BAD_CONFIG = "bad_config"
+    TURN_LIMIT = "turn_limit"
+    """The model answered more often than its configuration allows."""
+    OUTPUT_FLOOD = "output_flood"
+    """It printed more than its configuration allows."""
+    # what only the server can see
+    LEFT_WITHOUT_REPORTING = "left_without_reporting"
+    LEFT_WITHOUT_ANSWERING = "left_without_answering"
+    RUNAWAY = "runaway"
+    SILENT = "silent"
+    TIME_LIMIT = "time_limit"
+
+
+class Ended(StrEnum):
+    """Ends that somebody ordered: no failure of the agent; nothing cools down."""
+
+    STOPPED = "stopped"
+    COORDINATOR_STOPPED = "coordinator_stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Nature:
+    words: str
+    """What happened, to go on with after "because"."""
+    people: str | None = None
+    """Where time does not help: what people do about it."""
+    guarded: str | None = None
+    """Where a guard ended it: what it did, as a sentence."""
+    correct: str | None = None
+    """The option of `toryo agent edit` that corrects it."""
+    fallback: bool = False
+    """Whether another program is worth a try: it speaks against the program or its account, not against the agent."""
+    outside: bool = False
+    """Whether it is neither the agent's doing nor its task's: the attempt at a task is not counted."""
+    counted: bool = True
+    """Whether leaving so can count as leaving without a report."""
+
+
+NATURES: Mapping[Failure, Nature] = {
+    Failure.QUOTA: Nature("the quota of its account is used up", fallback=True, outside=True, counted=False),
+    Failure.RATE_LIMITED: Nature(
+        "its model's service said: too many requests", fallback=True, outside=True, counted=False
+    ),
+    Failure.SERVICE_FAILED: Nature(
+        "its model's service failed or did not answer", fallback=True, outside=True, counted=False
+    ),
+    Failure.NOT_LOGGED_IN: Nature(
+        "its program is not logged in on that machine",
+        people="Its program is not logged in. Log in where its Coordinator runs, then resume it.",
+        fallback=True,
+    ),
+    Failure.MODEL_NOT_AVAILABLE: Nature(
+        "its model is not available",
+        people="Its model is not available. Give it another one, or access to this one.",
+        correct="--model NAME",
+        fallback=True,
+    ),
+    Failure.COMMAND_NOT_FOUND: Nature(
+        "its program was not found",
+        people="Its program was not found. Install it where its Coordinator runs, then resume it.",
+        fallback=True,
+    ),
+    Failure.BAD_CONFIG: Nature(
+        "its program or its options are not set up rightly",
+        people="Its configuration has a mistake. Correct it, then resume the agent.",
+        correct="--option NAME=VALUE",
+    ),
+    Failure.COULD_NOT_CONNECT: Nature("its process did not sign in", outside=True),
+    Failure.TURN_LIMIT: Nature(
+        "its model answered more often than it may in one run",
+        guarded="Its model answered more often than it may in one run.",
+    ),
+    Failure.OUTPUT_FLOOD: Nature("its process printed without end", guarded="It printed without end."),
+    Failure.TIMED_OUT: Nature(
+        "its process ran longer than it may", guarded="It ran longer than it may.", counted=False
+    ),
+    Failure.TIME_LIMIT: Nature("its process ran longer than it may", guarded="It ran longer than it may."),
+    Failure.KILLED: Nature("its process was killed", counted=False),
+    Failure.CRASHED: Nature("its process failed"),
+    Failure.RUNAWAY: Nature(
+        "it called again and again without getting anywhere",
+        guarded="It called again and again without getting anywhere.",
+    ),
+    Failure.SILENT: Nature(
+        "its process was alive but neither called nor printed",
+        guarded="It was alive, but neither called nor printed.",
+    ),
+    Failure.LEFT_WITHOUT_REPORTING: Nature("it left without reporting"),
+    Failure.LEFT_WITHOUT_ANSWERING: Nature("it left while somebody was waiting for its answer"),
+}
+
+
+_NAMED = {each.value: each for each in Failure}
+_ORDERED = frozenset(each.value for each in Ended)
+
+
+def class_of(said: str | None) -> str:
+    """The class in what was told of an end; it may be one that a newer Coordinator knows."""
+    return (said or "").partition(":")[0].strip()
+
+
+def nature_of(said: str | None) -> Nature | None:
+    """What follows from an end; None for one that was ordered, or that is not known here."""
+    failure = _NAMED.get(class_of(said))
+    return NATURES[failure] if failure is not None else None
+
+
+def ordered(said: str | None) -> bool:
+    return class_of(said) in _ORDERED
+
+
+def from_outside(said: str | None) -> bool:
+    """Neither the agent's doing nor its task's: its failure, or its Coordinator's going."""
+    nature = nature_of(said)
+    return class_of(said) == Ended.COORDINATOR_STOPPED or (nature is not None and nature.outside)
+
+
+def may_count(said: str | None) -> bool:
+    """Whether leaving so can count as leaving without a report."""
+    nature = nature_of(said)
+    return not ordered(said) and (nature is None or nature.counted)
