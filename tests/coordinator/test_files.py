@@ -16,7 +16,7 @@ from toryo.coordinator.logs import Log
 from toryo.coordinator.sandbox import Walled
 from toryo.coordinator.stream import Reading
 
-SOURCE = Path(files.__file__).parents[1]
+SOURCE = Path(files.__file__).parent
 
 DIRECT = {
     "files.py": {"os.open"},
@@ -55,7 +55,7 @@ def opened_directly(path: Path) -> set[str]:
 
 
 def test_files_and_yaml_are_read_in_one_place() -> None:
-    sources = [each for folder in ("coordinator", "cli") for each in sorted((SOURCE / folder).rglob("*.py"))]
+    sources = [each for folder in ("agents", "coordinator", "cli") for each in sorted((SOURCE / folder).rglob("*.py"))]
     assert len(sources) > 50
     found = {str(each.relative_to(SOURCE)): opened_directly(each) for each in sources}
     unexpected = {name: use - DIRECT.get(name, set()) for name, use in found.items() if use - DIRECT.get(name, set())}

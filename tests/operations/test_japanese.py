@@ -63,7 +63,7 @@ def _calls() -> tuple[tuple[str, ast.Call], ...]:
     for path in sorted(SOURCE.rglob("*.py")):
         tree = ast.parse(path.read_text("utf-8"))
         here = path.relative_to(SOURCE).as_posix()
-        if not here.startswith(("cli/", "client/", "coordinator/")):
+        if not here.startswith(("agents/", "cli/", "client/", "coordinator/")):
             found += [(here, each) for each in ast.walk(tree) if isinstance(each, ast.Call)]
     return tuple(found)
 
@@ -84,7 +84,7 @@ def _for_people() -> dict[str, str]:
     """Every sentence that is written for people, and where."""
     found: dict[str, str] = {}
     for here, call in _calls():
-        if here in READ_BY_AGENTS | READ_BY_PROGRAMMERS or here.startswith(("cli/", "client/", "coordinator/")):
+        if here in READ_BY_AGENTS | READ_BY_PROGRAMMERS or here.startswith(("agents/", "cli/", "client/", "coordinator/")):
             continue
         asked = call.args[:1] if _name(call) in ("say", "constant") else call.args if _name(call) in _REFUSING else []
         for each in (text for argument in asked for text in _texts(argument)):
