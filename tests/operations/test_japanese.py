@@ -20,6 +20,7 @@ from toryo.operations.overview import needs, queue_status
 from toryo.workflow import launch
 
 SOURCE = Path(toryo.__file__).parent
+PROGRAMS = ("agents/", "cli/", "client/", "coordinator/")
 READ_BY_AGENTS = {
     "domain/chat.py",
     "domain/creating.py",
@@ -28,7 +29,10 @@ READ_BY_AGENTS = {
     "operations/chat/tools.py",
     "operations/queue/claims.py",
     "operations/messaging/conversations.py",
-    "operations/launches/coordination.py",
+    "operations/launches/claim_starts.py",
+    "operations/launches/check_results.py",
+    "operations/launches/exits.py",
+    "operations/launches/reported.py",
     "operations/chat/delegations.py",
     "operations/worktrees/jobs.py",
     "operations/sessions/guards.py",
@@ -63,7 +67,7 @@ def _calls() -> tuple[tuple[str, ast.Call], ...]:
     for path in sorted(SOURCE.rglob("*.py")):
         tree = ast.parse(path.read_text("utf-8"))
         here = path.relative_to(SOURCE).as_posix()
-        if not here.startswith(("agents/", "cli/", "client/", "coordinator/")):
+        if not here.startswith(PROGRAMS):
             found += [(here, each) for each in ast.walk(tree) if isinstance(each, ast.Call)]
     return tuple(found)
 
@@ -84,7 +88,7 @@ def _for_people() -> dict[str, str]:
     """Every sentence that is written for people, and where."""
     found: dict[str, str] = {}
     for here, call in _calls():
-        if here in READ_BY_AGENTS | READ_BY_PROGRAMMERS or here.startswith(("agents/", "cli/", "client/", "coordinator/")):
+        if here in READ_BY_AGENTS | READ_BY_PROGRAMMERS or here.startswith(PROGRAMS):
             continue
         asked = call.args[:1] if _name(call) in ("say", "constant") else call.args if _name(call) in _REFUSING else []
         for each in (text for argument in asked for text in _texts(argument)):

@@ -1,0 +1,71 @@
+"""Who might be started by a Coordinator that asks. An index over what waits, no rule: the launch decision decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from toryo.domain.events import SETUP
+from toryo.domain.launches import Purpose
+from toryo.domain.times import Millis
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.decision_cache import Standing
+from toryo.operations.launches.offers import ClaimStarts, may_start
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Talker:
+    """An agent whose chat has something to do, since when."""
+
+    since: Millis
+    agent_id: str
+    project_id: str
+    awaited: bool
+    """A partner waits for it: it needs no slot."""
+
+
+def chat_candidates(call: Call, asked: ClaimStarts) -> list[Talker]:
+    """Whose chat has something to do, may be started here, and does not run; longest waiting first."""
+    found = [Talker(*each) for each in call.tx.chat.wanted(call.now - call.context.talk.viewer_lease)]
+    if not found:
+        return []
+    live = call.tx.launches.have_one(Purpose.CHAT)
+    agents = call.tx.agents.startable({each.agent_id for each in found})
+    return [
+        each
+        for each in found
+        if (each.agent_id, each.project_id) not in live and may_start(agents.get(each.agent_id), asked)
+    ]
+
+
+def task_candidates(call: Call, asked: ClaimStarts) -> list[Standing]:
+    """Who has a task in progress, may be started here, does not run, and may have a new answer; oldest first."""
+    at_work = call.tx.tasks.at_work()
+    live = call.tx.launches.have_one(Purpose.TASK)
+    facts = call.tx.events.last_facts({SETUP, *(root for _, roots in at_work.values() for root in roots)})
+    agents = call.tx.agents.startable({agent_id for agent_id, _ in at_work})
+    found = []
+    for (agent_id, project_id), (since, roots) in at_work.items():
+        if (agent_id, project_id) in live or not may_start(agents.get(agent_id), asked):
+            continue
+        standing = Standing(since, agent_id, project_id, (facts.get(SETUP, 0), *sorted(facts.get(e, 0) for e in roots)))
+        if not call.context.holds.still(standing, call.now):
+            found.append(standing)
+    return sorted([*found, *_servants(call, asked, live)])
+
+
+def _servants(call: Call, asked: ClaimStarts, live: set[tuple[str, str]]) -> Iterator[Standing]:
+    """Agents that serve a queue in which a task is ready, and do not run."""
+    serving = call.tx.agents.serving()
+    ready: dict[tuple[str, str], Millis] = {}
+    for project_id, queue in {(project_id, queue) for project_id, queue, _ in serving}:
+        for task in call.tx.queues.ready(project_id, queue, call.now, 1):
+            ready[project_id, queue] = task.created_at
+    if not ready:
+        return
+    agents = call.tx.agents.startable({agent for _, _, agent in serving})
+    for project_id, queue, agent_id in serving:
+        since = ready.get((project_id, queue))
+        free = (agent_id, project_id) not in live
+        if since is not None and free and may_start(agents.get(agent_id), asked):
+            yield Standing(since, agent_id, project_id, ())

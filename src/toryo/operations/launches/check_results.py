@@ -1,0 +1,52 @@
+"""How acceptance checks that a Coordinator has run ended. They are handed out in `checks.py`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NotRequired
+
+from pydantic import Field
+
+from toryo.domain.errors import Code, Refusal
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Parameters, operation
+from toryo.operations.calls.fields import Printed
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.results import Result
+from toryo.operations.launches.offers import Id
+from toryo.operations.tasks import commands as task_commands
+
+
+class CheckFailure(Parameters):
+    check: Printed = Field(max_length=2_000, description="Which one: the file or the command.")
+    message: Printed = Field(max_length=10_000, description="What was found.")
+
+
+class CheckResult(Parameters):
+    check_id: Id = Field(description="From claim_starts.")
+    failures: list[CheckFailure] = Field(max_length=100, description="Those that failed; none: all passed.")
+
+
+class CheckTaken(Result):
+    task_status: NotRequired[str]
+
+
+@operation("report_check_result", grant=Grant.COORDINATOR, parameters=CheckResult, result=CheckTaken)
+def report_check_result(call: Call, reported: CheckResult) -> dict[str, Any]:
+    """How the acceptance checks of a success report ended."""
+    check = call.tx.launches.check(reported.check_id)
+    if check is None:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            f"There is no check {reported.check_id}.",
+            "Report checks that claim_starts handed out.",
+        )
+    call.enter(check.project_id)
+    task = call.tx.tasks.find(check.task_id)
+    assert task is not None
+    if check.finished_at is None:
+        failures = [each.model_dump() for each in reported.failures]
+        call.tx.launches.save_check(check, replace(check, finished_at=call.now, failures=failures))
+        if task.check_id == check.id:
+            task_commands.finish_checks(call, task, failures)
+    return {"success": True, "task_status": task.status.value}

@@ -1,0 +1,210 @@
+"""`claim_starts`: everything that a Coordinator has to start, stop, check or do now, in one answer.
+
+A Coordinator learns how to start an agent and nothing about tasks."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from toryo.domain import usages
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.launches import Launch, Purpose
+from toryo.domain.sessions import Session
+from toryo.domain.times import SECOND, Millis
+from toryo.operations.calls import server_id
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.catalogue import Later, operation
+from toryo.operations.calls.decision_cache import Standing
+from toryo.operations.calls.fencing import each_fenced
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.results import Result
+from toryo.operations.launches import decisions, termination
+from toryo.operations.launches.candidates import Talker, chat_candidates, task_candidates
+from toryo.operations.launches.checks import checks_for
+from toryo.operations.launches.offers import CLAIM, ClaimStarts, runs
+from toryo.operations.launches.reported import hindered
+from toryo.operations.launches.running import renew, stops_for
+from toryo.operations.worktrees import file_locks
+from toryo.operations.worktrees.handing_out import jobs_for
+from toryo.storage.keeping import Seen
+from toryo.workflow import programs
+from toryo.workflow.launch import Action
+
+
+class Claimed(Result):
+    start: list[dict[str, Any]]
+    stop: list[dict[str, Any]]
+    checks: list[dict[str, Any]]
+    errands: list[dict[str, Any]]
+    next_check_seconds: int
+
+
+@operation("claim_starts", grant=Grant.COORDINATOR, parameters=ClaimStarts, result=Claimed, waits=True)
+def claim_starts(call: Call, asked: ClaimStarts) -> dict[str, Any] | Later:
+    """Everything a Coordinator has to start or stop now; waits until there is something."""
+    _refuse_for_another_server(call, asked)
+    call.tx.keeping.see_coordinator(_seen(asked), call.now)
+    candidates, talkers = task_candidates(call, asked), chat_candidates(call, asked)
+    entered = _enter(call, asked, [*candidates, *talkers])
+    running = {each.id: each for each in call.tx.launches.find_all(asked.running)}
+    renew(call, asked, running.values())
+    stop = stops_for(call, asked, running)
+    if _end_what_ran_out(call, entered):  # what they held is free from here on
+        candidates, talkers = task_candidates(call, asked), chat_candidates(call, asked)
+    lost = [each for each in call.tx.launches.ordered_by(asked.coordinator_id) if each.id not in running]
+    start = _starts(call, asked, lost, [each for each in candidates if each.project_id in entered])
+    start += _chats(call, asked, lost, [each for each in talkers if each.project_id in entered])
+    checks, errands = checks_for(call, asked), jobs_for(call, asked.coordinator_id, asked.errands)
+    at = _next_look(call)
+    if not (start or stop or checks or errands) and call.may_wait:
+        return Later(frozenset({WORK, "checks"}), at)
+    seconds = 10 if at is None else max(1, min(10, (at - call.now) // SECOND + 1))
+    found = {"start": start, "stop": stop, "checks": checks, "errands": errands}
+    return {"success": True, **found, "next_check_seconds": seconds}
+
+
+def _refuse_for_another_server(call: Call, asked: ClaimStarts) -> None:
+    """A Coordinator that was left behind does not start the agents of the next server at its server's address."""
+    if asked.server_id is not None and asked.server_id != server_id.of(call.tx):
+        raise Refusal(
+            Code.CONFLICT,
+            "This is another server than the one that the Coordinator works with.",
+            "Stop the Coordinator (toryo down) and start it anew to work with this server.",
+        )
+
+
+def _seen(asked: ClaimStarts) -> Seen:
+    given = asked.directories or []
+    directories = {f"project:{each.project_id}": each.directory for each in given if each.project_id}
+    directories |= {f"agent:{each.agent_id}": each.directory for each in given if each.agent_id}
+    return Seen(
+        asked.coordinator_id,
+        len(asked.running),
+        asked.providers,
+        asked.labels,
+        asked.capabilities,
+        asked.agent_ids,
+        directories=directories,
+    )
+
+
+def _enter(call: Call, asked: ClaimStarts, candidates: Iterable[Standing | Talker]) -> frozenset[str]:
+    """Locks every project that this claim may write in: before its first write, and in one order.
+
+    Whoever works in a project locks it before its rows. A claim that renewed a session first would wait for a project
+    while its holder waits for that session; two claims with projects in different orders would wait for each other.
+    """
+    ordered = call.tx.launches.ordered_by(asked.coordinator_id)
+    concerned = (each.project_id for each in (*ordered, *_ran_out(call), *candidates))
+    projects = frozenset(concerned) | call.tx.launches.projects_of(asked.running)
+    for project_id in sorted(projects):
+        call.enter(project_id)
+    return projects
+
+
+def _starts(call: Call, asked: ClaimStarts, lost: list[Launch], candidates: list[Standing]) -> list[dict[str, Any]]:
+    """Orders whose answer was lost, then new ones, the longest waiting first, as far as slots go."""
+    given: list[dict[str, Any]] = []
+    if asked.free_slots <= 0:
+        return given
+    again = (each for each in lost if each.purpose is Purpose.TASK)
+    new = each_fenced(call, CLAIM, candidates, partial(_start, call, asked))
+    for start in itertools.chain(each_fenced(call, CLAIM, again, partial(_start_again, call, asked)), new):
+        given.extend(start)
+        if len(given) >= asked.free_slots:
+            break
+    return given
+
+
+def _start_again(call: Call, asked: ClaimStarts, launch: Launch) -> list[dict[str, Any]]:
+    """An order whose answer was lost, as far as it is still wanted; none or one."""
+    if not _still_wanted(call, launch, asked):
+        return []
+    return [decisions.shown(call, launch, decisions.handed_out_again(call, launch, asked.coordinator_id))]
+
+
+def _start(call: Call, asked: ClaimStarts, each: Standing) -> list[dict[str, Any]]:
+    """None or one."""
+    snapshot, decision = decisions.decide(call, each.agent_id, each.project_id, Purpose.TASK)
+    call.context.holds.remember(each, decision, call.now)
+    if decision.action is not Action.START or not runs(programs.chosen(snapshot, Purpose.TASK), asked):
+        return []
+    if file_locks.hindrance(call, decision.task_id, asked.coordinator_id) is not None:
+        return []
+    made = decisions.order(call, snapshot, decision, Purpose.TASK, asked.coordinator_id)
+    return [decisions.shown(call, *made)] if made is not None else []
+
+
+def _still_wanted(call: Call, launch: Launch, asked: ClaimStarts) -> bool:
+    """Nothing but the order itself holds its agent: no pause, no lost membership, no quota used up since.
+
+    And who asks can still perform it: it may have been started anew with another file.
+    """
+    listed = asked.agent_ids is None or launch.agent_id in asked.agent_ids
+    if not listed or (asked.providers is not None and launch.provider not in asked.providers):
+        return False
+    snapshot, decision = decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
+    pending = "start_pending" if launch.purpose is Purpose.TASK else "already_running"
+    return decision.reason == pending and not hindered(snapshot, launch)
+
+
+def _chats(call: Call, asked: ClaimStarts, lost: list[Launch], talkers: list[Talker]) -> list[dict[str, Any]]:
+    """Chat processes have slots of their own; one that another's turn depends on takes none."""
+    free = asked.free_chat_slots
+    given: list[dict[str, Any]] = []
+    for launch in lost:
+        if launch.purpose is Purpose.CHAT and (free > 0 or not launch.takes_slot):
+            for start in each_fenced(call, CLAIM, [launch], partial(_start_again, call, asked)):
+                given.extend(start)
+                free -= launch.takes_slot and bool(start)
+    for each in talkers:
+        if free > 0 or each.awaited:
+            for start in each_fenced(call, CLAIM, [each], partial(_chat, call, asked, free > 0)):
+                given.extend(start)
+                free -= sum(one["takes_slot"] for one in start)
+    return given
+
+
+def _chat(call: Call, asked: ClaimStarts, room: bool, each: Talker) -> list[dict[str, Any]]:
+    """None or one."""
+    snapshot, decision = decisions.decide(call, each.agent_id, each.project_id, Purpose.CHAT)
+    if decision.action is not Action.START or not (room or snapshot.talk.answers_somebody):
+        return []
+    if not runs(programs.chosen(snapshot, Purpose.CHAT), asked):
+        return []
+    made = decisions.order(call, snapshot, decision, Purpose.CHAT, asked.coordinator_id)
+    return [decisions.shown(call, *made)] if made is not None else []
+
+
+def _ran_out(call: Call) -> list[Launch | Session]:
+    """Launches past their deadline and leases that are over: somebody waits for what they hold."""
+    return [*call.tx.sessions.expired(call.now), *call.tx.launches.overdue(call.now)]
+
+
+def _end_what_ran_out(call: Call, entered: frozenset[str]) -> bool:
+    """Whether there was anything."""
+    found = (each for each in _ran_out(call) if each.project_id in entered)
+    return bool(list(each_fenced(call, CLAIM, found, partial(_lapse, call))))
+
+
+def _lapse(call: Call, each: Launch | Session) -> bool:
+    return termination.lapse(call, None, each) if isinstance(each, Session) else termination.lapse(call, each, None)
+
+
+def _next_look(call: Call) -> Millis | None:
+    """When something ends by itself: a cooldown, a deadline, a lease, a grace time."""
+    limits = call.context.limits
+    ends = [call.tx.agents.next_cooldown_end(call.now), call.tx.launches.next_deadline(call.now)]
+    for session in call.tx.sessions.live():
+        ends += [session.expires_at, session.heard_at + session.patience, session.created_at + limits.run_time]
+        task = call.tx.tasks.find(session.task_id) if session.task_id else None
+        if task is not None and (not task.in_progress or task.assignee_id != session.agent_id):
+            ends.append(task.moved_at + limits.stop_grace)
+    ends += [each + limits.pause_grace for each in call.tx.projects.paused()]
+    if any(each.settings.budget_per_day is not None for each in call.tx.projects.all()):
+        ends.append(usages.end_of_day(call.now))
+    future = [each for each in ends if each is not None and each > call.now]
+    return min(future, default=None)

@@ -1,0 +1,163 @@
+"""A process has ended: its launch and session end, what it used is counted, and a failure cools its agent down."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NotRequired
+
+import orjson
+from pydantic import Field
+
+from toryo import failures, first_words
+from toryo.domain.launches import LIVE, Launch, Purpose, State
+from toryo.domain.sessions import End
+from toryo.domain.times import Millis, iso
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.catalogue import FewNames, Parameters, operation
+from toryo.operations.calls.fields import Printed
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.results import Result
+from toryo.operations.launches import decisions, termination
+from toryo.operations.launches.offers import Id
+from toryo.operations.launches.reported import count_usage, hindered, launch_of
+from toryo.workflow.launch import withdrawn
+
+
+class ProgramSession(Parameters):
+    id: Printed = Field(min_length=1, max_length=500, description="By which the program resumes it.")
+    totals: FewNames[dict[str, float]] = Field(default_factory=dict, description="What it had used in all by then.")
+
+
+class ProcessExit(Parameters):
+    launch_id: Id = Field(description="The launch whose process has ended.")
+    exit_code: int | None = Field(None, description="Its exit code, if it had one.")
+    signal: int | None = Field(None, description="The signal that ended it.")
+    error: Printed | None = Field(None, max_length=10_000, description="The failure class, and what was seen.")
+    usage: dict[str, Any] | None = Field(None, description="Tokens and cost, as far as known.")
+    quota_reset_seconds: int | None = Field(None, ge=0, le=604_800, description="From a quota message.")
+    log_tail: Printed | None = Field(None, max_length=100_000, description="The end of its output.")
+    program_session: ProgramSession | None = Field(None, description="The program's own session that it leaves behind.")
+    resumable: bool = Field(
+        False, description="Whether it can be resumed at once with a reminder, should it have left without a report."
+    )
+
+
+class ExitTaken(Result):
+    released: list[str]
+    cooling_down_until: NotRequired[str | None]
+    reminder: NotRequired[str]
+
+
+@operation("report_process_exit", grant=Grant.COORDINATOR, parameters=ProcessExit, result=ExitTaken)
+def report_process_exit(call: Call, exit_: ProcessExit) -> dict[str, Any]:
+    """A process has ended. Ends its launch and that launch's session, and nothing else, however late it comes."""
+    launch = launch_of(call, exit_.launch_id)
+    call.enter(launch.project_id)
+    launch = launch_of(call, exit_.launch_id)
+    if launch.exit_reported_at is not None:
+        return {"success": True, "released": [], "cooling_down_until": None}
+    count_usage(call, launch, exit_.usage)
+    if _left_too_early(call, launch, exit_):
+        return _remind(call, launch)
+    recorded = replace(
+        launch,
+        program_session=_program_session(exit_.program_session),
+        exit_code=exit_.exit_code,
+        exit_signal=exit_.signal,
+        exit_error=exit_.error,
+        exit_reported_at=call.now,
+    )
+    call.tx.launches.save(launch, recorded)
+    call.tx.launches.record_exit(launch.id, exit_.log_tail)
+    call.event(
+        "launch.process_ended",
+        project_id=launch.project_id,
+        agent_id=launch.agent_id,
+        launch_id=launch.id,
+        data={"exit_code": exit_.exit_code, "signal": exit_.signal, "error": exit_.error},
+    )
+    released: list[str] = []
+    until: Millis | None = None
+    if not launch.refused_at_sign_in:  # the process that ended is not the one that works
+        released = _release(call, recorded, exit_)
+        until = _cooldown(call, launch, exit_)
+    call.tx.hint(WORK, f"launch:{launch.id}")
+    return {"success": True, "released": released, "cooling_down_until": iso(until) if until else None}
+
+
+def _left_too_early(call: Call, launch: Launch, exit_: ProcessExit) -> bool:
+    """A program that ended well, in the middle of its task, and can be resumed: it is reminded, once per launch."""
+    if not exit_.resumable or _failed(exit_) or launch.state is not State.SIGNED_IN or launch.nudged_at is not None:
+        return False
+    session = call.tx.sessions.of_launch(launch.id)
+    if launch.purpose is not Purpose.TASK or launch.told_to_leave or session is None or session.over:
+        return False
+    snapshot, decision = decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose, changes=False)
+    if session.runaway is not None or withdrawn(snapshot, session) is not None:
+        return False
+    return decision.reason == "already_running" and not hindered(snapshot, launch)
+
+
+def _remind(call: Call, launch: Launch) -> dict[str, Any]:
+    """Its launch and session go on; only the process is a new one."""
+    call.tx.launches.save(launch, replace(launch, nudged_at=call.now))
+    call.event(
+        "launch.reminded",
+        project_id=launch.project_id,
+        agent_id=launch.agent_id,
+        launch_id=launch.id,
+        data={"task_id": launch.task_id},
+    )
+    project = call.tx.projects.find(launch.project_id)
+    language = project.settings.language.value if project is not None else "en"
+    return {"success": True, "released": [], "reminder": first_words.reminder(launch.agent_id, language)}
+
+
+def _program_session(left: ProgramSession | None) -> str | None:
+    return None if left is None else orjson.dumps(left.model_dump()).decode()
+
+
+def _release(call: Call, launch: Launch, exit_: ProcessExit) -> list[str]:
+    """The launch's session, if it lives; a launch that nobody signed in for ends too."""
+    session = call.tx.sessions.of_launch(launch.id)
+    if session is not None and not session.over:
+        counts = not _failed(exit_) and failures.may_count(exit_.error) and not launch.told_to_leave
+        termination.end_session(call, session, End.PROCESS_EXITED, counts=counts and session.runaway is None)
+        return [session.id]
+    if launch.state in LIVE:
+        termination.end_launch(call, launch, State.EXITED, failures.class_of(exit_.error) or "process_exited")
+        return [launch.id]
+    return []
+
+
+def _failed(exit_: ProcessExit) -> bool:
+    return bool(exit_.exit_code) or exit_.signal is not None or bool(exit_.error)
+
+
+def _cooldown(call: Call, launch: Launch, exit_: ProcessExit) -> Millis | None:
+    """A failure cools the agent down; an end that was ordered, or that the agent was told to make, does not."""
+    ordered = failures.ordered(exit_.error) or (launch.told_to_leave and exit_.quota_reset_seconds is None)
+    never_signed_in = launch.signed_in_at is None
+    if ordered or not (_failed(exit_) or never_signed_in or exit_.quota_reset_seconds is not None):
+        return None
+    reason = failures.class_of(exit_.error) or ("could_not_connect" if never_signed_in else "crashed")
+    if exit_.quota_reset_seconds is not None and reason not in ("rate_limited", "quota"):
+        reason = "quota"
+    explained = None
+    if launch.state is State.EXPIRED:  # its agent cools down for it already
+        explained = termination.explain_missing(call, launch, reason, exit_.quota_reset_seconds)
+    account = _account(call, launch)
+    if reason == "quota" and account is not None:
+        return termination.cool_account(call, account, reason, exit_.quota_reset_seconds, launch.agent_id)
+    if launch.state is State.EXPIRED:
+        return explained
+    program = termination.program_of(launch)
+    return termination.cool(call, launch.agent_id, launch.purpose, reason, exit_.quota_reset_seconds, program)
+
+
+def _account(call: Call, launch: Launch) -> str | None:
+    """Whose quota the launch used: of the program that ran, which may have been the one that stands in."""
+    agent, ran = call.tx.agents.find(launch.agent_id), termination.program_of(launch)
+    programs_of = agent.programs if agent is not None else ()
+    alike = sorted((each for each in programs_of if each.provider == launch.provider), key=lambda one: one.name != ran)
+    return alike[0].account if alike else None

@@ -1,0 +1,57 @@
+"""What processes print, as it appears."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from pydantic import Field
+
+from toryo.domain.launches import Launch
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Parameters, operation
+from toryo.operations.calls.fields import Printed
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.results import Result
+from toryo.operations.launches.offers import Id
+from toryo.operations.launches.reported import count_usage, launch_of
+
+LOG_CAP = 2_000_000
+"""Characters of output kept per launch."""
+
+
+def _heard(call: Call, launch: Launch) -> None:
+    """Output is a sign of life."""
+    session = call.tx.sessions.of_launch(launch.id)
+    if session is not None and not session.over:
+        call.tx.sessions.save(session, replace(session, heard_at=call.now))
+
+
+class AppendLog(Parameters):
+    launch_id: Id = Field(description="Whose output it is.")
+    offset: int = Field(ge=0, description="How many characters were sent before.")
+    text: Printed = Field(max_length=500_000, description="What the process printed.")
+    usage: dict[str, Any] | None = Field(None, description="Tokens and cost so far, as far as known.")
+
+
+class LogTaken(Result):
+    next_offset: int
+
+
+@operation("append_log", grant=Grant.COORDINATOR, parameters=AppendLog, result=LogTaken)
+def append_log(call: Call, more: AppendLog) -> dict[str, Any]:
+    """Output of a process as it appears; what was sent before is not stored twice."""
+    launch = launch_of(call, more.launch_id)
+    if more.usage is not None:
+        call.enter(launch.project_id)  # an exit that is reported at the same moment has the last word
+        if launch_of(call, launch.id).exit_reported_at is None:
+            count_usage(call, launch, more.usage)
+    end = call.tx.launches.log_end(launch.id)
+    new = more.text[end - more.offset :] if more.offset <= end else ""
+    if new and end < LOG_CAP:
+        new = new[: LOG_CAP - end]
+        call.tx.launches.append_log(launch.id, end, new)
+        call.tx.hint(f"log:{launch.id}")
+        _heard(call, launch)
+        end += len(new)
+    return {"success": True, "next_offset": end if end < LOG_CAP else max(end, more.offset + len(more.text))}

@@ -1,0 +1,85 @@
+"""What a Coordinator offers when it asks for work: slots, providers, labels; and which agents it may start."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from toryo.domain.agents import Agent, Program
+from toryo.operations.calls.catalogue import Parameters
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+
+
+Labels = list[str]
+
+
+OFFERED: Any = Field(
+    default_factory=list,
+    max_length=100,
+    description="What it offers; agents that ask for more go elsewhere.",
+)
+
+
+CLAIM = "claim_starts"
+
+
+def fits_here(agent: Agent | None, labels: list[str]) -> bool:
+    """Whether all that the agent asks for is offered."""
+    return agent is None or agent.labels <= set(labels)
+
+
+class Directory(Parameters):
+    agent_id: Id | None = Field(None, description="Of this agent.")
+    project_id: Id | None = Field(None, description="Or of this project.")
+    directory: str = Field(min_length=1, max_length=4_000, description="Its path there.")
+
+
+class ClaimStarts(Parameters):
+    coordinator_id: Id = Field(description="A name of the Coordinator that stays the same over restarts.")
+    free_slots: int = Field(ge=0, le=10_000, description="How many more task processes it can run.")
+    free_chat_slots: int = Field(0, ge=0, le=10_000, description="How many more chat processes it can run.")
+    running: list[Id] = Field(
+        default_factory=list,
+        max_length=20_000,
+        fail_fast=True,
+        description="Launch ids of its processes, those being started too.",
+    )
+    checking: list[Id] | None = Field(
+        None,
+        max_length=20_000,
+        fail_fast=True,
+        description="Ids of the checks it runs now: others that it got are handed out again.",
+    )
+    errands: list[Id] | None = Field(
+        None,
+        max_length=20_000,
+        fail_fast=True,
+        description="Ids of the errands it runs now: others that it got are handed out again.",
+    )
+    agent_ids: list[Id] | None = Field(None, max_length=20_000, fail_fast=True, description="Only these agents.")
+    providers: list[str] | None = Field(None, max_length=100, description="Only agents of these providers.")
+    labels: Labels = OFFERED
+    capabilities: list[str] | None = Field(
+        None, max_length=100, description="Only agents with one of these capabilities."
+    )
+    directories: list[Directory] | None = Field(
+        None, max_length=20_000, fail_fast=True, description="Where agents work on its machine, if elsewhere."
+    )
+    server_id: str | None = Field(
+        None, max_length=64, description="The server that it works with (health_check): any other one refuses."
+    )
+    timeout_seconds: int = Field(0, ge=0, le=45, description="How long to wait until there is something to do.")
+
+
+def may_start(agent: Agent | None, asked: ClaimStarts) -> bool:
+    """Whether it is an active agent with a provider, among those that this Coordinator can start."""
+    if agent is None or (asked.agent_ids is not None and agent.id not in asked.agent_ids):
+        return False
+    fits = asked.capabilities is None or not set(asked.capabilities).isdisjoint(agent.capabilities)
+    return fits and fits_here(agent, asked.labels) and any(runs(each, asked) for each in agent.programs)
+
+
+def runs(program: Program | None, asked: ClaimStarts) -> bool:
+    return program is not None and (asked.providers is None or program.provider in asked.providers)

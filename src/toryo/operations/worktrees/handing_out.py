@@ -1,0 +1,51 @@
+"""Jobs about worktrees that people have asked for, handed to the Coordinator that has the files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from toryo.domain.worktrees import Errand
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.fencing import each_fenced
+
+
+def jobs_for(call: Call, coordinator_id: str, running: Collection[str] | None) -> list[dict[str, Any]]:
+    """What people ask of this Coordinator, once; again where the answer was lost or it has forgotten about it."""
+    given: list[dict[str, Any]] = []
+    for errand in call.tx.worktrees.errands_for(coordinator_id):
+        forgotten = running is not None and errand.id not in running
+        if errand.lost(call.now) or forgotten:
+            given.extend(each_fenced(call, "claim_starts", [errand], partial(_hand_out_errand, call)))
+    return given
+
+
+def _hand_out_errand(call: Call, errand: Errand) -> dict[str, Any]:
+    call.tx.worktrees.save_errand(errand, replace(errand, taken_at=call.now))
+    return _shown_errand(call, errand)
+
+
+def _shown_errand(call: Call, errand: Errand) -> dict[str, Any]:
+    worktree, project = call.tx.worktrees.find(errand.task_id), call.tx.projects.find(errand.project_id)
+    assert worktree is not None and project is not None
+    return {
+        "errand_id": errand.id,
+        "kind": errand.kind.value,
+        "task_id": errand.task_id,
+        "project_id": errand.project_id,
+        "path": worktree.path,
+        "branch": worktree.branch,
+        "working_directory": project.working_directory,
+        "asked_by": errand.asked_by,
+        **_signature(call, errand.asked_by),
+        "options": errand.options or {},
+    }
+
+
+def _signature(call: Call, person_id: str) -> dict[str, str]:
+    """The name that a merge bears, and the address, where an owner has entered one."""
+    person, account = call.tx.agents.find(person_id), call.tx.people.account(person_id)
+    name = person.name if person is not None else ""
+    return {"name": name, "email": (account.email if account is not None else None) or ""}
