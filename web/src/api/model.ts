@@ -16,6 +16,13 @@ export const STATUSES: readonly TaskStatus[] = [
   "cancelled",
 ];
 
+/** No work is left in these; what has failed can be tried again. */
+export const CLOSED: readonly TaskStatus[] = ["completed", "failed", "cancelled"];
+/** Nothing can follow these. */
+export const FINAL: readonly TaskStatus[] = ["completed", "cancelled"];
+export const isClosed = (task: { status: TaskStatus }) => CLOSED.includes(task.status);
+export const isFinal = (task: { status: TaskStatus }) => FINAL.includes(task.status);
+
 /** A card: GET /projects/{id}/board. */
 export type BoardTask = Schemas["BoardTask"];
 

@@ -6,7 +6,7 @@ import type { TFunction } from "i18next";
 import { Activity, ListTree, Link2, RotateCcw, ShieldQuestion } from "lucide-react";
 import { memo, useEffect, useLayoutEffect, useRef, type KeyboardEvent, type ReactNode, type RefObject } from "react";
 
-import type { BoardTask } from "@/api/model";
+import { isFinal, type BoardTask } from "@/api/model";
 import { Avatar, Badge, PriorityIcon } from "@/ui";
 import { HOW_TO_CARRY, type Press } from "@/views/board/hand";
 
@@ -66,7 +66,7 @@ interface FaceProps {
 }
 
 export function Face({ card, who, t, carried = false }: FaceProps) {
-  const closed = card.status === "completed" || card.status === "cancelled";
+  const closed = isFinal(card);
   return (
     <article
       className={`space-y-2 rounded-lg border bg-panel p-2.5 transition-shadow ${card.running ? "border-blue/50" : "border-line"} ${carried ? "rotate-1 shadow-[var(--shadow)]" : "hover:border-line-strong hover:shadow-sm"}`}

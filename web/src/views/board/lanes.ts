@@ -1,5 +1,5 @@
 // How cards are laid out: lanes from top to bottom, in each a column for every status. Pure, and tested as such.
-import { STATUSES, type BoardTask, type TaskStatus } from "@/api/model";
+import { CLOSED, STATUSES, type BoardTask, type TaskStatus } from "@/api/model";
 
 export type By = "none" | "agent" | "parent";
 export const BYS: readonly By[] = ["none", "agent", "parent"];
@@ -12,7 +12,6 @@ export interface Lane {
 }
 
 const RANK = { critical: 0, high: 1, medium: 2, low: 3 } as const;
-const CLOSED: readonly TaskStatus[] = ["completed", "failed", "cancelled"];
 
 /** Lanes in the order in which their ids are named by `order`; those without one come last. */
 export function lanes(tasks: readonly BoardTask[], by: By, order: readonly string[] = []): Lane[] {

@@ -8,14 +8,7 @@ import { me } from "@/api/queries";
 import { Bar, Empty, Loading } from "@/ui";
 import { ConversationPane } from "@/views/chat/conversation";
 import { ThreadPane } from "@/views/chat/pane";
-import { Threads } from "@/views/chat/threads";
-
-/** What is open: a thread with an agent (perhaps of somebody else), or a conversation of agents. */
-export interface Chosen {
-  agent?: string | undefined;
-  by?: string | undefined;
-  tab?: string | undefined;
-}
+import { Threads, type Chosen } from "@/views/chat/threads";
 
 export function Chat() {
   const { projectId = "" } = useParams({ strict: false });

@@ -8,8 +8,14 @@ import type { Agent, ChatThread, Conversation } from "@/api/model";
 import { agents, chats, conversations, members } from "@/api/queries";
 import { useWrites } from "@/app/may";
 import { Ago, Avatar, Badge, Button, Dialog, Empty, Failed, Loading } from "@/ui";
-import type { Chosen } from "@/views/chat/chat";
 import { StateDot } from "@/views/chat/status";
+
+/** What is open: a thread with an agent (perhaps of somebody else), or a conversation of agents. */
+export interface Chosen {
+  agent?: string | undefined;
+  by?: string | undefined;
+  tab?: string | undefined;
+}
 
 interface ThreadsProps {
   projectId: string;

@@ -1,6 +1,6 @@
 // The tasks as a graph, from what comes first to what waits for it: edges, the critical path, who is held up, and what
 // the layout is asked. Pure; the picture is drawn elsewhere.
-import type { BoardTask, TaskStatus } from "@/api/model";
+import { isClosed, isFinal, type BoardTask } from "@/api/model";
 
 export interface Link {
   id: string;
@@ -17,14 +17,12 @@ export interface Place {
 }
 
 export const NODE = { width: 224, height: 76 };
-const CLOSED: readonly TaskStatus[] = ["completed", "failed", "cancelled"];
 
-export const isOpen = (task: BoardTask) => !CLOSED.includes(task.status);
-export const isDone = (task: BoardTask) => task.status === "completed" || task.status === "cancelled";
+export const isOpen = (task: BoardTask) => !isClosed(task);
 
 /** One tree or everything, with or without what is finished. */
 export function chosen(tasks: readonly BoardTask[], root: string | undefined, openOnly: boolean): BoardTask[] {
-  return tasks.filter((each) => (root === undefined || each.root_task_id === root) && (!openOnly || !isDone(each)));
+  return tasks.filter((each) => (root === undefined || each.root_task_id === root) && (!openOnly || !isFinal(each)));
 }
 
 /** A task waits for its dependencies and for its subtasks: both are drawn towards who waits. */

@@ -3,10 +3,10 @@ import { Handle, Position, type Node, type NodeProps } from "@xyflow/react";
 import { Hourglass, Route } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import type { BoardTask } from "@/api/model";
+import { isFinal, type BoardTask } from "@/api/model";
 import { Avatar, PriorityIcon, StatusIcon } from "@/ui";
 
-import { NODE, isDone } from "./flow";
+import { NODE } from "./flow";
 
 export type TaskNode = Node<
   {
@@ -33,7 +33,7 @@ export function TaskBox({ data, selected, isConnectable }: NodeProps<TaskNode>) 
   return (
     <div
       style={NODE}
-      className={`flex flex-col justify-between rounded-lg border px-3 py-2 text-left transition-shadow ${frame} ${isDone(task) && !circle ? "border-dashed bg-sunken text-faint" : ""} ${critical ? "ring-2 ring-accent/60" : ""} ${selected ? "shadow-[var(--shadow)] outline-2 outline-offset-2 outline-accent" : ""}`}
+      className={`flex flex-col justify-between rounded-lg border px-3 py-2 text-left transition-shadow ${frame} ${isFinal(task) && !circle ? "border-dashed bg-sunken text-faint" : ""} ${critical ? "ring-2 ring-accent/60" : ""} ${selected ? "shadow-[var(--shadow)] outline-2 outline-offset-2 outline-accent" : ""}`}
     >
       <Handle
         type="target"

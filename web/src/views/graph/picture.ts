@@ -1,9 +1,9 @@
 // From tasks, links and places to what the canvas draws.
 import { MarkerType, type Edge } from "@xyflow/react";
 
-import type { Agent, BoardTask } from "@/api/model";
+import { isFinal, type Agent, type BoardTask } from "@/api/model";
 
-import { NODE, criticalPath, heldUp, isDone, type Link } from "./flow";
+import { NODE, criticalPath, heldUp, type Link } from "./flow";
 import type { Layout } from "./layout";
 import type { TaskNode } from "./node";
 
@@ -49,7 +49,7 @@ function edge(link: Link, asked: Asked, byId: ReadonlyMap<string, BoardTask>, pa
   const critical = place >= 0 && path[place + 1] === link.to;
   const from = byId.get(link.from);
   const stuck = from?.status === "blocked" || from?.status === "failed";
-  const quiet = from !== undefined && isDone(from);
+  const quiet = from !== undefined && isFinal(from);
   const selected = link.id === asked.selectedLink;
   const colour =
     selected || critical ? "var(--accent)" : stuck ? "var(--amber)" : quiet ? "var(--line-strong)" : "var(--ink-faint)";

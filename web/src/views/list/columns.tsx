@@ -9,7 +9,7 @@ import {
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 
-import { STATUSES, type Agent, type BoardTask } from "@/api/model";
+import { isFinal, STATUSES, type Agent, type BoardTask } from "@/api/model";
 import { useWords } from "@/i18n/use-words";
 import { Ago, Avatar, PriorityIcon, StatusIcon } from "@/ui";
 
@@ -125,7 +125,7 @@ function Status({ task, narrow }: { task: BoardTask; narrow: boolean }) {
 }
 
 function Title({ task, narrow }: { task: BoardTask; narrow: boolean }) {
-  const over = task.status === "completed" || task.status === "cancelled";
+  const over = isFinal(task);
   return (
     <span className="flex min-w-0 items-center gap-2">
       {task.parent_task_id !== null && (

@@ -5,12 +5,11 @@ import { useState, type FormEvent } from "react";
 import { useTranslation } from "react-i18next";
 
 import { fileTask, mayMove, moveTask, steerTask } from "@/api/actions";
-import type { Task } from "@/api/model";
+import { isFinal, type Task } from "@/api/model";
 import { board } from "@/api/queries";
 import { Button, Dialog, Failed, TextArea, useToast } from "@/ui";
 import { MOST_LETTERS, asMessage, type Comment, type Comments } from "@/views/review/comments";
 
-const FINAL: readonly Task["status"][] = ["completed", "cancelled"];
 
 export function Asking({ task, comments, onClose }: { task: Task; comments: Comments; onClose: () => void }) {
   const { t } = useTranslation("review");
@@ -20,7 +19,7 @@ export function Asking({ task, comments, onClose }: { task: Task; comments: Comm
   const [busy, setBusy] = useState(false);
   const [failed, setFailed] = useState<unknown>(null);
   const [key] = useState(() => crypto.randomUUID());
-  const closed = FINAL.includes(task.status);
+  const closed = isFinal(task);
   const text = asMessage(general, comments.all, (each) => placed(each, t));
   const over = text.length - MOST_LETTERS;
 

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Check, Copy, Ellipsis, MessageSquareText, Plus, ShieldQuestion } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import type { Task } from "@/api/model";
+import { isFinal, type Task } from "@/api/model";
 import { agents } from "@/api/queries";
 import { useKeys } from "@/app/keys";
 import { useWrites } from "@/app/may";
@@ -47,7 +47,7 @@ export function Head({ task }: { task: Task }) {
 function Acts({ task, acting, pending }: { task: Task; acting: Acting; pending: boolean }) {
   const { t } = useTranslation("task");
   const main = mainMove(task, acting.moves);
-  const closed = task.status === "completed" || task.status === "cancelled";
+  const closed = isFinal(task);
   useKeys([
     { key: "a", words: t("act.approve"), inside: true, run: () => pending && acting.judges && acting.approve() },
     {

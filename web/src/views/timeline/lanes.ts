@@ -1,5 +1,5 @@
 // What each agent's lane holds: its launches and the tasks that it has worked on, as spans of time. Pure.
-import type { Agent, BoardTask, Launch, UsageRow } from "@/api/model";
+import { isClosed, type Agent, type BoardTask, type Launch, type UsageRow } from "@/api/model";
 
 import { packed, type Span } from "./scale";
 
@@ -61,7 +61,7 @@ function launchBar(launch: Launch, tokens: number | null): LaunchBar {
 /** From when it was started until it was over; what was never started takes no time. */
 function taskBar(task: BoardTask): TaskBar[] {
   if (task.started_at === null) return [];
-  const closed = ["completed", "failed", "cancelled"].includes(task.status);
+  const closed = isClosed(task);
   const end = task.completed_at ?? (closed || task.status !== "in_progress" ? task.updated_at : null);
   return [
     {
