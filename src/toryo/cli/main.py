@@ -127,7 +127,7 @@ def _explain_usage(mistake: typer.TyperException) -> int:
     if type(mistake).__name__ == "NoArgsIsHelpError":
         _err(message)
     else:
-        _say(f"{message} See `{path} --help`.")
+        _say(f"{' '.join(message.split())} See `{path} --help`.")
     return failures.MISUSED
 
 

@@ -119,6 +119,8 @@ def list_tasks(
     for each in names:
         only = {"status": status, "assignee_id": assignee, "parent_task_id": parent}
         found += here.get(f"/projects/{each}/tasks", **only)["tasks"]
+    if not found and assignee is not None:
+        here.get(f"/agents/{assignee}")  # one that is not there is refused, with those that may be meant
     shown = found if all_ or status else _of_today(found)
     here.answer({"success": True, "tasks": found}, lambda: _print_list(shown, len(found), several=len(names) > 1))
 
@@ -157,10 +159,12 @@ def watch_task(here: Here, task: Id) -> None:
 def move_task(
     here: Here,
     task: Id,
-    status: Annotated[Status, typer.Argument(metavar="STATUS", help=STATUSES)],
+    status: Annotated[Status | None, typer.Argument(metavar="STATUS", help=STATUSES)] = None,
     reason: Reason = None,
 ) -> None:
-    """Move a task to another status. A refusal says which moves there are."""
+    """Move a task to another status. Without a STATUS it says which moves there are."""
+    if status is None:
+        raise _without_status(here.get(f"/tasks/{task}")["task"])
     _move(here, task, status, reason)
 
 
@@ -266,6 +270,21 @@ def steer_task(
     """Tell the agent that works on a task something. If none does now, the next one is told."""
     answer = here.send("POST", f"/tasks/{task}/steer", {"text": text})
     here.answer(answer, lambda: output.done(f"told {answer['delivered_to']}"))
+
+
+def _without_status(task: dict[str, Any]) -> Misuse:
+    from toryo.domain.tasks import MOVES
+    from toryo.domain.tasks import Status as Stage
+
+    possible = [each.value for each in MOVES[Stage(task["status"])]]
+    if not possible:
+        return Misuse(
+            f"{task['task_id']} is {task['status']}, which is final.", "File a new task: toryo task add TITLE"
+        )
+    return Misuse(
+        f"Say where to: {task['task_id']} is {task['status']}, and can go to {', '.join(possible)}.",
+        f"For example: toryo task move {task['task_id']} {possible[0]}",
+    )
 
 
 def _move(here: Here, task: str, status: str, reason: str | None) -> None:

@@ -452,7 +452,7 @@ def assign(call: Call, ground: Ground, task: Task, assignee_id: str | None) -> T
     ]
     before = {each.id: ground.tree.tasks[each.id] for each in changed}
     if task.in_progress and assignee_id is not None:
-        _refuse_running_at_nobody(call.ground(task, assignee_id), changed)
+        _refuse_running_at_nobody(call.ground(task, assignee_id), changed, person=call.actor.person)
     for each in changed:
         call.tx.tasks.save(before[each.id], each)
         data = {"from": before[each.id].assignee_id, "to": assignee_id}
@@ -465,13 +465,13 @@ def assign(call: Call, ground: Ground, task: Task, assignee_id: str | None) -> T
     return _stored(call, task.id)
 
 
-def _refuse_running_at_nobody(ground: Ground, changed: Sequence[Task]) -> None:
+def _refuse_running_at_nobody(ground: Ground, changed: Sequence[Task], *, person: bool) -> None:
     """A task in progress goes only to somebody who could start it."""
     becomes = replace(ground, tree=ground.tree.changed(*changed))
     task = changed[0]
     hindrance = next(becomes.hindrances(task), None)
     if hindrance is not None:
-        raise moves.refusal_to_start(becomes, task, hindrance)
+        raise moves.refusal_to_start(becomes, task, hindrance, person=person)
 
 
 def _assigned(call: Call, task: Task, assignee_id: str | None, maker: str) -> Task:

@@ -13,7 +13,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Project
 from toryo.domain.tasks import Approval, Checks, Status, Task, priority_named, status_named
 from toryo.domain.texts import quoted
-from toryo.domain.wording import say
+from toryo.domain.wording import constant, say
 from toryo.operations import below, changing, nouns
 from toryo.operations.call import WORK, Call
 from toryo.operations.catalogue import Parameters, Route, operation
@@ -99,7 +99,11 @@ def file_task(call: Call, wanted: FileTask) -> dict[str, Any]:
     made = changing.create(call, project, parent, [draft], status=first)
     task = call.task(next(iter(made.values())))
     if to is Status.IN_PROGRESS:
-        changing.move(call, call.ground(task), task, to)
+        try:
+            changing.move(call, call.ground(task), task, to)
+        except Refusal as refusal:
+            refusal.instruction = constant("Nothing was filed. File it in todo, and start it when that is settled.")
+            raise
     return _shown(call, task.id)
 
 
