@@ -127,7 +127,9 @@ def _explain_usage(mistake: typer.TyperException) -> int:
     if type(mistake).__name__ == "NoArgsIsHelpError":
         _err(message)
     else:
-        _say(f"{' '.join(message.split())} See `{path} --help`.")
+        words = " ".join(message.split())
+        end = "" if words.endswith((".", "!", "?")) else "."
+        _say(f"{words}{end} See `{path} --help`.")
     return failures.MISUSED
 
 

@@ -37,7 +37,7 @@ Assignee = Annotated[
 AgentType = Annotated[str | None, typer.Option("--agent-type", metavar="T", help="Or the queue it goes to.")]
 Priority = Annotated[
     Literal["low", "medium", "high", "critical", "urgent"] | None,
-    typer.Option("--priority", metavar="low|medium|high|critical"),
+    typer.Option("--priority", metavar="low|medium|high|critical", help="Which goes first; urgent is critical."),
 ]
 Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; whoever works on it is told.")]
 Context = Annotated[
@@ -52,7 +52,7 @@ AcceptFile = Annotated[
     list[str] | None,
     typer.Option("--accept-file", metavar="PATH", help="Must be there before the task can complete."),
 ]
-STATUSES = "backlog, todo, in_progress, blocked, completed, failed or cancelled."
+STATUSES = "backlog, todo (or pending), in_progress, blocked, completed (or done), failed or cancelled."
 Status = Literal["backlog", "todo", "pending", "in_progress", "blocked", "completed", "done", "failed", "cancelled"]
 
 
@@ -108,7 +108,7 @@ def list_tasks(
         str | None,
         typer.Option("--project", metavar="PRJ", help="Only of this project.", autocompletion=completing.projects),
     ] = None,
-    status: Annotated[Status | None, typer.Option("--status", metavar="STATUS")] = None,
+    status: Annotated[Status | None, typer.Option("--status", metavar="STATUS", help=STATUSES)] = None,
     assignee: Assignee = None,
     parent: Annotated[str | None, typer.Option("--parent", metavar="TASK", help="Only the parts of this one.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Also those that were closed more than a day ago.")] = False,

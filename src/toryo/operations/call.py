@@ -241,7 +241,7 @@ class Call:
             raise Refusal(
                 Code.TASK_NOT_FOUND,
                 say("There is no task {task_id} here.", task_id=task_id),
-                near.hint(task_id, self._tasks_like(task_id), self._where_tasks_are()),
+                near.hint(task_id, self.tasks_like(task_id), self._where_tasks_are()),
                 task_id=task_id,
             )
         return found
@@ -271,8 +271,10 @@ class Call:
             return [(each.id, each.name) for each in present.others(self, self.caller.project_id or "")]
         return [(each.id, each.name) for each in self.tx.agents.all() if self.sees_agent(each)]
 
-    def _tasks_like(self, given: str) -> list[tuple[str, str]]:
-        return self.tx.tasks.near(given, [each for each, _ in self._projects()]) if len(given) >= near.SHORTEST else []
+    def tasks_like(self, given: str, project_id: str | None = None) -> list[tuple[str, str]]:
+        """Tasks that the caller sees (in a project) and may have meant."""
+        projects = [project_id] if project_id is not None else [each for each, _ in self._projects()]
+        return self.tx.tasks.near(given, projects) if len(given) >= near.SHORTEST else []
 
     def _where_agents_are(self) -> str:
         return present.told(self) if self.of_agent else "List the agents for their ids (toryo agent list)."

@@ -179,6 +179,7 @@ TEXTS: dict[str, str] = {
     "There is no agent {agent_id}.": "エージェント {agent_id} はいません。",
     "List the agents for their ids (toryo agent list).": "エージェントの一覧で ID を確認してください（toryo agent list）。",
     # operations/changing
+    "The dependency {task_id} is no task of this project.": "依存先の {task_id} は、このプロジェクトのタスクではありません。",
     "The dependency {task_id} is no task of this project and no local_id of this call.": "依存先の {task_id} は、このプロジェクトのタスクでも、この呼び出しの local_id でもありません。",
     "Use ids of tasks of this project, or local ids of the same call.": "このプロジェクトのタスクの ID か、同じ呼び出しの local_id を指定してください。",
     "Task {task_id} is in progress by {assignee_id}.": "タスク {task_id} は {assignee_id} が進めています。",
