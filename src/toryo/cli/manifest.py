@@ -109,7 +109,7 @@ class Task(_Entry):
     assignee: str | None = None
     """The id of the agent who is to do it."""
     priority: Literal["low", "medium", "high", "critical", "urgent"] | None = None
-    """`medium` if not said."""
+    """`medium` if not said; `urgent` is `critical`."""
     parent: str | None = None
     """The title (or the id) of the task it is a part of."""
     depends_on: list[str] = Field(default_factory=list)

@@ -21,7 +21,7 @@ from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
-from toryo.operations import present
+from toryo.operations import near, present
 from toryo.operations.fencing import Faults
 from toryo.operations.holds import Holds
 from toryo.operations.pacing import Pace
@@ -232,7 +232,7 @@ class Call:
             raise Refusal(
                 Code.PROJECT_NOT_FOUND,
                 say("There is no project {project_id}.", project_id=project_id),
-                "List the projects for their ids (toryo project list).",
+                near.hint(project_id, self._projects(), "List the projects for their ids (toryo project list)."),
                 project_id=project_id,
             )
         return found
@@ -243,7 +243,7 @@ class Call:
             raise Refusal(
                 Code.TASK_NOT_FOUND,
                 say("There is no task {task_id} here.", task_id=task_id),
-                self._where_tasks_are(),
+                near.hint(task_id, self.tasks_like(task_id), self._where_tasks_are()),
                 task_id=task_id,
             )
         return found
@@ -254,7 +254,7 @@ class Call:
             raise Refusal(
                 Code.AGENT_NOT_FOUND,
                 say("There is no agent {agent_id}.", agent_id=agent_id),
-                present.told(self) if self.of_agent else "List the agents for their ids (toryo agent list).",
+                near.hint(agent_id, self._agents(), self._where_agents_are()),
                 agent_id=agent_id,
             )
         return found
@@ -263,6 +263,23 @@ class Call:
     def of_agent(self) -> bool:
         """Whether an agent's program calls: what people do about something would be no help to it."""
         return self.caller.kind in (Kind.SESSION, Kind.LAUNCH, Kind.QUEUE)
+
+    def _projects(self) -> list[tuple[str, str]]:
+        """Those that the caller sees, with their names."""
+        return [(each.id, each.name) for each in self.tx.projects.all() if self.sees(each.id)]
+
+    def _agents(self) -> list[tuple[str, str]]:
+        if self.of_agent:
+            return [(each.id, each.name) for each in present.others(self, self.caller.project_id or "")]
+        return [(each.id, each.name) for each in self.tx.agents.all() if self.sees_agent(each)]
+
+    def tasks_like(self, given: str, project_id: str | None = None) -> list[tuple[str, str]]:
+        """Tasks that the caller sees (in a project) and may have meant."""
+        projects = [project_id] if project_id is not None else [each for each, _ in self._projects()]
+        return self.tx.tasks.near(given, projects) if len(given) >= near.SHORTEST else []
+
+    def _where_agents_are(self) -> str:
+        return present.told(self) if self.of_agent else "List the agents for their ids (toryo agent list)."
 
     def _where_tasks_are(self) -> str:
         """Where this caller finds ids of tasks."""

@@ -23,7 +23,7 @@ from toryo.domain.sessions import Session
 from toryo.domain.tasks import VERBS, Approval, Checks, Details, Status, Task
 from toryo.domain.texts import quoted
 from toryo.domain.wording import say
-from toryo.operations import asking, talking
+from toryo.operations import asking, near, talking
 from toryo.operations.call import WORK, Call
 
 _PROGRESS = ("completed",)
@@ -339,8 +339,18 @@ def existing_dependency(call: Call, project_id: str, task_id: str) -> Task:
     if task is None or task.project_id != project_id:
         raise Refusal(
             Code.TASK_NOT_FOUND,
-            say("The dependency {task_id} is no task of this project and no local_id of this call.", task_id=task_id),
-            "Use ids of tasks of this project, or local ids of the same call.",
+            say("The dependency {task_id} is no task of this project.", task_id=task_id)
+            if call.actor.person
+            else say(
+                "The dependency {task_id} is no task of this project and no local_id of this call.", task_id=task_id
+            ),
+            near.hint(
+                task_id,
+                call.tasks_like(task_id, project_id),
+                "List the tasks for their ids (toryo task list --project PRJ)."
+                if call.actor.person
+                else "Use ids of tasks of this project, or local ids of the same call.",
+            ),
             task_id=task_id,
         )
     if task.status in (Status.FAILED, Status.CANCELLED):
@@ -452,7 +462,7 @@ def assign(call: Call, ground: Ground, task: Task, assignee_id: str | None) -> T
     ]
     before = {each.id: ground.tree.tasks[each.id] for each in changed}
     if task.in_progress and assignee_id is not None:
-        _refuse_running_at_nobody(call.ground(task, assignee_id), changed)
+        _refuse_running_at_nobody(call.ground(task, assignee_id), changed, person=call.actor.person)
     for each in changed:
         call.tx.tasks.save(before[each.id], each)
         data = {"from": before[each.id].assignee_id, "to": assignee_id}
@@ -465,13 +475,13 @@ def assign(call: Call, ground: Ground, task: Task, assignee_id: str | None) -> T
     return _stored(call, task.id)
 
 
-def _refuse_running_at_nobody(ground: Ground, changed: Sequence[Task]) -> None:
+def _refuse_running_at_nobody(ground: Ground, changed: Sequence[Task], *, person: bool) -> None:
     """A task in progress goes only to somebody who could start it."""
     becomes = replace(ground, tree=ground.tree.changed(*changed))
     task = changed[0]
     hindrance = next(becomes.hindrances(task), None)
     if hindrance is not None:
-        raise moves.refusal_to_start(becomes, task, hindrance)
+        raise moves.refusal_to_start(becomes, task, hindrance, person=person)
 
 
 def _assigned(call: Call, task: Task, assignee_id: str | None, maker: str) -> Task:
