@@ -21,7 +21,6 @@ from toryo.domain.tasks import Task
 from toryo.domain.usages import day_of
 from toryo.operations.call import Call
 from toryo.operations.permissions import Login
-from toryo.storage.snapshots import MOST_OFFERS
 from toryo.storage.usages import Wanted
 from toryo.workflow.snapshot import Cooldown, Snapshot, offers
 
@@ -176,7 +175,7 @@ class Picture:
         agent, ground = self.agents[place[0]], self.grounds[place[1]]
         if agent.agent_type is None or not agent.managed or not ground.project.active:
             return ()
-        ready = self.ready_tasks.get((place[1], agent.agent_type), [])[:MOST_OFFERS]
+        ready = self.ready_tasks.get((place[1], agent.agent_type), [])
         return offers(((each, self._below(ground, each)) for each in ready), agent.id)
 
     def _below(self, ground: Ground, task: Task) -> Ground:
