@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from tests.documents.test_pages import wrong as mistake_in
 from tests.operations.test_queue import filed, key
 from tests.stories import Answer, Caller, World
 from toryo.domain.errors import Code
+from toryo.operations import needs
+from toryo.operations import stuck as stuck_module
+from toryo.operations.catalogue import catalogue
 
 
 @pytest.fixture
@@ -268,3 +274,26 @@ def test_a_queue_task_that_an_inactive_agent_has_kept_goes_back_to_the_queue(cre
     crew.move(task, "todo")
     crew.owner.call("activate_agent", agent_id="w3")
     assert crew.why("w3") == "start has_ready_queue_task"
+
+
+def test_every_action_of_a_need_has_an_operation() -> None:
+    """That of the words in the source; a name that is missing would fail where it is shown."""
+    written = "".join(Path(str(each.__file__)).read_text() for each in (needs, stuck_module))
+    names = set(re.findall(r'Action\("([a-z_]+)"', written)) | {"requeue", "retry", "answer", "open"}
+    assert names == set(needs.CARRIED_OUT_BY)
+    assert set(needs.CARRIED_OUT_BY.values()) <= set(catalogue())
+
+
+def test_a_viewer_is_told_of_what_is_stuck_and_of_nothing_that_only_others_may_do(crew: World) -> None:
+    viewer = crew.member("vera", login="viewer")
+    crew.owner.call("add_member", project_id=crew.project_id, agent_id="vera")
+    crew.owner.call("edit_agent", agent_id="w1", reports_to="vera")
+    crew.owner.call("edit_agent", agent_id="w2", reports_to="vera")
+    first = crew.task("w1", title="First", status="todo")
+    crew.task("w2", title="Then", status="todo", dependencies=[first])
+    crew.move(first, "cancelled", "not needed")
+    crew.task("w1", title="Held")
+    crew.start("w1").report("blocked", "no key")
+    items = viewer.call("needs_you")["items"]
+    assert {each["kind"] for each in items} == {"stuck", "blocked"}
+    assert {act["name"] for each in items for act in each["actions"]} <= {"show", "list", "log", "why"}
