@@ -506,9 +506,9 @@ def _released(task: Task, hindrance: Hindrance | None) -> Iterator[Action]:
 def _stuck_in(view: _View, told: Collection[str], picture: Picture | None) -> Iterator[Need]:
     """What cannot move by itself, where nothing else above says so."""
     if view.narrow:
-        picture = Picture(view.call, next(iter(view.projects)))
+        picture = Picture(view.call, next(iter(view.projects)), idle=False)
     alike: dict[tuple[str, str], list[Stuck]] = {}
-    for each in stuck.found(picture or Picture(view.call), told):
+    for each in stuck.found(picture or Picture(view.call, idle=False), told):
         for person_id in view.responsible(each.task.assignee_id, each.task.project_id):
             about = " ".join([each.task.project_id, *each.cause]) if each.cause else each.task.id
             alike.setdefault((person_id, about), []).append(each)

@@ -30,9 +30,10 @@ Place = tuple[str, str]
 
 
 class Picture:
-    """What the caller sees of these projects, at this moment."""
+    """What the caller sees of these projects, at this moment; on request without what nobody has started and nothing
+    hangs on: there may be thousands of that."""
 
-    def __init__(self, call: Call, only: str | None = None) -> None:
+    def __init__(self, call: Call, only: str | None = None, *, idle: bool = True) -> None:
         self.call = call
         self.now = call.now
         self.projects = {each.id: each for each in _visible(call, only) if each.status is not Status.ARCHIVED}
@@ -47,12 +48,12 @@ class Picture:
             each.agent_id: each for each in call.tx.queues.all_online() if each.project_id in self.projects
         }
         self.coordinators = call.tx.keeping.coordinators()
-        self._load_tasks()
+        self._load_tasks(idle=idle)
 
-    def _load_tasks(self) -> None:
+    def _load_tasks(self, *, idle: bool) -> None:
         """The open ones; what they wait for; what they are parts of; and what sessions are bound to."""
         glances = self.call.tx.glances
-        self.open = glances.open_tasks(self.projects)
+        self.open = glances.open_tasks(self.projects, idle=idle)
         self.unmet = glances.unmet(self.open)
         known = dict(self.open)
         bound = [each.task_id for pair in self.sessions.values() for each in pair.values() if each.task_id is not None]
