@@ -23,7 +23,7 @@ from toryo.domain.times import Millis
 from toryo.domain.wording import say
 from toryo.operations import near, present
 from toryo.operations.fencing import Faults
-from toryo.operations.holds import Holds
+from toryo.operations.holds import Holds, Waits
 from toryo.operations.pacing import Pace
 from toryo.operations.permissions import Caller, Kind, Login
 from toryo.operations.tries import Tries
@@ -49,6 +49,7 @@ class Context:
     entropy: Callable[[int], int]
     """So many random bits."""
     holds: Holds = field(default_factory=Holds)
+    waits: Waits = field(default_factory=Waits)
     faults: Faults = field(default_factory=Faults)
     talk: chat.Limits = field(default_factory=chat.Limits)
     shared: Callable[[Transaction], Shared] = InDatabase
@@ -349,7 +350,10 @@ class Call:
         return snapshots.ground(self.tx, project, task.root_id, *seeds)
 
     def snapshot(self, agent_id: str, project_id: str, asking: Session | None = None) -> Snapshot:
-        return snapshots.load(self.tx, agent_id, project_id, self.now, self.context.limits, asking)
+        look, limits = self.context.waits.look(), self.context.limits
+        found = snapshots.load(self.tx, agent_id, project_id, self.now, limits, asking, look.unknown)
+        look.remember(found)
+        return found
 
     def chat_snapshot(self, agent_id: str, project_id: str, asking: Session | None = None) -> Snapshot:
         """What decisions about chat look at."""

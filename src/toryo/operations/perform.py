@@ -424,7 +424,10 @@ class _Asked:
             gate.touch(call, refused=refused)
             result = self._accompanied(call, result)
         events = tuple(tx.events.collected) if self.office.observers else ()
+        happened = bool(tx.events.collected)
         self._store(tx, call)
+        if happened and call.has_session:
+            result = leading.dated(call, result)
         return _Done(Outcome(result, refused, None, self.operation), frozenset(tx.hints), call.caller, events)
 
     def _left(self, caller: Caller | None) -> _Done:
