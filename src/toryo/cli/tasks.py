@@ -334,8 +334,9 @@ def _moves(decision: dict[str, Any]) -> bool:
 
 def _how_to_start(here: Here, task: str) -> str:
     """The command that does, or why it would be refused."""
-    [move] = [each for each in here.get(f"/tasks/{task}/moves")["moves"] if each["status"] == "in_progress"]
-    if move["allowed"]:
+    moves = here.get(f"/tasks/{task}/moves")["moves"]
+    move = next((each for each in moves if each["status"] == "in_progress"), None)
+    if move is None or move["allowed"]:
         return f"To start it: toryo task move {task} in_progress"
     return f"It cannot be started now: {move['reason']} {move['instruction']}"
 
