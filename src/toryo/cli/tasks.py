@@ -146,7 +146,9 @@ def watch_task(here: Here, task: Id) -> None:
                 _print_move(here, each)
         if found["status"] in CLOSED:
             break
-        if (waits := _why_nothing_moves(here, found, tree)) != said:
+        waits = _why_nothing_moves(here, found, tree)
+        changed = here.get("/events", after=after, limit=1, project_id=found["project_id"])["events"]
+        if waits != said and not changed:  # else it was asked about what is over by now
             said = waits
             (output.say if here.json else output.done)(*(f"  {each}" for each in said))
         heard = here.get("/events", after=after, wait_seconds=LOOK_AGAIN_SECONDS, project_id=found["project_id"])

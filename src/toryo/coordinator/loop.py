@@ -365,7 +365,8 @@ class Coordinator:
         reading = self._read_to_the_end(entry)
         end = _exit(entry.process, reading, entry.log)
         verdict = _judged(entry, end, reading)
-        log.info("%s has ended: exit code %s, signal %s, %s", launch_id, end.exit_code, end.signal, verdict.failure)
+        how = f"exit code {end.exit_code}" if end.signal is None else f"signal {end.signal}"
+        log.info("%s has ended: %s%s", launch_id, how, f", {verdict.failure}" if verdict.failure else "")
         told = {
             "exit_code": _told_as(end, verdict),
             "signal": end.signal,
