@@ -148,7 +148,9 @@ def watch_task(here: Here, task: Id) -> None:
                 _print_move(here, each)
         if found["status"] in CLOSED:
             break
-        if (waits := _why_nothing_moves(here, found, tree)) != said:
+        waits = _why_nothing_moves(here, found, tree)
+        changed = here.get("/events", after=after, limit=1, project_id=found["project_id"])["events"]
+        if waits != said and not changed:  # else it was asked about what is over by now
             said = waits
             (output.say if here.json else output.done)(*(f"  {each}" for each in said))
         heard = here.get("/events", after=after, wait_seconds=LOOK_AGAIN_SECONDS, project_id=found["project_id"])
@@ -353,8 +355,9 @@ def _moves(decision: dict[str, Any]) -> bool:
 
 def _how_to_start(here: Here, task: str) -> str:
     """The command that does, or why it would be refused."""
-    [move] = [each for each in here.get(f"/tasks/{task}/moves")["moves"] if each["status"] == "in_progress"]
-    if move["allowed"]:
+    moves = here.get(f"/tasks/{task}/moves")["moves"]
+    move = next((each for each in moves if each["status"] == "in_progress"), None)
+    if move is None or move["allowed"]:
         return f"To start it: toryo task move {task} in_progress"
     return f"It cannot be started now: {move['reason']} {move['instruction']}"
 
