@@ -24,6 +24,7 @@ def main() -> int:
     parser.add_argument("--share", type=float, default=1.0, help="of all single disturbances (1)")
     parser.add_argument("--second", type=float, default=0.0, help="at this share of the rounds after it a second one")
     parser.add_argument("--inside", type=float, default=0.0, help="of those between the calls of one step")
+    parser.add_argument("--only", default="", help="disturbances in whose names this pattern is found")
     parser.add_argument("--seed", type=int, default=0, help="of what is left to chance")
     asked = parser.parse_args()
     scenes, failed, total = asked.scenes or list(SCENES), 0, {"histories": 0, "states": 0, "steps": 0}
@@ -32,7 +33,7 @@ def main() -> int:
         database.upgrade()
         gc.freeze()
         for scene in scenes:
-            explorer = Explorer(scene, database, random.Random(asked.seed))
+            explorer = Explorer(scene, database, random.Random(asked.seed), only=asked.only)
             explorer.until = time.monotonic() + asked.minutes * 60 / len(scenes)
             explorer.progress = _tell
             explorer.explore(share=asked.share, second=asked.second, inside=asked.inside)

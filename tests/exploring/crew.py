@@ -242,6 +242,7 @@ class Crew:
 
     def begins(self, desk: str, launch: Answer) -> None:
         self.log.append(f"{desk} starts {launch['agent_id']} for {launch['purpose']}")
+        self.judge_start(launch)
         process = Hand(self.world, launch)
         process.crew, process.refused_calls = self, []
         chief = launch["agent_id"] in ("boss", "director")
@@ -253,6 +254,15 @@ class Crew:
         self.working[launch["launch_id"]] = Working(agent, desk, {"action": "_sign_in"}, self.acts, self.acts)
         if launch.get("workspace", {}).get("name"):
             self.worktree(desk, launch)
+
+    def judge_start(self, launch: Answer) -> None:
+        """Nobody is started on a task on which another's session lives."""
+        rows = self.reader.rows()
+        task_id = next(each["task_id"] for each in rows["launches"] if each["id"] == launch["launch_id"])
+        for each in rows["sessions"]:
+            theirs = each["purpose"] == "task" == launch["purpose"] and each["agent_id"] != launch["agent_id"]
+            if theirs and each["ended_at"] is None and each["task_id"] == task_id is not None:
+                self.faults.append(f"{launch['agent_id']} was started on what {each['agent_id']} still works on")
 
     def worktree(self, desk: str, launch: Answer, **figures: Any) -> None:
         name = launch["workspace"]["name"]

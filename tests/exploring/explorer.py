@@ -7,6 +7,7 @@ moves or until a state that was run before: from there on everything would be th
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -54,6 +55,8 @@ class Explorer:
     kinds: Counter[str] = field(default_factory=Counter)
     until: float = float("inf")
     most: int = 10**9
+    only: str = ""
+    """Of the disturbances: those in whose names this pattern is found."""
     stops: bool = False
     """At the first fault."""
     progress: Callable[[Explorer], None] = lambda _: None
@@ -140,7 +143,7 @@ class Explorer:
 
     def _disturbed(self, crew: Crew, story: tuple[str, ...], step: int, share: float, second: float) -> None:
         for each in list(all_of(crew)):
-            if share < 1 and self.dice.random() >= share:
+            if re.search(self.only, each[0]) is None or (share < 1 and self.dice.random() >= share):
                 continue
             if self.over:
                 return
@@ -156,8 +159,8 @@ class Explorer:
                 if not act(crew):
                     self.counts["refused"] += 1
                     return
-            except (AssertionError, LedNowhere) as error:
-                self._fault(crew, told, str(error))
+            except Exception as error:  # noqa: BLE001 - whatever the product raises is a fault of it
+                self._fault(crew, told, repr(error))
                 return
             self.counts["histories"] += 1
             self._follow(crew, told, second)
@@ -169,9 +172,9 @@ class Explorer:
             how = self._until_known(crew, story, second)
             if how == "ends" and not crew.faults:
                 crew.faults += standstills(crew.world)
-        except (AssertionError, LedNowhere) as error:
+        except Exception as error:  # noqa: BLE001 - as above
             how = "ends"
-            crew.faults.append(str(error))
+            crew.faults.append(repr(error))
         self.counts[how] += 1
         for each in crew.faults:
             self._fault(crew, story, each)
