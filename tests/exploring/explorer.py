@@ -172,6 +172,7 @@ class Explorer:
             how = self._until_known(crew, story, second)
             if how == "ends" and not crew.faults:
                 crew.faults += standstills(crew.world)
+                crew.faults += [*processes_left(crew), *talk_left(crew)]
         except Exception as error:  # noqa: BLE001 - as above
             how = "ends"
             crew.faults.append(repr(error))
@@ -248,6 +249,45 @@ def cheaply() -> Iterator[None]:
         patch.setattr(perform, "_log", lambda *_: None)
         patch.setattr(stories, "hold_to_promise", lambda *_: None)
         yield
+
+
+def processes_left(crew: Crew) -> Iterator[str]:
+    """Where nothing moves any more, a day later, no launch and no session is live."""
+    rows = crew.reader.rows()
+    for each in rows["launches"]:
+        if each["state"] in ("ordered", "signed_in"):
+            yield f"a launch of {each['agent_id']} for {each['purpose']} is {each['state']} for ever"
+    for each in rows["sessions"]:
+        if each["ended_at"] is None:
+            yield f"a {each['purpose']} session of {each['agent_id']} lives for ever"
+
+
+def talk_left(crew: Crew) -> Iterator[str]:
+    """Then nothing is left to be said either, by agents that can be started."""
+    rows = crew.reader.rows()
+    members = {each["agent_id"] for each in rows["memberships"] if each["removed_at"] is None}
+    there = {
+        each["id"]
+        for each in rows["agents"]
+        if each["id"] in members and each["status"] == "active" and each["provider"] is not None
+    }
+    for each in rows["delegations"]:
+        if each["status"] in ("pending", "processing") and each["agent_id"] in there:
+            yield f"a delegation of {each['agent_id']} to {each['target_agent_id']} is {each['status']} for ever"
+    for each in rows["conversations"]:
+        if each["state"] != "ended" and each["state"] != "expired":
+            yield f"a conversation of {each['low_id']} and {each['high_id']} is {each['state']} for ever"
+    cursors = {(each["project_id"], each["agent_id"]): each["cursor"] for each in rows["mailboxes"]}
+    over = {each["id"] for each in rows["conversations"]}
+    for each in rows["messages"]:
+        unread = each["sequence"] > cursors.get((each["project_id"], each["to_agent_id"]), 0)
+        if (
+            unread
+            and each["kind"] == "message"
+            and each["to_agent_id"] in there
+            and each["conversation_id"] not in over
+        ):
+            yield f"nobody delivers what {each['from_agent_id']} wrote to {each['to_agent_id']}"
 
 
 def _within(launch_id: str, call: int, act: Callable[[Crew], bool]) -> Callable[[Crew], bool]:
