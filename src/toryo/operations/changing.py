@@ -463,6 +463,7 @@ def assign(call: Call, ground: Ground, task: Task, assignee_id: str | None) -> T
     before = {each.id: ground.tree.tasks[each.id] for each in changed}
     if task.in_progress and assignee_id is not None:
         _refuse_running_at_nobody(call.ground(task, assignee_id), changed, person=call.actor.person)
+    _refuse_parts_left_over(ground, changed)
     for each in changed:
         call.tx.tasks.save(before[each.id], each)
         data = {"from": before[each.id].assignee_id, "to": assignee_id}
@@ -482,6 +483,37 @@ def _refuse_running_at_nobody(ground: Ground, changed: Sequence[Task], *, person
     hindrance = next(becomes.hindrances(task), None)
     if hindrance is not None:
         raise moves.refusal_to_start(becomes, task, hindrance, person=person)
+
+
+def _refuse_parts_left_over(ground: Ground, changed: Sequence[Task]) -> None:
+    """What somebody else had filed below it for its assignee stays there and counts from now on: not over the limit."""
+    becomes = ground.tree.changed(*changed)
+    agent_id = ground.tree.tasks[changed[0].id].assignee_id
+    parts = [
+        each
+        for each in becomes.tasks.values()
+        if each.in_progress and each.assignee_id == agent_id and becomes.is_main(each) and not ground.tree.is_main(each)
+    ]
+    if not parts or agent_id is None:
+        return
+    given = {each.id for each in changed if each.assignee_id != agent_id}
+    running = sorted((ground.busy.get(agent_id, frozenset()) - given) | {each.id for each in parts})
+    most = ground.agents[agent_id].max_parallel_tasks
+    if len(running) > most:
+        raise Refusal(
+            Code.LIMIT_REACHED,
+            say(
+                "{assignee_id} works on {names} below task {task_id}. Without the task above them, {assignee_id} would "
+                "have {count} main tasks in progress; the limit is {most}.",
+                assignee_id=agent_id,
+                names=", ".join(each.id for each in parts),
+                task_id=changed[0].id,
+                count=len(running),
+                most=most,
+            ),
+            "Move those tasks to todo first, or assign them to somebody else too.",
+            running=running,
+        )
 
 
 def _assigned(call: Call, task: Task, assignee_id: str | None, maker: str) -> Task:

@@ -188,6 +188,8 @@ TEXTS: dict[str, str] = {
     "Only open tasks are assigned.": "割り当てられるのは、終わっていないタスクだけです。",
     "A task in progress needs an assignee.": "進行中のタスクには担当が必要です。",
     "Move it to todo first, or name somebody else.": "先に「未着手」に戻すか、別の担当を指定してください。",
+    "{assignee_id} works on {names} below task {task_id}. Without the task above them, {assignee_id} would have {count} main tasks in progress; the limit is {most}.": "{assignee_id} はタスク {task_id} の下の {names} に取り組んでいます。上のタスクが別の担当になると、{assignee_id} が同時に進めるメインタスクは {count} 件になり、上限の {most} 件を超えます。",
+    "Move those tasks to todo first, or assign them to somebody else too.": "先にそれらのタスクを「未着手」に戻すか、別の担当に割り当ててください。",
     "Task {task_id} is {status} and stays as it is.": "タスク {task_id} は「{status}」のため、変更できません。",
     "File a new task.": "新しいタスクを登録してください。",
     "Task {task_id} is {status}: it waits for nothing any more.": "タスク {task_id} は「{status}」で、もう何も待っていません。",
