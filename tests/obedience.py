@@ -160,6 +160,8 @@ class ObedientManager(Obedient):
     """What it could not get started in this session."""
     chose_start: bool = False
     """Whether its last choice was start, and nothing was started since."""
+    gave_up: bool = False
+    """Whether it has tried another way in this session: once is enough."""
 
     def do_create_subtasks(self, said: Answer) -> Answer:
         if "no_available_workers" in said["instruction"]:
@@ -241,6 +243,9 @@ class ObedientManager(Obedient):
         return [each["agent_id"] for each in below if each["role"] == "worker" and each["status"] == "active"]
 
     def _another_way(self) -> Answer:
+        if self.gave_up:
+            return self._report_blocked("no way is left")
+        self.gave_up = True
         title = f"Another way {len(self.statuses)}"
         tasks = [{"local_id": "x", "title": title, "description": "x"}]
         made = self._try("create_tasks_batch", tasks=tasks, intent="new")

@@ -90,6 +90,11 @@ def default_of(project: Path) -> Path:
     return users() / "projects" / f"{name or 'project'}-{number}" / _DATA
 
 
+def every() -> list[Path]:
+    """The data directories of this user that need not be named."""
+    return [users(), users() / _DATA, *sorted((users() / "projects").glob(f"*/{_DATA}"))]
+
+
 def work_dir(place: Path) -> Path:
     """Where Toryo makes directories for agents to work in: beside the data of a home, in any other data directory."""
     return place.parent if is_home(place) else place

@@ -6,11 +6,13 @@ The kernel lets go of a lock when its process ends, however it ends. So a file t
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 UP_LOCK = "up.lock"
 SERVER_LOCK = "server.lock"
@@ -62,6 +64,18 @@ def holders(place: Path) -> Iterator[Holder]:
     for name, path in locks:
         if is_held(path):
             yield Holder(name, pid_in(path), path)
+
+
+def server_at(port: int, places: Iterable[Path]) -> tuple[Path, int] | None:
+    """The data directory, of those given, whose running server listens on a port of this machine, and its process."""
+    for place in places:
+        try:
+            url = json.loads((place / "server.json").read_bytes())["url"]
+            if urlsplit(url).port == port and is_held(place / SERVER_LOCK):
+                return place, pid_in(place / SERVER_LOCK)
+        except (OSError, ValueError, TypeError, KeyError):
+            continue
+    return None
 
 
 def is_held(path: Path) -> bool:

@@ -318,6 +318,17 @@ def test_a_task_is_filed_though_its_title_stands_elsewhere(
     assert [each.get("parent_task_id") for each in filed if each["title"] == "T"] == [below]
 
 
+def test_tasks_of_two_projects_with_one_name_are_none_of_each_others(tmp_path: Path) -> None:
+    """The same title in both is no double, and what one depends on is in its own project."""
+    file = tmp_path / "team.yaml"
+    file.write_text(
+        "projects:\n  - {id: one, name: House, directory: .}\n  - {id: two, name: House, directory: .}\n"
+        "tasks:\n  - {project: one, title: T}\n  - {project: two, title: T}\n"
+    )
+    found = manifest.by_project(manifest.read(file))
+    assert [[each.project for each in tasks] for tasks in found] == [["one"], ["two"]]
+
+
 def test_what_a_file_waits_for_is_the_task_of_a_person_not_a_part_that_an_agent_made(tmp_path: Path) -> None:
     text = HOUSE + "  - {project: house, title: U, depends_on: [T]}\n"
     tasks = [task("b", "T", "w1", "a"), task("a", "T", "owner")]

@@ -44,14 +44,14 @@ def test_people_see_the_passkey_too(server: Toryo, project: str) -> None:
 
 def test_an_agent_is_described_with_text_from_a_file(server: Toryo, project: str, agent: str, tmp_path: Path) -> None:
     (tmp_path / "prompt.md").write_text("Be brief.\n")
-    (tmp_path / "options.yaml").write_text("playbook: {tasks: []}\n")
+    (tmp_path / "options.yaml").write_text("playbook: {tasks: [{subtasks: [{id: a, title: A}]}]}\n")
     server.json(
         "agent", "edit", agent, "--prompt", f"@{tmp_path}/prompt.md", "--options", f"@{tmp_path}/options.yaml",
         "--capability", "writing", "--capability", "reading", "--name", "Ann",
     )  # fmt: skip
     shown = server.json("agent", "show", agent)["agent"]
     assert shown["system_prompt"] == "Be brief.\n"
-    assert shown["provider_options"] == {"playbook": {"tasks": []}}
+    assert shown["provider_options"] == {"playbook": {"tasks": [{"subtasks": [{"id": "a", "title": "A"}]}]}}
     assert shown["capabilities"] == ["writing", "reading"]
     assert shown["name"] == "Ann"
 
@@ -192,3 +192,37 @@ def test_a_person_is_told_how_to_sign_in_and_gets_no_passkey(server: Toryo, proj
     assert "may do everything" in ended.err
     server("agent", "edit", f"{project}.lena", "--project", project)
     assert "It is a person: nobody starts people." in server("why", f"{project}.lena").out
+
+
+def test_logs_of_nobody_name_whom_one_may_have_meant(server: Toryo, project: str) -> None:
+    server.json("agent", "add", f"{project}-runner", "--role", "worker", "--project", project)
+    ended = server("logs", f"{project}-runnr")
+    assert ended.code == 4
+    assert f"There is no agent {project}-runnr. Did you mean {project}-runner?" in ended.err
+    assert "was never started" in server("logs", f"{project}-runner").err
+    assert "Did you mean" in server("task", "list", "--assignee", f"{project}-runnr").err
+
+
+def test_a_move_without_a_status_is_answered_with_the_moves_there_are(server: Toryo, project: str) -> None:
+    task = server.json("task", "add", "Paint", "--project", project)["task_id"]
+    ended = server("task", "move", task)
+    assert ended.code == 2
+    assert f"{task} is todo, and can go to backlog, in_progress, blocked, cancelled." in ended.err
+    assert len(ended.err.splitlines()) == 1
+    server.json("task", "cancel", task, "--reason", "no")
+    assert "is cancelled, which is final. File a new task" in server("task", "move", task).err
+    assert len(server("agent", "add", "x").err.splitlines()) == 1
+
+
+def test_people_are_told_the_command_that_helps(server: Toryo, project: str, agent: str) -> None:
+    first = server.json("task", "add", "First", "--project", project)["task_id"]
+    second = server.json("task", "add", "Second", "--project", project, "--depends-on", first)["task_id"]
+    assert f"toryo task edit {first} --assignee AGENT" in server("task", "move", first, "in_progress").err
+    ended = server("task", "move", second, "in_progress")
+    assert ended.code == 4
+    assert f"toryo task edit {second} --no-longer-on {first}" in ended.err
+    server.json("task", "cancel", first, "--reason", "no")
+    assert f"toryo task edit {second} --no-longer-on {first}" in server("task", "move", second, "in_progress").err
+    assert f"cancelled (toryo task cancel {second})" in server("task", "move", second, "completed").err
+    server.json("project", "pause", project)
+    assert f"toryo project resume {project}" in server("task", "move", second, "in_progress").err

@@ -25,6 +25,12 @@ def test_a_task_is_meant_by_the_end_of_its_id_and_by_its_title(server: Toryo, pr
     assert (refused.code, refused.out) == (4, "")
 
 
+def test_a_title_comes_before_the_end_of_another_tasks_id(server: Toryo, project: str, task: str) -> None:
+    named = str(server.json("task", "add", task[-8:], "--project", project)["task_id"])
+    assert server.json("task", "show", task[-8:])["task"]["task_id"] == named
+    assert server.json("task", "show", task[-9:])["task"]["task_id"] == task
+
+
 def test_a_title_that_several_tasks_have_means_none(server: Toryo, project: str, task: str) -> None:
     other = str(server.json("task", "add", f"Bake for {project}", "--project", project)["task_id"])
     refused = server("task", "cancel", f"Bake for {project}")

@@ -17,7 +17,9 @@ from tests.cli.conftest import Process, Toryo
 from tests.cli.terminals import Terminal
 from tests.environments import clean_environment
 from toryo.cli import opening
+from toryo.cli.failures import Failure
 from toryo.cli.here import Here
+from toryo.client import Client, discovery
 from toryo.server import pages as toryo_pages
 
 PASSWORD = "a few words in a row"
@@ -152,7 +154,7 @@ def test_at_a_terminal_a_link_is_printed_that_signs_its_reader_in(
     screen = Screen()
     monkeypatch.setattr("sys.stderr", screen)
     opening.invite(Here(data_dir=tmp_path / "data", server=url), tmp_path / "data", open_it=False)
-    link = screen.getvalue().partition("minutes: ")[2].strip()
+    link = screen.getvalue().partition("minutes:")[2].strip()
     answer = httpx.post(f"{url}/api/v1/sign-in", json={"code": code(link)})
     assert (answer.json()["person_id"], answer.json()["login"]) == ("owner", "owner")
 
@@ -166,6 +168,26 @@ def test_no_link_goes_into_a_log_or_leads_to_a_dashboard_that_is_not_there(
     said = capsys.readouterr().err
     assert says in said
     assert "sign-in#" not in said
+
+
+def test_where_no_dashboard_is_built_open_says_what_to_do_and_makes_no_link(
+    server: Toryo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = server.json("events", "--after", "0")["last"]
+    found = discovery.find(data_dir=Path(server.environment["TORYO_DATA_DIR"]), environ={})
+    here = Here(server=found.url, token=found.token)
+    monkeypatch.setattr(Client, "has", lambda _client, path: path != "/index.html")
+    with pytest.raises(Failure, match="no dashboard") as refused:
+        opening.open_(here, no_browser=True)
+    assert "make web" in refused.value.instruction
+    assert server.json("events", "--after", "0")["last"] == before
+
+
+def test_a_dashboard_that_is_built_while_the_server_runs_is_there_at_once(tmp_path: Path) -> None:
+    pages = toryo_pages.Pages(tmp_path)
+    assert not pages.built
+    (tmp_path / "index.html").write_text("<p>Toryo")
+    assert pages.built
 
 
 def test_the_link_is_in_no_argument_of_a_process_but_in_a_page_for_this_user_alone(

@@ -205,7 +205,7 @@ def test_a_program_that_is_named_is_taken_though_its_login_is_missing_and_that_i
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("claude", "npm install -g @anthropic-ai/claude-code"), ("clod", "none of claude, codex")],
+    [("claude", "npm install -g @anthropic-ai/claude-code"), ("clod", "Known are: claude, codex")],
 )
 def test_a_program_that_cannot_work_is_refused_and_nothing_is_written(machine: Machine, name: str, told: str) -> None:
     ended = machine.toryo("init", "--yes", "--provider", name)

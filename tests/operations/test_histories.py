@@ -141,3 +141,40 @@ def test_no_task_depends_on_what_stands_above_or_below_it_however_that_is_asked(
         world.owner.refused("file_task", Code.DEPENDENCY_CYCLE, dependencies=[on], **asked)
     world.owner.call("file_task", dependencies=[piece], **asked)
     hold(world)
+
+
+# --- the limit of tasks at a time ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("whose", ["w2", None])
+def test_a_part_that_would_count_as_one_task_too_many_keeps_its_whole_where_it_is(
+    world: World, whose: str | None
+) -> None:
+    """As a part of w1's own task it is exempt from the limit; below somebody else's it counts."""
+    world.crew(workers=2, decomposition="never")
+    world.task("w1", title="Shed")
+    whole = world.task("w1", title="House", status="todo")
+    part = world.task("w1", title="Walls", parent_task_id=whole)
+    given = {"task_id": whole, **({"assignee_id": whose} if whose else {"assignee_id": None})}
+    refusal = world.owner.refused("edit_task", Code.LIMIT_REACHED, **given)
+    assert part in refusal["running"]
+    assert world.show(whole)["assignee_id"] == "w1"
+    hold(world)
+    world.move(part, "todo")
+    world.owner.call("edit_task", **given)
+    hold(world)
+    crew_works(world, "w1")
+    hold(world)
+
+
+def test_a_manager_that_gives_a_task_away_leaves_nobody_with_one_task_too_many(world: World) -> None:
+    world.crew(workers=2, decomposition="never")
+    house = world.task("boss", title="House")
+    world.task("w1", title="Shed")
+    walls = world.task("w1", title="Walls", status="todo", parent_task_id=house)
+    world.task("w1", title="Door", parent_task_id=walls)
+    boss = world.start("boss")
+    boss.refused("assign_task", Code.LIMIT_REACHED, task_id=walls, assignee_id="w2")
+    hold(world)
+    crew_works(world)
+    hold(world)

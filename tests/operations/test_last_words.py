@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.stories import Process, World
+from tests.stories import Caller, Process, World
 
 
 @pytest.fixture
@@ -99,3 +99,41 @@ def test_who_was_removed_after_its_session_ended_reads_nothing_and_leaves_nothin
     assert answer["status"] == "unchanged"
     assert "kept" not in answer["instruction"]
     assert "hostile" not in repr(crew.owner.call("show_task", task_id=task))
+
+
+def test_the_report_of_a_stopped_agent_does_not_count_for_a_task_that_a_person_has_set_up_anew(crew: World) -> None:
+    task, worker = stopped(crew)
+    crew.move(task, "todo")
+    crew.move(task, "in_progress")
+    answer = worker.report("failed", summary="the door is locked")
+    assert answer["status"] == "unchanged"
+    assert crew.status(task) == "in_progress"
+    assert len(notes(crew, task)) == 1
+
+
+def test_nor_does_that_of_one_that_a_guard_has_caught_and_nobody_has_told_yet(crew: World) -> None:
+    task = crew.task("w1")
+    worker = crew.start("w1")
+    for _ in range(25):
+        worker.ask("get_task", task_id="tsk_none")
+    assert crew.sessions()[0]["runaway"]
+    crew.move(task, "todo")
+    crew.move(task, "in_progress")
+    assert worker.report("failed", summary="the door is locked")["status"] == "unchanged"
+    assert crew.status(task) == "in_progress"
+
+
+@pytest.mark.parametrize("renewed", [True, False])
+def test_a_session_that_has_ended_leaves_no_note_once_its_passkey_was_renewed(crew: World, renewed: bool) -> None:
+    crew.task("w1")
+    signed_in = crew.nobody.call("authenticate", agent_id="w1", passkey=crew.passkeys["w1"])
+    token = Caller(crew, None, signed_in["session_token"])
+    token.call("report_model", provider="claude", model_id="model-1")
+    token.call("get_my_task")
+    token.call("logout")
+    if renewed:
+        crew.owner.call("renew_passkey", agent_id="w1")
+        token.refused("save_progress", "sessionExpired", progress="hostile words")
+        token.refused("list_tasks", "sessionExpired")
+    else:
+        assert token.call("save_progress", progress="where I was")

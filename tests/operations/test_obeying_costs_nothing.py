@@ -10,8 +10,11 @@ from tests.invariants import hold
 from tests.obedience import crew_works, obedient
 from tests.operations.test_queue import filed, key
 from tests.stories import Caller, Process, World
+from toryo.domain.ground import Tree
 from toryo.settings import GuardSettings, Settings
+from toryo.storage import schema, snapshots
 from toryo.storage.engine.database import Database
+from toryo.storage.tasks import Tasks
 
 
 def crew_with_queue(world: World, **settings: Any) -> tuple[Caller, str]:
@@ -152,6 +155,53 @@ def test_nobody_is_started_for_a_queue_task_on_which_it_would_only_be_told_to_wa
     assert attempts(chief, task) == ("completed", 2)
 
 
+def waiting_tasks(world: World, chief: Caller, many: int) -> list[tuple[str, str]]:
+    """Ready tasks whose agent died while a part of each waits for an approval: the task, and that part."""
+    found = []
+    for number in range(many):
+        task = filed(chief, f"Plan {number}")
+        world.owner.call("approve_task", task_id=task)
+        process = world.start("w1")
+        found.append((task, process.batch("A part")[0]))
+        world.coordinator().exited(process.launch_id, exit_code=1, error="crashed: oh")
+        world.advance(4000)
+    assert world.coordinator().starts() == []
+    return found
+
+
+def test_tasks_on_which_it_would_only_wait_hide_none_behind_them(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a new one nor one of them that can be gone on with; and what is known of them is not read again."""
+    monkeypatch.setattr(snapshots, "MOST_OFFERS", 2)
+    chief, first = crew_with_queue(world, approvals="all")
+    world.move(first, "cancelled", "not needed")
+    them = waiting_tasks(world, chief, 7)
+    read: list[str] = []
+    original = Tasks.tree
+
+    def tree(tasks: Tasks, root_id: str) -> Tree:
+        read.append(root_id)
+        return original(tasks, root_id)
+
+    monkeypatch.setattr(Tasks, "tree", tree)
+    for _ in range(3):
+        world.coordinator().claim()
+    read.clear()
+    assert world.coordinator().starts() == []
+    assert sorted(set(read)) == sorted(task for task, _ in them[:2]), "the others are known"
+
+    new = filed(chief, "New")
+    world.owner.call("approve_task", task_id=new)
+    (launch,) = world.coordinator().claim()["start"]
+    assert world.status(new) == "in_progress"
+    world.process(launch).sign_in()
+    world.owner.call("end_session", session_id=world.sessions()[0]["session_id"])
+    world.move(new, "cancelled", "not needed")
+    world.owner.call("approve_task", task_id=them[6][1])
+    world.advance(4000)
+    assert world.coordinator().starts() == ["w1"]
+    assert world.status(them[6][0]) == "in_progress"
+
+
 def test_who_takes_over_a_queue_task_takes_over_the_parts_that_its_last_agent_made(world: World) -> None:
     chief, task = crew_with_queue(world)
     process = world.start("w1")
@@ -260,12 +310,75 @@ def test_who_always_runs_into_its_time_limit_is_stopped_by_the_guard_against_sta
     hold(hasty)
 
 
-def test_who_has_to_be_stopped_at_its_time_limit_pays_with_an_attempt(hasty: World) -> None:
+def test_who_is_stopped_at_its_time_limit_before_it_has_called_again_keeps_its_queue_task(hasty: World) -> None:
+    """It worked on one thing all the while: nobody could tell it that its time was over."""
     chief, task = crew_with_queue(hasty, decomposition="never")
     process = hasty.start("w1")
     runs_its_time(hasty, process)
     assert hasty.coordinator().claim(running=[process.launch_id], free_slots=0)["stop"]
+    hasty.coordinator().exited(process.launch_id, signal=15, error="stopped")
+    assert attempts(chief, task) == ("in_progress", 1)
+    hasty.advance(61)
+    assert hasty.why("w1") == "start has_in_progress_task"
+    hold(hasty)
+
+
+def test_who_is_always_stopped_at_its_time_limit_is_ended_by_the_guard_against_starts_without_progress(
+    hasty: World,
+) -> None:
+    _, task = crew_with_queue(hasty, decomposition="never")
+    for _ in range(6):
+        process = hasty.start("w1")
+        runs_its_time(hasty, process)
+        assert hasty.coordinator().claim(running=[process.launch_id], free_slots=0)["stop"]
+        hasty.coordinator().exited(process.launch_id, signal=15, error="stopped")
+        hasty.advance(4000)
+    assert hasty.coordinator().starts() == []
+    assert hasty.status(task) == "blocked"
+
+
+def test_who_calls_on_after_its_time_limit_and_has_to_be_stopped_pays_with_an_attempt(hasty: World) -> None:
+    chief, task = crew_with_queue(hasty, decomposition="never")
+    process = hasty.start("w1")
+    runs_its_time(hasty, process)
+    process.call("save_progress", progress="still at it")
+    assert hasty.coordinator().claim(running=[process.launch_id], free_slots=0)["stop"]
     assert attempts(chief, task) == ("pending", 2)
+
+
+def test_a_manager_that_is_woken_for_its_queue_task_and_crashes_gives_it_back_with_its_parts(world: World) -> None:
+    """What is completed stays; what is in progress below goes back with it; who takes it next goes on from there."""
+    world.project(decomposition="never")
+    world.manager(agent_type="planning")
+    for each in ("w1", "w2"):
+        world.worker(each, "boss")
+    chief = key(world, "chief", orchestrator=True)
+    task = filed(chief)
+    boss = world.start("boss")
+    first, second = boss.assigned({"One": "w1", "Two": "w2"})
+    boss.begin(first, second)
+    boss.wait()
+    world.coordinator().exited(boss.launch_id, exit_code=0)
+    assert attempts(chief, task) == ("in_progress", 1)
+    world.start("w1").report("blocked", "no key")
+    worker = world.start("w2")
+    assert world.why("boss") == "start worker_blocked"
+    world.coordinator().exited(world.start("boss").launch_id, exit_code=1, error="crashed: oh")
+
+    assert attempts(chief, task) == ("pending", 2)
+    assert {each: world.status(each) for each in (first, second)} == {first: "blocked", second: "todo"}
+    assert worker.next()["action"] == "get_notifications"
+    worker.call("get_notifications")
+    assert worker.next()["reason"] == "task_withdrawn"
+    world.coordinator().exited(worker.launch_id, exit_code=0)
+    assert world.coordinator().starts() == [], "it rests first"
+    world.owner.call("move_task", task_id=first, status="todo")
+    world.advance(4000)
+    crew_works(world)
+    assert attempts(chief, task) == ("completed", 2)
+    assert len(world.rows(schema.tasks)["tasks"]) == 3, "no part is made anew"
+    assert {world.status(each) for each in (first, second)} == {"completed"}
+    hold(world)
 
 
 @pytest.mark.parametrize("cause", ["others", "budget"])

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from tests.documents.test_pages import wrong as mistake_in
 from tests.operations.test_queue import filed, key
 from tests.stories import Answer, Caller, World
 from toryo.domain.errors import Code
+from toryo.operations.calls.catalogue import catalogue
+from toryo.operations.overview import needs
+from toryo.operations.overview import stuck as stuck_module
 
 
 @pytest.fixture
@@ -268,3 +275,67 @@ def test_a_queue_task_that_an_inactive_agent_has_kept_goes_back_to_the_queue(cre
     crew.move(task, "todo")
     crew.owner.call("activate_agent", agent_id="w3")
     assert crew.why("w3") == "start has_ready_queue_task"
+
+
+def test_every_action_of_a_need_has_an_operation() -> None:
+    """That of the words in the source; a name that is missing would fail where it is shown."""
+    written = "".join(Path(str(each.__file__)).read_text() for each in (needs, stuck_module))
+    names = set(re.findall(r'Action\("([a-z_]+)"', written)) | {"requeue", "retry", "answer", "open"}
+    assert names == set(needs.CARRIED_OUT_BY)
+    assert set(needs.CARRIED_OUT_BY.values()) <= set(catalogue())
+
+
+def test_a_viewer_is_told_of_what_is_stuck_and_of_nothing_that_only_others_may_do(crew: World) -> None:
+    viewer = crew.member("vera", login="viewer")
+    crew.owner.call("add_member", project_id=crew.project_id, agent_id="vera")
+    crew.owner.call("edit_agent", agent_id="w1", reports_to="vera")
+    crew.owner.call("edit_agent", agent_id="w2", reports_to="vera")
+    first = crew.task("w1", title="First", status="todo")
+    crew.task("w2", title="Then", status="todo", dependencies=[first])
+    crew.move(first, "cancelled", "not needed")
+    crew.task("w1", title="Held")
+    crew.start("w1").report("blocked", "no key")
+    items = viewer.call("needs_you")["items"]
+    assert {each["kind"] for each in items} == {"stuck", "blocked"}
+    assert {act["name"] for each in items for act in each["actions"]} <= {"show", "list", "log", "why"}
+
+
+def test_what_needs_somebody_costs_nothing_for_tasks_that_nobody_has_started(
+    crew: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a statement nor a row more, however many there are; and what is found is what the overview finds."""
+    first = crew.task("w1", title="First", status="todo")
+    crew.task("w2", title="Then", status="todo", dependencies=[first])
+    crew.move(first, "cancelled", "not needed")
+    whole = crew.task("boss", title="Whole", status="todo")
+    crew.task("boss", title="Part", parent_task_id=whole)
+    before = read_for_needs(crew, monkeypatch)
+    for number in range(30):
+        crew.task("w1", title=f"Later {number}", status="todo")
+        parent = crew.task("w2", title=f"Later whole {number}", status="todo")
+        crew.task("w2", title=f"Later part {number}", parent_task_id=parent, status="todo")
+    assert read_for_needs(crew, monkeypatch) == before
+    told = [{"blocks": 0, **each} for each in crew.owner.call("needs_you")["items"]]
+    shown = [{**each, "blocks": 0} for each in crew.owner.call("show_overview")["needs"]]
+    assert len(told) == 2
+    assert sorted(told, key=lambda each: each["key"]) == sorted(shown, key=lambda each: each["key"])
+
+
+def read_for_needs(world: World, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
+    """How many statements are run, and how many rows are read."""
+    counts: list[int] = []
+    kind: Any = world.database.read(type)
+    with monkeypatch.context() as patch:
+        for name in ("all", "one"):
+            patch.setattr(kind, name, _counting(getattr(kind, name), counts))
+        world.owner.call("needs_you")
+    return len(counts), sum(counts)
+
+
+def _counting(original: Any, counts: list[int]) -> Any:
+    def counted(connection: Any, statement: Any, **values: Any) -> Any:
+        rows = original(connection, statement, **values)
+        counts.append(len(rows) if isinstance(rows, list) else 1)
+        return rows
+
+    return counted

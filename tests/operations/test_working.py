@@ -8,7 +8,7 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from tests.stories import World
+from tests.stories import Answer, World
 from toryo.operations.calls import call_log
 from toryo.operations.calls.grants import Grant
 
@@ -276,3 +276,28 @@ def test_every_operation_has_words_a_grant_and_described_parameters():
             assert described.get("description"), f"{operation.name}.{name}"
     routes = [(each.route.method, each.route.path) for each in catalogue().values() if each.route is not None]
     assert len(routes) == len(set(routes))
+
+
+def test_what_rides_along_is_as_new_as_what_is_asked_for_next(world: World) -> None:
+    """`state_version` stands still as long as nothing changes: also from `next` to the answer after it."""
+    world.crew(workers=2)
+    task = world.task("w1")
+    worker = world.start("w1")
+    seen = []
+
+    def holds(answer: Answer) -> None:
+        following, asked = answer["next"], worker.next()
+        if "state_version" in following:
+            seen.append(following["action"])
+            assert following["state_version"] == asked["state_version"]
+        assert asked["state_version"] == worker.next()["state_version"]
+
+    holds(worker.call("get_my_task"))
+    parts = [{"local_id": each, "title": each, "description": each} for each in ("One", "Two")]
+    made = worker.call("create_tasks_batch", parent_task_id=task, tasks=parts)
+    holds(made)
+    for each in worker.call("list_tasks")["tasks"]:
+        if each["task_id"] != task:
+            holds(worker.call("update_task_status", task_id=each["task_id"], status="in_progress"))
+            holds(worker.call("update_task_status", task_id=each["task_id"], status="completed"))
+    assert len(seen) >= 4

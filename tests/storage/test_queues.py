@@ -209,7 +209,7 @@ def full(store: Store) -> Database:
     return store.database
 
 
-@pytest.mark.parametrize("name", ["_READY", "_NEXT_RETRY", "_READY_TYPES"])
+@pytest.mark.parametrize("name", ["_READY", "_READY_WHOLE", "_NEXT_RETRY", "_READY_TYPES"])
 def test_what_is_ready_is_read_by_the_index_of_queues(full: Database, name: str) -> None:
     said = " ".join(plan(full, getattr(queues, name)))
     assert "tasks_queued" in said, said

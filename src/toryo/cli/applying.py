@@ -19,7 +19,7 @@ from toryo.cli import failures, plans, widening
 from toryo.cli import manifest as files
 from toryo.cli.failures import Failure, Refused, ServerAway
 from toryo.cli.here import Here
-from toryo.cli.manifest import Agent, Manifest, Project, Task
+from toryo.cli.manifest import Agent, Manifest, Project, Task, by_project
 from toryo.domain.projects import Settings
 
 NOTHING = "Nothing was changed."
@@ -75,7 +75,7 @@ def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
         _plan_agent(plan, agent, there)
     for agent in agents:
         _plan_memberships(plan, agent, manifest, there)
-    for tasks in _by_project(manifest):
+    for tasks in by_project(manifest):
         _plan_tasks(plan, tasks, manifest, here, there)
     return Applied(_carried_out(here, manifest, plan), _kept(manifest, there))
 
@@ -113,7 +113,7 @@ class _There:
         for project in filter(None, (there.project(manifest, each) for each in _joined(manifest))):
             members = here.get(f"/projects/{project['project_id']}/members")["agents"]
             there.members[project["project_id"]] = {each["agent_id"] for each in members}
-        for project in filter(None, (there.project(manifest, each[0].project) for each in _by_project(manifest))):
+        for project in filter(None, (there.project(manifest, each[0].project) for each in by_project(manifest))):
             tasks = there.tasks[project["project_id"]] = {}
             for each in here.get(f"/projects/{project['project_id']}/tasks")["tasks"]:
                 tasks.setdefault(each["title"], []).append(each)
@@ -170,15 +170,6 @@ class _There:
         return found
 
 
-def _by_project(manifest: Manifest) -> list[list[Task]]:
-    """The file's tasks, those of one project together: by its entry, for names may be those of other projects."""
-    found: dict[object, list[Task]] = {}
-    for task in manifest.tasks:
-        own = manifest.project_of(task.project)
-        found.setdefault(task.project if own is None else own.where, []).append(task)
-    return list(found.values())
-
-
 def _joined(manifest: Manifest) -> dict[str, None]:
     return dict.fromkeys(name for agent in manifest.agents for name in agent.projects)
 
@@ -197,7 +188,7 @@ def _refuse_mistakes(manifest: Manifest, there: _There) -> None:
             _refuse_unknown(manifest, agent, "reports_to", agent.reports_to, agents, "agent")
         for name in agent.projects:
             _refuse_unknown(manifest, agent, "projects", name, projects, "project")
-    for tasks in _by_project(manifest):
+    for tasks in by_project(manifest):
         try:
             candidates = there.candidates(manifest, tasks)
         except files.Circle:

@@ -59,7 +59,7 @@ def _tasks(here: Here) -> Iterator[dict[str, Any]]:
 
 
 def meant_task(here: Here, typed: str) -> str:
-    """The id of the task that somebody means by its whole id, the end of it, or its title. Raises Misuse for several.
+    """The id of the task that is meant by its whole id, its title, or the end of its id. Raises Misuse for several.
 
     What means none is passed on as it is: the server says so.
     """
@@ -68,12 +68,12 @@ def meant_task(here: Here, typed: str) -> str:
     if typed.startswith(PREFIX) or not typed:
         return typed
     every = list(_tasks(here))
-    ends = [each for each in every if len(typed) >= SHORTEST and each["task_id"].endswith(typed)]
-    found = ends or [each for each in every if each["title"] == typed]
+    ends = (each for each in every if len(typed) >= SHORTEST and each["task_id"].endswith(typed))
+    found = [each for each in every if each["title"] == typed] or list(ends)
     if len(found) > 1:
         ids = ", ".join(each["task_id"] for each in found)
         raise Misuse(f"Several tasks are meant by {typed!r}: {ids}.", "Name one by its id.")
     return str(found[0]["task_id"]) if found else typed
 
 
-TASK = typer.Argument(metavar="TASK", help="The task's id, the end of it, or its title.", autocompletion=tasks)
+TASK = typer.Argument(metavar="TASK", help="The task's id, its title, or the end of its id.", autocompletion=tasks)

@@ -32,6 +32,10 @@ def events(
     agent: Annotated[str | None, typer.Option("--agent", metavar="AGENT")] = None,
 ) -> None:
     """What happened. With --follow --json: one JSON document per line."""
+    if project is not None:
+        here.get(f"/projects/{project}")  # what is not there is refused, with what may be meant
+    if agent is not None:
+        here.get(f"/agents/{agent}")
     only = {"project_id": project, "task_id": task, "agent_id": agent}
     start = max(0, here.get("/status")["last_event"] - NEWEST) if after is None else after
     found, last = all_after(here, start, only)

@@ -21,7 +21,7 @@ from urllib.parse import quote
 import typer
 
 from toryo.cli import completing
-from toryo.cli.failures import Misuse
+from toryo.cli.failures import Misuse, ServerAway
 
 if TYPE_CHECKING:
     from toryo.client import Client
@@ -119,11 +119,24 @@ class Here:
 
     def _asked(self, method: str, path: str, **more: Any) -> dict[str, Any]:
         """A server that does not know what is asked for may be the wrong one, so the refusal says which one it was."""
-        from toryo.client import RefusalError
+        from toryo.client import ProtocolError, RefusalError, Unreachable
 
         try:
             return self.client.rest(method, _quoted(path), **more)
+        except ProtocolError as error:
+            raise ServerAway(
+                f"{self.client.address}: {error}", "Name the address of a Toryo server with --server."
+            ) from None
+        except Unreachable as away:
+            if "client" not in self.__dict__ or str(self.client.address) in str(away):
+                raise
+            raise Unreachable(f"{self.client.address}: {away}", sent=away.sent) from None
         except RefusalError as error:
+            if error.code == "authenticationRequired" and "TORYO_LAUNCH_CREDENTIAL" not in os.environ:
+                error.instruction = (
+                    "Leave out --token (or TORYO_TOKEN) to use the one in the server's data directory, or let an owner"
+                    f" make you one: toryo token person add NAME. (Asked: {self.client.address})"
+                )
             if error.code.endswith("NotFound"):
                 error.instruction = f"{error.instruction} (Asked: {self.client.address})".strip()
             raise

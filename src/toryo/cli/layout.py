@@ -23,7 +23,9 @@ _CLOSING = "、。，．・：；？！）〕］｝〉》」』】”ー々ゝ�
 _KATAKANA = "ァ-ヺーヽヾ"
 _WIDE = "\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60\U00020000-\U0003ffff"
 _MARKS = "\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef"
-_WORD = re.compile(rf"[{_OPENING}]*(?:[{_KATAKANA}]+|[^\s{_WIDE}]+|[{_WIDE}][{_MARKS}]*)[{_CLOSING}]*|\S")
+_PATH = rf"(?<![^\s{_OPENING}(])(?:(?:~|\.\.?)?/|[a-z]+://)\S*"
+"""Also one with Japanese names."""
+_WORD = re.compile(rf"{_PATH}|[{_OPENING}]*(?:[{_KATAKANA}]+|[^\s{_WIDE}]+|[{_WIDE}][{_MARKS}]*)[{_CLOSING}]*|\S")
 _ARGUMENT = re.compile(r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"])+|\S""")
 
 
@@ -44,11 +46,11 @@ def width(text: str) -> int:
 
 
 def folded(line: str, room: int, indent: int | None = None, words: re.Pattern[str] = _WORD) -> list[str]:
-    """A line as several that fit, from the second on with `indent` blanks (else a little more than the first has)."""
+    """A line as several that fit, from the second on with `indent` blanks; else with some more than the first has."""
     begin = len(line) - len(line.lstrip(" "))
     if width(line) <= room:
         return [line.rstrip()]
-    indent = min(max(begin + HANGING, indent or 0), room // 2)
+    indent = min(begin + HANGING if indent is None else indent, room // 2)
     lines, current, at = [], line[:begin], begin
     while (gap := _blanks(line, at)) < len(line):
         word = words.match(line, gap)
@@ -98,8 +100,8 @@ def table(
 
 def _beside(row: Sequence[Cell], widths: Sequence[int], right: Collection[int]) -> Iterator[list[Cell]]:
     parts = [
-        [part for line in cell.text.split("\n") for part in folded(line, each, _hanging(line))] if cell.text else []
-        for cell, each in zip(row, widths, strict=True)
+        [part for line in cell.text.split("\n") for part in folded(line, each, _hanging(line) if column else None)]
+        for column, (cell, each) in enumerate(zip(row, widths, strict=True))
     ]
     for number in range(max(1, *map(len, parts))):
         line: list[Cell] = []
@@ -125,8 +127,7 @@ def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
     """Of the columns that stand side by side: as wide as they want to be, else what is left is shared."""
     wanted = [max(width(line) for cell in column for line in cell.split("\n")) for column in columns]
     least = [_longest_word(column) for column in columns]
-    if wanted[0] <= room // 2:
-        least[0] = wanted[0]
+    least[0] = wanted[0] if wanted[0] <= room // 2 else least[0] + HANGING
     beside = len(columns)
     while beside > 1 and sum(least[:beside]) + GAP * (beside - 1) > room:
         beside -= 1
@@ -143,9 +144,6 @@ def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
 def _longest_word(column: Sequence[str]) -> int:
     """With the blanks before it that a folded line of its cell begins with."""
     found = (
-        width(word) + (_hanging(line) + HANGING if width(line) > width(word) else 0)
-        for cell in column
-        for line in cell.split("\n")
-        for word in _WORD.findall(line)
+        width(word) + _hanging(line) for cell in column for line in cell.split("\n") for word in _WORD.findall(line)
     )
     return max(found, default=0)

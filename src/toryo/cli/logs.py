@@ -72,6 +72,7 @@ def remarks(last: dict[str, Any]) -> list[str]:
 def _newest(here: Here, agent: str) -> str:
     launches = here.get("/launches", agent_id=agent)["launches"]
     if not launches:
+        here.get(f"/agents/{agent}")  # one that is not there is refused, with those that may be meant
         raise Failure(f"{agent} was never started.", f"See why: toryo why {agent}")
     return str(launches[0]["launch_id"])
 

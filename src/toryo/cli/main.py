@@ -126,7 +126,9 @@ def _explain_usage(mistake: typer.TyperException) -> int:
     if type(mistake).__name__ == "NoArgsIsHelpError":
         output.say(*message.splitlines())
     else:
-        _say(f"{message} See `{path} --help`.")
+        words = " ".join(message.split())
+        end = "" if words.endswith((".", "!", "?")) else "."
+        _say(f"{words}{end} See `{path} --help`.")
     return failures.MISUSED
 
 

@@ -109,7 +109,7 @@ class Task(_Entry):
     assignee: str | None = None
     """The id of the agent who is to do it."""
     priority: Literal["low", "medium", "high", "critical", "urgent"] | None = None
-    """`medium` if not said."""
+    """`medium` if not said; `urgent` is `critical`."""
     parent: str | None = None
     """The title (or the id) of the task it is a part of."""
     depends_on: list[str] = Field(default_factory=list)
@@ -279,10 +279,7 @@ def _check_doubles(manifest: Manifest) -> bool:
         _check_double(manifest, agents, "id", lambda each: each.id, "agents with the id"),
     ]
     what = "tasks of this project with the title"
-    found += [
-        _check_double(manifest, tasks, "title", lambda each: each.title, what)
-        for tasks in by_project(manifest).values()
-    ]
+    found += [_check_double(manifest, tasks, "title", lambda each: each.title, what) for tasks in by_project(manifest)]
     return any(found)
 
 
@@ -303,19 +300,19 @@ def _check_double(
     return twice
 
 
-def by_project(manifest: Manifest) -> dict[str, list[Task]]:
-    """The file's tasks by the name of their project, however they name it."""
-    found: dict[str, list[Task]] = {}
+def by_project(manifest: Manifest) -> list[list[Task]]:
+    """The file's tasks, those of one project together: by its entry, for names may be those of other projects."""
+    found: dict[object, list[Task]] = {}
     for task in manifest.tasks:
-        project = manifest.project_of(task.project)
-        found.setdefault(project.name if project is not None else task.project, []).append(task)
-    return found
+        own = manifest.project_of(task.project)
+        found.setdefault(task.project if own is None else own.where, []).append(task)
+    return list(found.values())
 
 
 def _check_circles(manifest: Manifest) -> None:
     try:
         agents_in_order(manifest.agents)
-        for tasks in by_project(manifest).values():
+        for tasks in by_project(manifest):
             tasks_in_order(tasks)
     except Circle as circle:
         entry, key = circle.entry, "reports_to" if isinstance(circle.entry, Agent) else "depends_on"

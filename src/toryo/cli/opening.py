@@ -21,6 +21,7 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import failures, output
+from toryo.cli.failures import Failure
 from toryo.cli.here import Here, command
 
 PAGE = "toryo-open-*.html"
@@ -42,10 +43,21 @@ def open_(
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the link.")] = False,
 ) -> None:
     """Sign a browser in to the dashboard. Prints a link that opens once, within ten minutes."""
+    if not here.json:
+        _refuse_without_dashboard(here)
     made = link(here, person=person, login=login)
     here.answer(made, lambda: output.done(made["url"]))
     if not (here.json or no_browser or person):
         show(made["url"])
+
+
+def _refuse_without_dashboard(here: Here) -> None:
+    """A link would lead nowhere. Asked of the server: it may be another machine's."""
+    if not here.client.has("/index.html"):
+        raise Failure(
+            f"The server at {here.client.address} has no dashboard, so there is nothing to open.",
+            "If it runs from a checkout: type make web there, then toryo open again. Anything else works without it.",
+        )
 
 
 def link(here: Here, *, person: str | None = None, login: str | None = None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toryo import directories
+from toryo import directories, provider_options
 from toryo.cli import output, teams, widening
 from toryo.cli.failures import Misuse
 from toryo.cli.here import Here, command
@@ -130,7 +130,11 @@ def _chosen(names: Sequence[str], found: Sequence[Program]) -> list[str]:
     there = {each.name: each for each in found}
     for name in names:
         if name not in there:
-            raise ValueError(f"{name!r} is none of {', '.join(there)}; none alone takes an agent without a model.")
+            near = provider_options.nearest(name, there)
+            meant = f"Did you mean {near}? " if near is not None else ""
+            raise ValueError(
+                f"There is no program {name!r}. {meant}Known are: {', '.join(there)}; or {NONE}, for no model."
+            )
         if not there[name].ok:
             raise ValueError(f"{name} cannot work here ({there[name].what}). {there[name].instruction}")
     return list(dict.fromkeys(names))

@@ -37,7 +37,7 @@ Assignee = Annotated[
 AgentType = Annotated[str | None, typer.Option("--agent-type", metavar="T", help="Or the queue it goes to.")]
 Priority = Annotated[
     Literal["low", "medium", "high", "critical", "urgent"] | None,
-    typer.Option("--priority", metavar="low|medium|high|critical"),
+    typer.Option("--priority", metavar="low|medium|high|critical", help="Which goes first; urgent is critical."),
 ]
 Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; whoever works on it is told.")]
 Context = Annotated[
@@ -52,7 +52,7 @@ AcceptFile = Annotated[
     list[str] | None,
     typer.Option("--accept-file", metavar="PATH", help="Must be there before the task can complete."),
 ]
-STATUSES = "backlog, todo, in_progress, blocked, completed, failed or cancelled."
+STATUSES = "backlog, todo (or pending), in_progress, blocked, completed (or done), failed or cancelled."
 Status = Literal["backlog", "todo", "pending", "in_progress", "blocked", "completed", "done", "failed", "cancelled"]
 
 
@@ -108,7 +108,7 @@ def list_tasks(
         str | None,
         typer.Option("--project", metavar="PRJ", help="Only of this project.", autocompletion=completing.projects),
     ] = None,
-    status: Annotated[Status | None, typer.Option("--status", metavar="STATUS")] = None,
+    status: Annotated[Status | None, typer.Option("--status", metavar="STATUS", help=STATUSES)] = None,
     assignee: Assignee = None,
     parent: Annotated[str | None, typer.Option("--parent", metavar="TASK", help="Only the parts of this one.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Also those that were closed more than a day ago.")] = False,
@@ -119,6 +119,8 @@ def list_tasks(
     for each in names:
         only = {"status": status, "assignee_id": assignee, "parent_task_id": parent}
         found += here.get(f"/projects/{each}/tasks", **only)["tasks"]
+    if not found and assignee is not None:
+        here.get(f"/agents/{assignee}")  # one that is not there is refused, with those that may be meant
     shown = found if all_ or status else _of_today(found)
     here.answer({"success": True, "tasks": found}, lambda: _print_list(shown, len(found), several=len(names) > 1))
 
@@ -146,7 +148,9 @@ def watch_task(here: Here, task: Id) -> None:
                 _print_move(here, each)
         if found["status"] in CLOSED:
             break
-        if (waits := _why_nothing_moves(here, found, tree)) != said:
+        waits = _why_nothing_moves(here, found, tree)
+        changed = here.get("/events", after=after, limit=1, project_id=found["project_id"])["events"]
+        if waits != said and not changed:  # else it was asked about what is over by now
             said = waits
             (output.say if here.json else output.done)(*(f"  {each}" for each in said))
         heard = here.get("/events", after=after, wait_seconds=LOOK_AGAIN_SECONDS, project_id=found["project_id"])
@@ -161,10 +165,12 @@ def watch_task(here: Here, task: Id) -> None:
 def move_task(
     here: Here,
     task: Id,
-    status: Annotated[Status, typer.Argument(metavar="STATUS", help=STATUSES)],
+    status: Annotated[Status | None, typer.Argument(metavar="STATUS", help=STATUSES)] = None,
     reason: Reason = None,
 ) -> None:
-    """Move a task to another status. A refusal says which moves there are."""
+    """Move a task to another status. Without a STATUS it says which moves there are."""
+    if status is None:
+        raise _without_status(here.get(f"/tasks/{task}")["task"])
     _move(here, task, status, reason)
 
 
@@ -274,6 +280,21 @@ def steer_task(
     here.answer(answer, lambda: output.done(f"told {answer['delivered_to']}"))
 
 
+def _without_status(task: dict[str, Any]) -> Misuse:
+    from toryo.domain.tasks import MOVES
+    from toryo.domain.tasks import Status as Stage
+
+    possible = [each.value for each in MOVES[Stage(task["status"])]]
+    if not possible:
+        return Misuse(
+            f"{task['task_id']} is {task['status']}, which is final.", "File a new task: toryo task add TITLE"
+        )
+    return Misuse(
+        f"Say where to: {task['task_id']} is {task['status']}, and can go to {', '.join(possible)}.",
+        f"For example: toryo task move {task['task_id']} {possible[0]}",
+    )
+
+
 def _move(here: Here, task: str, status: str, reason: str | None) -> None:
     answer = here.send("POST", f"/tasks/{task}/move", {"status": status, "reason": reason})
     here.answer(
@@ -334,8 +355,9 @@ def _moves(decision: dict[str, Any]) -> bool:
 
 def _how_to_start(here: Here, task: str) -> str:
     """The command that does, or why it would be refused."""
-    [move] = [each for each in here.get(f"/tasks/{task}/moves")["moves"] if each["status"] == "in_progress"]
-    if move["allowed"]:
+    moves = here.get(f"/tasks/{task}/moves")["moves"]
+    move = next((each for each in moves if each["status"] == "in_progress"), None)
+    if move is None or move["allowed"]:
         return f"To start it: toryo task move {task} in_progress"
     return f"It cannot be started now: {move['reason']} {move['instruction']}"
 

@@ -65,6 +65,10 @@ class Client:
         status, _, answer = self._patiently(method, target, body, mcp=False, timeout=patience)
         return wire.rest_answer(status, answer)
 
+    def has(self, path: str) -> bool:
+        """Whether the server has a file at this path, such as a page of the dashboard."""
+        return self._patiently("GET", path, None, mcp=False, timeout=self._timeout)[0] == 200
+
     def close(self) -> None:
         while self._idle:
             self._idle.pop().close()

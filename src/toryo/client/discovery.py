@@ -16,6 +16,7 @@ import orjson
 from toryo.client import address
 from toryo.client.errors import Unreachable
 from toryo.directories import data_dir as chosen_directory
+from toryo.directories import project_directory
 
 Role = Literal["owner", "coordinator"]
 
@@ -51,7 +52,7 @@ def find(
         return Found(named, given)
     place, explicit = directory(data_dir, env), bool(data_dir or env.get("TORYO_DATA_DIR"))
     running = running_server(place)
-    url = named or _left_by(running, place)
+    url = named or _left_by(running, place, explicit=explicit)
     if given and not explicit and not address.parse(url).local:
         raise Unreachable(
             f"{place / 'server.json'} names {url}, which is not on this machine, and is not given your token. Name the"
@@ -84,8 +85,14 @@ def token_of(place: Path, role: Role) -> str | None:
         return None
 
 
-def _left_by(running: dict[str, Any] | None, place: Path) -> str:
+def _left_by(running: dict[str, Any] | None, place: Path, *, explicit: bool) -> str:
     if running is None:
+        if not explicit and project_directory() is None:
+            raise Unreachable(
+                f"No server is running from {place}, your own data directory, which is used because there is no .toryo/"
+                f" in {Path.cwd()} or above. Change into the directory of your project, start a server with `toryo up`,"
+                " or name one with --server or TORYO_SERVER_URL, or its data directory with --data-dir."
+            )
         raise Unreachable(
             f"No server is running from {place}. Start one with `toryo up`, or name one with --server or"
             " TORYO_SERVER_URL, or its data directory with --data-dir."

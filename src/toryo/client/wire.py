@@ -130,8 +130,8 @@ def _json_object(status: int, body: bytes) -> dict[str, Any]:
     if isinstance(document, dict):
         return document
     if status >= 500:
-        raise Unreachable(f"the server answered {status} and no explanation", sent=True)
-    raise ProtocolError(f"the server answered {status} and no JSON object: is this a Toryo server?")
+        raise Unreachable(f"what answers there says {status} and nothing that a Toryo server says", sent=True)
+    raise ProtocolError(f"what answers there is no Toryo server (it said {status} and no JSON object)")
 
 
 def _from_events(number: int, body: bytes) -> dict[str, Any]:

@@ -50,7 +50,7 @@ from toryo.coordinator.sandbox import Sandbox, default_mode
 from toryo.coordinator.server import Server
 from toryo.coordinator.shipping import Shipping
 from toryo.coordinator.starting import Resumed, Starter
-from toryo.coordinator.stream import Reading
+from toryo.coordinator.stream import MISUNDERSTOOD, Reading
 from toryo.coordinator.table import Entry, Table
 from toryo.coordinator.telling import Telling, may_be_taken_later
 from toryo.coordinator.workspaces import Workspaces
@@ -73,8 +73,6 @@ STARTS_AT_A_TIME = 32
 wait until the last of them has been decided."""
 MOST_BESIDE_IN_ALL = 1024 * 1024 * 1024
 """Bytes of a file in which a program tells what its output does not: one that has grown beyond is not read any more."""
-MISUNDERSTOOD = (OSError, AttributeError, LookupError, TypeError, ValueError, ArithmeticError, RecursionError)
-"""What reading a file may raise that a program, or its agent, has written."""
 A_WEEK = 604_800
 LONGEST_WORDS = 500
 WRONG_CONFIGURATION = 2
@@ -368,7 +366,7 @@ class Coordinator:
         reading = self._read_to_the_end(entry)
         end = _exit(entry.process, reading, entry.log)
         verdict = _judged(entry, end, reading)
-        log.info("%s has ended: exit code %s, signal %s, %s", launch_id, end.exit_code, end.signal, verdict.failure)
+        log.info("%s has ended %s%s", launch_id, end.told, f": {verdict.failure}" if verdict.failure else "")
         told = {
             "exit_code": _told_as(end, verdict),
             "signal": end.signal,
@@ -393,11 +391,11 @@ class Coordinator:
         if entry.log is None:
             return Reading()
         self._shipping.ended(entry.launch.launch_id)
-        with contextlib.suppress(*MISUNDERSTOOD):
+        with contextlib.suppress(OSError, *MISUNDERSTOOD):
             entry.log.finish()
         reading = entry.log.reading or Reading()
         if entry.provider is not None and entry.provider.also is not None:
-            with contextlib.suppress(*MISUNDERSTOOD):
+            with contextlib.suppress(OSError, *MISUNDERSTOOD):
                 entry.elsewhere += entry.provider.also(self._starter.workspace(entry.launch.launch_id))
         reading.also(entry.elsewhere)
         return reading
@@ -470,7 +468,7 @@ class Coordinator:
         beside = entry.provider.beside if entry.provider is not None else None
         if beside is None or (entry.beside_at or 0) > MOST_BESIDE_IN_ALL:
             return
-        with contextlib.suppress(*MISUNDERSTOOD):
+        with contextlib.suppress(OSError, *MISUNDERSTOOD):
             text, entry.beside_at = self._starter.told_beside(entry.launch.launch_id, beside.file, entry.beside_at)
             lines = list(beside.lines(text))
             if lines:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -118,6 +119,14 @@ class Exit:
     not_connected: str | None = None
     now: datetime | None = None
     """When it ended, in local time: programs say when to come back by the clock."""
+
+    @property
+    def told(self) -> str:
+        """For logs. Nobody learns how a process ended that an earlier Coordinator had started."""
+        if self.signal is not None:
+            known = self.signal in set(signal.Signals)
+            return f"by signal {self.signal}{f' ({signal.Signals(self.signal).name})' if known else ''}"
+        return f"with exit code {self.exit_code}" if self.exit_code is not None else "(its exit code is not known)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,12 @@ LONGEST_ARGUMENTS = 400
 LONGEST_RESULT = 600
 MOST_TOKENS = 2**50
 """A number beyond this is no count, and could not be sent."""
+MOST_MONEY = 1e9
+MOST_SECONDS = 1e9
+LONGEST_NAME = 500
+"""Characters of a session's id, or of a model's, as the server takes them."""
+MISUNDERSTOOD = (AttributeError, LookupError, TypeError, ValueError, ArithmeticError, RecursionError)
+"""What reading a line may raise that a program, or its agent, has written."""
 PLAIN = "plain"
 """A line that is no JSON is given to `Parse` as the one value of this name: some programs say in their log alone that
 something is wrong."""
@@ -93,8 +99,10 @@ class Used:
         for each in (self.input_tokens, self.output_tokens, self.cached_tokens):
             if not _is_count(each):
                 raise TypeError(f"{each!r} is no count of tokens")
-        if not isinstance(self.cost_usd, int | float | None):
+        if self.cost_usd is not None and not _is_number(self.cost_usd, MOST_MONEY):
             raise TypeError(f"{self.cost_usd!r} is no sum of money")
+        if self.model is not None and not _is_name(self.model):
+            raise TypeError(f"{self.model!r} is no name of a model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +110,10 @@ class Session:
     """The program's own name of its session, by which it can be resumed."""
 
     id: str
+
+    def __post_init__(self) -> None:
+        if not _is_name(self.id):
+            raise TypeError(f"{self.id!r} is no name of a session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +130,13 @@ class Troubled:
     own: bool = False
     """It is the program itself that says no: a limit of its own, or it was interrupted."""
 
+    def __post_init__(self) -> None:
+        """TypeError for what the end could not be judged by."""
+        known = self.status is None or _is_number(self.status, 10_000)
+        timed = self.retry_seconds is None or (_is_number(self.retry_seconds, MOST_SECONDS) and self.retry_seconds >= 0)
+        if not (_is_text(self.words) and known and timed):
+            raise TypeError("this is no answer of a model's service")
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -129,6 +148,10 @@ class NotConnected:
     """The program started without our MCP server: whatever it does, nothing of it counts."""
 
     words: str
+
+    def __post_init__(self) -> None:
+        if not _is_text(self.words):
+            raise TypeError("this is no text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +181,11 @@ class Totals:
         """From what the server kept; anything else counts as nothing."""
         if not isinstance(values, dict):
             return cls()
-        numbers = {name: values.get(name) for name in ("input_tokens", "output_tokens", "cached_tokens")}
-        cost = values.get("cost_usd")
+        numbers: dict[str, Any] = {n: values.get(n) for n in ("input_tokens", "output_tokens", "cached_tokens")}
+        cost: Any = values.get("cost_usd")
         return cls(
-            **{name: each for name, each in numbers.items() if isinstance(each, int)},
-            cost_usd=float(cost) if isinstance(cost, int | float) else 0.0,
+            **{name: each for name, each in numbers.items() if _is_count(each)},
+            cost_usd=float(cost) if _is_number(cost, MOST_MONEY) else 0.0,
         )
 
 
@@ -173,9 +196,9 @@ class _Sum:
     cached_tokens: int = 0
 
     def add(self, used: Used) -> None:
-        self.input_tokens += used.input_tokens
-        self.output_tokens += used.output_tokens
-        self.cached_tokens += used.cached_tokens
+        self.input_tokens = min(self.input_tokens + used.input_tokens, MOST_TOKENS)
+        self.output_tokens = min(self.output_tokens + used.output_tokens, MOST_TOKENS)
+        self.cached_tokens = min(self.cached_tokens + used.cached_tokens, MOST_TOKENS)
 
 
 @dataclass(slots=True)
@@ -220,12 +243,12 @@ class Reading:
             return self.rest() + line + "\n"
         try:
             return "".join(self._heard(each) for each in self.parse(document))
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        except MISUNDERSTOOD:
             return self.rest() + line + "\n"  # a format that changed is shown as it is; what is known still counts
 
     def _overheard(self, line: str) -> None:
         """People read the line as it is, whatever it told."""
-        with contextlib.suppress(AttributeError, IndexError, KeyError, TypeError, ValueError):
+        with contextlib.suppress(*MISUNDERSTOOD):
             self.also(self.parse({PLAIN: line}) if self.parse is not None else ())
 
     def rest(self) -> str:
@@ -381,15 +404,45 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and abs(value) <= MOST_TOKENS
 
 
+def _is_number(value: object, most: float) -> bool:
+    """Not-a-number is none: it compares with nothing."""
+    return isinstance(value, int | float) and abs(value) <= most
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= LONGEST_NAME
+
+
 def _document(line: str) -> dict[str, Any] | None:
     """The JSON object that a line is; None for anything else."""
     if not line.lstrip().startswith("{"):
         return None
     try:
         found = json.loads(line)
+        if _HALF in line.lower():
+            found = _whole(found)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
+
+
+_HALF = "\\ud"
+"""How JSON writes half a character: alone it cannot be stored, sent or written into a file."""
+
+
+def _whole(value: Any) -> Any:
+    """The same with no half characters."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_whole(each) for each in value]
+    if isinstance(value, dict):
+        return {_whole(name): _whole(each) for name, each in value.items()}
+    return value
 
 
 def _short(text: str, most: int) -> str:

@@ -121,9 +121,11 @@ def refusal_to_judge(ground: Ground, task: Task, actor: Actor) -> Refusal | None
     return None
 
 
-def refusal_to_start(ground: Ground, task: Task, hindrance: Hindrance) -> Refusal:
-    """What guard 1 says to somebody who wants to start the task."""
+def refusal_to_start(ground: Ground, task: Task, hindrance: Hindrance, *, person: bool = False) -> Refusal:
+    """What guard 1 says to somebody who wants to start the task: to people with commands, to agents with tools."""
     code, message, instruction, details = _HINDERED[hindrance](ground, task)
+    if person and hindrance in _BY_PEOPLE:
+        instruction = _BY_PEOPLE[hindrance](ground, task)
     return Refusal(code, message, instruction, task_id=task.id, **details)
 
 
@@ -136,18 +138,27 @@ def _refuse_unknown_move(order: Order) -> None:
     if to in possible:
         return
     moves = [each.value for each in possible]
+    names = [_command(task, each) if order.actor.person else str(each) for each in possible]
     raise Refusal(
         Code.INVALID_TRANSITION,
         say("A task cannot go from {status} to {to}.", status=task.status, to=to)
         if to is not task.status
         else say("The task is {to} already.", to=to),
-        say("Possible from {status}: {names}.", status=task.status, names=together(possible, ", "))
+        say("Possible from {status}: {names}.", status=task.status, names=together(names, ", "))
         if moves
-        else say("{status} is final.", status=task.status),
+        else say("{status} is final: file a new task instead.", status=task.status),
         task_id=task.id,
         current_status=task.status.value,
         possible=moves,
     )
+
+
+def _command(task: Task, to: Status) -> Worded:
+    """A move, and the command that is its own, if it has one."""
+    own = {(Status.FAILED, Status.TODO): "retry"}.get((task.status, to), "cancel" if to is Status.CANCELLED else "")
+    if not own:
+        return constant(to)
+    return say("{to} (toryo task {command} {task_id})", to=to, command=own, task_id=task.id)
 
 
 def _only_for_people(before: Status, to: Status, actor: Actor) -> bool:
@@ -215,7 +226,9 @@ def _refuse_to_lift(order: Order, how: str) -> None:
                 task_id=task.id,
                 blocked_cause=task.blocked_cause,
             ),
-            say("Unblock it at its cause: {blocked_cause}.", blocked_cause=task.blocked_cause),
+            say("Unblock it at its cause: toryo task move {blocked_cause} todo.", blocked_cause=task.blocked_cause)
+            if actor.person
+            else say("Unblock it at its cause: {blocked_cause}.", blocked_cause=task.blocked_cause),
             task_id=task.id,
             cause=task.blocked_cause,
         )
@@ -268,7 +281,9 @@ def _refuse_missing_reason(order: Order) -> None:
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("{to} needs a reason.", to=order.to),
-            "Say in `reason` why, in one sentence: others decide by it.",
+            "Say why, in one sentence (toryo: --reason TEXT): others decide by it."
+            if order.actor.person
+            else "Say in `reason` why, in one sentence: others decide by it.",
             task_id=order.task.id,
         )
 
@@ -393,7 +408,7 @@ def _left_blocked(change: Change) -> bool:
 def _start(moving: _Moving) -> None:
     task, ground = moving.own(), moving.ground
     for hindrance in ground.hindrances(task):
-        raise refusal_to_start(ground, task, hindrance)
+        raise refusal_to_start(ground, task, hindrance, person=moving.order.actor.person)
     was_blocked = task.status is Status.BLOCKED
     after = moving.change(
         task, Status.IN_PROGRESS, started_at=task.started_at or moving.order.now, checks=Checks.NONE, check_id=None
@@ -448,7 +463,9 @@ def _complete(moving: _Moving) -> None:
         raise Refusal(
             Code.SUBTASKS_OPEN,
             say("Subtasks of it are open ({count}).", count=len(still_open)),
-            "Finish or cancel them first.",
+            "Finish or cancel them first (toryo task cancel TASK)."
+            if moving.order.actor.person
+            else "Finish or cancel them first.",
             task_id=task.id,
             open_subtasks=[
                 {"task_id": each.id, "title": each.title, "status": each.status.value} for each in still_open[:_SHOWN]
@@ -458,11 +475,13 @@ def _complete(moving: _Moving) -> None:
         raise Refusal(
             Code.DELEGATION_OPEN,
             "A delegation whose result is awaited is still open.",
-            "Call get_next_action: it waits for the result.",
+            "Wait for its result, or cancel the task."
+            if moving.order.actor.person
+            else "Call get_next_action: it waits for the result.",
             task_id=task.id,
         )
     if task.has_acceptance and task.checks is not Checks.PASSED:
-        raise _unchecked(task)
+        raise _unchecked(task, person=moving.order.actor.person)
     after = moving.change(task, Status.COMPLETED, completed_at=moving.order.now)
     for below in list(tree.descendants(after)):
         current = moving.current(below)
@@ -470,7 +489,16 @@ def _complete(moving: _Moving) -> None:
             moving.change(current, Status.CANCELLED, after.id, completed_at=moving.order.now, moved_session=None)
 
 
-def _unchecked(task: Task) -> Refusal:
+def _unchecked(task: Task, *, person: bool) -> Refusal:
+    if person:
+        return Refusal(
+            Code.CHECKS_FAILED if task.checks is Checks.FAILED else Code.NOT_NOW,
+            "Acceptance checks have failed."
+            if task.checks is Checks.FAILED
+            else "The acceptance checks have not passed yet.",
+            say("If you have seen that all is well, say so: toryo task confirm {task_id}.", task_id=task.id),
+            task_id=task.id,
+        )
     if task.checks is Checks.FAILED:
         return Refusal(
             Code.CHECKS_FAILED,
@@ -590,12 +618,14 @@ def _before(waiting: Sequence[Task]) -> Worded:
     failed = [each.id for each in waiting if each.status is Status.FAILED]
     if never:
         return say(
-            "Cancelled tasks are never completed: take {names} out of what this task waits for, or cancel this task.",
+            "Cancelled tasks are never completed: take {names} out of what this task waits for"
+            " (update_task_dependencies), or cancel this task.",
             names=", ".join(never[:_SHOWN]),
         )
     if failed:
         return say(
-            "Try what has failed again ({names}), take it out of what this task waits for, or cancel this task.",
+            "Try what has failed again ({names}; update_task_status), take it out of what this task waits for"
+            " (update_task_dependencies), or cancel this task.",
             names=", ".join(failed[:_SHOWN]),
         )
     return constant("Complete those first, or change what this task waits for.")
@@ -605,7 +635,7 @@ def _unassigned(_: Ground, task: Task) -> _Words:
     return (
         Code.INVALID_TRANSITION,
         say("Task {task_id} has no assignee.", task_id=task.id),
-        "Assign it to somebody first.",
+        "Assign it to somebody first (assign_task).",
         {},
     )
 
@@ -657,4 +687,72 @@ _HINDERED = {
     Hindrance.UNASSIGNED: _unassigned,
     Hindrance.ASSIGNEE_NOT_ACTIVE: _assignee_not_active,
     Hindrance.PARALLEL_LIMIT: _parallel_limit,
+}
+
+
+# --- the same for people: commands ------------------------------------------------------------------------------------
+
+
+def _approve(_: Ground, task: Task) -> Worded:
+    return say("Approve it first: toryo task approve {task_id}.", task_id=task.id)
+
+
+def _free(ground: Ground, task: Task) -> Worded:
+    waiting = ground.tree.open_dependencies(task)
+    first = next((each for each in waiting if each.closed), waiting[0])
+    if first.status is Status.CANCELLED:
+        return say(
+            "A cancelled task is never completed. Do not wait for it: toryo task edit {task_id} --no-longer-on"
+            " {other}.",
+            task_id=task.id,
+            other=first.id,
+        )
+    if first.status is Status.FAILED:
+        return say(
+            "Try it again (toryo task retry {other}), or do not wait for it (toryo task edit {task_id} --no-longer-on"
+            " {other}).",
+            task_id=task.id,
+            other=first.id,
+        )
+    return say(
+        "It starts when those are completed. To start it before: toryo task edit {task_id} --no-longer-on {other}.",
+        task_id=task.id,
+        other=first.id,
+    )
+
+
+def _assign(_: Ground, task: Task) -> Worded:
+    return say("Assign it to somebody first: toryo task edit {task_id} --assignee AGENT.", task_id=task.id)
+
+
+def _admit(ground: Ground, task: Task) -> Worded:
+    return say(
+        "Activate it (toryo agent activate {assignee_id}) and see that it is a member (toryo agent edit {assignee_id}"
+        " --project {project_id}), or assign somebody else: toryo task edit {task_id} --assignee AGENT.",
+        assignee_id=task.assignee_id,
+        project_id=ground.project.id,
+        task_id=task.id,
+    )
+
+
+def _make_room(_: Ground, task: Task) -> Worded:
+    return say(
+        "Start it when that work is finished, let the agent do more at a time (toryo agent edit {assignee_id}"
+        " --max-parallel N), or assign another one: toryo task edit {task_id} --assignee AGENT.",
+        assignee_id=task.assignee_id,
+        task_id=task.id,
+    )
+
+
+def _resume(ground: Ground, _: Task) -> Worded:
+    return say("Resume it first: toryo project resume {project_id}.", project_id=ground.project.id)
+
+
+_BY_PEOPLE = {
+    Hindrance.PROJECT_NOT_ACTIVE: _resume,
+    Hindrance.NOT_APPROVED: _approve,
+    Hindrance.DEPENDENCY: _free,
+    Hindrance.UNASSIGNED: _assign,
+    Hindrance.ASSIGNEE_NOT_ACTIVE: _admit,
+    Hindrance.PARALLEL_LIMIT: _make_room,
 }

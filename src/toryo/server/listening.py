@@ -11,6 +11,7 @@ import errno
 import functools
 import os
 import resource
+import shlex
 import signal
 import socket
 import threading
@@ -21,6 +22,7 @@ from typing import Any
 
 import uvicorn
 
+from toryo import directories, held
 from toryo.server.connections import BoundedProtocol, Connections
 from toryo.server.errors import ConfigurationError
 
@@ -183,6 +185,13 @@ def _clear(path: Path) -> None:
 
 def _cannot_listen(host: str, port: int, error: OSError) -> ConfigurationError:
     if error.errno == errno.EADDRINUSE:
+        if (ours := held.server_at(port, directories.every())) is not None:
+            place, pid = ours
+            return ConfigurationError(
+                f"Port {port} on {host} is used by the Toryo server of the data directory {place} (pid {pid}).",
+                f"Stop it (toryo down --data-dir {shlex.quote(str(place))}), or choose a port with --port (0: any free"
+                " one).",
+            )
         return ConfigurationError(
             f"Port {port} on {host} is already in use.",
             "Stop the program that uses it (perhaps another Toryo), or choose a port with --port (0: any free one).",

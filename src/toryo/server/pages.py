@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import mimetypes
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from toryo.server import bodies
@@ -27,8 +26,8 @@ GUARDS = (
     (b"cross-origin-opener-policy", b"same-origin"),
 )
 NOT_BUILT = (
-    "This Toryo has no dashboard. In a checkout, build it with make web; anywhere else, install a wheel that has it "
-    "(make wheel in a checkout builds one)."
+    "This Toryo has no dashboard; the rest works without it. In a checkout, type make web, then toryo open. Anywhere"
+    " else, install a wheel that has it (make wheel in a checkout builds one)."
 )
 _NOT_BUILT = f"""<!doctype html><meta charset="utf-8"><title>Toryo</title>
 <p>{NOT_BUILT}
@@ -53,6 +52,7 @@ class File:
 class Pages:
     def __init__(self, directory: Path = STATIC) -> None:
         self._directory = directory
+        self._read: dict[str, File] = {}
 
     @property
     def built(self) -> bool:
@@ -76,9 +76,14 @@ class Pages:
         extra = (*GUARDS, (b"cache-control", keep), (b"vary", b"accept-encoding"), *coding)
         await bodies.send_json(send, 200, packed or file.body, file.media_type, extra)
 
-    @cached_property
+    @property
     def _files(self) -> dict[str, File]:
-        """By path, as an address names them."""
+        """By path, as an address names them. What is built while the server runs is there at once."""
+        if "/index.html" not in self._read:
+            self._read = self._found()
+        return self._read
+
+    def _found(self) -> dict[str, File]:
         found = {}
         for path in sorted(self._directory.rglob("*")) if self._directory.is_dir() else ():
             if path.is_file():

@@ -57,6 +57,22 @@ _OPEN.append(
         )
     )
 )
+_live = _t.alias("live")
+_hangs_on_something = sa.or_(
+    sa.select(sa.literal(1)).where(_d.c.task_id == _t.c.id).exists(),
+    sa.select(sa.literal(1))
+    .where(_live.c.root_id == _t.c.root_id, _live.c.status.in_([sa.literal("in_progress"), sa.literal("blocked")]))
+    .exists(),
+)
+_OPEN_BUT_IDLE = [
+    *_OPEN[:2],
+    Statement(
+        sa.select(*_PART).where(
+            in_list(_t.c.project_id, "projects"), _t.c.status == "todo", _t.c.agent_type.is_(None), _hangs_on_something
+        )
+    ),
+    *_OPEN[3:],
+]
 _PARTS = Statement(sa.select(*_PART).where(in_list(_t.c.id, "ids")))
 _wanted = _t.alias("wanted")
 _UNMET = Statement(
@@ -202,10 +218,13 @@ class Glances:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def open_tasks(self, projects: Iterable[str]) -> dict[str, Task]:
-        """In part, by id: those in progress, blocked, to do, or to be approved, of these projects."""
+    def open_tasks(self, projects: Iterable[str], *, idle: bool = True) -> dict[str, Task]:
+        """In part, by id: those in progress, blocked, to do, or to be approved, of these projects. Without the `idle`
+        ones: to do, waiting for nothing, and nothing of their tree has been started."""
         asked = list(projects)
-        rows = (row for each in _OPEN for row in self._connection.all(each, projects=asked))
+        rows = (
+            row for each in (_OPEN if idle else _OPEN_BUT_IDLE) for row in self._connection.all(each, projects=asked)
+        )
         return {row[0]: _part(row) for row in rows}
 
     def parts(self, task_ids: Iterable[str]) -> dict[str, Task]:

@@ -102,6 +102,16 @@ _READY = Statement(
     .where(*_ready)
     .order_by(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
     .limit(_p("limit", type_=sa.Integer))
+    .offset(_p("skip", type_=sa.Integer))
+)
+_child, _talk = _t.alias("child"), schema.delegations
+_has_parts = sa.select(sa.literal(1)).where(_child.c.parent_id == _t.c.id).exists()
+_was_delegated = sa.select(sa.literal(1)).where(_talk.c.task_id == _t.c.id).exists()
+_READY_WHOLE = Statement(
+    TASKS.select()
+    .where(*_ready, ~_has_parts, ~_was_delegated)
+    .order_by(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
+    .limit(1)
 )
 _NEXT_RETRY = Statement(
     sa.select(sa.func.min(_t.c.not_before)).where(
@@ -236,10 +246,15 @@ class Queues:
 
     # ready tasks
 
-    def ready(self, project_id: str, agent_type: str, now: Millis, limit: int) -> list[Task]:
-        """Queue tasks that may be claimed, by priority and age: a hint that the rules of moves confirm."""
-        rows = self._connection.all(_READY, project_id=project_id, agent_type=agent_type, now=now, limit=limit)
-        return TASKS.nouns(rows)
+    def ready(self, project_id: str, agent_type: str, now: Millis, limit: int, skip: int = 0) -> list[Task]:
+        """Queue tasks that may be claimed, by priority and age, without the first so many: a hint that the rules of
+        moves confirm."""
+        asked = {"project_id": project_id, "agent_type": agent_type, "now": now, "limit": limit, "skip": skip}
+        return TASKS.nouns(self._connection.all(_READY, **asked))
+
+    def ready_whole(self, project_id: str, agent_type: str, now: Millis) -> Task | None:
+        """The first of them that has no parts and never delegated anything: whoever claims it has something to do."""
+        return TASKS.one(self._connection.one(_READY_WHOLE, project_id=project_id, agent_type=agent_type, now=now))
 
     def next_retry(self, project_id: str, agent_type: str, now: Millis) -> Millis | None:
         """When the next task of a queue has rested long enough."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 from toryo.domain import chat
 from toryo.domain.agents import Agent, Role
@@ -15,15 +16,26 @@ from toryo.domain.tasks import CLOSED, Task
 from toryo.domain.times import Millis
 from toryo.domain.usages import day_of
 from toryo.storage.transaction import Transaction
-from toryo.workflow.snapshot import Cooldown, Limits, News, Snapshot, Talk, offers
+from toryo.workflow.snapshot import Cooldown, Limits, News, Snapshot, Talk, offers, whole
 
 _CLOSED = tuple(f"task.{status}" for status in sorted(CLOSED))
 _DELEGATION_ENDED = ("delegation.completed", "delegation.failed")
 _STUCK = ("task.blocked", "task.failed")
 
 
+class Unknown(Protocol):
+    def __call__(self, tx: Transaction, agent_id: str, tasks: Sequence[Task], now: Millis) -> list[Task]:
+        """Those of which it is not remembered that this agent could only be told to wait on them."""
+
+
 def load(
-    tx: Transaction, agent_id: str, project_id: str, now: Millis, limits: Limits, asking: Session | None = None
+    tx: Transaction,
+    agent_id: str,
+    project_id: str,
+    now: Millis,
+    limits: Limits,
+    asking: Session | None = None,
+    unknown: Unknown | None = None,
 ) -> Snapshot:
     """`asking` is the session whose next action is wanted: its main task's tree is loaded whatever its state."""
     agent, project = tx.agents.find(agent_id), tx.projects.find(project_id)
@@ -55,7 +67,7 @@ def load(
         accounts=_accounts(tx, agent),
         budget_used_up=_budget_used_up(tx, project, now),
         interrupt_waiting=asking is not None and _interrupted(tx, asking),
-        offers=_offers(tx, project, agent, now, frozenset(each for each, _ in signed_in)),
+        offers=_offers(tx, project, agent, now, frozenset(each for each, _ in signed_in), unknown),
     )
 
 
@@ -75,18 +87,40 @@ def _budget_used_up(tx: Transaction, project: Project, now: Millis) -> bool:
 
 
 MOST_OFFERS = 10
-"""Ready queue tasks of which an agent is offered the first that gives it something to do."""
+"""Ready queue tasks that are looked at with all that is below them, of which an agent is offered the first that gives
+it something to do; and as many at each further look."""
+MOST_BEHIND = 500
+"""Of those behind them, so many are seen: of these, by and by, all are looked at."""
 
 
 def _offers(
-    tx: Transaction, project: Project, agent: Agent, now: Millis, signed_in: frozenset[str]
+    tx: Transaction,
+    project: Project,
+    agent: Agent,
+    now: Millis,
+    signed_in: frozenset[str],
+    unknown: Unknown | None,
 ) -> tuple[tuple[Task, Ground], ...]:
+    """The first ready tasks of its queue. Where each of them could make it wait, also some of those behind that it is
+    not known to wait on, and the first one on which nothing can make it wait: none is hidden by what is before it."""
     if agent.agent_type is None or not agent.managed or not project.active:
         return ()
-    ready = tx.queues.ready(project.id, agent.agent_type, now, MOST_OFFERS)
-    return offers(
-        ((each, _around(tx, project, tx.tasks.tree(each.root_id), signed_in, (agent.id,))) for each in ready), agent.id
-    )
+    queue = (project.id, agent.agent_type, now)
+
+    def around(tasks: Iterable[Task]) -> tuple[tuple[Task, Ground], ...]:
+        near = ((each, _around(tx, project, tx.tasks.tree(each.root_id), signed_in, (agent.id,))) for each in tasks)
+        return offers(near, agent.id)
+
+    first = tx.queues.ready(*queue, MOST_OFFERS)
+    found = around(first)
+    if len(first) < MOST_OFFERS or whole(found[-1]):
+        return found
+    behind = tx.queues.ready(*queue, MOST_BEHIND, MOST_OFFERS)
+    fresh = unknown(tx, agent.id, behind, now) if unknown is not None else behind
+    found += around(fresh[:MOST_OFFERS])
+    if whole(found[-1]) or (plain := tx.queues.ready_whole(*queue)) is None:
+        return found
+    return found + around([plain])
 
 
 def _interrupted(tx: Transaction, asking: Session) -> bool:

@@ -100,6 +100,19 @@ _CORRELATED = Statement(
     .order_by(_t.c.created_at, _t.c.ordinal, _t.c.id)
     .limit(2000)
 )
+_NEAR = Statement(
+    sa.select(_t.c.id, _t.c.title)
+    .where(
+        in_list(_t.c.project_id, "projects"),
+        sa.or_(
+            sa.func.lower(_t.c.title).like(_p("begins"), escape="!"),
+            _t.c.id.like(_p("head"), escape="!"),
+            _t.c.id.like(_p("tail"), escape="!"),
+        ),
+    )
+    .order_by(_t.c.updated_at.desc(), _t.c.id)
+    .limit(200)
+)
 _REQUESTS = Statement(
     sa.select(_t.c.created_at, _t.c.approval, _t.c.status).where(
         _t.c.project_id == _p("project_id"), _t.c.requested_by == _p("agent_id")
@@ -199,6 +212,13 @@ class Tasks:
         if limit is not None:
             wanted["limit"] = limit
         return ROWS.nouns(self._connection.all(statement, project_id=project_id, **wanted))
+
+    def near(self, text: str, project_ids: Iterable[str]) -> list[tuple[str, str]]:
+        """Id and title of those that begin with a text, or whose id has the same beginning or end."""
+        plain = "".join(f"!{each}" if each in "%_!" else each for each in text)
+        parts = {"begins": f"{plain.lower()}%", "head": f"{plain[:13]}%", "tail": f"%{plain[-8:]}"}
+        found = self._connection.all(_NEAR, projects=list(project_ids), **parts)
+        return [(row[0], row[1]) for row in found]
 
     def correlated(self, correlation_id: str) -> list[Task]:
         """The tasks of one request, oldest first, at most 2,000."""

@@ -346,10 +346,11 @@ MAIN_TASK_ROWS: Sequence[Rule[Case, Say]] = (
 
 def ready_queue_task(s: Snapshot) -> Task | None:
     """The first task of its queue on which it would not, as in row 12a, only be told to wait."""
-    return next((task for task, ground in s.offers if not _would_only_wait(Case(s, ground, task))), None)
+    return next((task for task, ground in s.offers if not would_only_wait(Case(s, ground, task))), None)
 
 
-def _would_only_wait(case: Case) -> bool:
+def would_only_wait(case: Case) -> bool:
+    """Whether whoever claimed this queue task could only be told to wait on it."""
     return case.agent.role is not Role.MANAGER and could_only_be_told(case) in (
         "wait_for_delegation",
         "wait_for_others",

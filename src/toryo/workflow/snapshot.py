@@ -159,9 +159,15 @@ def offers(ready: Iterable[tuple[Task, Ground]], agent_id: str) -> tuple[tuple[T
     for task, ground in ready:
         claimed = ground.claimed(task, agent_id)
         found.append((claimed.tree.tasks[task.id], claimed))
-        if not ground.tree.children(task) and not ground.open_delegations.get(task.id):
+        if whole((task, ground)):
             break
     return tuple(found)
+
+
+def whole(offer: tuple[Task, Ground]) -> bool:
+    """Nothing below it could make its agent wait."""
+    task, ground = offer
+    return not ground.tree.children(task) and not ground.open_delegations.get(task.id)
 
 
 @dataclass(frozen=True)

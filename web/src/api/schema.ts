@@ -3968,7 +3968,7 @@ export interface operations {
                 limit?: number | null;
                 /** @description next_cursor of the page before. */
                 cursor?: string | null;
-                /** @description Only tasks of this status. */
+                /** @description Only tasks of this status; pending is todo, done is completed. */
                 status?: ("backlog" | "todo" | "pending" | "in_progress" | "blocked" | "completed" | "done" | "failed" | "cancelled") | null;
                 /** @description Only tasks of this agent. */
                 assignee_id?: string | null;
@@ -4051,7 +4051,7 @@ export interface operations {
                      */
                     agent_type?: string | null;
                     /**
-                     * @description Which goes first.
+                     * @description Which goes first; urgent is critical.
                      * @default medium
                      * @enum {string}
                      */
@@ -4064,7 +4064,7 @@ export interface operations {
                      */
                     parent_task_id?: string | null;
                     /**
-                     * @description Where it begins.
+                     * @description Where it begins; pending is todo.
                      * @default todo
                      * @enum {string}
                      */
@@ -4183,7 +4183,7 @@ export interface operations {
                      */
                     description?: string | null;
                     /**
-                     * @description New priority.
+                     * @description New priority; urgent is critical.
                      * @default null
                      */
                     priority?: ("low" | "medium" | "high" | "critical" | "urgent") | null;
@@ -4264,7 +4264,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description The new status.
+                     * @description The new status; pending is todo, done is completed.
                      * @enum {string}
                      */
                     status: "backlog" | "todo" | "pending" | "in_progress" | "blocked" | "completed" | "done" | "failed" | "cancelled";

@@ -127,7 +127,8 @@ def result(verdict: Verdict) -> None:
 
 
 def _times(kind: str, number: int) -> str:
-    return kind if number == 1 else f"{kind} x{number}"
+    words = kind.replace(".", " ")
+    return words if number == 1 else f"{words} x{number}"
 
 
 def stuck(here: Here, seen: Seen, limit_seconds: float) -> None:

@@ -20,7 +20,7 @@ from toryo.domain.projects import Project, Settings
 from toryo.domain.sessions import End
 from toryo.domain.times import iso
 from toryo.domain.wording import constant, say
-from toryo.operations.calls import rendering, schemas
+from toryo.operations.calls import near, rendering, schemas
 from toryo.operations.calls.call import RIGHTS, WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.concurrency import refuse_stale
@@ -788,7 +788,11 @@ def end_session(call: Call, wanted: EndSession) -> dict[str, Any]:
         raise Refusal(
             Code.SESSION_NOT_FOUND,
             say("There is no session {session_id}.", session_id=wanted.session_id),
-            "List the sessions for their ids (toryo sessions).",
+            near.hint(
+                wanted.session_id,
+                ((each.id, "") for each in call.tx.sessions.live() if call.sees(each.project_id)),
+                "List the sessions for their ids (toryo sessions).",
+            ),
         )
     call.enter(session.project_id)
     if not session.over:

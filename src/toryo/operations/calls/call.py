@@ -20,7 +20,7 @@ from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
-from toryo.operations.calls import reachable
+from toryo.operations.calls import near, reachable
 from toryo.operations.calls.callers import Caller, Kind, Login
 from toryo.operations.calls.context import Context
 from toryo.storage import snapshots
@@ -193,7 +193,7 @@ class Call:
             raise Refusal(
                 Code.PROJECT_NOT_FOUND,
                 say("There is no project {project_id}.", project_id=project_id),
-                "List the projects for their ids (toryo project list).",
+                near.hint(project_id, self._projects(), "List the projects for their ids (toryo project list)."),
                 project_id=project_id,
             )
         return found
@@ -204,7 +204,7 @@ class Call:
             raise Refusal(
                 Code.TASK_NOT_FOUND,
                 say("There is no task {task_id} here.", task_id=task_id),
-                self._where_tasks_are(),
+                near.hint(task_id, self.tasks_like(task_id), self._where_tasks_are()),
                 task_id=task_id,
             )
         return found
@@ -215,9 +215,7 @@ class Call:
             raise Refusal(
                 Code.AGENT_NOT_FOUND,
                 say("There is no agent {agent_id}.", agent_id=agent_id),
-                reachable.told(self.tx, self.caller)
-                if self.of_agent
-                else "List the agents for their ids (toryo agent list).",
+                near.hint(agent_id, self._agents(), self._where_agents_are()),
                 agent_id=agent_id,
             )
         return found
@@ -226,6 +224,29 @@ class Call:
     def of_agent(self) -> bool:
         """Whether an agent's program calls: what people do about something would be no help to it."""
         return self.caller.kind in (Kind.SESSION, Kind.LAUNCH, Kind.QUEUE)
+
+    def _projects(self) -> list[tuple[str, str]]:
+        """Those that the caller sees, with their names."""
+        return [(each.id, each.name) for each in self.tx.projects.all() if self.sees(each.id)]
+
+    def _agents(self) -> list[tuple[str, str]]:
+        if self.of_agent:
+            return [
+                (each.id, each.name) for each in reachable.others(self.tx, self.caller, self.caller.project_id or "")
+            ]
+        return [(each.id, each.name) for each in self.tx.agents.all() if self.sees_agent(each)]
+
+    def tasks_like(self, given: str, project_id: str | None = None) -> list[tuple[str, str]]:
+        """Tasks that the caller sees (in a project) and may have meant."""
+        projects = [project_id] if project_id is not None else [each for each, _ in self._projects()]
+        return self.tx.tasks.near(given, projects) if len(given) >= near.SHORTEST else []
+
+    def _where_agents_are(self) -> str:
+        return (
+            reachable.told(self.tx, self.caller)
+            if self.of_agent
+            else "List the agents for their ids (toryo agent list)."
+        )
 
     def _where_tasks_are(self) -> str:
         """Where this caller finds ids of tasks."""
@@ -295,7 +316,10 @@ class Call:
         return snapshots.ground(self.tx, project, task.root_id, *seeds)
 
     def snapshot(self, agent_id: str, project_id: str, asking: Session | None = None) -> Snapshot:
-        return snapshots.load(self.tx, agent_id, project_id, self.now, self.context.limits, asking)
+        look, limits = self.context.waits.look(), self.context.limits
+        found = snapshots.load(self.tx, agent_id, project_id, self.now, limits, asking, look.unknown)
+        look.remember(found)
+        return found
 
     def chat_snapshot(self, agent_id: str, project_id: str, asking: Session | None = None) -> Snapshot:
         """What decisions about chat look at."""

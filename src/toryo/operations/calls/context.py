@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from toryo.domain import chat
 from toryo.domain.times import SECOND
-from toryo.operations.calls.decision_cache import Holds
+from toryo.operations.calls.decision_cache import Holds, Waits
 from toryo.operations.calls.failed_logins import Tries
 from toryo.operations.calls.faults import Faults
 from toryo.operations.calls.rate_limits import Pace
@@ -28,6 +28,7 @@ class Context:
     entropy: Callable[[int], int]
     """So many random bits."""
     holds: Holds = field(default_factory=Holds)
+    waits: Waits = field(default_factory=Waits)
     faults: Faults = field(default_factory=Faults)
     talk: chat.Limits = field(default_factory=chat.Limits)
     shared: Callable[[Transaction], Shared] = InDatabase

@@ -6,10 +6,15 @@ their trees; it is forgotten after a minute in any case. A start is never rememb
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from toryo.domain.events import SETUP
+from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND, Millis
-from toryo.workflow.launch import Action, Decision
+from toryo.storage.transaction import Transaction
+from toryo.workflow.launch import Action, Decision, would_only_wait
+from toryo.workflow.snapshot import Case, Snapshot
 
 LOOK_AGAIN_AFTER: Millis = 60 * SECOND
 _MOST = 100_000
@@ -43,3 +48,42 @@ class Holds:
         """Whether nothing has changed that could change the answer."""
         kept = self._kept.get((standing.agent_id, standing.project_id))
         return kept is not None and kept[0] == standing.facts and now < kept[1]
+
+
+@dataclass
+class Waits:
+    """On which ready queue tasks an agent could only be told to wait: remembered of those that stand behind the first
+    ones of a queue, so that each look reads a few of them, and all are looked at. A hint, as the holds are."""
+
+    _kept: dict[tuple[str, str], tuple[tuple[int, ...], Millis]] = field(default_factory=dict)
+
+    def look(self) -> Look:
+        return Look(self._kept)
+
+
+@dataclass
+class Look:
+    """One look: which tasks it need not read, and what it has learnt of the others."""
+
+    _kept: dict[tuple[str, str], tuple[tuple[int, ...], Millis]]
+    _facts: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """The newest facts of their trees, by task."""
+
+    def unknown(self, tx: Transaction, agent_id: str, tasks: Sequence[Task], now: Millis) -> list[Task]:
+        newest = tx.events.last_facts({SETUP, *(each.root_id for each in tasks)}) if tasks else {}
+        self._facts = {each.id: (newest.get(SETUP, 0), newest.get(each.root_id, 0)) for each in tasks}
+        until = {each.id: self._until(agent_id, each.id) for each in tasks}
+        return sorted((each for each in tasks if until[each.id] <= now), key=lambda each: until[each.id])
+
+    def _until(self, agent_id: str, task_id: str) -> Millis:
+        """What has changed, or was never read, comes before what is only to be looked at again."""
+        facts, until = self._kept.get((agent_id, task_id), ((), 0))
+        return until if facts == self._facts[task_id] else 0
+
+    def remember(self, snapshot: Snapshot) -> None:
+        """Those of which it is known now that they give the agent nothing to do."""
+        for task, ground in snapshot.offers:
+            if task.id in self._facts and would_only_wait(Case(snapshot, ground, task)):
+                if len(self._kept) >= _MOST:
+                    self._kept.clear()
+                self._kept[snapshot.agent_id, task.id] = (self._facts[task.id], snapshot.now + LOOK_AGAIN_AFTER)

@@ -355,7 +355,10 @@ class Request:
         refused = result.get("success") is False
         result = self._count(call, result, refused=refused)
         events = tuple(tx.events.collected) if self.office.observers else ()
+        happened = bool(tx.events.collected)
         self._record(tx, call)
+        if happened and call.has_session:
+            result = session_hooks.hooks().recorded(call, result)
         return Answered(Outcome(result, refused, None, self.operation), frozenset(tx.hints), call.caller, events)
 
     def refusing(self, refusal: Refusal) -> Callable[[Connection], Answered]:

@@ -23,6 +23,9 @@ class SessionHooks(Protocol):
     def accompany(self, call: Call, operation: Operation, answer: dict[str, Any]) -> dict[str, Any]:
         """The answer with what goes along: `next`, and how many notifications wait."""
 
+    def recorded(self, call: Call, answer: dict[str, Any]) -> dict[str, Any]:
+        """The answer with the versions of what its own call has made of the facts: they are numbered when stored."""
+
 
 @dataclass
 class _Installed:

@@ -76,12 +76,15 @@ def _obeyed(call: Call, session: Session, why: End) -> bool:
 
 
 def _heeded_the_time_limit(call: Call, session: Session, why: End) -> bool:
-    """It was told that its time is over, and left; a Coordinator did not have to stop it.
+    """It was told that its time is over, and left; or its Coordinator stopped it before it had called again, so that
+    nobody could tell it.
 
     That costs no attempt, but is a start without progress if it was one: the guard against these ends a row of them.
     """
+    if why is not End.TOLD_TO_EXIT or not rows.ran_its_time(session, call.context.limits, call.now):
+        return False
     by_itself = call.has_session and call.session.id == session.id
-    return why is End.TOLD_TO_EXIT and by_itself and rows.ran_its_time(session, call.context.limits, call.now)
+    return by_itself or not rows.ran_its_time(session, call.context.limits, session.last_call_at)
 
 
 def _goes_on_later(call: Call, session: Session) -> bool:

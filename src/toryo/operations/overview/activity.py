@@ -16,7 +16,7 @@ from toryo.domain.events import Event
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.times import DAY, iso, of_datetime
 from toryo.domain.wording import constant, say
-from toryo.operations.calls import fencing, rendering, schemas
+from toryo.operations.calls import fencing, near, rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, NoParameters, Parameters, Route, operation
 from toryo.operations.calls.grants import Grant
@@ -286,7 +286,11 @@ def read_launch_log(call: Call, wanted: ReadLog) -> dict[str, Any] | Later:
         raise Refusal(
             Code.LAUNCH_NOT_FOUND,
             say("There is no launch {launch_id}.", launch_id=wanted.launch_id),
-            "List the launches for their ids.",
+            near.hint(
+                wanted.launch_id,
+                ((each.id, "") for each in call.tx.launches.listed() if call.sees(each.project_id)),
+                "Name an agent for its newest launch (toryo logs AGENT), or list the launches for their ids.",
+            ),
         )
     parts = call.tx.launches.log(launch.id, wanted.offset)
     text = "".join(part[max(0, wanted.offset - start) :] for start, part in parts)

@@ -29,7 +29,9 @@ from toryo.failures import NATURES, Failure
 from toryo.operations.calls import failed_logins, fencing
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
+from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.faults import Fault
+from toryo.operations.calls.grants import Grant
 from toryo.operations.directory import rights
 from toryo.operations.overview import remedies, stuck
 from toryo.operations.overview.state import Picture
@@ -55,6 +57,48 @@ _GUARDS = {
 
 
 NEEDS = "needs"
+
+CARRIED_OUT_BY = {
+    "activate": "activate_agent",
+    "answer": "send_chat_message",
+    "approve": "approve_task",
+    "assign": "edit_task",
+    "block": "move_task",
+    "cancel": "move_task",
+    "complete": "move_task",
+    "correct": "edit_agent",
+    "discard": "discard_task_work",
+    "free": "edit_task",
+    "join": "add_member",
+    "list": "show_task",
+    "log": "read_launch_log",
+    "merge": "merge_task",
+    "open": "open_chat",
+    "put_back": "move_task",
+    "raise": "edit_project",
+    "reject": "reject_task",
+    "renew": "renew_passkey",
+    "requeue": "requeue_task",
+    "resume": "resume_agent",
+    "retry": "move_task",
+    "review": "diff_task",
+    "serve": "file_task",
+    "show": "show_task",
+    "start": "move_task",
+    "tell": "steer_task",
+    "unblock": "move_task",
+    "usage": "show_usage",
+    "why": "why",
+}
+"""The operation that stands behind each action: whoever may not call it is not told to."""
+_NOT_FOR_VIEWERS = (Grant.WRITER, Grant.OWNER)
+
+
+def _may(login: Login, action: Action) -> bool:
+    grant = catalogue()[CARRIED_OUT_BY[action.name]].grant
+    if login is Login.VIEWER:
+        return grant not in _NOT_FOR_VIEWERS
+    return login is Login.OWNER or grant is not Grant.OWNER
 
 
 def of(call: Call, person: Agent, picture: Picture | None = None) -> list[Need]:
@@ -102,6 +146,7 @@ class _View:
         all_projects = call.tx.projects.all()
         self.projects = frozenset(each.id for each in all_projects if each.status is not ProjectStatus.ARCHIVED)
         self.narrow = False
+        self._logins: dict[str, Login] = {}
         self._places: dict[str, frozenset[str]] = {}
 
     def about(self, agent: Agent, find: Callable[..., Iterator[Need]], *more: Any, asks: bool = True) -> Iterable[Need]:
@@ -141,11 +186,23 @@ class _View:
         return [each.id for each in self.agents.values() if each.human and each.active and each.role is Role.OWNER]
 
     def owns(self, person_id: str) -> bool:
-        """Whether a person may do what only owners may: with the login they ask with; else with their account."""
+        """Whether a person may do what only owners may."""
+        return self._login(person_id) is Login.OWNER
+
+    def allowed(self, need: Need) -> Need:
+        """With nothing to do but what its person may do."""
+        login = self._login(need.person_id)
+        return replace(need, actions=tuple(each for each in need.actions if _may(login, each)))
+
+    def _login(self, person_id: str) -> Login:
+        """What somebody asks with; of somebody else, what their account is for."""
         caller = self.call.caller
         if caller.agent is not None and caller.agent.id == person_id and caller.login is not None:
-            return caller.login is Login.OWNER
-        return people.role_of(self.agents[person_id], self.call.tx.people.account(person_id)) == people.OWNER
+            return caller.login
+        if person_id not in self._logins:
+            account = self.call.tx.people.account(person_id)
+            self._logins[person_id] = Login(people.role_of(self.agents[person_id], account))
+        return self._logins[person_id]
 
     def _sees(self, person: Agent, project_id: str | None) -> bool:
         if project_id is None or person.role is Role.OWNER:
@@ -165,7 +222,8 @@ def _found(view: _View, picture: Picture | None = None) -> list[Need]:
     whole = partial(_stuck_in, told=told, picture=picture)
     found += _by_project(view, whole)
     found += _faults(view)
-    return sorted((each for each in found if each.person_id in view.people), key=lambda each: each.order)
+    mine = (each for each in found if each.person_id in view.people)
+    return sorted((view.allowed(each) for each in mine), key=lambda each: each.order)
 
 
 def _by_project(view: _View, source: Callable[[_View], Iterator[Need]]) -> list[Need]:
@@ -450,9 +508,9 @@ def _released(task: Task, hindrance: Hindrance | None) -> Iterator[Action]:
 def _stuck_in(view: _View, told: Collection[str], picture: Picture | None) -> Iterator[Need]:
     """What cannot move by itself, where nothing else above says so."""
     if view.narrow:
-        picture = Picture(view.call, next(iter(view.projects)))
+        picture = Picture(view.call, next(iter(view.projects)), idle=False)
     alike: dict[tuple[str, str], list[Stuck]] = {}
-    for each in stuck.found(picture or Picture(view.call), told):
+    for each in stuck.found(picture or Picture(view.call, idle=False), told):
         for person_id in view.responsible(each.task.assignee_id, each.task.project_id):
             about = " ".join([each.task.project_id, *each.cause]) if each.cause else each.task.id
             alike.setdefault((person_id, about), []).append(each)

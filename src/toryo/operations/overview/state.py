@@ -21,7 +21,6 @@ from toryo.domain.tasks import Task
 from toryo.domain.usages import day_of
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
-from toryo.storage.snapshots import MOST_OFFERS
 from toryo.storage.usages import Wanted
 from toryo.workflow.snapshot import Cooldown, Snapshot, offers
 
@@ -31,9 +30,10 @@ Place = tuple[str, str]
 
 
 class Picture:
-    """What the caller sees of these projects, at this moment."""
+    """What the caller sees of these projects, at this moment; on request without what nobody has started and nothing
+    hangs on: there may be thousands of that."""
 
-    def __init__(self, call: Call, only: str | None = None) -> None:
+    def __init__(self, call: Call, only: str | None = None, *, idle: bool = True) -> None:
         self.call = call
         self.now = call.now
         self.projects = {each.id: each for each in _visible(call, only) if each.status is not Status.ARCHIVED}
@@ -48,12 +48,12 @@ class Picture:
             each.agent_id: each for each in call.tx.queues.all_online() if each.project_id in self.projects
         }
         self.coordinators = call.tx.keeping.coordinators()
-        self._load_tasks()
+        self._load_tasks(idle=idle)
 
-    def _load_tasks(self) -> None:
+    def _load_tasks(self, *, idle: bool) -> None:
         """The open ones; what they wait for; what they are parts of; and what sessions are bound to."""
         glances = self.call.tx.glances
-        self.open = glances.open_tasks(self.projects)
+        self.open = glances.open_tasks(self.projects, idle=idle)
         self.unmet = glances.unmet(self.open)
         known = dict(self.open)
         bound = [each.task_id for pair in self.sessions.values() for each in pair.values() if each.task_id is not None]
@@ -175,7 +175,7 @@ class Picture:
         agent, ground = self.agents[place[0]], self.grounds[place[1]]
         if agent.agent_type is None or not agent.managed or not ground.project.active:
             return ()
-        ready = self.ready_tasks.get((place[1], agent.agent_type), [])[:MOST_OFFERS]
+        ready = self.ready_tasks.get((place[1], agent.agent_type), [])
         return offers(((each, self._below(ground, each)) for each in ready), agent.id)
 
     def _below(self, ground: Ground, task: Task) -> Ground:

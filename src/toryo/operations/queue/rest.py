@@ -13,7 +13,7 @@ from toryo.domain.queue import ApiKey
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import say
-from toryo.operations.calls import schemas
+from toryo.operations.calls import near, schemas
 from toryo.operations.calls.call import RIGHTS, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.grants import Grant
@@ -141,7 +141,16 @@ def revoke_api_key(call: Call, wanted: OneKey) -> dict[str, Any]:
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("There is no API key {key_id}.", key_id=wanted.key_id),
-            "toryo token list has the ids of a project's keys.",
+            near.hint(
+                wanted.key_id,
+                (
+                    (each.id, each.name)
+                    for project in call.tx.projects.all()
+                    if call.sees(project.id)
+                    for each in call.tx.queues.keys(project.id)
+                ),
+                "toryo token list has the ids of a project's keys.",
+            ),
             key_id=wanted.key_id,
         )
     call.enter(key.project_id)

@@ -42,7 +42,17 @@ def refuse(call: Call, operation: Operation) -> None:
 def still_belongs(call: Call, session: Session) -> bool:
     """Whether the agent of a session that may be over is still one of the project."""
     member = call.tx.agents.membership(session.project_id, session.agent_id) is not None
-    return member and call.agent.active and session.end_reason is not End.DISMISSED
+    dismissed = session.end_reason is End.DISMISSED or _passkey_renewed_since(call, session)
+    return member and call.agent.active and not dismissed
+
+
+def _passkey_renewed_since(call: Call, session: Session) -> bool:
+    """Whether it was signed in with a passkey that is refused by now."""
+    launch = call.tx.launches.find(session.launch_id)
+    if launch is None or not launch.by_passkey:
+        return False
+    renewed = call.tx.events.newest(1, agent_id=session.agent_id, kind="agent.passkey_renewed")
+    return bool(renewed) and renewed[0].at >= session.created_at
 
 
 def _refuse_over(call: Call, session: Session, operation: Operation) -> None:

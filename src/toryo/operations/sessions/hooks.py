@@ -34,5 +34,8 @@ class _Hooks:
         waiting = call.tx.handovers.count_waiting(session.id)
         return {**answer, "notifications_pending": waiting} if waiting else answer
 
+    def recorded(self, call: Call, answer: dict[str, Any]) -> dict[str, Any]:
+        return next_action.dated(call, answer)
+
 
 session_hooks.install(_Hooks())

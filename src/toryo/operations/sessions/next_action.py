@@ -107,6 +107,19 @@ def _version(call: Call, snapshot: Snapshot) -> int:
     return call.tx.events.last_fact(call.session.root_id or "")
 
 
+def dated(call: Call, result: dict[str, Any]) -> dict[str, Any]:
+    """An answer with the version of what its own call has made of the facts: they are stored, and numbered, last."""
+    if call.session.purpose is Purpose.CHAT:
+        return result
+    newest = {"state_version": call.tx.events.last_fact(call.session.root_id or "")}
+    if "state_version" in result:
+        result = {**result, **newest}
+    following = result.get("next")
+    if isinstance(following, dict) and "state_version" in following:
+        result = {**result, "next": {**following, **newest}}
+    return result
+
+
 def _language(snapshot: Snapshot) -> Language:
     return snapshot.project.settings.language if snapshot.project is not None else Language.ENGLISH
 

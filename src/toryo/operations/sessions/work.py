@@ -194,6 +194,9 @@ def report_completed(call: Call, report: ReportCompleted) -> dict[str, Any] | La
     ground = snapshot.ground_of(session.task_id)
     assert ground is not None
     main = ground.tree.tasks[session.task_id or ""]
+    stopped_at = session.ended_at if session.over else session.runaway_at
+    if stopped_at is not None and main.moved_at > stopped_at:  # somebody has set it up anew since
+        return _too_late(call, report)
     if session.runaway is not None and report.result == "success":
         told = words("exit.runaway", call.language, detail=session.runaway)
         raise Refusal(Code.RUNAWAY, "A guard stopped this session.", told)

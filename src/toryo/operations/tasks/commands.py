@@ -23,6 +23,7 @@ from toryo.domain.sessions import Session
 from toryo.domain.tasks import VERBS, Approval, Checks, Details, Status, Task
 from toryo.domain.texts import quoted
 from toryo.domain.wording import say
+from toryo.operations.calls import near
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.messaging import mailboxes, notifications
 from toryo.operations.tasks import approvals
@@ -320,8 +321,18 @@ def existing_dependency(call: Call, project_id: str, task_id: str) -> Task:
     if task is None or task.project_id != project_id:
         raise Refusal(
             Code.TASK_NOT_FOUND,
-            say("The dependency {task_id} is no task of this project and no local_id of this call.", task_id=task_id),
-            "Use ids of tasks of this project, or local ids of the same call.",
+            say("The dependency {task_id} is no task of this project.", task_id=task_id)
+            if call.actor.person
+            else say(
+                "The dependency {task_id} is no task of this project and no local_id of this call.", task_id=task_id
+            ),
+            near.hint(
+                task_id,
+                call.tasks_like(task_id, project_id),
+                "List the tasks for their ids (toryo task list --project PRJ)."
+                if call.actor.person
+                else "Use ids of tasks of this project, or local ids of the same call.",
+            ),
             task_id=task_id,
         )
     if task.status in (Status.FAILED, Status.CANCELLED):
@@ -433,7 +444,8 @@ def assign(call: Call, ground: Ground, task: Task, assignee_id: str | None) -> T
     ]
     before = {each.id: ground.tree.tasks[each.id] for each in changed}
     if task.in_progress and assignee_id is not None:
-        _refuse_running_at_nobody(call.ground(task, assignee_id), changed)
+        _refuse_running_at_nobody(call.ground(task, assignee_id), changed, person=call.actor.person)
+    _refuse_parts_left_over(ground, changed)
     for each in changed:
         call.tx.tasks.save(before[each.id], each)
         data = {"from": before[each.id].assignee_id, "to": assignee_id}
@@ -446,13 +458,44 @@ def assign(call: Call, ground: Ground, task: Task, assignee_id: str | None) -> T
     return _stored(call, task.id)
 
 
-def _refuse_running_at_nobody(ground: Ground, changed: Sequence[Task]) -> None:
+def _refuse_running_at_nobody(ground: Ground, changed: Sequence[Task], *, person: bool) -> None:
     """A task in progress goes only to somebody who could start it."""
     becomes = replace(ground, tree=ground.tree.changed(*changed))
     task = changed[0]
     hindrance = next(becomes.hindrances(task), None)
     if hindrance is not None:
-        raise moves.refusal_to_start(becomes, task, hindrance)
+        raise moves.refusal_to_start(becomes, task, hindrance, person=person)
+
+
+def _refuse_parts_left_over(ground: Ground, changed: Sequence[Task]) -> None:
+    """What somebody else had filed below it for its assignee stays there and counts from now on: not over the limit."""
+    becomes = ground.tree.changed(*changed)
+    agent_id = ground.tree.tasks[changed[0].id].assignee_id
+    parts = [
+        each
+        for each in becomes.tasks.values()
+        if each.in_progress and each.assignee_id == agent_id and becomes.is_main(each) and not ground.tree.is_main(each)
+    ]
+    if not parts or agent_id is None:
+        return
+    given = {each.id for each in changed if each.assignee_id != agent_id}
+    running = sorted((ground.busy.get(agent_id, frozenset()) - given) | {each.id for each in parts})
+    most = ground.agents[agent_id].max_parallel_tasks
+    if len(running) > most:
+        raise Refusal(
+            Code.LIMIT_REACHED,
+            say(
+                "{assignee_id} works on {names} below task {task_id}. Without the task above them, {assignee_id} would "
+                "have {count} main tasks in progress; the limit is {most}.",
+                assignee_id=agent_id,
+                names=", ".join(each.id for each in parts),
+                task_id=changed[0].id,
+                count=len(running),
+                most=most,
+            ),
+            "Move those tasks to todo first, or assign them to somebody else too.",
+            running=running,
+        )
 
 
 def _assigned(call: Call, task: Task, assignee_id: str | None, maker: str) -> Task:

@@ -13,7 +13,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Project
 from toryo.domain.tasks import Approval, Checks, Status, Task, priority_named, status_named
 from toryo.domain.texts import quoted
-from toryo.domain.wording import say
+from toryo.domain.wording import constant, say
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
@@ -37,9 +37,9 @@ class FileCheck(Parameters):
 
 
 class CommandCheck(Parameters):
-    command: Command | Annotated[list[Command], Field(max_length=1_000)] = Field(
-        description="A command that must end with 0."
-    )
+    command: (
+        Annotated[Command, Field(pattern=r"\S")] | Annotated[list[Command], Field(min_length=1, max_length=1_000)]
+    ) = Field(description="A command that must end with 0.")
     timeout_seconds: int | None = Field(None, ge=1, le=3600, description="Its time limit in seconds.")
 
 
@@ -57,10 +57,12 @@ class FileTask(Parameters):
     description: Text = Field("", description="What exactly, and how to see that it is done.")
     assignee_id: Id | None = Field(None, description="Who shall do it: a member of the project.")
     agent_type: str | None = Field(None, min_length=1, max_length=100, description="Or the queue it goes to.")
-    priority: PriorityName = Field("medium", description="Which goes first.")
+    priority: PriorityName = Field("medium", description="Which goes first; urgent is critical.")
     dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Tasks to be completed first.")
     parent_task_id: Id | None = Field(None, description="The task it is a part of.")
-    status: Literal["backlog", "todo", "pending", "in_progress"] = Field("todo", description="Where it begins.")
+    status: Literal["backlog", "todo", "pending", "in_progress"] = Field(
+        "todo", description="Where it begins; pending is todo."
+    )
     context: Any = Field(None, description="Anything the assignee needs, as JSON.")
     acceptance: Acceptance = Field(default_factory=list, description="What is checked when success is reported.")
 
@@ -102,7 +104,11 @@ def file_task(call: Call, wanted: FileTask) -> dict[str, Any]:
     made = task_commands.create(call, project, parent, [draft], status=first)
     task = call.task(next(iter(made.values())))
     if to is Status.IN_PROGRESS:
-        task_commands.move(call, call.ground(task), task, to)
+        try:
+            task_commands.move(call, call.ground(task), task, to)
+        except Refusal as refusal:
+            refusal.instruction = constant("Nothing was filed. File it in todo, and start it when that is settled.")
+            raise
     return _shown(call, task.id)
 
 
@@ -154,7 +160,9 @@ class FiledTasks(Page):
 
 class ListFiled(Paged):
     project_id: Id = Field(description="The project.")
-    status: StatusName | None = Field(None, description="Only tasks of this status.")
+    status: StatusName | None = Field(
+        None, description="Only tasks of this status; pending is todo, done is completed."
+    )
     assignee_id: Id | None = Field(None, description="Only tasks of this agent.")
     parent_task_id: Id | None = Field(None, description="Only direct subtasks of this task.")
 
@@ -206,7 +214,7 @@ def show_task(call: Call, wanted: OneTask) -> dict[str, Any]:
 class EditTask(OneTask):
     title: Title | None = Field(None, description="New title.")
     description: Text | None = Field(None, description="New description.")
-    priority: PriorityName | None = Field(None, description="New priority.")
+    priority: PriorityName | None = Field(None, description="New priority; urgent is critical.")
     assignee_id: Id | None = Field(None, description="New assignee; null: nobody.")
     context: Any = Field(None, description="New context.")
     acceptance: Acceptance | None = Field(None, description="New acceptance checks.")
@@ -272,7 +280,7 @@ def _refuse_stranger(call: Call, task: Task) -> None:
 
 
 class MoveTask(OneTask):
-    status: StatusName = Field(description="The new status.")
+    status: StatusName = Field(description="The new status; pending is todo, done is completed.")
     reason: Lines | None = Field(None, max_length=10_000, description="Needed for blocked, failed and cancelled.")
     version: int | None = Field(None, description="The version you have seen; another is a conflict.")
 

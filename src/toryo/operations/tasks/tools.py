@@ -41,7 +41,9 @@ class FileCheck(Parameters):
 
 
 class CommandCheck(Parameters):
-    command: Command | Annotated[list[Command], Field(max_length=1_000)] = Field(description="Must end with 0.")
+    command: (
+        Annotated[Command, Field(pattern=r"\S")] | Annotated[list[Command], Field(min_length=1, max_length=1_000)]
+    ) = Field(description="Must end with 0.")
     timeout_seconds: int | None = Field(None, ge=1, le=3600, description="Seconds.")
 
 

@@ -1,0 +1,136 @@
+"""What a person is told who does something wrong: what happened, why, and what to do. Exit code 2 for misuse, 3 where
+there is no server, 4 for what the server refuses; one line, and never a traceback."""
+
+from __future__ import annotations
+
+import errno
+import http.server
+import json
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Toryo
+from toryo import directories, held
+from toryo.coordinator.provider import Exit
+from toryo.server import listening
+
+
+@pytest.fixture
+def stranger() -> Iterator[str]:
+    """A web server that is not Toryo."""
+    other = http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+    threading.Thread(target=other.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{other.server_port}"
+    other.shutdown()
+    other.server_close()
+
+
+def test_in_a_directory_without_a_project_it_says_so(nowhere: Toryo) -> None:
+    ended = nowhere("task", "list")
+    assert ended.code == 3
+    assert f"there is no .toryo/ in {nowhere.home} or above" in ended.err
+    assert "Change into the directory of your project" in ended.err
+    assert "there is no .toryo/" not in nowhere("--data-dir", str(nowhere.home / "x"), "task", "list").err
+
+
+def test_what_is_no_toryo_server_is_named_with_its_address(nowhere: Toryo, stranger: str) -> None:
+    ended = nowhere("--server", stranger, "--token", "x", "task", "list")
+    assert ended.code == 3
+    assert f"{stranger}: " in ended.err
+    assert "Toryo server" in ended.err
+
+
+def test_a_token_that_is_not_known_is_answered_with_where_to_get_one(server: Toryo) -> None:
+    ended = server("--token", "nonsense", "task", "list")
+    assert ended.code == 4
+    assert "This token is not known here." in ended.err
+    assert "Leave out --token (or TORYO_TOKEN)" in ended.err
+    assert "toryo token person add" in ended.err
+    assert "(Asked: http://" in ended.err
+
+
+def test_a_port_of_our_own_server_is_named_with_its_data_directory_and_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "my data"
+    place.mkdir()
+    (place / "server.json").write_text(json.dumps({"url": "http://127.0.0.1:8765"}))
+    monkeypatch.setattr(directories, "every", lambda: [tmp_path / "none", place])
+    in_use = OSError(errno.EADDRINUSE, "in use")
+    assert listening._cannot_listen("127.0.0.1", 8765, in_use).message == "Port 8765 on 127.0.0.1 is already in use."
+    lock = held.hold(place / held.SERVER_LOCK)
+    assert lock is not None
+    try:
+        told = listening._cannot_listen("127.0.0.1", 8765, in_use)
+        other = listening._cannot_listen("127.0.0.1", 8766, in_use)
+    finally:
+        os.close(lock)
+    assert f"the Toryo server of the data directory {place} (pid {os.getpid()})" in told.message
+    assert f"toryo down --data-dir '{place}'" in told.instruction
+    assert "already in use" in other.message
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        (Exit(0, None), "with exit code 0"),
+        (Exit(None, 9), "by signal 9 (SIGKILL)"),
+        (Exit(None, 99), "by signal 99"),
+        (Exit(None, None), "(its exit code is not known)"),
+    ],
+)
+def test_how_a_process_ended_is_told_in_words(end: Exit, told: str) -> None:
+    assert end.told == told
+
+
+MISUSED: dict[tuple[str, ...], str] = {
+    ("init", "--provider", "cluade"): "There is no program 'cluade'. Did you mean claude? Known are: ",
+    ("task", "add"): "Missing argument 'TITLE'. See `toryo task add --help`.",
+    (
+        "agent",
+        "add",
+        "x",
+    ): "Missing option '--role'. Choose from: worker, manager, owner. See `toryo agent add --help`.",
+    ("events", "--after", "x"): ". See `toryo events --help`.",
+    ("task", "list", "--status", "finished"): "'finished' is not one of 'backlog', 'todo'",
+    ("up", "--port", "99999"): "less than or equal to 65535. See `toryo up --help`.",
+    ("playbook", "check", "nofile"): "nofile is not there. Name a playbook, or a toryo.yaml.",
+}
+
+
+@pytest.mark.parametrize("words", MISUSED)
+def test_misuse_is_one_line_that_says_what_to_do(nowhere: Toryo, words: tuple[str, ...]) -> None:
+    ended = nowhere(*words)
+    assert (ended.code, ended.out) == (2, "") or words[0] == "init"
+    assert MISUSED[words] in ended.err
+    assert len(ended.err.splitlines()) == 1
+
+
+REFUSED: dict[tuple[str, ...], str] = {
+    ("task", "add", "x", "--depends-on", "nope"): "is no task of this project. List the tasks for their ids",
+    ("task", "add", "x", "--accept", ""): "acceptance",
+    ("task", "add", "x", "--status", "in_progress"): "A task that begins in progress needs an assignee.",
+    ("task", "add", "x", "--assignee", "nope"): "There is no agent nope.",
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_a_refusal_is_one_line_that_says_what_to_do(server: Toryo, project: str, words: tuple[str, ...]) -> None:
+    ended = server(*words, "--project", project)
+    assert (ended.code, ended.out) == (4, "")
+    assert REFUSED[words] in ended.err
+    assert len(ended.err.splitlines()) == 1
+    assert server.json("task", "list", "--project", project)["tasks"] == []
+
+
+@pytest.mark.parametrize(
+    "words", [("events", "--project", "nope"), ("events", "--agent", "nope"), ("logs", "lau_nope")]
+)
+def test_what_is_not_there_is_refused_and_not_answered_with_nothing(server: Toryo, words: tuple[str, ...]) -> None:
+    ended = server(*words)
+    assert (ended.code, ended.out) == (4, "")
+    assert "There is no" in ended.err

@@ -1,0 +1,386 @@
+"""A crew at work: Coordinators, processes, people, one clock; it steps, and goes back to where it stood.
+
+Every process is one of `tests/obedience.py` and does what it is told, one instruction at a step. What is judged here is
+what can be seen of one step: a refused call that was told to be made, a start for nothing, calls without end.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import sqlalchemy as sa
+
+from tests.exploring.memory import InMemory
+from tests.exploring.states import Reader, canonical
+from tests.obedience import LedNowhere, Obedient, ObedientChat, ObedientManager
+from tests.stories import Answer, Caller, Coordinator, Process, Refused, World
+from toryo.operations.calls.dispatch import Outcome
+from toryo.storage import schema
+from toryo.storage.engine.statements import Statement
+
+ASK = {"action": "get_next_action"}
+"""What a process does that was not told anything: it asks."""
+IDLE = frozenset({"report_model", "get_task", "get_notifications", "wait", "wait_for_others", "wait_for_delegation"})
+PROBES = frozenset({"select_action", "assign_task", "cancel_task", "update_task_status", "create_tasks_batch"})
+"""What an obedient manager just tries."""
+EXPECTED = frozenset({"delegationOpen"})
+"""What may be refused to whoever does what it was told: then it is told to wait."""
+SAME_REFUSAL = 4
+"""The same call refused so often in one session: it is led in a circle."""
+PUNISHED = ("guard.blocked", "session.runaway", "agent.cooling_down")
+_STATE = ("told", "retried", "fails", "statuses", "hopeless", "to_report")
+
+
+_NEWEST = Statement(sa.select(sa.func.max(schema.events.c.sequence)))
+
+
+class Hand(Process):
+    """A process that remembers what it was refused, and where something may happen before a call."""
+
+    crew: Crew
+    refused_calls: list[tuple[str, Answer]]
+
+    def ask(self, name: str, /, **arguments: Any) -> Outcome:
+        self.crew.before_call()
+        outcome = super().ask(name, **arguments)
+        if self.crew.repeats:
+            super().ask(name, **arguments)
+        if outcome.refused and outcome.result is not None:
+            self.refused_calls.append((name, outcome.result))
+        return outcome
+
+
+@dataclass
+class Working:
+    agent: Obedient
+    desk: str
+    said: Answer
+    """What it was told last."""
+    seen: int
+    """How much others had done by then."""
+    born: int
+    circles: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    seen_by_desk: bool = True
+
+    def copied(self) -> Working:
+        agent = copy.copy(self.agent)
+        for name in _STATE:
+            if hasattr(agent, name):
+                setattr(agent, name, copy.copy(getattr(agent, name)))
+        return Working(agent, self.desk, self.said, self.seen, self.born, self.circles.copy(), self.seen_by_desk)
+
+
+@dataclass
+class Desk:
+    """A Coordinator with so many slots; `answers` is false for one that was killed."""
+
+    caller: Coordinator
+    slots: int = 10
+    chats: int = 10
+    alive: bool = True
+    looked: tuple[object, ...] = ()
+    """What was the case when it claimed last."""
+
+
+class Crew:
+    """Steps are deterministic: what happens depends on the state alone."""
+
+    def __init__(self, database: InMemory) -> None:
+        self.database = database
+        self.world = World(database)
+        self.reader = Reader(database)
+        self.desks: dict[str, Desk] = {}
+        self.working: dict[str, Working] = {}
+        self.pollers: dict[str, Caller] = {}
+        self.delegates: dict[str, str] = {}
+        """With whom an agent has something discussed."""
+        self.acts = 0
+        """What others than the obedient have done."""
+        self.crashes = 0
+        """Processes that ended in a way that punishes their agent."""
+        self.faults: list[str] = []
+        self.log: list[str] = []
+        self.steps = 0
+        self.judged = 0
+        """The newest event that was judged."""
+        self.turn = 0
+        self.repeats = False
+        self.interrupt: tuple[int, Callable[[], object]] | None = None
+        """Before which call of a step others act, and how."""
+        self.calls = 0
+
+    # --- going back --------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def moment(self) -> Iterator[None]:
+        """Whatever happens inside has not happened afterwards."""
+        context, entropy = self.world.office.context, self.world.office.context.entropy.__self__  # type: ignore[attr-defined]
+        kept = {name: getattr(self, name) for name in ("acts", "crashes", "judged", "turn", "calls")}
+        working = {name: each.copied() for name, each in self.working.items()}
+        desks = {name: (copy.copy(each), list(each.caller.running)) for name, each in self.desks.items()}
+        pollers, faults, log = dict(self.pollers), len(self.faults), len(self.log)
+        now, dice, holds = self.world.now, entropy.getstate(), dict(context.holds._kept)
+        buckets, tables = context.keys._buckets.copy(), dict(self.reader.kept)
+        self.reader.rows()
+        tables = dict(self.reader.kept)
+        with self.database.moment():
+            try:
+                yield
+            finally:
+                for name, value in kept.items():
+                    setattr(self, name, value)
+                self.working, self.pollers = working, pollers
+                self.desks = {name: each for name, (each, _) in desks.items()}
+                for name, (_, running) in desks.items():
+                    self.desks[name].caller.running = running
+                del self.faults[faults:], self.log[log:]
+                self.world.now = now
+                self.world.hints.clear()
+                entropy.setstate(dice)
+                context.holds._kept = holds
+                context.keys._buckets = buckets
+        self.reader.kept = tables
+        self.database.connection.written.clear()
+
+    def state(self) -> str:
+        """The same for all that is the same from here on."""
+        hands = sorted(self._hand(launch_id, each) for launch_id, each in self.working.items())
+        others = [(name, each.alive, each.slots) for name, each in self.desks.items()], sorted(self.pollers)
+        rows = self.reader.rows()
+        return canonical(rows, self.world.now, (hands, others), frozenset(self.working))
+
+    def _hand(self, launch_id: str, one: Working) -> tuple[Any, ...]:
+        agent, fresh = one.agent, one.born == self.acts
+        mind: object = None
+        if isinstance(agent, ObedientManager):
+            mind = agent.chose_start, agent.gave_up, sorted(agent.hopeless)
+        elif isinstance(agent, ObedientChat):
+            mind = sorted(agent.to_report)
+        return (
+            agent.process.agent_id,
+            launch_id,
+            one.said["action"],
+            one.seen == self.acts,
+            fresh and set(agent.told) <= IDLE,
+            one.seen_by_desk,
+            one.desk,
+            agent.calls // 20,
+            agent.delegates,
+            sorted(agent.retried),
+            mind,
+            sorted(one.circles.items()),
+        )
+
+    # --- steps -------------------------------------------------------------------------------------------------------
+
+    def before_call(self) -> None:
+        self.calls += 1
+        if self.interrupt is not None and self.calls == self.interrupt[0]:
+            _, act = self.interrupt
+            self.interrupt = None
+            act()
+
+    def round(self) -> Iterator[bool]:
+        """One claim of each Coordinator, then one step of each process; says after each whether anything moved."""
+        for name in list(self.desks):
+            yield self.claims(name)
+        for launch_id in list(self.working):
+            if launch_id in self.working:
+                yield self.goes_on(launch_id)
+        for name in list(self.pollers):
+            yield self.polls(name)
+
+    def claims(self, name: str) -> bool:
+        """A Coordinator starts and stops what it is told to; whether anything was started."""
+        desk = self.desks[name]
+        if not desk.alive:
+            return False
+        now = (self.newest(), self.world.now // 5000, frozenset(self.working), self.acts)
+        if desk.looked == now:
+            return False  # it would be told the same again
+        desk.looked = now
+        mine = [each for each in self.working.values() if each.desk == name]
+        busy = sum(not isinstance(each.agent, ObedientChat) for each in mine)
+        self.looks(name)
+        answer = desk.caller.claim(
+            free_slots=max(0, desk.slots - busy), free_chat_slots=max(0, desk.chats - len(mine) + busy)
+        )
+        for each in answer["stop"]:
+            if each["grace_seconds"] == 0:
+                self.gone(each["launch_id"], error="stopped")
+        for each in answer["checks"]:
+            desk.caller.call("report_check_result", check_id=each["check_id"], failures=[])
+        for each in answer["errands"]:
+            self.errand(desk.caller, each)
+        for launch in answer["start"]:
+            self.begins(name, launch)
+        return bool(answer["start"] or answer["checks"] or answer["errands"])
+
+    def newest(self) -> int:
+        """The newest event's number."""
+        found: int | None = self.database.connection.value(_NEWEST)
+        return found or 0
+
+    def looks(self, name: str) -> None:
+        """A Coordinator looks which of its processes run."""
+        mine = [each for each in self.working.values() if each.desk == name and each.seen_by_desk]
+        self.desks[name].caller.running = [each.agent.process.launch_id for each in mine]
+
+    def errand(self, desk: Coordinator, errand: Answer) -> None:
+        """Done as a Coordinator does it, if it has the files."""
+        order = errand["options"].get("order", [])
+        merged = [{"task_id": each["task_id"], "commit": "m1", "into": each["into"]} for each in order]
+        gone = [] if errand["kind"] in ("diff", "merge") else [errand["task_id"]]
+        told = {"merged": merged if errand["kind"] == "merge" else [], "gone": gone}
+        desk.call("report_errand", errand_id=errand["errand_id"], done=True, **told)
+        self.log.append(f"{desk.id} does {errand['kind']}")
+
+    def begins(self, desk: str, launch: Answer) -> None:
+        self.log.append(f"{desk} starts {launch['agent_id']} for {launch['purpose']}")
+        self.judge_start(launch)
+        process = Hand(self.world, launch)
+        process.crew, process.refused_calls = self, []
+        chief = launch["agent_id"] in ("boss", "director")
+        kind = ObedientChat if launch["purpose"] == "chat" else ObedientManager if chief else Obedient
+        agent = kind(process, delegates=self.delegates.get(launch["agent_id"]))
+        agent.desk = self.desks[desk].caller
+        if isinstance(agent, ObedientChat):
+            agent.turns = 2
+        self.working[launch["launch_id"]] = Working(agent, desk, {"action": "_sign_in"}, self.acts, self.acts)
+        if launch.get("workspace", {}).get("name"):
+            self.worktree(desk, launch)
+
+    def judge_start(self, launch: Answer) -> None:
+        """Nobody is started on a task on which another's session lives."""
+        rows = self.reader.rows()
+        task_id = next(each["task_id"] for each in rows["launches"] if each["id"] == launch["launch_id"])
+        for each in rows["sessions"]:
+            theirs = each["purpose"] == "task" == launch["purpose"] and each["agent_id"] != launch["agent_id"]
+            if theirs and each["ended_at"] is None and each["task_id"] == task_id is not None:
+                self.faults.append(f"{launch['agent_id']} was started on what {each['agent_id']} still works on")
+
+    def worktree(self, desk: str, launch: Answer, **figures: Any) -> None:
+        name = launch["workspace"]["name"]
+        said = {"path": f"/w/{name}", "directory": f"/w/{name}", "branch": f"toryo/{name}", "base_branch": "main"}
+        told = {**said, **figures, "launch_id": launch["launch_id"], "base_commit": "b0"}
+        self.desks[desk].caller.call("report_worktree", **told)
+
+    def goes_on(self, launch_id: str) -> bool:
+        """One step of a process; whether it had anything to do."""
+        one = self.working[launch_id]
+        process, told = one.agent.process, one.said
+        assert isinstance(process, Hand)
+        action = told["action"]
+        if action == "exit":
+            self.leaves(launch_id, one)
+            return True
+        undisturbed = one.seen == self.acts or action in ("get_next_action", "_sign_in")
+        process.refused_calls, self.calls = [], 0
+        self.looks(one.desk)  # for the claim in which it runs its checks
+        try:
+            one.said = self.does(one, told)
+        except Refused as refused:
+            process.refused_calls.append((str(refused).split()[0], refused.answer))
+            one.said = ASK
+        if launch_id not in self.working:
+            return True  # it was ended in the middle of this
+        one.seen = self.acts if self.calls and self.interrupt is None else one.seen
+        self.log.append(f"{process.agent_id}: {action} -> {one.said['action']}")
+        self.judge_refusals(one, action, undisturbed=undisturbed)
+        if one.said["action"] == "exit":
+            self.leaves(launch_id, one)
+        return bool(action != "wait_for_messages" or one.said["action"] != action)
+
+    def does(self, one: Working, told: Answer) -> Answer:
+        if told["action"] == "_sign_in":
+            return one.agent.ask("authenticate")
+        if told["action"] in ("wait_for_messages", "get_next_action"):
+            return one.agent.ask("get_next_action")
+        return one.agent.goes_on(told)
+
+    def judge_refusals(self, one: Working, action: str, *, undisturbed: bool) -> None:
+        process = one.agent.process
+        assert isinstance(process, Hand)
+        tries = isinstance(one.agent, ObedientManager)
+        wrong = [
+            (name, each)
+            for name, each in process.refused_calls
+            if each.get("action") != "exit" and each.get("code", each["error"]) not in EXPECTED
+            if "checks are still running" not in each["message"]
+            if not (tries and name in PROBES) and not isinstance(one.agent, ObedientChat)
+            if name != "delegate_to_chat_session"
+        ]
+        if undisturbed and wrong and one.seen == self.acts:
+            said = [(name, each.get("code", each["error"]), each["message"]) for name, each in wrong]
+            self.faults.append(f"{process.agent_id} did what it was told ({action}) and was refused: {said}")
+        for name, each in process.refused_calls:
+            key = (action, name, str(each.get("code", each["error"])))
+            one.circles[key] += 1
+            if one.circles[key] == SAME_REFUSAL and not isinstance(one.agent, ObedientManager):
+                self.faults.append(f"{process.agent_id} goes in a circle: {key}")
+
+    def leaves(self, launch_id: str, one: Working) -> None:
+        agent = one.agent
+        if one.born == self.acts and set(agent.told) <= IDLE and "get_task" in agent.told:
+            self.faults.append(f"{agent.process.agent_id} was started for nothing: {agent.told}")
+        launch = agent.process.launch
+        if launch.get("workspace", {}).get("name") and self.desks[one.desk].alive:
+            self.worktree(one.desk, launch, head_commit="h1", commits=1, files_changed=1)
+        self.gone(launch_id, exit_code=0)
+
+    def gone(self, launch_id: str, **how: Any) -> None:
+        one = self.working.pop(launch_id, None)
+        desk = self.desks[one.desk if one is not None else next(iter(self.desks))]
+        if desk.alive:
+            desk.caller.exited(launch_id, **how)
+
+    def polls(self, name: str) -> bool:
+        """A queue agent fetches, and submits what it has fetched."""
+        caller = self.pollers[name]
+        got = caller.ask("poll_tasks", agent_id=name)
+        if got.refused or got.result is None:
+            return False
+        for each in got.result["result"]:
+            told = (
+                {"task_id": each["task_id"], "attempt": each["attempt"]}
+                if "attempt" in each
+                else {"task_id": each["task_id"]}
+            )
+            if caller.ask("submit_result", **told, status="completed", result={"done": True}).refused:
+                caller.ask("submit_result", **told, status="failed", error="cannot be finished")
+        return bool(got.result["result"])
+
+    def passes(self, seconds: float) -> None:
+        self.world.advance(seconds)
+        for name in list(self.pollers):
+            self.polls(name)  # it has asked all the time
+        self.world.housekeep()
+
+    # --- what is punished --------------------------------------------------------------------------------------------
+
+    def judge_events(self) -> None:
+        """What an obedient agent must never meet."""
+        events = self.reader.rows()["events"]
+        fresh = [each for each in events if each["sequence"] > self.judged]
+        self.judged = max((each["sequence"] for each in events), default=0)
+        for each in fresh:
+            if each["kind"] not in PUNISHED and not (each["kind"] == "claim.lost" and '"lost"' in each["data"]):
+                continue
+            if self.crashes:  # what is punished may be that
+                continue
+            freed = sum(
+                one["kind"] in ("task.unblocked", "task.retried")
+                and one["task_id"] == each["task_id"]
+                and not one["by_person"]
+                for one in events
+            )
+            if freed < 3:  # else its manager has it tried again and again: what the guard is for
+                self.faults.append(f"punished: {each['kind']} of {each['agent_id']}: {each['data']}")
+
+
+__all__ = ["ASK", "Crew", "Desk", "Hand", "LedNowhere", "Working"]

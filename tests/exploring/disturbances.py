@@ -1,0 +1,390 @@
+"""Everything that others can do to an obedient crew at one moment: people, processes, Coordinators, time, talk, queues.
+
+`all_of` answers them with their names, in which tasks stand by title, so that the same story is told in the same words.
+A disturbance answers whether it changed anything: what was refused is no history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from tests.exploring.crew import ASK, Crew, Desk, Hand, Working
+from tests.invariants import OPEN, Row, Rows
+from tests.obedience import ObedientChat
+from tests.stories import Answer
+
+Disturbance = tuple[str, Callable[[Crew], bool]]
+STATUSES = ["todo", "in_progress", "completed", "failed", "blocked", "cancelled", "backlog"]
+MOST_ABOUT_TASKS = 12
+"""Tasks that people do something about: the newest."""
+ENDS: dict[str, Answer] = {
+    "crashes": {"exit_code": 1, "error": "crashed: oh"},
+    "uses up its quota": {"exit_code": 1, "error": "quota: resets", "quota_reset_seconds": 600},
+    "takes too long": {"exit_code": 1, "error": "timed_out"},
+    "leaves without a word": {"exit_code": 0},
+    "ends with its Coordinator": {"error": "coordinator_stopped"},
+}
+
+
+def all_of(crew: Crew) -> Iterator[Disturbance]:
+    rows = crew.reader.rows()
+    yield from _about_tasks(crew, rows)
+    yield from _about_agents(crew, rows)
+    yield from _about_processes(crew)
+    yield from _about_coordinators(crew)
+    yield from _about_talk(crew, rows)
+    yield from _about_queues_and_files(crew, rows)
+    for seconds in (61, 125, 700, 4000):
+        yield f"{seconds} s pass", partial(_time, seconds=seconds, seen=True)
+        yield f"{seconds} s pass in which nobody hears of a process", partial(_time, seconds=seconds, seen=False)
+
+
+# --- people ----------------------------------------------------------------------------------------------------------
+
+
+def asks(name: str, **arguments: Any) -> Callable[[Crew], bool]:
+    return lambda crew: not crew.world.owner.ask(name, **arguments).refused
+
+
+def _about_tasks(crew: Crew, rows: Rows) -> Iterator[Disturbance]:
+    tasks = sorted(rows.tasks.values(), key=lambda each: (each["created_at"], each["ordinal"], each["title"]))
+    for number, task in enumerate(tasks[-MOST_ABOUT_TASKS:]):
+        name, key = f"{task['title']} ({number})", {"task_id": task["id"]}
+        for status in STATUSES:
+            if status != task["status"]:
+                yield f"moves {name} to {status}", asks("move_task", **key, status=status, reason="so")
+        if task["status"] == "failed":
+            yield f"puts {name} in its queue again", asks("requeue_task", **key)
+        if task["status"] in OPEN:
+            yield from _about_open_task(rows, tasks[-MOST_ABOUT_TASKS:], task, name)
+
+
+def _about_open_task(rows: Rows, tasks: list[Row], task: Row, name: str) -> Iterator[Disturbance]:
+    key = {"task_id": task["id"]}
+    workers = [each["id"] for each in rows["agents"] if each["kind"] == "ai" and each["role"] != "owner"]
+    if task["approval"] == "pending_approval":
+        yield f"approves {name}", asks("approve_task", **key)
+    yield f"rejects {name}", asks("reject_task", **key, reason="no")
+    for assignee in (*workers, "ann"):
+        if assignee != task["assignee_id"]:
+            yield f"gives {name} to {assignee}", asks("edit_task", **key, assignee_id=assignee)
+    for whose, status in (("w1", "in_progress"), ("w2", "todo"), ("boss", "todo"), ("ann", "todo"), (None, "todo")):
+        filed = {"project_id": task["project_id"], "title": f"Below {task['title']}", "parent_task_id": task["id"]}
+        if whose in rows.agents or whose is None:
+            more = {**filed, "status": status, **({} if whose is None else {"assignee_id": whose})}
+            yield f"files below {name} for {whose}, {status}", asks("file_task", **more)
+    for other in tasks:
+        if other is not task:
+            yield f"lets {name} depend on {other['title']}", asks("edit_task", **key, add_dependencies=[other["id"]])
+    for other_id in rows.depends_on[task["id"]]:
+        free = asks("edit_task", **key, remove_dependencies=[other_id])
+        yield f"frees {name} of {rows.tasks[other_id]['title']}", free
+    yield f"edits {name}", asks("edit_task", **key, description="Otherwise", priority="critical")
+    yield f"wants {name} checked", asks("edit_task", **key, acceptance=[{"command": "true"}])
+    yield f"steers {name}", asks("steer_task", **key, text="Mind the roof.")
+
+
+def _about_agents(crew: Crew, rows: Rows) -> Iterator[Disturbance]:
+    for project in rows["projects"]:
+        what = "pause_project" if project["status"] == "active" else "resume_project"
+        yield f"{what} {project['name']}", asks(what, project_id=project["id"])
+        for budget in (0.1, None):
+            settings = {"budget_per_day": budget}
+            name = f"budget of {project['name']}: {budget}"
+            yield name, asks("edit_project", project_id=project["id"], settings=settings)
+    members = {(each["agent_id"], each["project_id"]) for each in rows["memberships"] if each["removed_at"] is None}
+    for agent in rows["agents"]:
+        agent_id = agent["id"]
+        if agent["kind"] != "ai":
+            continue
+        for name in ("deactivate_agent",) if agent["status"] == "active" else ("activate_agent",):
+            yield f"{name} {agent_id}", asks(name, agent_id=agent_id)
+        for project in rows["projects"]:
+            name = "remove_member" if (agent_id, project["id"]) in members else "add_member"
+            yield f"{name} {agent_id}", asks(name, agent_id=agent_id, project_id=project["id"])
+        yield f"resumes {agent_id}", asks("resume_agent", agent_id=agent_id)
+        provider = None if agent["provider"] else "claude"
+        yield f"provider of {agent_id}: {provider}", asks("edit_agent", agent_id=agent_id, provider=provider)
+        for most in {2, 3} - {agent["max_parallel_tasks"]}:
+            yield (
+                f"parallel tasks of {agent_id}: {most}",
+                asks("edit_agent", agent_id=agent_id, max_parallel_tasks=most),
+            )
+    for session in rows["sessions"]:
+        if session["ended_at"] is None:
+            name = f"ends the {session['purpose']} session of {session['agent_id']}"
+            yield name, partial(_ends_session, session_id=session["id"])
+
+
+def _ends_session(crew: Crew, session_id: str) -> bool:
+    return not crew.world.owner.ask("end_session", session_id=session_id).refused
+
+
+# --- processes -------------------------------------------------------------------------------------------------------
+
+
+def _about_processes(crew: Crew) -> Iterator[Disturbance]:
+    for launch_id, one in crew.working.items():
+        name = f"{one.agent.process.agent_id}'s {one.agent.process.launch['purpose']} process"
+        for what, how in ENDS.items():
+            yield f"{name} {what}", partial(_ends, launch_id=launch_id, how=how)
+        yield f"{name} vanishes", partial(_vanishes, launch_id=launch_id)
+        yield f"{name} is forgotten", partial(_forgotten, launch_id=launch_id)
+        yield f"{name} says everything twice in its next step", partial(_repeats, launch_id=launch_id)
+        yield f"{name} loses the answer", partial(_loses, launch_id=launch_id)
+        yield f"{name} signs in again", partial(_does, launch_id=launch_id, name="authenticate", arguments={})
+        if one.said["action"] == "_sign_in" or isinstance(one.agent, ObedientChat):
+            continue
+        for call, arguments in _OTHERWISE:
+            label = f"{name}: {call} {' '.join(str(each) for each in arguments.values())}"
+            yield label, partial(_does, launch_id=launch_id, name=call, arguments=arguments)
+
+
+_OTHERWISE: list[tuple[str, Answer]] = [
+    ("report_completed", {"result": "success", "summary": "done"}),
+    ("report_completed", {"result": "failed", "summary": "cannot"}),
+    ("report_completed", {"result": "blocked", "summary": "cannot now"}),
+    ("delegate_to_chat_session", {"target_agent_id": "w2", "purpose": "Agree on colours."}),
+    ("delegate_to_chat_session", {"target_agent_id": "w1", "purpose": "Agree on doors."}),
+    ("delegate_to_chat_session", {"target_agent_id": "ann", "purpose": "Ask ann."}),
+    ("delegate_to_chat_session", {"target_agent_id": "boss", "purpose": "Tell boss.", "await_result": False}),
+    ("request_task", {"title": "Wanted", "assignee_id": "w1"}),
+    ("request_task", {"title": "Wanted of boss", "assignee_id": "boss"}),
+    ("create_tasks_batch", {"tasks": [{"local_id": "x", "title": "Late", "description": "x"}], "intent": "new"}),
+    ("create_tasks_batch", {
+        "tasks": [{"local_id": "x", "title": "Instead", "description": "x", "assignee_id": "w2"}], "intent": "replace",
+    }),
+    ("select_action", {"action": "start"}),
+    ("select_action", {"action": "wait"}),
+    ("select_action", {"action": "adjust"}),
+    ("get_next_action", {}),
+    ("get_my_task", {}),
+    ("save_progress", {"progress": "half"}),
+    ("logout", {}),
+]  # fmt: skip
+"""What an agent may do although it was told something else."""
+
+
+def _ends(crew: Crew, launch_id: str, how: Answer) -> bool:
+    crew.crashes += how.get("error") != "coordinator_stopped"
+    crew.gone(launch_id, **how)
+    return True
+
+
+def _vanishes(crew: Crew, launch_id: str) -> bool:
+    crew.crashes += 1
+    crew.working.pop(launch_id)
+    return True
+
+
+def _forgotten(crew: Crew, launch_id: str) -> bool:
+    crew.working[launch_id].seen_by_desk = False
+    return True
+
+
+def _repeats(crew: Crew, launch_id: str) -> bool:
+    crew.repeats = True
+    try:
+        crew.goes_on(launch_id)
+    finally:
+        crew.repeats = False
+    return True
+
+
+def _loses(crew: Crew, launch_id: str) -> bool:
+    """It carries out a step, and never hears the answer."""
+    crew.goes_on(launch_id)
+    one = crew.working.get(launch_id)
+    if one is None:
+        return False
+    one.said = ASK if one.said["action"] != "_sign_in" else one.said
+    return True
+
+
+def _does(crew: Crew, launch_id: str, name: str, arguments: Answer) -> bool:
+    one: Working = crew.working[launch_id]
+    process = one.agent.process
+    assert isinstance(process, Hand)
+    outcome = process.world.perform(name, arguments, process.credentials)
+    if outcome.refused or outcome.result is None:
+        return False
+    if name in ("logout", "report_completed"):
+        crew.crashes += name == "logout"
+        crew.leaves(launch_id, one)
+    elif "next" in outcome.result and one.said["action"] != "_sign_in":
+        one.said = outcome.result["next"] if outcome.result["next"]["action"] != "get_next_action" else ASK
+    elif name == "get_next_action":
+        one.said = outcome.result
+        one.seen = crew.acts
+    return True
+
+
+# --- Coordinators ----------------------------------------------------------------------------------------------------
+
+
+def _about_coordinators(crew: Crew) -> Iterator[Disturbance]:
+    for name in crew.desks:
+        yield f"the answer of a claim of {name} is lost", partial(_lost_claim, name=name)
+        yield f"{name} starts anew without its processes", partial(_anew, name=name, seen=False)
+        yield f"{name} and its processes are killed, another comes", partial(_anew, name=name, seen=True)
+        for slots in (1, 2):
+            yield f"{name} has {slots} slots", partial(_slots, name=name, slots=slots)
+    yield "a second Coordinator", partial(_second, slots=1)
+    for agent_id in ("boss", "w1", "w2"):
+        yield f"get_agent_action {agent_id}", partial(_asked, agent_id=agent_id)
+        yield f"{agent_id} is started by hand", partial(_by_hand, agent_id=agent_id)
+    yield "housekeeping", _housekeeps
+
+
+def _housekeeps(crew: Crew) -> bool:
+    crew.world.housekeep()
+    return True
+
+
+def _lost_claim(crew: Crew, name: str) -> bool:
+    desk = crew.desks[name]
+    crew.looks(name)
+    return bool(desk.alive and desk.caller.claim(free_slots=desk.slots)["start"])
+
+
+def _anew(crew: Crew, name: str, *, seen: bool) -> bool:
+    """Its processes go on, unseen, or are gone with it, and a Coordinator of another name goes on."""
+    crew.crashes += 1
+    for launch_id, one in list(crew.working.items()):
+        if one.desk != name:
+            continue
+        if seen:
+            crew.working.pop(launch_id)
+        else:
+            one.seen_by_desk = False
+    crew.desks[name].caller.running = []
+    if seen:
+        crew.desks[name].alive = False
+        crew.desks[f"{name}b"] = Desk(crew.world.coordinator(f"{name}b"))
+    return True
+
+
+def _slots(crew: Crew, name: str, slots: int) -> bool:
+    crew.desks[name].slots = slots
+    return True
+
+
+def _second(crew: Crew, slots: int) -> bool:
+    name = f"other{len(crew.desks)}"
+    crew.desks = {name: Desk(crew.world.coordinator(name), slots=slots), **crew.desks}
+    return True
+
+
+def _asked(crew: Crew, agent_id: str) -> bool:
+    """A launch on the order of an older client; its process runs."""
+    name, desk = next(iter(crew.desks.items()))
+    said = desk.caller.ask("get_agent_action", agent_id=agent_id).result
+    if said is None or said.get("action") != "start" or "launch" not in said:
+        return False
+    crew.begins(name, said["launch"])
+    crew.working[said["launch"]["launch_id"]].seen_by_desk = False
+    return True
+
+
+def _by_hand(crew: Crew, agent_id: str) -> bool:
+    """A person starts the agent's program: it signs in by passkey."""
+    passkey = crew.world.passkeys[agent_id]
+    said = crew.world.nobody.ask("authenticate", agent_id=agent_id, passkey=passkey).result
+    if said is None or not said["success"]:
+        return False
+    session = next(each for each in reversed(crew.reader.rows()["sessions"]) if each["agent_id"] == agent_id)
+    launch = {"launch_id": session["launch_id"], "agent_id": agent_id, "purpose": said["purpose"], "credential": None}
+    crew.begins(next(iter(crew.desks)), launch)
+    one = crew.working[session["launch_id"]]
+    one.agent.process.session_token, one.said, one.seen_by_desk = said["session_token"], ASK, False
+    return True
+
+
+def _time(crew: Crew, seconds: int, *, seen: bool) -> bool:
+    unsigned = any(one.said["action"] == "_sign_in" for one in crew.working.values())
+    crew.crashes += not seen or seconds >= 1800 or (seconds >= 120 and unsigned)  # what that costs is no fault
+    if seen:
+        left = seconds
+        while left > 0:
+            crew.world.advance(min(left, 60))
+            left -= 60
+            for name in crew.pollers:
+                crew.polls(name)
+            for name, desk in crew.desks.items():
+                if desk.alive:
+                    crew.looks(name)
+                    desk.caller.claim(free_slots=0)
+    else:
+        crew.world.advance(seconds)
+    crew.world.housekeep()
+    return True
+
+
+# --- talk, queues, files ---------------------------------------------------------------------------------------------
+
+
+def _about_talk(crew: Crew, rows: Rows) -> Iterator[Disturbance]:
+    place = {"project_id": crew.world.project_id}
+    for agent_id in ("boss", "w1"):
+        whose = {**place, "agent_id": agent_id}
+        yield f"writes to {agent_id}", asks("send_chat_message", **whose, content="How is it going?")
+        yield f"opens the chat of {agent_id}", asks("open_chat", **whose)
+        yield f"closes the chat of {agent_id}", asks("close_chat", **whose)
+    for each in rows["conversations"]:
+        if each["ended_at"] is None:
+            yield (
+                f"stops what {each['low_id']} and {each['high_id']} discuss",
+                asks("stop_conversation", conversation_id=each["id"]),
+            )
+    for one in crew.working.values():
+        if isinstance(one.agent, ObedientChat) and one.said["action"] != "_sign_in":
+            for name, arguments in _TALK:
+                label = f"{one.agent.process.agent_id}'s chat: {name} {arguments.get('target_agent_id', '')}"
+                yield label, partial(_does, launch_id=one.agent.process.launch_id, name=name, arguments=arguments)
+    for each in rows["delegations"]:
+        if each["status"] == "processing":
+            for success in (True, False):
+                yield (
+                    f"{each['agent_id']}'s chat reports {success}",
+                    partial(_reports, agent_id=each["agent_id"], delegation_id=each["id"], success=success),
+                )
+
+
+_TALK: list[tuple[str, Answer]] = [
+    ("start_conversation", {"target_agent_id": "w2", "initial_message": "Shall we?"}),
+    ("start_conversation", {"target_agent_id": "boss", "initial_message": "Shall we?"}),
+    ("send_message", {"target_agent_id": "ann", "content": "Done soon."}),
+    ("get_pending_messages", {}),
+    ("notify_task_session", {"message": "Mind the colour."}),
+]
+
+
+def _reports(crew: Crew, agent_id: str, delegation_id: str, *, success: bool) -> bool:
+    arguments = {"delegation_id": delegation_id, "result": "agreed", "success": success}
+    return any(
+        not one.agent.process.world.perform(
+            "report_delegation_completed", arguments, one.agent.process.credentials
+        ).refused
+        for one in crew.working.values()
+        if one.agent.process.agent_id == agent_id and isinstance(one.agent, ObedientChat)
+    )
+
+
+def _about_queues_and_files(crew: Crew, rows: Rows) -> Iterator[Disturbance]:
+    for agent_id in crew.pollers:
+        yield f"{agent_id} polls and is gone", partial(_polls_and_goes, agent_id=agent_id)
+    for each in rows["worktrees"]:
+        if each["state"] != "open":
+            continue
+        title = rows.tasks[each["task_id"]]["title"]
+        for name in ("merge_task", "discard_task_work", "diff_task"):
+            yield f"{name} {title}", asks(name, task_id=each["task_id"])
+
+
+def _polls_and_goes(crew: Crew, agent_id: str) -> bool:
+    caller = crew.pollers.pop(agent_id)
+    crew.crashes += 1
+    got = caller.ask("poll_tasks", agent_id=agent_id)
+    return not got.refused

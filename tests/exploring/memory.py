@@ -1,0 +1,110 @@
+"""An SQLite database in memory, used by one thread, that goes back to any earlier moment: what exploring needs.
+
+The statements, and what a work may do, are those of the product's own SQLite; left out are its threads, its files and
+its commits. Everything happens in one transaction that never ends, and a work that fails is undone.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+from toryo.storage.engine import sqlite
+from toryo.storage.engine.database import Database, T, Work
+from toryo.storage.engine.executor import Call
+from toryo.storage.engine.statements import Row, Statement
+
+_WRITES = re.compile(r"\s*(?:INSERT(?: OR \w+)? INTO|UPDATE(?: OR \w+)?|DELETE FROM)\s+\"?(\w+)", re.IGNORECASE)
+
+
+@lru_cache(maxsize=2000)
+def _table_of(text: str) -> str:
+    found = _WRITES.match(text)
+    return found[1] if found is not None else ""
+
+
+class Watched(sqlite.SQLiteConnection):
+    """Remembers which tables were written; a statement that names none (WITH …) counts as writing all."""
+
+    def __init__(self, driver: sqlite3.Connection) -> None:
+        super().__init__(driver, ":memory:", reads_only=False)
+        self.written: set[str] = set()
+
+    def run(self, statement: Statement, **params: Any) -> int:
+        self.written.add(_table_of(statement.sqlite.text))
+        return super().run(statement, **params)
+
+    def many(self, statement: Statement, rows: Sequence[Mapping[str, Any]]) -> None:
+        self.written.add(_table_of(statement.sqlite.text))
+        super().many(statement, rows)
+
+    def all(self, statement: Statement, **params: Any) -> list[Row]:
+        self._answering(statement)
+        return super().all(statement, **params)
+
+    def one(self, statement: Statement, **params: Any) -> Row | None:
+        self._answering(statement)
+        return super().one(statement, **params)
+
+    def _answering(self, statement: Statement) -> None:
+        if statement.sqlite.writes:
+            self.written.add(_table_of(statement.sqlite.text))
+
+
+class InMemory(Database):
+    """See `Database`. One thread only; `moment` is undone as a whole."""
+
+    dialect = "sqlite"
+    place = ":memory:"
+
+    def __init__(self) -> None:
+        super().__init__()
+        driver = sqlite3.connect(":memory:", isolation_level=None, cached_statements=2000)
+        self.connection = Watched(driver)
+        self.connection.command("PRAGMA foreign_keys = ON")
+        self.depth = 0
+
+    @contextmanager
+    def moment(self) -> Iterator[None]:
+        """Whatever is written inside is gone afterwards."""
+        name = f"moment{self.depth}"
+        self.connection.command(f"SAVEPOINT {name}")
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
+            self.connection.command(f"ROLLBACK TO {name}")
+            self.connection.command(f"RELEASE {name}")
+
+    def read(self, work: Work[T]) -> T:
+        return self._run(work)
+
+    def write(self, work: Work[T]) -> T:
+        self.connection.command("SAVEPOINT work")
+        try:
+            result = self._run(work)
+        except BaseException:
+            self.connection.command("ROLLBACK TO work")
+            raise
+        finally:
+            self.connection.command("RELEASE work")
+        return result
+
+    def _run(self, work: Work[T]) -> T:
+        self._inside.refuse()
+        call = Call(work)
+        self._inside.work = True
+        try:
+            self.connection.attempt(call)
+        finally:
+            self._inside.work = False
+        result: T = call.outcome()
+        return result
+
+    def close(self) -> None:
+        self.connection.close()

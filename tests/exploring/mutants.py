@@ -1,0 +1,111 @@
+"""Ways to break the product, in this process only: what exploring must find. Each is the name of a fault and its cure.
+
+`python -m tests.exploring.mutants SECONDS [NAME …]` says which are found after how many histories.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.exploring.explorer import Explorer, cheaply
+from tests.exploring.memory import InMemory
+from toryo.domain.ground import Ground, Tree
+from toryo.operations.calls.call import Call
+from toryo.operations.launches import termination
+from toryo.operations.overview import needs
+from toryo.operations.queue.claims import Fate
+from toryo.storage.opening import upgrade
+from toryo.workflow import facts, launch
+
+Break = Callable[[pytest.MonkeyPatch], None]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    scene: str
+    breaks: Break
+    only: str = ""
+    """Of the disturbances: what brings it out soon."""
+
+
+def _without(*rows: str) -> Break:
+    kept = [each for each in launch.MAIN_TASK_ROWS if each.row not in rows]
+    return lambda patch: patch.setattr(launch, "MAIN_TASK_ROWS", kept)
+
+
+def _answers(owner: object, name: str, answer: Callable[..., Any]) -> Break:
+    return lambda patch: patch.setattr(owner, name, answer)
+
+
+def _no_event(kind: str) -> Break:
+    def breaks(patch: pytest.MonkeyPatch) -> None:
+        event = Call.event
+
+        def without(self: Call, name: str, *args: Any, **more: Any) -> None:
+            if name != kind:
+                event(self, name, *args, **more)
+
+        patch.setattr(Call, "event", without)
+
+    return breaks
+
+
+def _obedience_counts(patch: pytest.MonkeyPatch) -> None:
+    """Whoever leaves because it was told to is said to have lost its claim."""
+    patch.setattr(termination, "_fate", lambda *_: Fate.LOST)
+
+
+def _everything_is_new(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(facts, "newly_dispatchable", lambda case: bool(case.children))
+
+
+MUTANTS: dict[str, Mutant] = {
+    "a manager is not woken when nothing is outstanding any more (row 10)": Mutant("small", _without("10")),
+    "a manager is not woken for what can be started (row 9)": Mutant("deep", _without("9")),
+    "a manager is not woken for what is blocked (row 8)": Mutant("small", _without("8")),
+    "a worker that can only wait is started (row 12a)": Mutant("asked", _without("12a")),
+    "two work on a task that was just given away (row 7a)": Mutant("small", _without("7a"), "gives"),
+    "what is stuck is no need": Mutant("small", _answers(needs, "_stuck", lambda *_: [])),
+    "a block is not told in the log": Mutant("small", _no_event("task.blocked")),
+    "who may do one task at a time may do any number": Mutant("small", _answers(Ground, "room", lambda *_: True)),
+    "dependencies do not matter": Mutant("trees", _answers(Tree, "open_dependencies", lambda *_: [])),
+    "who leaves as told loses its claim": Mutant("asked", _obedience_counts),
+    "something is always outstanding": Mutant("small", _answers(facts, "outstanding", lambda _: True)),
+    "leases never run out": Mutant("small", _answers(termination, "lapse", lambda *_: False), "vanishes"),
+    "a manager that waits is woken by anything": Mutant("small", _everything_is_new),
+}
+
+
+def found(mutant: Mutant, database: InMemory, seconds: float, most: int, seed: int = 1) -> Explorer:
+    """What an exploration of the broken product finds; it ends with the first fault."""
+    with pytest.MonkeyPatch.context() as patch:
+        mutant.breaks(patch)
+        explorer = Explorer(mutant.scene, database, random.Random(seed), most=most, only=mutant.only)
+        explorer.until = time.monotonic() + seconds
+        explorer.stops = True
+        explorer.explore(share=1.0 if mutant.only else 0.2)
+        return explorer
+
+
+def main(seconds: str, *names: str) -> None:
+    with cheaply():
+        database = InMemory()
+        upgrade(database)
+        for name in names or MUTANTS:
+            explorer = found(MUTANTS[name], database, float(seconds), 4000)
+            after = f"after {explorer.counts['histories']} histories"
+            sys.stdout.write(f"{'found' if explorer.faults else 'NOT FOUND'} {after}: {name}\n")
+            for fault in explorer.faults[:1]:
+                sys.stdout.write(f"    {fault}\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

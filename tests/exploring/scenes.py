@@ -1,0 +1,103 @@
+"""The crews that are disturbed: who is there, and what they have to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.exploring.crew import Crew, Desk
+from tests.exploring.memory import InMemory
+from tests.operations.test_queue import filed, key, poller
+
+
+def _people(crew: Crew, decomposition: str = "never", **settings: Any) -> None:
+    crew.world.project(decomposition=decomposition, **settings)
+    crew.world.person("ann")
+    crew.desks["c1"] = Desk(crew.world.coordinator("c1"))
+
+
+def small(crew: Crew) -> None:
+    """A manager, two workers; each does its part whole."""
+    _people(crew)
+    crew.world.manager("boss", "ann")
+    crew.world.worker("w1", "boss")
+    crew.world.worker("w2", "boss")
+    crew.world.task("boss", title="House")
+
+
+def deep(crew: Crew) -> None:
+    """Two levels of managers, workers who divide their tasks, one of them with two at once."""
+    _people(crew, "required")
+    crew.world.manager("director", "ann")
+    crew.world.manager("boss", "director")
+    crew.world.worker("w1", "boss")
+    crew.world.worker("w2", "boss", max_parallel_tasks=2)
+    top = crew.world.task("director", title="Town")
+    crew.world.task("boss", title="House", parent_task_id=top)
+    crew.world.task("w1", title="Shed")
+
+
+def talk(crew: Crew) -> None:
+    """Workers have something discussed before they do their tasks."""
+    _people(crew)
+    crew.world.manager("boss", "ann")
+    crew.world.worker("w1", "boss")
+    crew.world.worker("w2", "boss")
+    crew.world.task("w1", title="Doors")
+    crew.world.task("w2", title="Colours")
+    crew.delegates.update(w1="w2", w2="ann")
+
+
+def queue(crew: Crew, approvals: str = "requests") -> None:
+    """A worker that serves a queue, a self-driven agent that serves another, an orchestrator that files for both."""
+    _people(crew, "optional", approvals=approvals)
+    crew.world.manager("boss", "ann")
+    crew.world.worker("w1", "boss", agent_type="planning")
+    crew.world.worker("w2", "boss")
+    chief = key(crew.world, "chief", orchestrator=True)
+    crew.pollers["painter"] = poller(crew.world, "painter", "painting")
+    filed(chief, max_attempts=2)
+    filed(chief, "Paint it", "painting", max_attempts=2)
+    crew.world.task("w2", title="Shed")
+
+
+def asked(crew: Crew) -> None:
+    """The same where people approve whatever agents create."""
+    queue(crew, "all")
+
+
+def desks(crew: Crew) -> None:
+    """Two Coordinators of one slot each, two projects, an agent without a provider, what only follows on another."""
+    other = crew.world.project(name="Garden", decomposition="never")
+    crew.world.project_id = ""
+    _people(crew, "required")
+    crew.desks = {name: Desk(crew.world.coordinator(name), slots=1) for name in ("c1", "c2")}
+    crew.world.manager("boss", "ann")
+    crew.world.worker("w1", "boss", projects=[crew.world.project_id, other])
+    crew.world.worker("w2", "boss", provider=None)
+    crew.world.task("w1", title="Shed")
+    first = crew.world.task("w1", title="Beds", project_id=other)
+    crew.world.task("w1", title="Seeds", project_id=other, status="todo", dependencies=[first])
+    crew.world.task("boss", title="House")
+
+
+def trees(crew: Crew) -> None:
+    """Each task in a worktree of its own, a check before it is done, a budget."""
+    _people(crew, isolation="worktree", budget_per_day=100.0)
+    crew.world.manager("boss", "ann")
+    crew.world.worker("w1", "boss")
+    crew.world.worker("w2", "boss")
+    top = crew.world.task("boss", title="House")
+    walls = crew.world.task("w1", title="Walls", parent_task_id=top, acceptance=[{"command": "true"}])
+    crew.world.task("w2", title="Roof", parent_task_id=top, status="todo", dependencies=[walls])
+
+
+_SCENES = (small, deep, talk, queue, asked, desks, trees)
+SCENES: dict[str, Callable[[Crew], None]] = {each.__name__: each for each in _SCENES}
+
+
+def crew_of(scene: str, database: InMemory) -> Crew:
+    crew = Crew(database)
+    SCENES[scene](crew)
+    crew.judge_events()
+    return crew
