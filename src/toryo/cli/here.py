@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 import typer
 
-from toryo.cli import completing
+from toryo.cli import meant
 from toryo.cli.failures import Misuse, ServerAway
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def taking(function: Callable[..., None], options: tuple[str, ...] = tuple(_OPTI
             here.read_token_file()
             warn_of_clear_text(here.server)
         if isinstance(values.get("task"), str):
-            values["task"] = completing.meant_task(here, values["task"])
+            values["task"] = meant.task(here, values["task"])
         function(here, **values)
 
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
