@@ -310,13 +310,14 @@ def _a_claim_of_a_present_attempt_ends_with_it(rows: Rows) -> Iterable[str]:
 
 
 def _somebody_works_on_every_queue_task_in_progress(rows: Rows) -> Iterable[str]:
-    """Whoever polled it holds its claim; others are a Coordinator's to start, or people."""
+    """Whoever polled it holds its claim; others are a Coordinator's to start, or people, or a need of people."""
     claimed = {each["task_id"] for each in rows["claims"] if each["ended_at"] is None}
+    polling = {each["agent_id"] for each in rows["presences"]}
     for task in rows.tasks.values():
         if task["agent_type"] is None or task["status"] != "in_progress" or task["id"] in claimed:
             continue
         agent = rows.agents[task["assignee_id"]]
-        if agent["provider"] is None and agent["kind"] != "human":
+        if agent["provider"] is None and agent["id"] in polling:
             yield f"{task['id']} is in progress by {agent['id']}, who has no claim"
 
 

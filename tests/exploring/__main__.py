@@ -18,7 +18,7 @@ from tests.exploring.scenes import SCENES
 from toryo.storage.opening import upgrade
 
 
-def main() -> int:
+def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.exploring", description=__doc__)
     parser.add_argument("scenes", nargs="*", choices=[[], *SCENES], help="which crews (all of them)")
     parser.add_argument("--minutes", type=float, default=30.0, help="in all (30)")
@@ -27,7 +27,7 @@ def main() -> int:
     parser.add_argument("--inside", type=float, default=0.0, help="of those between the calls of one step")
     parser.add_argument("--only", default="", help="disturbances in whose names this pattern is found")
     parser.add_argument("--seed", type=int, default=0, help="of what is left to chance")
-    asked = parser.parse_args()
+    asked = parser.parse_args(argv)
     scenes, failed, total = asked.scenes or list(SCENES), 0, {"histories": 0, "states": 0, "steps": 0}
     with cheaply():
         database = InMemory()
@@ -59,4 +59,5 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.exploring.__main__ import main
 from tests.exploring.disturbances import all_of
 from tests.exploring.explorer import Explorer, cheaply
 from tests.exploring.memory import InMemory
@@ -66,6 +67,11 @@ def test_a_crew_that_nobody_disturbs_does_what_it_has_to_do(scene: str, database
     explorer.explore(share=0.0)
     assert explorer.faults == []
     assert explorer.counts["ends"] == 1
+
+
+def test_the_command_says_what_was_explored(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["small", "--share", "0.002", "--only", "steers"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith(", 0 faults")
 
 
 def test_what_is_explored_is_gone_afterwards(database: InMemory) -> None:
