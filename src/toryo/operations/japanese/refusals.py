@@ -126,7 +126,7 @@ TEXTS: dict[str, str] = {
     "Use {possible}.": "{possible} を指定してください。",
     "Use one of: {names}.": "次のいずれかを指定してください: {names}。",
     "{text!r} is no status of a task.": "{text!r} というタスクの状態はありません。",
-    # operations/access
+    # people/access_tokens
     "{person_id} has {most} tokens.": "{person_id} のトークンはすでに {most} 個あります。",
     "Revoke some: toryo token person revoke ID.": "いくつか取り消してください: toryo token person revoke ID",
     "Tokens of others are for owners.": "ほかの人のトークンを扱えるのはオーナーだけです。",
@@ -141,7 +141,7 @@ TEXTS: dict[str, str] = {
     "Make it with --role {own} or less.": "--role {own} 以下で作成してください。",
     "There is no access token {token_id}.": "アクセストークン {token_id} はありません。",
     "toryo token person list has the ids of yours.": "自分のトークンの ID は toryo token person list で確認できます。",
-    # operations/accounts
+    # people/accounts
     "There is somebody called {person_id} already.": "{person_id} という人はすでに登録されています。",
     "Choose another id, or change what they may do: toryo person edit ID --role ROLE.": "別の ID にするか、その人の権限を変更してください: toryo person edit ID --role ROLE",
     "{agent_id} is known by this address already.": "このアドレスは、すでに {agent_id} のものとして登録されています。",
@@ -156,7 +156,7 @@ TEXTS: dict[str, str] = {
     "Sign in as yourself (toryo open), and set it there.": "本人としてサインインし（toryo open）、そこで設定してください。",
     "The present password is another one.": "現在のパスワードが違います。",
     "Give it as old_password.": "現在のパスワードを入力してください（old_password）。",
-    # operations/administration, versions
+    # admin, calls/concurrency
     "There is an agent {identifier} already.": "エージェント {identifier} はすでにあります。",
     "There is a project {identifier} already.": "プロジェクト {identifier} はすでにあります。",
     "Choose another id, or change the one that exists.": "別の ID にするか、既存のものを変更してください。",
@@ -171,14 +171,14 @@ TEXTS: dict[str, str] = {
     "List the sessions for their ids (toryo sessions).": "セッションの一覧で ID を確認してください（toryo sessions）。",
     "It has been changed since you looked: version {now}, you have {seen}.": "表示している間に変更されました（現在の版は {now}、お手元は {seen}）。",
     "Look again, and repeat your change on what is there now.": "もう一度確認し、いまの内容に対して変更し直してください。",
-    # operations/call
+    # calls/call
     "There is no project {project_id}.": "プロジェクト {project_id} はありません。",
     "List the projects for their ids (toryo project list).": "プロジェクトの一覧で ID を確認してください（toryo project list）。",
     "There is no task {task_id} here.": "タスク {task_id} はここにはありません。",
     "List the tasks for their ids (toryo task list --project PRJ).": "タスクの一覧で ID を確認してください（toryo task list --project PRJ）。",
     "There is no agent {agent_id}.": "エージェント {agent_id} はいません。",
     "List the agents for their ids (toryo agent list).": "エージェントの一覧で ID を確認してください（toryo agent list）。",
-    # operations/changing
+    # tasks/commands
     "The dependency {task_id} is no task of this project.": "依存先の {task_id} は、このプロジェクトのタスクではありません。",
     "The dependency {task_id} is no task of this project and no local_id of this call.": "依存先の {task_id} は、このプロジェクトのタスクでも、この呼び出しの local_id でもありません。",
     "Use ids of tasks of this project, or local ids of the same call.": "このプロジェクトのタスクの ID か、同じ呼び出しの local_id を指定してください。",
@@ -196,7 +196,7 @@ TEXTS: dict[str, str] = {
     "Change the dependencies of tasks that have not been started.": "依存関係は、まだ始まっていないタスクで変更してください。",
     "This session has moved task {task_id} {moves_made} times.": "このセッションはタスク {task_id} を {moves_made} 回動かしました。",
     'Say what stood in your way: report_completed(result="blocked", summary="why"). Then end this process.': '何が妨げになったかを report_completed(result="blocked", summary="理由") で報告し、このプロセスを終了してください。',
-    # operations/demo
+    # admin/demo
     "The demo's files cannot be laid out: {why}.": "デモのファイルを用意できません: {why}。",
     "it was put away this very moment": "ちょうど片付けられたところです",
     "See to it that the server may write into its data directory, and try again.": "サーバーがデータディレクトリに書き込めることを確認して、もう一度お試しください。",
@@ -206,7 +206,7 @@ TEXTS: dict[str, str] = {
     "See it on a server of its own: toryo demo --keep.": "専用のサーバーでご覧ください: toryo demo --keep",
     "The demo is not here.": "デモはありません。",
     "Nothing is to be put away. It is started on the Overview, or by POST /api/v1/demo.": "片付けるものはありません。デモは概要から、または POST /api/v1/demo で始められます。",
-    # operations/entering
+    # people/sign_in
     "{person_id} is inactive.": "{person_id} は無効になっています。",
     "Ask an owner of this server (toryo agent activate ID).": "このサーバーのオーナーに頼んでください（toryo agent activate ID）。",
     "Links for others are made by owners.": "ほかの人のためのリンクを作れるのはオーナーだけです。",
@@ -228,7 +228,7 @@ TEXTS: dict[str, str] = {
     "Ask for a role at your identity provider, or an owner of this server: toryo person add ID --role member --email ADDRESS.": "ID プロバイダーでロールを付けてもらうか、このサーバーのオーナーに頼んでください: toryo person add ID --role member --email ADDRESS",
     "There is no sign-in {sign_in_id}.": "サインイン {sign_in_id} はありません。",
     "List yours for their ids.": "自分のサインインの一覧で ID を確認してください。",
-    # operations/filing
+    # tasks/rest
     "There is no task {parent_id} in project {project_id}.": "プロジェクト {project_id} にタスク {parent_id} はありません。",
     "A task and its parent belong to one project.": "タスクとその親は、同じプロジェクトに属している必要があります。",
     "A task goes to an agent or to a queue, not to both.": "タスクの割り当て先は、エージェントかキューのどちらか一方です。",
@@ -243,25 +243,25 @@ TEXTS: dict[str, str] = {
     "Task {task_id} is {status}: nobody works on it any more.": "タスク {task_id} は「{status}」で、もう誰も取り組んでいません。",
     "Task {task_id} has no acceptance checks to judge now.": "タスク {task_id} には、いま判断すべき受け入れ確認がありません。",
     "Checks are judged once success has been reported.": "確認は、成功が報告された後に判断します。",
-    # operations/identity
+    # calls/identity
     "This token is not known here (any more).": "このトークンは、ここでは（もう）使えません。",
     "Use a token of this server; an owner of it makes a new one.": "このサーバーのトークンを使ってください。新しいものはオーナーが作ります。",
     "This browser is not signed in (any more).": "このブラウザーはサインインしていません。",
     "Sign in again: toryo open prints a link.": "もう一度サインインしてください。toryo open でリンクを表示できます。",
-    # operations/coordination
+    # launches
     "This is another server than the one that the Coordinator works with.": "コーディネーターが接続していたサーバーとは別のサーバーです。",
     "Stop the Coordinator (toryo down) and start it anew to work with this server.": "このサーバーで使うには、コーディネーターを停止し（toryo down）、起動し直してください。",
-    # operations/keys
+    # queue/rest
     "There is no API key {key_id}.": "API キー {key_id} はありません。",
     "toryo token list has the ids of a project's keys.": "プロジェクトのキーの ID は toryo token list で確認できます。",
     "Task {task_id} is no queue task.": "タスク {task_id} はキューのタスクではありません。",
     "Only queue tasks that have failed are put back.": "キューに戻せるのは、失敗したキューのタスクだけです。",
-    # operations/overview, paging
+    # overview/activity, calls/pagination
     "There is no launch {launch_id}.": "起動 {launch_id} はありません。",
     "Name an agent for its newest launch (toryo logs AGENT), or list the launches for their ids.": "エージェントを指定すると最新の起動が表示されます（toryo logs AGENT）。または、起動の一覧で ID を確認してください。",
     "cursor: {cursor!r} is no cursor of this list.": "cursor: {cursor!r} はこの一覧のカーソルではありません。",
     "Give next_cursor of the page before, as it was answered; leave it out for the first page.": "前のページの next_cursor をそのまま指定してください。最初のページでは省略します。",
-    # operations/perform
+    # calls/validation
     "This API key calls too often.": "この API キーの呼び出しが多すぎます。",
     "Wait {seconds} seconds, and call less often: poll_tasks waits by itself.": "{seconds} 秒待ち、呼び出しを減らしてください。poll_tasks は自分で待ちます。",
     "{operation_name}: {told}.": "{operation_name}: {told}。",
@@ -313,26 +313,26 @@ TEXTS: dict[str, str] = {
     "pydantic timezone_aware": "タイムゾーンも指定してください",
     "pydantic date_from_datetime_parsing": "日付を正しく指定してください",
     "pydantic date_parsing": "日付を正しく指定してください",
-    # operations/permissions
+    # calls/permissions
     "{operation_name} is for people.": "{operation_name} を使えるのは人だけです。",
     "A person does it, signed in or with a token of their own.": "人が、サインインするか自分のトークンを使って行います。",
     "{operation_name} is for the owner.": "{operation_name} を使えるのはオーナーだけです。",
     "Ask an owner of this server to do it.": "このサーバーのオーナーに頼んでください。",
     "A viewer reads and changes nothing.": "閲覧者は読むだけで、変更はできません。",
     "Ask an owner of this server for the role member.": "このサーバーのオーナーに、メンバーの権限を頼んでください。",
-    # operations/repeating
+    # calls/idempotency
     "The idempotency key {key} was used before, with other content.": "冪等キー {key} は、別の内容ですでに使われています。",
     "Use a new key for a new request; with this key, send what was sent the first time.": "新しいリクエストには新しいキーを使ってください。このキーでは、最初に送った内容だけを送れます。",
     "This was done already{made}; its {secret} was shown once.": "これはすでに実行されています{made}。{secret} が表示されるのは 1 回だけです。",
     "If it did not arrive, make another one with another key, and take back or renew this one.": "届いていない場合は、別のキーで新しく作り、こちらは取り消すか更新してください。",
-    # operations/roles, speaking
+    # directory/roles, chat/on_behalf
     "{found_id} is a program: nobody signs in as one.": "{found_id} はプログラムです。プログラムとしてサインインする人はいません。",
     "Name a person (toryo person list).": "人を指定してください（toryo person list）。",
     "Only an owner acts for somebody else.": "ほかの人に代わって操作できるのはオーナーだけです。",
     "Leave out as_person (--as), or use that person's own token.": "as_person（--as）を省くか、その人自身のトークンを使ってください。",
     "{found_id} is an agent, not a person.": "{found_id} は人ではなくエージェントです。",
     "Name a person in as_person (--as); toryo why AGENT says what an agent waits for.": "as_person（--as）には人を指定してください。エージェントが何を待っているかは toryo why AGENT で確認できます。",
-    # operations/spending
+    # overview/usage
     "since ({since}) is after until ({until}).": "開始日（{since}）が終了日（{until}）より後になっています。",
     "Give the first day as since and the last one as until.": "since に最初の日、until に最後の日を指定してください。",
     "The task {task_id} belongs to another project, {project_id}.": "タスク {task_id} は別のプロジェクト {project_id} のものです。",
@@ -341,7 +341,7 @@ TEXTS: dict[str, str] = {
     "Ask for fewer days, for one project, agent or task, or leave out a part of by.": "日数を減らすか、プロジェクト、エージェント、タスクのどれかに絞るか、by の一部を省いてください。",
     "days is given together with since or until.": "days を since や until と同時に指定しています。",
     "Give either days, or since and until.": "days、または since と until のどちらかを指定してください。",
-    # operations/talking, threads, tracing
+    # messaging, chat/rest, tasks/trace
     "{other_id} is neither a member of this project nor above or below {writer_id}.": "{other_id} は、このプロジェクトのメンバーでも、{writer_id} の上司や部下でもありません。",
     "Write to a member of the project; a person can add one (toryo agent edit ID --project PRJ).": "プロジェクトのメンバーに送ってください。メンバーは人が追加できます（toryo agent edit ID --project PRJ）。",
     "{other_id} is you.": "{other_id} はあなた自身です。",
@@ -360,10 +360,10 @@ TEXTS: dict[str, str] = {
     "The list of a project's conversations has their ids.": "プロジェクトの会話の一覧で ID を確認してください。",
     "No task belongs to the request {correlation_id}.": "要求 {correlation_id} に属するタスクはありません。",
     "Give the correlation_id of a task (toryo task show ID), or the id of one of its tasks.": "タスクの correlation_id（toryo task show ID で確認できます）か、その中のタスクの ID を指定してください。",
-    # operations/naming
+    # directory/names
     "{name!r} would be taken for {other}.": "{name!r} は {other} と紛らわしいため使えません。",
     "Choose an id and a name that nobody takes for another's.": "ほかと紛らわしくない ID と名前を選んでください。",
-    # operations/worktrees
+    # worktrees
     "There is no errand {errand_id}.": "依頼 {errand_id} はありません。",
     "Ask anew: toryo task diff TASK, merge or discard.": "もう一度依頼してください: toryo task diff TASK、merge、discard",
     "Task {task_id} has no worktree.": "タスク {task_id} に作業ツリーはありません。",

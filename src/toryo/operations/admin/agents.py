@@ -1,0 +1,381 @@
+"""Agents, as people set them up: create, edit, passkeys, resume, activate, deactivate. REST and CLI; not MCP tools."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal, NotRequired
+
+from pydantic import Field
+
+from toryo import provider_options, tokens
+from toryo.domain import agents as people
+from toryo.domain import ids
+from toryo.domain.agents import Agent, Kind, Role
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.times import iso
+from toryo.operations.admin.shared import Id, Name, Text, join, taken, widened_told
+from toryo.operations.calls import rendering, schemas
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.concurrency import refuse_stale
+from toryo.operations.calls.failed_logins import PASSKEY
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.identity import digest
+from toryo.operations.calls.pagination import Page, Paged, cut
+from toryo.operations.calls.results import Result
+from toryo.operations.directory import names as directory_names
+from toryo.operations.directory import rights
+from toryo.operations.launches import dismissal
+from toryo.operations.messaging import mailboxes
+from toryo.operations.people import credentials
+
+
+class AgentResult(Result):
+    agent_id: str
+    agent: schemas.Agent
+    passkey: NotRequired[str]
+    warnings: NotRequired[list[str]]
+    widened: NotRequired[list[str]]
+    changes: NotRequired[list[str]]
+
+
+class AgentsResult(Page):
+    agents: list[schemas.Agent]
+
+
+class CreateAgent(Parameters):
+    id: Id | None = Field(None, description="An id of your own choice: 1-64 of a-z 0-9 . _ -")
+    role: Literal["owner", "manager", "worker"] = Field(description="Its place in the hierarchy.")
+    kind: Literal["ai", "human"] = Field("ai", description="A program or a person.")
+    name: Name | None = Field(None, description="Its name; default: the id.")
+    reports_to: Id | None = Field(None, description="Its superior.")
+    provider: str | None = Field(None, min_length=1, max_length=100, description="The program behind it (ai_type).")
+    model: str | None = Field(None, min_length=1, max_length=200, description="The model it shall use.")
+    system_prompt: Text = Field("", description="Its role in words, delivered when it signs in.")
+    agent_type: str | None = Field(None, min_length=1, max_length=100, description="The queue it serves.")
+    capabilities: list[str] = Field(default_factory=list, max_length=100, description="What it can do.")
+    max_parallel_tasks: int = Field(1, ge=1, le=1000, description="Main tasks in progress per project at most.")
+    provider_options: dict[str, Any] = Field(default_factory=dict, description="Options of its provider.")
+    projects: list[Id] = Field(default_factory=list, max_length=100, description="Projects it becomes a member of.")
+
+
+@operation(
+    "create_agent",
+    grant=Grant.OWNER,
+    parameters=CreateAgent,
+    result=AgentResult,
+    route=Route("POST", "/agents", 201),
+    tool=False,
+)
+def create_agent(call: Call, wanted: CreateAgent) -> dict[str, Any]:
+    """Create an agent. Its passkey is shown once, here."""
+    call.tx.lock_everything()
+    agent_id = ids.chosen(wanted.id) if wanted.id else call.new_id(ids.AGENT)
+    if call.tx.agents.find(agent_id) is not None:
+        raise taken("agent", agent_id)
+    if wanted.reports_to is not None:
+        call.known_agent(wanted.reports_to)
+    for each in wanted.projects:
+        call.project(each)
+    agent = Agent(
+        id=agent_id,
+        name=(wanted.name or agent_id).strip(),
+        kind=Kind(wanted.kind),
+        role=Role(wanted.role),
+        reports_to=wanted.reports_to,
+        status=people.Status.ACTIVE,
+        provider=wanted.provider,
+        model=wanted.model,
+        agent_type=wanted.agent_type,
+        capabilities=tuple(wanted.capabilities),
+        max_parallel_tasks=wanted.max_parallel_tasks,
+        system_prompt=wanted.system_prompt,
+        provider_options=wanted.provider_options,
+        created_at=call.now,
+        updated_at=call.now,
+    )
+    _refuse_provider_of_person(agent)
+    if not agent.human:
+        directory_names.refuse_misleading(call, agent.id, agent.name, wanted.projects)
+    people.refuse_mistakes(agent)
+    passkey, widened = call.new_token(tokens.PASSKEY), rights.widened(None, agent)
+    call.tx.agents.add(agent, digest(passkey))
+    data = {"role": agent.role.value, "provider": agent.provider, **widened_told(widened)}
+    call.event("agent.created", agent_id=agent.id, data=data)
+    for each in wanted.projects:
+        join(call, each, agent.id)
+    return {**_agent(call, agent), "passkey": passkey, **widened_told(widened)}
+
+
+def _agent(call: Call, agent: Agent) -> dict[str, Any]:
+    """`warnings`: nothing is wrong with what was asked for, and it will not work as it stands."""
+    warnings = rights.warnings(agent, rights.reported_providers(call))
+    told = {"warnings": warnings} if warnings else {}
+    return {"success": True, "agent_id": agent.id, "agent": rendering.agent(agent), **told}
+
+
+def _refuse_provider_of_person(agent: Agent) -> None:
+    if agent.human and agent.provider is not None:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            "A person has no provider: nobody starts people.",
+            "Leave provider out, or make it an ai agent.",
+        )
+
+
+@operation(
+    "list_agents_of_server",
+    grant=Grant.PERSON,
+    parameters=Paged,
+    result=AgentsResult,
+    route=Route("GET", "/agents"),
+    tool=False,
+    reads=True,
+)
+def list_agents(call: Call, wanted: Paged) -> dict[str, Any]:
+    """All agents, people and programs; for members, the people and the agents of their projects."""
+    visible = [each for each in call.tx.agents.all() if call.sees_agent(each)]
+    found, more = cut(visible, wanted, lambda each: each.id)
+    return {"success": True, "agents": [rendering.agent(each) for each in found], **more}
+
+
+class Resumed(Result):
+    agent_id: str
+    ended: list[str]
+
+
+class OneAgent(Parameters):
+    agent_id: Id = Field(description="The agent.")
+
+
+class OneAgentResult(AgentResult):
+    projects: list[str]
+    cooldowns: list[schemas.Cooldown]
+
+
+@operation(
+    "show_agent",
+    grant=Grant.PERSON,
+    parameters=OneAgent,
+    result=OneAgentResult,
+    route=Route("GET", "/agents/{agent_id}"),
+    tool=False,
+    reads=True,
+)
+def show_agent(call: Call, wanted: OneAgent) -> dict[str, Any]:
+    """One agent, and the projects it belongs to."""
+    agent = call.known_agent(wanted.agent_id)
+    return {
+        **_agent(call, agent),
+        "projects": [each for each in call.tx.agents.projects_of(agent.id) if call.sees(each)],
+        "cooldowns": _cooldowns(call, agent),
+    }
+
+
+def _cooldowns(call: Call, agent: Agent) -> list[dict[str, Any]]:
+    """What keeps it from being started for now: its own failures, and used-up accounts of its programs."""
+    rows = sorted(call.tx.agents.cooldowns(agent.id).items(), reverse=True)
+    names = {each.account for each in agent.programs if each.account is not None}
+    used_up = sorted(call.tx.agents.accounts(names).items())
+    failed = [(name, until, reason, program) for name, (until, reason, _, program) in rows]
+    held = [*failed, *((f"account {name}", until, reason, None) for name, (until, reason) in used_up)]
+    return [
+        {
+            "what": what,
+            "reason": reason,
+            "program": program,
+            "until": iso(until),
+            "seconds_left": (until - call.now) // 1000,
+        }
+        for what, until, reason, program in held
+        if until > call.now
+    ]
+
+
+class EditAgent(OneAgent):
+    name: Name | None = Field(None, description="New name.")
+    role: Literal["owner", "manager", "worker"] | None = Field(None, description="New role.")
+    reports_to: Id | None = Field(None, description="New superior; null: none.")
+    provider: str | None = Field(None, max_length=100, description="New provider; null: nobody starts it.")
+    model: str | None = Field(None, max_length=200, description="New model; null: the provider's default.")
+    system_prompt: Text | None = Field(None, description="New system prompt.")
+    agent_type: str | None = Field(None, max_length=100, description="New queue; null: none.")
+    capabilities: list[str] | None = Field(None, max_length=100, description="What it can do.")
+    max_parallel_tasks: int | None = Field(None, ge=1, le=1000, description="Main tasks in progress at most.")
+    provider_options: dict[str, Any] | None = Field(
+        None,
+        description="Options of its provider to change: each replaces the one of its name as a whole, null removes it,"
+        " the others stay.",
+    )
+    replace_options: bool = Field(False, description="provider_options are all of them: the others are removed.")
+    version: int | None = Field(None, description="The version you have seen; another is a conflict.")
+    preview: bool = Field(False, description="Change nothing; say what would be changed, and what widens rights.")
+
+
+_MAY_BE_NULL = frozenset({"reports_to", "provider", "model", "agent_type"})
+
+
+@operation(
+    "edit_agent",
+    grant=Grant.OWNER,
+    parameters=EditAgent,
+    result=AgentResult,
+    route=Route("PATCH", "/agents/{agent_id}"),
+    tool=False,
+)
+def edit_agent(call: Call, wanted: EditAgent) -> dict[str, Any]:
+    """Change an agent. The next start uses the new values. What widens its rights is told, and kept in the events."""
+    call.tx.lock_everything()
+    agent = call.known_agent(wanted.agent_id)
+    refuse_stale(wanted.version, agent.version)
+    given = wanted.model_dump(exclude={"agent_id", "version", "replace_options", "preview"}, exclude_unset=True)
+    values = {name: value for name, value in given.items() if value is not None or name in _MAY_BE_NULL}
+    if "role" in values:
+        values["role"] = Role(values["role"])
+    if "capabilities" in values:
+        values["capabilities"] = tuple(values["capabilities"])
+    if values.get("reports_to") is not None:
+        call.known_agent(values["reports_to"])
+        people.refuse_cycle(agent.id, values["reports_to"], call.tx.agents.tree())
+    if "provider_options" in values:
+        values["provider_options"] = _merged(agent, values["provider_options"], whole=wanted.replace_options)
+    changed = replace(agent, **values)
+    _refuse_provider_of_person(changed)
+    if not _DECIDE_RIGHTS.isdisjoint(values) and not (changed.provider is None and "provider_options" not in values):
+        people.refuse_mistakes(changed)
+    if changed.name != agent.name and not agent.human:
+        directory_names.refuse_misleading(call, agent.id, changed.name, call.tx.agents.projects_of(agent.id))
+    widened = rights.widened(agent, changed)
+    told = {
+        "changes": provider_options.changes(agent.provider_options, changed.provider_options),
+        **widened_told(widened),
+    }
+    if wanted.preview:
+        return {**_agent(call, changed), **told}
+    return {**_save_agent(call, agent, changed, "agent.edited", sorted(values), widened), **told}
+
+
+_DECIDE_RIGHTS = frozenset({"provider", "model", "provider_options"})
+"""What is checked when one of these is changed: a name can be changed whatever an older Toryo has stored there."""
+
+
+def _merged(agent: Agent, given: dict[str, Any], *, whole: bool) -> dict[str, Any]:
+    """The agent's options with these in place of theirs; null removes one that is there."""
+    if whole:
+        return given
+    known = agent.provider_options.keys() | {each.name for each in provider_options.EVERY}
+    removed = {name for name, value in given.items() if value is None and name in known}
+    merged = {**agent.provider_options, **given}
+    return {name: value for name, value in merged.items() if name not in removed}
+
+
+def _save_agent(
+    call: Call,
+    before: Agent,
+    after: Agent,
+    kind: str,
+    fields: list[str] | None = None,
+    widened: list[str] | None = None,
+) -> dict[str, Any]:
+    if after != before:
+        after = replace(after, updated_at=call.now, version=before.version + 1)
+        call.tx.agents.save(before, after)
+        call.event(kind, agent_id=after.id, data={"fields": fields or [], **widened_told(widened or [])})
+        call.tx.hint(WORK)
+        for project_id in call.tx.agents.projects_of(after.id):
+            mailboxes.wake(call, project_id, after.id)
+    return _agent(call, after)
+
+
+class Passkey(Result):
+    agent_id: str
+    passkey: str
+
+
+@operation(
+    "renew_passkey",
+    grant=Grant.OWNER,
+    parameters=OneAgent,
+    result=Passkey,
+    route=Route("POST", "/agents/{agent_id}/passkey"),
+    tool=False,
+)
+def renew_passkey(call: Call, wanted: OneAgent) -> dict[str, Any]:
+    """Make a new passkey, shown once. The old one is refused from now on, and sessions signed in with it end."""
+    call.tx.lock_everything()
+    agent = call.known_agent(wanted.agent_id)
+    passkey = call.new_token(tokens.PASSKEY)
+    call.tx.agents.set_passkey(agent.id, digest(passkey))
+    call.context.tries.forgive(PASSKEY, agent.id)
+    call.event("agent.passkey_renewed", agent_id=agent.id)
+    dismissal.dismiss_by_passkey(call, agent)
+    return {"success": True, "agent_id": agent.id, "passkey": passkey}
+
+
+@operation(
+    "activate_agent",
+    grant=Grant.OWNER,
+    parameters=OneAgent,
+    result=AgentResult,
+    route=Route("POST", "/agents/{agent_id}/activate"),
+    tool=False,
+)
+def activate_agent(call: Call, wanted: OneAgent) -> dict[str, Any]:
+    """Let an agent be assigned and started again; a cooldown of it ends."""
+    call.tx.lock_everything()
+    agent = call.known_agent(wanted.agent_id)
+    _warm(call, agent)
+    return _save_agent(call, agent, replace(agent, status=people.Status.ACTIVE, deactivated_at=None), "agent.activated")
+
+
+@operation(
+    "resume_agent",
+    grant=Grant.WRITER,
+    parameters=OneAgent,
+    result=Resumed,
+    route=Route("POST", "/agents/{agent_id}/resume"),
+    tool=False,
+)
+def resume_agent(call: Call, wanted: OneAgent) -> dict[str, Any]:
+    """Let an agent start at once though it, or the account of its program, cools down; so may all on that account."""
+    call.tx.lock_everything()
+    agent = call.known_agent(wanted.agent_id)
+    ended = _warm(call, agent)
+    if ended:
+        call.event("agent.resumed", agent_id=agent.id, data={"ended": ended})
+        call.tx.hint(WORK)
+    return {"success": True, "agent_id": agent.id, "ended": ended}
+
+
+def _warm(call: Call, agent: Agent) -> list[str]:
+    """Which cooldowns were ended: `task`, `chat`, `account NAME`. What was over by itself is not told."""
+    lasting = [purpose for purpose, row in call.tx.agents.cooldowns(agent.id).items() if row[0] > call.now]
+    names = {each.account for each in agent.programs if each.account is not None}
+    used_up = sorted(name for name, row in call.tx.agents.accounts(names).items() if row[0] > call.now)
+    for purpose in ("task", "chat"):
+        call.tx.agents.warm(agent.id, purpose)
+    for name in names:
+        call.tx.agents.warm_account(name)
+    return [*sorted(lasting, reverse=True), *(f"account {name}" for name in used_up)]
+
+
+@operation(
+    "deactivate_agent",
+    grant=Grant.OWNER,
+    parameters=OneAgent,
+    result=AgentResult,
+    route=Route("POST", "/agents/{agent_id}/deactivate"),
+    tool=False,
+)
+def deactivate_agent(call: Call, wanted: OneAgent) -> dict[str, Any]:
+    """Nobody starts it or assigns it any more; its sessions end at once, and so do browsers and tokens of a person."""
+    call.tx.lock_everything()
+    agent = call.known_agent(wanted.agent_id)
+    if not agent.active:
+        return _save_agent(call, agent, agent, "agent.deactivated")
+    dismissal.dismiss(call, agent)
+    if agent.human:
+        credentials.end_all(call, agent.id)
+    return _save_agent(
+        call, agent, replace(agent, status=people.Status.INACTIVE, deactivated_at=call.now), "agent.deactivated"
+    )

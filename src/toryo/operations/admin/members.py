@@ -1,0 +1,94 @@
+"""Who belongs to a project. REST and CLI; not MCP tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from toryo.operations.admin.agents import AgentsResult
+from toryo.operations.admin.shared import Id, OneProject, join
+from toryo.operations.calls import rendering
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.catalogue import Route, operation
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.pagination import Paged, cut
+from toryo.operations.calls.results import Result
+from toryo.operations.directory import names as directory_names
+from toryo.operations.launches import dismissal
+from toryo.operations.messaging import mailboxes
+
+
+class Membership(OneProject):
+    agent_id: Id = Field(description="The agent.")
+
+
+class ListMembers(OneProject, Paged):
+    pass
+
+
+@operation(
+    "list_members",
+    grant=Grant.PERSON,
+    parameters=ListMembers,
+    result=AgentsResult,
+    route=Route("GET", "/projects/{project_id}/members"),
+    tool=False,
+    reads=True,
+)
+def list_members(call: Call, wanted: ListMembers) -> dict[str, Any]:
+    """The members of a project."""
+    project = call.project(wanted.project_id)
+    shown, more = cut(call.tx.agents.members(project.id), wanted, lambda each: each)
+    found = {each.id: each for each in call.tx.agents.find_all(shown)}
+    return {"success": True, "agents": [rendering.agent(found[each]) for each in shown], **more}
+
+
+class Joined(Result):
+    project_id: str
+    agent_id: str
+    member: bool
+    changed: bool
+
+
+@operation(
+    "add_member",
+    grant=Grant.OWNER,
+    parameters=Membership,
+    result=Joined,
+    route=Route("POST", "/projects/{project_id}/members/{agent_id}"),
+    tool=False,
+)
+def add_member(call: Call, wanted: Membership) -> dict[str, Any]:
+    """Make an agent a member of a project. Only members are assigned, started or signed in there."""
+    call.enter(wanted.project_id)
+    project, agent = call.project(wanted.project_id), call.known_agent(wanted.agent_id)
+    if not agent.human and not call.tx.agents.members_among(project.id, [agent.id]):
+        directory_names.refuse_misleading(call, agent.id, agent.name, [project.id])
+    return _joined(call, project.id, agent.id, join(call, project.id, agent.id))
+
+
+def _joined(call: Call, project_id: str, agent_id: str, changed: bool) -> dict[str, Any]:
+    member = bool(call.tx.agents.members_among(project_id, [agent_id]))
+    return {"success": True, "project_id": project_id, "agent_id": agent_id, "member": member, "changed": changed}
+
+
+@operation(
+    "remove_member",
+    grant=Grant.OWNER,
+    parameters=Membership,
+    result=Joined,
+    route=Route("DELETE", "/projects/{project_id}/members/{agent_id}"),
+    tool=False,
+)
+def remove_member(call: Call, wanted: Membership) -> dict[str, Any]:
+    """End a membership: the agent's session there ends at once, and what it has claimed goes back."""
+    call.enter(wanted.project_id)
+    project, agent = call.project(wanted.project_id), call.known_agent(wanted.agent_id)
+    left = call.tx.agents.leave(project.id, agent.id, call.now)
+    if left:
+        call.event("project.member_removed", project_id=project.id, agent_id=agent.id)
+        dismissal.dismiss(call, agent, project.id)
+        call.tx.hint(WORK, f"project:{project.id}")
+        mailboxes.wake(call, project.id, agent.id)
+    return _joined(call, project.id, agent.id, left)

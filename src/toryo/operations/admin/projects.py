@@ -1,0 +1,278 @@
+"""Projects, as people set them up: create, edit, pause, resume, archive. REST and CLI; not MCP tools."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NotRequired
+
+from pydantic import Field
+
+from toryo.domain import ids, projects
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.handover import INTERRUPT, PAUSED, Notification
+from toryo.domain.launches import Purpose
+from toryo.domain.projects import Project, Settings
+from toryo.domain.wording import constant, say
+from toryo.operations.admin.shared import Id, Name, OneProject, Text, taken, widened_told
+from toryo.operations.calls import rendering, schemas
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.concurrency import refuse_stale
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.pagination import Page, Paged, cut
+from toryo.operations.calls.results import Result
+from toryo.operations.messaging import notifications
+
+
+class ProjectResult(Result):
+    project_id: str
+    project: schemas.Project
+    widened: NotRequired[list[str]]
+
+
+class ProjectsResult(Page):
+    projects: list[schemas.Project]
+
+
+class CreateProject(Parameters):
+    name: Name = Field(description="Its name.")
+    working_directory: str = Field(
+        min_length=1, max_length=4_000, description="Where its agents work: an absolute path."
+    )
+    description: Text = Field("", description="What it is about.")
+    id: Id | None = Field(None, description="An id of your own choice.")
+    settings: dict[str, Any] = Field(
+        default_factory=dict, description="Project settings that differ from the defaults."
+    )
+
+
+@operation(
+    "create_project",
+    grant=Grant.OWNER,
+    parameters=CreateProject,
+    result=ProjectResult,
+    route=Route("POST", "/projects", 201),
+    tool=False,
+)
+def create_project(call: Call, wanted: CreateProject) -> dict[str, Any]:
+    """Create a project."""
+    call.tx.lock_everything()
+    project_id = ids.chosen(wanted.id) if wanted.id else call.new_id(ids.PROJECT, wanted.name)
+    if call.tx.projects.find(project_id) is not None:
+        raise taken("project", project_id)
+    project = Project(
+        id=project_id,
+        name=wanted.name.strip(),
+        description=wanted.description,
+        status=projects.Status.ACTIVE,
+        working_directory=_directory(wanted.working_directory),
+        settings=Settings().changed(wanted.settings),
+        created_at=call.now,
+        updated_at=call.now,
+    )
+    call.tx.projects.add(project)
+    widened = projects.widened(Settings(), project.settings)
+    call.event("project.created", project_id=project.id, data={"name": project.name, **widened_told(widened)})
+    return _project(project)
+
+
+def _project(project: Project) -> dict[str, Any]:
+    return {"success": True, "project_id": project.id, "project": rendering.project(project)}
+
+
+def _directory(path: str) -> str:
+    """Absolute, `~` expanded; whether it exists is the Coordinator's to see: it may be another machine's."""
+    try:
+        expanded = Path(path).expanduser()
+    except RuntimeError:  # the home directory of somebody who does not exist here
+        expanded = Path(path)
+    if not expanded.is_absolute():
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            say("The working directory {path!r} is no absolute path.", path=path),
+            "Give the whole path, beginning with / or ~.",
+        )
+    return os.path.normpath(expanded)  # without touching a file system that may not be this machine's
+
+
+@operation(
+    "list_projects",
+    grant=Grant.PERSON,
+    parameters=Paged,
+    result=ProjectsResult,
+    route=Route("GET", "/projects"),
+    tool=False,
+    reads=True,
+)
+def list_projects(call: Call, wanted: Paged) -> dict[str, Any]:
+    """The projects you may see."""
+    visible = [each for each in call.tx.projects.all() if call.sees(each.id)]
+    found, more = cut(visible, wanted, lambda each: each.id)
+    return {"success": True, "projects": [rendering.project(each) for each in found], **more}
+
+
+@operation(
+    "show_project",
+    grant=Grant.PERSON,
+    parameters=OneProject,
+    result=ProjectResult,
+    route=Route("GET", "/projects/{project_id}"),
+    tool=False,
+    reads=True,
+)
+def show_project(call: Call, wanted: OneProject) -> dict[str, Any]:
+    """One project, with its settings."""
+    return _project(call.project(wanted.project_id))
+
+
+class EditProject(OneProject):
+    name: Name | None = Field(None, description="New name.")
+    description: Text | None = Field(None, description="New description.")
+    working_directory: str | None = Field(None, min_length=1, max_length=4_000, description="New directory.")
+    settings: dict[str, Any] = Field(default_factory=dict, description="Settings to change.")
+    version: int | None = Field(None, description="The version you have seen; another is a conflict.")
+    preview: bool = Field(False, description="Change nothing; say what would be changed, and what widens rights.")
+
+
+@operation(
+    "edit_project",
+    grant=Grant.OWNER,
+    parameters=EditProject,
+    result=ProjectResult,
+    route=Route("PATCH", "/projects/{project_id}"),
+    tool=False,
+)
+def edit_project(call: Call, wanted: EditProject) -> dict[str, Any]:
+    """Change a project's name, description, directory or settings."""
+    call.enter(wanted.project_id)
+    project = call.project(wanted.project_id)
+    refuse_stale(wanted.version, project.version)
+    changed = replace(
+        project,
+        name=wanted.name.strip() if wanted.name else project.name,
+        description=project.description if wanted.description is None else wanted.description,
+        working_directory=_directory(wanted.working_directory)
+        if wanted.working_directory
+        else project.working_directory,
+        settings=project.settings.changed(wanted.settings),
+    )
+    widened = projects.widened(project.settings, changed.settings)
+    if wanted.preview:
+        return {**_project(changed), **widened_told(widened)}
+    return {**_save_project(call, project, changed, "project.edited", widened), **widened_told(widened)}
+
+
+def _save_project(
+    call: Call, before: Project, after: Project, kind: str, widened: list[str] | None = None
+) -> dict[str, Any]:
+    if after == before:
+        return _project(before)
+    stored = replace(after, updated_at=call.now, version=before.version + 1)
+    call.tx.projects.save(before, stored)
+    call.event(kind, project_id=stored.id, data={"status": stored.status.value, **widened_told(widened or [])})
+    call.tx.hint(WORK, f"project:{stored.id}", f"project-status:{stored.id}")
+    return _project(stored)
+
+
+@operation(
+    "pause_project",
+    grant=Grant.WRITER,
+    parameters=OneProject,
+    result=ProjectResult,
+    route=Route("POST", "/projects/{project_id}/pause"),
+    tool=False,
+)
+def pause_project(call: Call, wanted: OneProject) -> dict[str, Any]:
+    """Pause a project: nothing starts in it, running agents are told to leave, tasks stay as they are."""
+    call.enter(wanted.project_id)
+    project = call.project(wanted.project_id)
+    if project.status is projects.Status.ARCHIVED:
+        raise _illegal(project, "paused")
+    if project.status is projects.Status.PAUSED:
+        return _project(project)
+    _interrupt_everybody(call, project)
+    return _save_project(
+        call, project, replace(project, status=projects.Status.PAUSED, paused_at=call.now), "project.paused"
+    )
+
+
+@operation(
+    "resume_project",
+    grant=Grant.WRITER,
+    parameters=OneProject,
+    result=ProjectResult,
+    route=Route("POST", "/projects/{project_id}/resume"),
+    tool=False,
+)
+def resume_project(call: Call, wanted: OneProject) -> dict[str, Any]:
+    """Let a paused (or archived) project go on; its agents are started again for what is in progress."""
+    call.enter(wanted.project_id)
+    project = call.project(wanted.project_id)
+    if project.active:
+        return _project(project)
+    for agent_id, _ in call.tx.sessions.signed_in(project.id):
+        for session in call.tx.sessions.live_of(project.id, agent_id).values():
+            call.tx.handovers.drop_interrupts(session.id, of_pause=True)
+            if session.purpose is Purpose.TASK and session.task_id is not None:
+                task = call.tx.tasks.find(session.task_id)
+                assert task is not None
+                told = "The project goes on: you may go on with your task. Call get_next_action."
+                notifications.notify(call, task, session.agent_id, session.id, "status_change", told)
+    resumed = replace(project, status=projects.Status.ACTIVE, paused_at=None)
+    return _save_project(call, project, resumed, "project.resumed")
+
+
+@operation(
+    "archive_project",
+    grant=Grant.OWNER,
+    parameters=OneProject,
+    result=ProjectResult,
+    route=Route("POST", "/projects/{project_id}/archive"),
+    tool=False,
+)
+def archive_project(call: Call, wanted: OneProject) -> dict[str, Any]:
+    """Archive a project: nothing starts in it any more, everything stays readable."""
+    call.enter(wanted.project_id)
+    project = call.project(wanted.project_id)
+    if project.status is projects.Status.ARCHIVED:
+        return _project(project)
+    _interrupt_everybody(call, project)
+    archived = replace(project, status=projects.Status.ARCHIVED, paused_at=project.paused_at or call.now)
+    return _save_project(call, project, archived, "project.archived")
+
+
+def _illegal(project: Project, wanted: str) -> Refusal:
+    return Refusal(
+        Code.INVALID_TRANSITION,
+        say(
+            "Project {project_id} is {status} and cannot be {wanted}.",
+            project_id=project.id,
+            status=project.status,
+            wanted=constant(wanted),
+        ),
+        "Resume it first.",
+        current_status=project.status.value,
+    )
+
+
+def _interrupt_everybody(call: Call, project: Project) -> None:
+    for agent_id, task_id in call.tx.sessions.signed_in(project.id):
+        for purpose, session in call.tx.sessions.live_of(project.id, agent_id).items():
+            if session.task_id != task_id:
+                continue
+            call.tx.handovers.notify(
+                Notification(
+                    id=call.new_id(ids.NOTIFICATION),
+                    project_id=project.id,
+                    agent_id=agent_id,
+                    purpose=purpose,
+                    session_id=session.id,
+                    task_id=task_id,
+                    kind=INTERRUPT,
+                    message="The project was paused. Leave your work as it is, and call get_next_action.",
+                    cause=PAUSED,
+                    created_at=call.now,
+                )
+            )

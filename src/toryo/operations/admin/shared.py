@@ -1,0 +1,53 @@
+"""What setting up projects, agents and members has in common."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.wording import say
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.catalogue import Parameters
+from toryo.operations.calls.fields import Lines
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+
+
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
+
+
+Text = Annotated[Lines, Field(max_length=100_000)]
+
+
+def taken(what: str, identifier: str) -> Refusal:
+    return Refusal(
+        Code.CONFLICT,
+        say(
+            "There is an agent {identifier} already."
+            if what == "agent"
+            else "There is a project {identifier} already.",
+            identifier=identifier,
+        ),
+        "Choose another id, or change the one that exists.",
+        existing_id=identifier,
+    )
+
+
+class OneProject(Parameters):
+    project_id: Id = Field(description="The project.")
+
+
+def widened_told(widened: list[str]) -> dict[str, Any]:
+    """In an event and in an answer: what a change widens, if anything."""
+    return {"widened": widened} if widened else {}
+
+
+def join(call: Call, project_id: str, agent_id: str) -> bool:
+    if call.tx.agents.members_among(project_id, [agent_id]):
+        return False
+    call.tx.agents.join(project_id, agent_id, call.now)
+    call.event("project.member_added", project_id=project_id, agent_id=agent_id)
+    call.tx.hint(WORK, f"project:{project_id}")
+    return True
