@@ -13,7 +13,7 @@ from toryo.domain import ids
 from toryo.domain.agents import Agent, Kind, Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import iso
-from toryo.operations.admin.shared import Id, Name, Text, join, taken, widened_told
+from toryo.operations.admin.shared import AgentsResult, Id, Name, Text, join, taken, widened_told
 from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
@@ -21,7 +21,7 @@ from toryo.operations.calls.concurrency import refuse_stale
 from toryo.operations.calls.failed_logins import PASSKEY
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.identity import digest
-from toryo.operations.calls.pagination import Page, Paged, cut
+from toryo.operations.calls.pagination import Paged, cut
 from toryo.operations.calls.results import Result
 from toryo.operations.directory import names as directory_names
 from toryo.operations.directory import rights
@@ -37,10 +37,6 @@ class AgentResult(Result):
     warnings: NotRequired[list[str]]
     widened: NotRequired[list[str]]
     changes: NotRequired[list[str]]
-
-
-class AgentsResult(Page):
-    agents: list[schemas.Agent]
 
 
 class CreateAgent(Parameters):

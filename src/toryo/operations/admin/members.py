@@ -6,8 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from toryo.operations.admin.agents import AgentsResult
-from toryo.operations.admin.shared import Id, OneProject, join
+from toryo.operations.admin.shared import AgentsResult, Id, OneProject, join
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Route, operation

@@ -51,3 +51,7 @@ def join(call: Call, project_id: str, agent_id: str) -> bool:
     call.event("project.member_added", project_id=project_id, agent_id=agent_id)
     call.tx.hint(WORK, f"project:{project_id}")
     return True
+
+
+class AgentsResult(Page):
+    agents: list[schemas.Agent]

@@ -10,7 +10,6 @@ import { board } from "@/api/queries";
 import { Button, Dialog, Failed, TextArea, useToast } from "@/ui";
 import { MOST_LETTERS, asMessage, type Comment, type Comments } from "@/views/review/comments";
 
-
 export function Asking({ task, comments, onClose }: { task: Task; comments: Comments; onClose: () => void }) {
   const { t } = useTranslation("review");
   const client = useQueryClient();
