@@ -210,6 +210,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The members of a project. */
+        get: operations["list_members"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/members/{agent_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make an agent a member of a project. Only members are assigned, started or signed in there. */
+        post: operations["add_member"];
+        /** End a membership: the agent's session there ends at once, and what it has claimed goes back. */
+        delete: operations["remove_member"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents": {
         parameters: {
             query?: never;
@@ -309,41 +344,6 @@ export interface paths {
         /** Nobody starts it or assigns it any more; its sessions end at once, and so do browsers and tokens of a person. */
         post: operations["deactivate_agent"];
         delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/projects/{project_id}/members": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The members of a project. */
-        get: operations["list_members"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/projects/{project_id}/members/{agent_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Make an agent a member of a project. Only members are assigned, started or signed in there. */
-        post: operations["add_member"];
-        /** End a membership: the agent's session there ends at once, and what it has claimed goes back. */
-        delete: operations["remove_member"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3221,6 +3221,158 @@ export interface operations {
             };
         };
     };
+    list_members: {
+        parameters: {
+            query?: {
+                /** @description At most so many; the rest with next_cursor. */
+                limit?: number | null;
+                /** @description next_cursor of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        /** Next */
+                        next?: {
+                            [key: string]: unknown;
+                        };
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Next Cursor */
+                        next_cursor?: string;
+                        /** Agents */
+                        agents: components["schemas"]["Agent"][];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_member: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                project_id: string;
+                /** @description The agent. */
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        /** Next */
+                        next?: {
+                            [key: string]: unknown;
+                        };
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Project Id */
+                        project_id: string;
+                        /** Agent Id */
+                        agent_id: string;
+                        /** Member */
+                        member: boolean;
+                        /** Changed */
+                        changed: boolean;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_member: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                project_id: string;
+                /** @description The agent. */
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        /** Next */
+                        next?: {
+                            [key: string]: unknown;
+                        };
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Project Id */
+                        project_id: string;
+                        /** Agent Id */
+                        agent_id: string;
+                        /** Member */
+                        member: boolean;
+                        /** Changed */
+                        changed: boolean;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_agents_of_server: {
         parameters: {
             query?: {
@@ -3747,158 +3899,6 @@ export interface operations {
                         widened?: string[];
                         /** Changes */
                         changes?: string[];
-                    };
-                };
-            };
-            /** @description Refused. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    list_members: {
-        parameters: {
-            query?: {
-                /** @description At most so many; the rest with next_cursor. */
-                limit?: number | null;
-                /** @description next_cursor of the page before. */
-                cursor?: string | null;
-            };
-            header?: never;
-            path: {
-                /** @description The project. */
-                project_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** Success */
-                        success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
-                        /** Notifications Pending */
-                        notifications_pending?: number;
-                        /** Next Cursor */
-                        next_cursor?: string;
-                        /** Agents */
-                        agents: components["schemas"]["Agent"][];
-                    };
-                };
-            };
-            /** @description Refused. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    add_member: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The project. */
-                project_id: string;
-                /** @description The agent. */
-                agent_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** Success */
-                        success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
-                        /** Notifications Pending */
-                        notifications_pending?: number;
-                        /** Project Id */
-                        project_id: string;
-                        /** Agent Id */
-                        agent_id: string;
-                        /** Member */
-                        member: boolean;
-                        /** Changed */
-                        changed: boolean;
-                    };
-                };
-            };
-            /** @description Refused. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    remove_member: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The project. */
-                project_id: string;
-                /** @description The agent. */
-                agent_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** Success */
-                        success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
-                        /** Notifications Pending */
-                        notifications_pending?: number;
-                        /** Project Id */
-                        project_id: string;
-                        /** Agent Id */
-                        agent_id: string;
-                        /** Member */
-                        member: boolean;
-                        /** Changed */
-                        changed: boolean;
                     };
                 };
             };

@@ -8,9 +8,11 @@ from pydantic import Field
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.wording import say
+from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters
 from toryo.operations.calls.fields import Lines
+from toryo.operations.calls.pagination import Page
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 
