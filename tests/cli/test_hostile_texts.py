@@ -22,7 +22,7 @@ import yaml
 
 import toryo
 from toryo.cli import output
-from toryo.cli.main import app
+from toryo.cli.main import _outcome, app
 from toryo.client import Client
 from toryo.operations.calls.catalogue import Operation, catalogue
 
@@ -181,7 +181,7 @@ def run(words: list[str], json_wanted: bool) -> None:
     before = ["--server", "http://127.0.0.1:9", "--token", "x", *(["--json"] if json_wanted else [])]
     output.console.cache_clear()
     output.messages.cache_clear()
-    app(args=[*before, *words], prog_name="toryo", standalone_mode=False)
+    _outcome([*before, *words])
 
 
 @pytest.mark.parametrize("name", TRIED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def test_a_used_up_account_is_shown_with_its_time_and_ended_by_a_word_and_the_la
     fail(coordinator, worker, "quota: resets after 23m", quota_reset_seconds=23 * 60)
     assert claim(coordinator, worker) == []
     shown = server("agent", "show", worker, COLUMNS="300").out
-    assert f"account {worker}: quota, until 20" in shown
+    assert re.search(rf"account {worker}: quota, until \d\d", shown)
     assert "toryo agent resume" in server("why", worker, COLUMNS="300").out
     ended = server("agent", "resume", worker)
     assert ended.code == 0

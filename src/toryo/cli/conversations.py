@@ -118,10 +118,7 @@ def _conversation(each: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _print_conversation(answer: dict[str, Any]) -> None:
-    about = dict(answer["conversation"])
-    for key in [key for key in about if key.endswith("_at")]:
-        about[key] = output.clock(about[key])
-    output.fields({key.removesuffix("_id"): each for key, each in about.items()})
+    output.fields({key.removesuffix("_id"): each for key, each in answer["conversation"].items()})
     if answer["messages"]:
         output.done("")
         _print_said(answer["messages"])

@@ -155,10 +155,11 @@ def _refuse_unknown_move(order: Order) -> None:
 
 def _command(task: Task, to: Status) -> Worded:
     """A move, and the command that is its own, if it has one."""
-    own = {(Status.FAILED, Status.TODO): "retry"}.get((task.status, to), "cancel" if to is Status.CANCELLED else "")
-    if not own:
-        return constant(to)
-    return say("{to} (toryo task {command} {task_id})", to=to, command=own, task_id=task.id)
+    if task.status is Status.FAILED and to is Status.TODO:
+        return say("{to} (toryo task retry {task_id})", to=to, task_id=task.id)
+    if to is Status.CANCELLED:
+        return say("{to} (toryo task cancel {task_id})", to=to, task_id=task.id)
+    return constant(to)
 
 
 def _only_for_people(before: Status, to: Status, actor: Actor) -> bool:

@@ -98,7 +98,7 @@ def file_task(call: Call, wanted: FileTask) -> dict[str, Any]:
         raise Refusal(
             Code.INVALID_TRANSITION,
             "A task that begins in progress needs an assignee.",
-            "Name one (assignee_id; toryo task add --assignee AGENT), or let it begin in todo.",
+            "Name one (assignee_id; --assignee AGENT), or let it begin in todo.",
         )
     first = Status.TODO if to is Status.IN_PROGRESS else to
     made = task_commands.create(call, project, parent, [draft], status=first)
