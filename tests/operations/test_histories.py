@@ -178,3 +178,21 @@ def test_a_manager_that_gives_a_task_away_leaves_nobody_with_one_task_too_many(w
     hold(world)
     crew_works(world)
     hold(world)
+
+
+def test_two_managers_of_whom_neither_can_get_it_done_are_stopped_and_a_person_is_told(world: World) -> None:
+    """What the lower one creates and gives up again is no progress: after five launches a guard blocks its task."""
+    world.project(commands_from="managers")
+    world.person("ann")
+    world.manager("director", "ann")
+    world.manager("boss", "director")
+    world.worker("w1", "boss")
+    town = world.task("director", title="Town")
+    house = world.task("boss", title="House", parent_task_id=town)
+    crew_works(world, "director", "boss")  # its parts wait for w1
+    world.owner.call("deactivate_agent", agent_id="w1")
+    crew_works(world, rounds=40)
+    starts = [each for each in world.events("session.started") if each["agent_id"] == "boss"]
+    assert len(starts) <= 8
+    assert [each["task_id"] for each in world.events("guard.blocked")] == [house]
+    hold(world)

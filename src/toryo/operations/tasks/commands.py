@@ -150,7 +150,7 @@ def _note_progress(call: Call, changes: Sequence[Change]) -> None:
 
 
 def forget_idle_launches(call: Call, root_id: str) -> None:
-    """Progress in a tree (a task completed, a child created): guards count launches anew from here."""
+    """Progress in a tree (a task completed, the first child of a task created): guards count launches anew from here."""
     for each in call.tx.tasks.tree(root_id).tasks.values():
         if each.idle_launches:
             call.tx.tasks.save(each, replace(each, idle_launches=0))
@@ -406,7 +406,8 @@ def _details(draft: Draft) -> Details:
 def _count_children(call: Call, parent: Task, many: int) -> None:
     current = _stored(call, parent.id)
     call.tx.tasks.save(current, replace(current, children_ever=current.children_ever + many))
-    forget_idle_launches(call, parent.root_id)
+    if current.children_ever == 0:  # more children are no progress: they may be made and given up for ever
+        forget_idle_launches(call, parent.root_id)
 
 
 # --- changing without moving -----------------------------------------------------------------------------------------
