@@ -44,8 +44,7 @@ def file(call: Call, wanted: Wanted) -> dict[str, Any]:
     task = call.task(before) if before is not None else _file(call, wanted)
     if before is None:
         once.remember(call, task.id)
-    shown = show(call, task)
-    return {"success": True, **shown, "task": shown, **_standing_still(call, task)}
+    return {"success": True, **show(call, task), **_standing_still(call, task)}
 
 
 def _standing_still(call: Call, task: Task) -> dict[str, Any]:

@@ -187,8 +187,11 @@ class CreateBatch(Parameters):
     idempotency_key: str | None = Field(None, min_length=1, max_length=200, description="The same key creates once.")
 
 
-class Created(TaskResult):
-    tasks: NotRequired[list[dict[str, Any]]]
+class Created(Result):
+    """A subtask stands in `task`; a queue's task is the answer itself."""
+
+    task_id: str
+    task: NotRequired[dict[str, Any]]
 
 
 class BatchCreated(Result):
