@@ -1,8 +1,8 @@
 """The real agent programs: installed from npm at pinned versions, once per machine, and run with the Node they need.
 
 They live in the folder that `TORYO_TEST_CLIS` names, else in the user's cache: one folder per program and version,
-which appears whole or not at all, however many test processes want it at once. A new version is a changed line here;
-`design/clis.md` says what was seen of these. Where npm cannot get one the test is skipped and says why, or fails with
+which appears whole or not at all, however many test processes want it at once. A new version is a changed line here.
+Where npm cannot get one the test is skipped and says why, or fails with
 `TORYO_TEST_REQUIRE=all`.
 """
 

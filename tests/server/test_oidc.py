@@ -13,7 +13,7 @@ import pytest
 
 from tests.server.identity_provider import CLIENT, SECRET, Provider, key
 from toryo.operations.calls.callers import Credentials
-from toryo.server import app, provider
+from toryo.server import app, identity_provider
 from toryo.server.app import Running
 from toryo.settings import AuthSettings, Settings
 
@@ -208,7 +208,7 @@ def owner_token(server: Running) -> str:
 
 
 def test_a_new_key_of_the_provider_is_found(serve: Serve, idp: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(provider, "LOOKS_AGAIN_AFTER", 0.0)
+    monkeypatch.setattr(identity_provider, "LOOKS_AGAIN_AFTER", 0.0)
     server = serve(oidc_default_role="member")
     come_in(server, idp)
     idp.published, idp.kid = key(), "two"
@@ -221,7 +221,7 @@ def test_a_key_that_the_provider_has_withdrawn_is_believed_no_longer(
     """Also where the new one has the same name."""
     server = serve(oidc_default_role="member")
     assert come_in(server, idp)[1].status_code == 303
-    monkeypatch.setattr(provider, "KEYS_LIVE", 0.0)
+    monkeypatch.setattr(identity_provider, "KEYS_LIVE", 0.0)
     old, idp.published = idp.published, key()
     idp.sign = lambda claims: jwt.encode(claims, old, "RS256", {"kid": idp.kid})
     assert come_in(server, idp)[1].status_code == 401

@@ -1,7 +1,7 @@
 """A chat session of an agent without a model: fetches what there is for it, and deals with each thing as it should.
 
 A person gets an answer; a delegation is said to a person, or begins a conversation with an agent; a turn is taken; the
-end of a conversation is told to whoever waits for it. What is said stands in `manners.py`. What must survive this
+end of a conversation is told to whoever waits for it. What is said stands in `script_rules.py`. What must survive this
 process is read from the server's answers again; what is kept here only spares repeating.
 """
 

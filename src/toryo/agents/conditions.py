@@ -3,7 +3,7 @@
 A subtask that is named in a condition comes first, as if it stood in `depends_on`, but it need not succeed. When it
 has come to its end, the condition holds (the subtask goes on) or it does not (the subtask is left out, and whoever
 depends on it goes on without it). A failure that a subtask was planned for (`status: failed`) is provided for: it does
-not fail the plan, and what needs the failed one is left out. Carrying that out is the business of `planned.py`.
+not fail the plan, and what needs the failed one is left out. `playbook_session.py` carries that out.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ def compiled(pattern: str) -> re.Pattern[str] | None:
 def filled(value: Any, variables: Mapping[str, Any]) -> Any:
     """Every `{{name}}` in a nest of texts replaced; a text that is nothing but one keeps the variable's type.
 
-    Not for commands: see `commands.filled`.
+    Not for commands: see `templates.filled`.
     """
     if isinstance(value, str):
         whole = VARIABLE.fullmatch(value.strip())

@@ -1,7 +1,7 @@
 """The agent that follows a written plan instead of a model: a manager, or a worker that divides its own task.
 
-This file reads the plan and finds out which of the two it is; what a manager does stands in `managing.py`, a worker
-in `working.py`.
+This file reads the plan and finds out which of the two it is; what a manager does stands in `playbook_manager.py`, what
+a worker does in `playbook_worker.py`.
 """
 
 from __future__ import annotations

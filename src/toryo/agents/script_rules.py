@@ -1,6 +1,6 @@
 """What an agent without a model says to what: the rules of its script, and what was said, in; texts out. Pure.
 
-Scripts come in their checked form (`scripts.py`). Saying it is the business of `talking.py`.
+Scripts come in their checked form (`script_format.py`). Saying it is the business of `chat_session.py`.
 """
 
 from __future__ import annotations

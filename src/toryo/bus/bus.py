@@ -1,7 +1,7 @@
-"""What a bus promises, and the subscriptions of one process that both implementations keep.
+"""What a bus promises, and the subscriptions of one process that all implementations keep.
 
 A hint says *look at this topic again*, never what there is to see. Publishers are threads (after a commit);
-subscribers are tasks, possibly of several event loops. How hints reach other servers stands in `postgres.py`.
+subscribers are tasks, possibly of several event loops. How hints reach other servers: `postgres.py`, `redis.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the server is and which credential to show it (`spec/cli.md`, "Where things are").
+"""Where the server is and which credential to show it.
 
 Inside an agent (`TORYO_LAUNCH_CREDENTIAL` is set) that credential is the only one: no token file is ever read there.
 """

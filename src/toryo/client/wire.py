@@ -15,7 +15,7 @@ from toryo.client.errors import ProtocolError, RefusalError, Unreachable
 
 PROTOCOL_VERSION = "2025-11-25"
 SERVER_WAITS_AT_MOST = 45.0
-"""Seconds a waiting call may take by itself; a client's patience is longer (`spec/tools.md`)."""
+"""Seconds a waiting call may take by itself; a client's patience is longer."""
 MARGIN = 30.0
 
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -29,7 +29,7 @@ _OF_A_PATCH = re.compile(r"@@|\*\*\* |[+-](?! \S)")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of talk (`messaging.md`). Times are milliseconds."""
+    """Of talk. Times are milliseconds."""
 
     start_timeout: Millis = 300 * SECOND
     """A message for which no chat session has signed in by then is reported to its writer."""

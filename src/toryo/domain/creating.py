@@ -138,7 +138,7 @@ def refuse_assignee(ground: Ground, manager: Agent, assignee_id: str) -> None:
 
 
 DEEPEST = 50
-"""Levels of tasks below one another, whoever files them. Agents have a lower limit of their own (`max_depth`)."""
+"""Levels of tasks below one another, whoever files them. Agents have a lower limit of their own (`tree_depth`)."""
 
 
 def refuse_place(

@@ -1,6 +1,6 @@
 """Refusals: the answers that say no. Each carries a code, what is wrong, and what to do instead.
 
-A refusal is an answer, not a crash: nothing has changed when one is raised. Codes are wire values (`spec/tools.md`).
+A refusal is an answer, not a crash: nothing has changed when one is raised. Codes are wire values.
 """
 
 from __future__ import annotations

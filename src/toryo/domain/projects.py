@@ -50,7 +50,7 @@ class Approvals(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Of one project; the first value named in `spec/concepts.md` 7 is the default. Times are seconds."""
+    """Of one project. Times are seconds."""
 
     language: Language = Language.ENGLISH
     decomposition: Decomposition = Decomposition.REQUIRED

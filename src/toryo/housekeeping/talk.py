@@ -9,7 +9,7 @@ from toryo.domain.launches import Purpose
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fencing import each_fenced, fenced
 from toryo.operations.launches import decisions, explanations
-from toryo.operations.messaging import conversations, mailboxes
+from toryo.operations.messaging import conversations, delegations, mailboxes
 
 TALK = "talk"
 
@@ -19,7 +19,7 @@ def tidy(call: Call) -> int:
     call.tx.chat.close_stale_viewers(call.now - call.context.talk.viewer_lease)
     done = sum(each_fenced(call, TALK, call.tx.chat.all_unsettled(), partial(conversations.lapse_one, call)))
     done += sum(
-        each_fenced(call, TALK, call.tx.chat.all_open_delegations(), partial(conversations.lapse_delegation, call))
+        each_fenced(call, TALK, call.tx.chat.all_open_delegations(), partial(delegations.lapse_delegation, call))
     )
     return done + _tell_writers(call)
 

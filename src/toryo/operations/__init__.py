@@ -1,1 +1,4 @@
-"""What a caller can ask for: one declaration per operation, one group per file. `perform.py` is the one path."""
+"""What a caller can ask for, one package per subject. `calls/dispatch.py` is the one path of every call.
+
+`calls/groups.py` lists the modules that declare operations; AGENTS.md says what each package is for.
+"""

@@ -26,7 +26,7 @@ from toryo.server.waiting import Waiting
 from toryo.settings import AuthSettings
 
 if TYPE_CHECKING:
-    from toryo.server.provider import Provider
+    from toryo.server.identity_provider import Provider
 
 PATH = "/sign-in/oidc"
 CALLBACK = f"{PATH}/callback"
@@ -42,7 +42,7 @@ class OidcEndpoint:
         self._provider: Provider | None = None
 
     async def __call__(self, scope: Scope, waiting: Waiting, send: Send) -> None:
-        from toryo.server.provider import Untrusted
+        from toryo.server.identity_provider import Untrusted
 
         if scope["method"] != "GET":
             await bodies.send_text(send, 405, "Open this address in a browser.\n")
@@ -73,7 +73,7 @@ class OidcEndpoint:
         await _redirect(send, address, cookie)
 
     async def _come_back(self, scope: Scope, headers: Mapping[bytes, bytes], waiting: Waiting, send: Send) -> None:
-        from toryo.server.provider import Untrusted
+        from toryo.server.identity_provider import Untrusted
 
         said = _query(scope)
         departure = Departure(identity.from_cookie(headers, _cookie_name(scope)) or "")
@@ -99,7 +99,7 @@ class OidcEndpoint:
 
     def _at_work(self) -> Provider:
         if self._provider is None:
-            from toryo.server.provider import Provider
+            from toryo.server.identity_provider import Provider
 
             self._provider = Provider(self._auth)
         return self._provider

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-from toryo.server import bodies, events
+from toryo.server import bodies, sse
 from toryo.server.bodies import Send
 
 EVERY = 10.0
@@ -33,14 +33,14 @@ async def answer(response: Coroutine[Any, Any, bytes], token: bytes, send: Send)
 
 
 async def _stream(task: asyncio.Task[bytes], token: bytes, send: Send) -> None:
-    await events.begin(send)
+    await sse.begin(send)
     times = 0
     while not task.done():
         times += 1
-        await events.write(send, events.event(_word(token, times * EVERY)))
+        await sse.write(send, sse.event(_word(token, times * EVERY)))
         await _is_done(task)
-    await events.write(send, events.event(task.result()))
-    await events.end(send)
+    await sse.write(send, sse.event(task.result()))
+    await sse.end(send)
 
 
 async def _is_done(task: asyncio.Task[bytes]) -> bool:

@@ -21,8 +21,9 @@ from toryo.domain.wording import say
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.grants import Door, Grant
-from toryo.server import bodies, errors, identity, languages, live, openapi, readme
+from toryo.server import bodies, errors, event_stream, identity, languages, openapi, readme
 from toryo.server.bodies import Leaving, Receive, Scope, Send
+from toryo.server.csrf import refuse_forged
 from toryo.server.waiting import Waiting
 from toryo.tokens import COORDINATOR, LAUNCH, PERSON, QUEUE, SESSION
 
@@ -115,7 +116,7 @@ class RestEndpoint:
         body = await self._bodies.read(receive, headers)
         arguments = gather(found, scope.get("query_string", b""), headers, body)
         if stream:
-            await live.stream(self._waiting, arguments, headers, credentials, receive, send)
+            await event_stream.stream(self._waiting, arguments, headers, credentials, receive, send)
             return
         async with Leaving(receive):
             outcome = await self._waiting.answer(found.operation.name, arguments, credentials, Door.REST)
@@ -244,7 +245,7 @@ def _idempotency_key(headers: Mapping[bytes, bytes]) -> str | None:
 def _admit(operation: Operation, shown: Credentials, method: str, headers: Mapping[bytes, bytes]) -> None:
     """Only people's tokens and browsers open REST, whatever the operation would allow the bearer elsewhere."""
     if shown.bearer is None and shown.cookie is not None:
-        _refuse_forged(method, headers)
+        refuse_forged(method, headers)
     elif shown.bearer is None and operation.grant is Grant.OPEN:
         return
     elif shown.bearer is None or not shown.bearer.startswith(PERSON):
@@ -265,22 +266,6 @@ def _not_a_persons(bearer: str | None) -> Refusal:
         "In a browser, sign in: toryo open prints a link. Programs send Authorization: Bearer with a person's token, "
         "which an owner of this server makes.",
     )
-
-
-def _refuse_forged(method: str, headers: Mapping[bytes, bytes]) -> None:
-    """What a browser sends with its cookie comes from a page of this server.
-
-    A change says so in a header that other sites cannot send: neither a form can, nor a script without being allowed
-    to, and nobody is. Besides, browsers say themselves where a request comes from; pages at other ports of the same
-    host, to which `SameSite` means nothing, are strangers, too. (`Origin` is looked at by `hosts`.)
-    """
-    came_from = headers.get(b"sec-fetch-site", b"same-origin")
-    if (method != "GET" and b"x-toryo" not in headers) or came_from not in (b"same-origin", b"none"):
-        raise Refusal(
-            Code.PERMISSION_DENIED,
-            "This request does not come from a page of this server.",
-            "Send the header X-Toryo: 1 with every change, from a page of this server.",
-        )
 
 
 async def _lost(send: Send, scope: Scope, methods: tuple[str, ...]) -> None:
@@ -305,7 +290,7 @@ async def send_lost(
 def _wants_stream(scope: Scope) -> bool:
     """Whether it asks for server-sent events by name, as a browser's EventSource does."""
     asked = b",".join(value for name, value in scope["headers"] if name == b"accept")
-    return any(each.partition(b";")[0].strip().lower() == live.MEDIA_TYPE for each in asked.split(b","))
+    return any(each.partition(b";")[0].strip().lower() == event_stream.MEDIA_TYPE for each in asked.split(b","))
 
 
 def _pattern(path: str) -> re.Pattern[str]:

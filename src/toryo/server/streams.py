@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 from toryo.operations.calls.callers import Credentials
-from toryo.server import bodies, events, following
+from toryo.server import bodies, following, sse
 from toryo.server.bodies import Leaving, Message, Receive, Send
 from toryo.server.following import Read
 
@@ -123,10 +123,10 @@ class Streams:
         if session is None:
             await refuse(send)
             return
-        await events.begin(send)
+        await sse.begin(send)
         async with Leaving(receive):
             await self._tell(session, _Outlet(send), may_listen)
-            await events.end(send)
+            await sse.end(send)
 
     async def end(self, headers: Mapping[bytes, bytes], credentials: Credentials, send: Send) -> None:
         """Answers a DELETE: the session is forgotten, and its stream ends."""
@@ -191,14 +191,14 @@ class _Outlet:
 
     async def notify(self, method: str, params: dict[str, Any]) -> None:
         message = orjson.dumps({"jsonrpc": "2.0", "method": method, "params": params})
-        await self._write(events.event(message))
+        await self._write(sse.event(message))
 
     async def ping(self) -> None:
-        await self._write(events.PING)
+        await self._write(sse.PING)
 
     async def _write(self, event: bytes) -> None:
         async with self._turn:
-            await events.write(self._send, event)
+            await sse.write(self._send, event)
 
 
 async def _pause(outlet: _Outlet) -> None:

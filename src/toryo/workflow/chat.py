@@ -1,4 +1,4 @@
-"""What next in a chat session? The table of section 3.3 of the page on workflow: same order, same words."""
+"""What next in a chat session? The table, in the order and the words of docs/reference/tables.md."""
 
 from __future__ import annotations
 

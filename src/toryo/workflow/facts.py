@@ -1,6 +1,6 @@
 """The named yes/no questions that rules are made of. Each asks one thing about a `Case`; its name is the answer.
 
-The words (*outstanding*, *new*, *dispatchable*, …) are those of the specification's page on workflow.
+The words (*outstanding*, *new*, *dispatchable*, …) are those of docs/reference/tables.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Should this agent be running now? -> start, hold or stop, with the row that won and the facts it read.
 
-The tables stand beside section 1 of the specification's page on workflow: same order, same words. Asked per agent and
+The tables are printed in docs/reference/tables.md: same order, same words. Asked per agent and
 project; chat and task are decided independently. Who asks (Coordinator, sign-in, *Why?*) changes nothing.
 """
 

@@ -1,4 +1,4 @@
-"""What a manager does next: the table of section 3.2 (seed 3), same order, same words."""
+"""What a manager does next: the table, in the order and the words of docs/reference/tables.md."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from toryo.domain.times import SECOND, Millis
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of the guards and graces (`workflow.md` 5, `concepts.md` 5). Times are milliseconds."""
+    """Of the guards and graces. Times are milliseconds."""
 
     stop_grace: Millis = 60 * SECOND
     pause_grace: Millis = 300 * SECOND

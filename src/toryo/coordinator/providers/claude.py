@@ -1,7 +1,7 @@
 """Claude Code (`claude`, npm @anthropic-ai/claude-code): headless, its events as JSON lines.
 
 The prompt goes in on stdin, our MCP server by a file that names the credential's variable and does not hold it. What a
-run used stands in its last line: tokens of this run, money of the whole session. Facts: design/clis.md, found by
+run used stands in its last line: tokens of this run, money of the whole session. Facts were found by
 running version 2.1.330.
 """
 

@@ -3,7 +3,7 @@
 The prompt goes in on stdin. It takes settings from its home alone (or from root), so each launch has a home of its own,
 by the variable that is documented for it: with settings that hold the user's own and ours, and links to all else, so
 that the login and the sessions stay where they are. The last line says what this run used. When the model's service
-says no, the exit code is the HTTP status modulo 256. Facts: design/clis.md, found by running version 0.61.0.
+says no, the exit code is the HTTP status modulo 256. Facts were found by running version 0.61.0.
 """
 
 from __future__ import annotations

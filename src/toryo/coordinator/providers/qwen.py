@@ -2,7 +2,7 @@
 
 The prompt goes in on stdin. Everything else is in a settings file that its own variable names and that overrides the
 user's; the login stays where it is. Its last line says what the whole session used, runs before included. Facts:
-design/clis.md, found by running version 0.24.4.
+found by running version 0.24.4.
 """
 
 from __future__ import annotations

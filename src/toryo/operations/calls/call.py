@@ -95,7 +95,8 @@ class Call:
             return Actor(self.caller.actor_id, person=self.agent.human, session_id=self.session.id)
         if self.caller.kind is Kind.QUEUE:
             return Actor(self.caller.actor_id)
-        return Actor(SYSTEM, everything=True, guard=True)
+        internal = self.caller.kind in (Kind.SERVER, Kind.COORDINATOR)
+        return Actor(SYSTEM, everything=internal, guard=internal)
 
     def forget(self) -> None:
         """From here on the caller is nobody: what was shown is over, and something else says who it is."""

@@ -1,4 +1,4 @@
-"""What does not change from call to call: settings, limits, and what a server process remembers between calls."""
+"""What every call of a server process shares: its settings and limits, and what it remembers between calls."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from toryo.workflow.snapshot import Limits
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What does not change from call to call."""
+    """Shared by all calls; `holds` … `keys` are the memory of this process, lost with it and true without it."""
 
     settings: Settings
     limits: Limits

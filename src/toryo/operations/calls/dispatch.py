@@ -1,9 +1,10 @@
 """The one path of every call.
 
-`identify → admit → validate → guard → replay or handle → count → record → commit → hint`
+`validate → identify → admit → guard → replay or handle → count, accompany → record → commit → hint`
 
-Synchronous: nothing runs between two statements of a transaction. A `Refusal` anywhere changes nothing and becomes an
-answer. Waiting happens at the edge, which performs again after a hint. The path knows no operation by its name: what is
+Arguments are judged before any transaction; what takes long is prepared outside of one (`beforehand`). Synchronous:
+nothing runs between two statements of a transaction. A `Refusal` anywhere changes nothing and becomes an answer.
+Waiting happens at the edge, which performs again after a hint. The path knows no operation by its name: what is
 peculiar to one stands in its declaration (`catalogue.operation`), what sessions need in `session_hooks`.
 """
 
@@ -31,7 +32,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Caller, Credentials, Kind
 from toryo.operations.calls.catalogue import Later, NoParameters, Operation, catalogue
 from toryo.operations.calls.grants import KEYED, Door, Grant
-from toryo.operations.calls.identity import TWO_CALLERS, identify
+from toryo.operations.calls.identity import TwoCallers, identify
 from toryo.operations.calls.observers import Observed, Observer
 from toryo.operations.calls.permissions import refuse
 from toryo.operations.calls.results import Result
@@ -199,7 +200,7 @@ class Office:
             api_key = arguments.pop("api_key", None)
             if isinstance(api_key, str) and api_key:
                 if credentials.bearer not in (None, api_key):
-                    return Outcome(_two_callers().answer(), True, operation=operation)
+                    return Outcome(_key_and_bearer_differ().answer(), True, operation=operation)
                 credentials = replace(credentials, bearer=api_key)
         token = arguments.pop("session_token", None)
         if isinstance(token, str) and token:
@@ -261,7 +262,7 @@ class Office:
         def work(connection: Connection) -> tuple[Any, frozenset[str]]:
             tx = Transaction(connection)
             tx.lock_everything()
-            result = chore(Call(tx, Caller(Kind.NOBODY), now, self.context))
+            result = chore(Call(tx, Caller(Kind.SERVER), now, self.context))
             tx.events.flush()
             return result, frozenset(tx.hints)
 
@@ -311,7 +312,7 @@ class Request:
 
     def _instead_of(self, refusal: Refusal, caller: Caller | None) -> Answered | None:
         """What the declaration answers in place of a refusal (leaving without a session succeeds)."""
-        if self.operation.instead is None or refusal.message == TWO_CALLERS:
+        if self.operation.instead is None or isinstance(refusal, TwoCallers):
             return None
         if caller is not None and caller.session is not None:
             return None
@@ -448,7 +449,7 @@ class Request:
         )
 
 
-def _two_callers() -> Refusal:
+def _key_and_bearer_differ() -> Refusal:
     return Refusal(
         Code.INVALID_CREDENTIALS,
         "The connection's credential and api_key are two different callers.",

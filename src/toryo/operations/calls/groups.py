@@ -8,8 +8,9 @@ GROUPS = (
     "overview.health",
     "sessions.sign_in",
     "sessions.work",
+    "sessions.handoffs",
     "tasks.tools",
-    "tasks.manager",
+    "tasks.manager_tools",
     "directory.team",
     "tasks.requests",
     "chat.delegations",
@@ -45,7 +46,7 @@ GROUPS = (
     "tasks.batch",
     "sessions.deprecated",
 )
-"""`former` comes last: its names stand for operations of the others."""
+"""`sessions.deprecated` comes last: its names stand for operations of the others."""
 
 
 def load() -> None:

@@ -26,7 +26,15 @@ def digest(token: str) -> str:
     return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
 
 
-TWO_CALLERS = "The connection's credential and session_token belong to different sessions."
+class TwoCallers(Refusal):
+    """The connection proves one caller, the session token another."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            Code.SESSION_TOKEN_INVALID,
+            "The connection's credential and session_token belong to different sessions.",
+            "Leave session_token out: the connection is known already.",
+        )
 
 
 def identify(tx: Transaction, credentials: Credentials, now: Millis, *, forgiving: bool = False) -> Caller:
@@ -48,11 +56,7 @@ def identify(tx: Transaction, credentials: Credentials, now: Millis, *, forgivin
     if by_argument is None:
         return by_header
     if by_header.kind in (Kind.SESSION, Kind.LAUNCH) and not _same(by_header, by_argument):
-        raise Refusal(
-            Code.SESSION_TOKEN_INVALID,
-            TWO_CALLERS,
-            "Leave session_token out: the connection is known already.",
-        )
+        raise TwoCallers
     return by_argument
 
 

@@ -1,6 +1,7 @@
 """What somebody may have meant who named a thing that is not there: the nearest of those that they may see.
 
-One way for every "there is no …". Whoever asks gives only what the caller sees, so nothing else is ever told.
+One way for every id that is not there (`validation.py` does it for names of tools and parameters). Whoever asks gives
+only what the caller sees, so nothing else is ever told.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """What a task, an agent, a launch … is to whoever is shown one: the types from which OpenAPI and the pages' types are
-made. `showing.py` and the groups make them; further keys may come along."""
+made. `rendering.py` and the groups make them; further keys may come along."""
 
 from __future__ import annotations
 

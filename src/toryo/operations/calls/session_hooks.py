@@ -15,10 +15,13 @@ from toryo.operations.calls.catalogue import Operation
 
 class SessionHooks(Protocol):
     def guard(self, call: Call, operation: Operation) -> None:
-        """Raises Refusal for what a session that is over, withdrawn or stopped by a guard may not call any more."""
+        """Raises Refusal for what a session that is over, withdrawn or stopped by a guard may not call any more.
+
+        It has called: what it was handed out has arrived, and that is written.
+        """
 
     def count(self, call: Call, *, refused: bool, refusal: Refusal | None = None) -> None:
-        """Renews the lease and counts the call towards the guards."""
+        """Renews the lease, counts the call towards the guards, and trips the one whose limit is reached."""
 
     def accompany(self, call: Call, operation: Operation, answer: dict[str, Any]) -> dict[str, Any]:
         """The answer with what goes along: `next`, and how many notifications wait."""

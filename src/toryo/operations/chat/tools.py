@@ -19,7 +19,7 @@ from toryo.operations.calls.fields import Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Said
 from toryo.operations.messaging import conversations as messaging_conversations
-from toryo.operations.messaging import mailboxes
+from toryo.operations.messaging import delegations, mailboxes
 from toryo.workflow import next_action
 from toryo.workflow.instructions import words
 
@@ -89,7 +89,7 @@ class _HandOut:
         over = [each for each in self.conversations if not each.open and not each.told(self.agent.id)]
         waiting = [each for each in self.delegations if each.status is DelegationStatus.PENDING]
         self.again = {each.id for each in waiting if each.processed_at is not None}
-        taken = [messaging_conversations.take(self.call, each) for each in waiting]
+        taken = [delegations.take(self.call, each) for each in waiting]
         self._deliver(over, changed=bool(self.messages or invited or over or taken))
         turns = [each for each in open_ if each.awaits(self.agent.id)]
         return {
@@ -542,7 +542,7 @@ def report_delegation_completed(call: Call, report: ReportDelegation) -> dict[st
     delegation = _own(call, report.delegation_id)
     wanted = DelegationStatus.COMPLETED if report.success else DelegationStatus.FAILED
     if not (delegation.status is wanted and delegation.result == report.result):  # the same report again is fine
-        delegation = messaging_conversations.finish(
+        delegation = delegations.finish(
             call, _in_hand(call, report.delegation_id), report.result, success=report.success
         )
     return {

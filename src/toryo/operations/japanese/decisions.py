@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 TEXTS: dict[str, str] = {
-    # explaining: the reasons of the launch tables
+    # launches/explanations: the reasons of the launch tables
     "The project is paused; nothing starts in it. Resume it: toryo project resume {project_id}": "プロジェクトは一時停止中のため、何も起動しません。"
     "再開してください: toryo project resume {project_id}",
     "The agent is not a member of the project. Add it:"
@@ -81,7 +81,7 @@ TEXTS: dict[str, str] = {
     "The last start: {said}": "前回の起動: {said}",
     "It is a person: nobody starts people.": "人なので、起動されることはありません。",
     "Nobody starts it: its own program serves the queue {queue}.": "起動されることはありません。自分のプログラムでキュー {queue} の仕事をします。",
-    # explaining: failures, to stand in brackets
+    # launches/explanations: failures, to stand in brackets
     "the quota of its account is used up": "アカウントの割り当てを使い切りました",
     "the quota of the account {account} is used up": "アカウント {account} の割り当てを使い切りました",
     "its model's service said: too many requests": "モデルのサービスから、要求が多すぎると返されました",
@@ -101,7 +101,7 @@ TEXTS: dict[str, str] = {
     "it left without reporting": "報告せずに終了しました",
     "it left while somebody was waiting for its answer": "相手が返事を待っている間に終了しました",
     "it failed ({failure})": "失敗しました（{failure}）",
-    # explaining: what an agent does
+    # launches/explanations: what an agent does
     "says which model it is": "モデルを報告しています",
     "reads what has changed": "変更点を確認しています",
     "reads its task": "タスクを読んでいます",
@@ -121,7 +121,7 @@ TEXTS: dict[str, str] = {
     "changes the plan": "計画を見直しています",
     "leaves until others are done": "ほかの作業が終わるまで退出します",
     "leaves": "退出しています",
-    # starters - what a Coordinator lacks
+    # launches/placement - what a Coordinator lacks
     "none has called for 90 s. Start one: toryo coordinator (toryo up brings one).": "90 秒以上、どれからも連絡がありません。"
     "起動してください: toryo coordinator（toryo up でも起動します）",
     "its program {provider} is missing at {names} (there: {have}). Install it there, or give the agent"
@@ -137,16 +137,16 @@ TEXTS: dict[str, str] = {
     " Coordinator's file where that is true, or take it out of the agent's provider_options.labels.": "ラベル {label} の付いた"
     "マシンが必要ですが、{names} にはありません。該当するコーディネーターの設定ファイルの labels: に加えるか、"
     "エージェントの provider_options.labels から外してください。",
-    # hands: in whose hands a task's files are
+    # worktrees/file_locks: in whose hands a task's files are
     "{asked_by} has asked to {kind} its work ({errand_id}): it starts when that is done.": "{asked_by} が成果の{kind}を"
     "依頼しています（{errand_id}）。それが終わると起動します。",
     "Its work is on the machine of Coordinator {coordinator_id}, which is there and starts it.": "作業ファイルは"
     "コーディネーター {coordinator_id} のマシンにあり、そこで起動します。",
     "It builds on task {task_id}, whose process ({agent_id}) is just leaving: it starts then.": "タスク {task_id} の成果を使います。"
     "そのプロセス（{agent_id}）が終了するところで、終わると起動します。",
-    # strip
+    # overview/team_status
     "This person is inactive.": "この人は無効になっています。",
-    # holding: what holds a task, and what would release it
+    # overview/queue_status: what holds a task, and what would release it
     "No reason was given.": "理由は示されていません。",
     "Whoever blocked it": "ブロックした人",
     "{who}, a person, or somebody above unblocks it.": "{who}、人、または上位の担当者によるブロックの解除。",

@@ -42,8 +42,8 @@ _TAKEN_AWAY = frozenset({"task_withdrawn", "project_paused", "agent_inactive", "
 
 def overdue(call: Call) -> int:
     """Stops the sessions whose work was taken away and whose processes nobody reports; answers how many."""
-    reported = (each for each in call.tx.launches.live() if each.coordinator_id is None or each.by_passkey)
-    signed_in = [each for each in reported if each.state is State.SIGNED_IN]
+    unreported = (each for each in call.tx.launches.live() if each.coordinator_id is None or each.by_passkey)
+    signed_in = [each for each in unreported if each.state is State.SIGNED_IN]
     return sum(each_fenced(call, "sweep", signed_in, lambda each: _stop_overdue(call, each)))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toryo import failures
+from toryo import backoff, failures
 from toryo.domain.agents import SYSTEM, program_name
 from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.moves import Actor
@@ -234,14 +234,14 @@ def cool(
     """
     limits = call.context.limits
     before = call.tx.agents.cooldowns(agent_id).get(purpose.value)
-    failures = (before[2] if before else 0) + 1
-    wait = min(limits.cooldown * 2 ** min(failures - 1, 20), limits.longest_cooldown)
+    times = (before[2] if before else 0) + 1
+    wait = backoff.pause(times, limits.cooldown, limits.longest_cooldown)
     if seconds is not None:
         wait = seconds * _with_margin(call)
     until: int = call.now + wait
     if before is not None and before[0] > call.now and before[3] != program:
         until, program = max(until, before[0]), None
-    call.tx.agents.cool(agent_id, purpose.value, until, reason, failures, program)
+    call.tx.agents.cool(agent_id, purpose.value, until, reason, times, program)
     call.event(
         "agent.cooling_down",
         agent_id=agent_id,

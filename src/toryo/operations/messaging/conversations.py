@@ -1,7 +1,6 @@
-"""Conversations and delegations as they change: by whoever talks, by the passing of time, and by a session's end.
+"""Conversations as they change: by whoever talks, by the passing of time, and by the end of a chat session.
 
-Their rules are in `domain/chat.py`; here they are stored, everybody concerned is told, and the task hears of its end.
-"""
+Their rules are in `domain/chat.py`; here they are stored, and everybody concerned is told."""
 
 from __future__ import annotations
 
@@ -13,22 +12,22 @@ from toryo.domain.agents import Agent
 from toryo.domain.chat import Conversation, Delegation
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import Note
-from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project
 from toryo.domain.sessions import End, Session
 from toryo.domain.texts import one_line, quoted
 from toryo.domain.times import Millis
-from toryo.operations.calls.call import WORK, Call
-from toryo.operations.messaging import mailboxes, notifications
+from toryo.operations.calls.call import Call
+from toryo.operations.messaging import mailboxes
+from toryo.operations.messaging.delegations import _event, _over, finish, hand_back, save_delegation
 
 _LAST = 6
 """Messages that a summary, or a result the server writes itself, shows."""
+
+
 _BRIEF = 500
 
+
 _IN_ORDER = frozenset({End.LOGGED_OUT, End.TOLD_TO_EXIT})
-
-
-# --- conversations ---------------------------------------------------------------------------------------------------
 
 
 def start(
@@ -67,7 +66,7 @@ def start(
     )
     call.tx.chat.add_conversation(conversation)
     if delegation is not None:
-        _save_delegation(call, delegation, conversation_id=conversation.id)
+        save_delegation(call, delegation, conversation_id=conversation.id)
     mailboxes.store(
         call,
         project.id,
@@ -153,7 +152,7 @@ def _keep(call: Call, before: Conversation, after: Conversation) -> None:
     if before.open and not after.open:
         mailboxes.forget_over(call, after.project_id, after.low_id, after.high_id)
         _summarise(call, after)
-        _hand_back(call, after)
+        hand_back(call, after)
         _tell(call, after, "conversation.expired" if after.state is chat.State.EXPIRED else "conversation.ended")
     elif before.state is not after.state:
         mailboxes.touch(call, after.project_id, after.low_id, after.high_id)
@@ -200,81 +199,6 @@ def _summarise(call: Call, conversation: Conversation) -> None:
     )
     call.tx.handovers.add_note(note)
     call.event("note.saved", task=task, data={"note_id": note.id, "conversation_id": conversation.id})
-
-
-# --- delegations -----------------------------------------------------------------------------------------------------
-
-
-def _hand_back(call: Call, conversation: Conversation) -> None:
-    """Delegations of either side that were parked for the other's answer are handed out again: somebody reports them.
-
-    Also those that the conversation was not begun for: no other answer will come.
-    """
-    for agent_id in (conversation.low_id, conversation.high_id):
-        for each in call.tx.chat.open_delegations(conversation.project_id, agent_id):
-            if each.parked and each.target_agent_id == conversation.other(agent_id):
-                call.tx.chat.save_delegation(each, chat.handed_back(each))
-
-
-def _save_delegation(call: Call, delegation: Delegation, **fields: Any) -> Delegation:
-    after = replace(delegation, **fields)
-    call.tx.chat.save_delegation(delegation, after)
-    return after
-
-
-def take(call: Call, delegation: Delegation) -> Delegation:
-    """Fetched by the calling chat session, whose lease is the delegation's."""
-    after = chat.taken(delegation, call.session.id, call.now)
-    call.tx.chat.save_delegation(delegation, after)
-    _event(call, after, "delegation.processing", fact=False)
-    return after
-
-
-def finish(call: Call, delegation: Delegation, result: Any, *, success: bool) -> Delegation:
-    """It is over; the task is told, and what waited for it goes on."""
-    change = chat.completed if success else chat.failed
-    after = change(delegation, result, call.now)
-    call.tx.chat.save_delegation(delegation, after)
-    _over(call, after)
-    return after
-
-
-def lapse_delegation(call: Call, delegation: Delegation) -> bool:
-    """An open delegation that has waited too long has failed."""
-    if call.now < delegation.created_at + call.context.talk.delegation_timeout:
-        return False
-    finish(call, delegation, "timed_out", success=False)
-    return True
-
-
-def _over(call: Call, delegation: Delegation) -> None:
-    _event(call, delegation, f"delegation.{delegation.status.value}", fact=True)
-    mailboxes.touch(call, delegation.project_id, delegation.agent_id)
-    call.tx.hint(WORK, f"task:{delegation.root_id}")
-    session = call.tx.sessions.live_of(delegation.project_id, delegation.agent_id).get(Purpose.TASK)
-    task = call.tx.tasks.find(delegation.task_id)
-    if session is not None and task is not None and session.task_id == task.id:
-        result = delegation.result if isinstance(delegation.result, str) else str(delegation.result or "")
-        told = f"Delegation {delegation.id} to {delegation.target_agent_id} {delegation.status.value}: {result[:2000]}"
-        notifications.notify(call, task, session.agent_id, session.id, "message", told)
-
-
-def _event(call: Call, delegation: Delegation, kind: str, *, fact: bool) -> None:
-    call.event(
-        kind,
-        task=call.tx.tasks.find(delegation.task_id),
-        agent_id=delegation.agent_id,
-        fact=fact,
-        data={
-            "delegation_id": delegation.id,
-            "target": delegation.target_agent_id,
-            "attempt": delegation.attempt,
-            "await_result": delegation.await_result,
-        },
-    )
-
-
-# --- the end of a chat session ---------------------------------------------------------------------------------------
 
 
 def leave(call: Call, session: Session, why: End) -> None:

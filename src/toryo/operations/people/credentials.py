@@ -1,6 +1,6 @@
 """How credentials of people end: one at a time, all of a person, and with each of them whatever was made with it.
 
-What a credential proves stands in `identity.py`. Sessions of agents end in `ending.py`.
+What a credential proves stands in `identity.py`. Sessions of agents end in `launches/termination.py`.
 """
 
 from __future__ import annotations

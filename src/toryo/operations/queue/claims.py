@@ -1,6 +1,6 @@
 """Claims of queue tasks: taking one, losing one, and what is told when. Used by queue tools, launches and housekeeping.
 
-A claim never moves a task by itself: `changing.move` does, under the rules of every other path.
+A claim never moves a task by itself: `tasks.commands.move` does, under the rules of every other path.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def _facts(call: Call, session: Session) -> int:
 
 
 def _guarded(call: Call, session: Session) -> Session:
-    """Trips the guard whose limit is reached (`workflow.md` 5), once."""
+    """Trips the guard whose limit is reached, once."""
     limits = call.context.limits
     if session.runaway is not None:
         return session

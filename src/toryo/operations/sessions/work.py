@@ -1,42 +1,31 @@
-"""A session's own work: what next, its task, notes, handoffs, notices, requests, and the report that ends it."""
+"""A session's own work: what next, its task, notices, and the report that ends it."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Any, Literal, NotRequired
 
 import orjson
 from pydantic import Field
 
-from toryo.domain import ids
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.handover import Handoff, Note
+from toryo.domain.handover import Handoff
 from toryo.domain.launches import Purpose
 from toryo.domain.sessions import End, Session
 from toryo.domain.tasks import Status, Task
-from toryo.domain.times import iso
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Later, NoParameters, Parameters, operation
-from toryo.operations.calls.fields import Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Next, Result, Said
 from toryo.operations.launches import termination
 from toryo.operations.sessions import guards, next_action
+from toryo.operations.sessions.notes import Progress, Text, add_note, shown_note
 from toryo.operations.tasks import acceptance
 from toryo.operations.tasks import commands as task_commands
 from toryo.operations.worktrees import file_locks
 from toryo.workflow import launch as launches
 from toryo.workflow.instructions import words
 from toryo.workflow.snapshot import Snapshot
-
-TEXT = 100_000
-"""The longest text a field takes, in characters."""
-
-Text = Annotated[Lines, Field(max_length=TEXT)]
-Id = Annotated[str, Field(min_length=1, max_length=64)]
-
-
-# --- what next -------------------------------------------------------------------------------------------------------
 
 
 class NextAction(Parameters):
@@ -56,9 +45,6 @@ def get_next_action(call: Call, wanted: NextAction) -> dict[str, Any] | Later:
     """What to do next. Call it after every step and do what it says, until it says exit."""
     told = next_action.told(call, patient=wanted.timeout_seconds > 0)
     return told if isinstance(told, Later) else {"success": True, **told}
-
-
-# --- the task --------------------------------------------------------------------------------------------------------
 
 
 class MyTask(Said):
@@ -130,7 +116,7 @@ def _context(call: Call, task: Task, given: Any) -> dict[str, Any]:
     context = dict(given) if isinstance(given, dict) else {} if given is None else {"value": given}
     notes = call.tx.handovers.notes(task.id)
     if notes:
-        context["previous"] = _note(notes[0])
+        context["previous"] = shown_note(notes[0])
     return context
 
 
@@ -152,9 +138,6 @@ class OneProject(Result):
 def get_project(call: Call, _: NoParameters) -> dict[str, Any]:
     """The project you work in: name, description, working directory, settings."""
     return {"success": True, "project": rendering.project(call.project(call.session.project_id))}
-
-
-# --- the report ------------------------------------------------------------------------------------------------------
 
 
 class ReportCompleted(Parameters):
@@ -269,7 +252,7 @@ def _too_late(call: Call, report: ReportCompleted) -> dict[str, Any]:
     first = session.report is None or not orjson.loads(session.report).get("answer")
     kept = bool(first and report.summary and session.task_id and guards.still_belongs(call, session))
     if kept:
-        _add_note(call, session.task_id or "", Progress(progress=report.summary, next_steps=report.next_steps))
+        add_note(call, session.task_id or "", Progress(progress=report.summary, next_steps=report.next_steps))
     said = ["late.over" if session.over else "late.withdrawn", *(["late.kept"] if kept else []), "late.end"]
     told = " ".join(words(each, language) for each in said)
     answer = {**_EXIT, "instruction": told, "task_id": None, "status": "unchanged"}
@@ -278,148 +261,6 @@ def _too_late(call: Call, report: ReportCompleted) -> dict[str, Any]:
     if not session.over:
         termination.end_session(call, call.session, End.TOLD_TO_EXIT)
     return answer
-
-
-# --- notes and handoffs ----------------------------------------------------------------------------------------------
-
-
-class Progress(Parameters):
-    task_id: Id | None = Field(None, description="A task of your own tree; default: your main task.")
-    progress: Text | None = Field(None, description="What has been done.")
-    findings: Text | None = Field(None, description="What was found out.")
-    blockers: Text | None = Field(None, description="What stands in the way.")
-    next_steps: Text | None = Field(None, description="What comes next.")
-
-
-class Noted(Said):
-    note_id: str
-
-
-@operation(
-    "save_progress",
-    shown_to=Audience.WORKER | Audience.MANAGER,
-    available=Available.AFTER_THE_END,
-    grant=Grant.ANY_SESSION,
-    parameters=Progress,
-    result=Noted,
-)
-def save_progress(call: Call, note: Progress) -> dict[str, Any]:
-    """Leave a progress note on a task of your tree; the next session gets it."""
-    task = _of_own_tree(call, note.task_id)
-    if not any((note.progress, note.findings, note.blockers, note.next_steps)):
-        raise Refusal(
-            Code.VALIDATION_ERROR, "The note is empty.", "Fill in progress, findings, blockers or next_steps."
-        )
-    return {"success": True, "note_id": _add_note(call, task.id, note)}
-
-
-def _add_note(call: Call, task_id: str, note: Progress) -> str:
-    stored = Note(
-        id=call.new_id(ids.NOTE),
-        task_id=task_id,
-        session_id=call.session.id,
-        author_id=call.agent.id,
-        progress=note.progress,
-        findings=note.findings,
-        blockers=note.blockers,
-        next_steps=note.next_steps,
-        created_at=call.now,
-    )
-    call.tx.handovers.add_note(stored)
-    call.event("note.saved", task=call.tx.tasks.find(task_id), data={"note_id": stored.id})
-    return stored.id
-
-
-def _note(note: Note) -> dict[str, Any]:
-    return {
-        "progress": note.progress,
-        "findings": note.findings,
-        "blockers": note.blockers,
-        "next_steps": note.next_steps,
-        "by": note.author_id,
-        "at": iso(note.created_at),
-    }
-
-
-def _of_own_tree(call: Call, task_id: str | None) -> Task:
-    """A task of the session's own tree. Raises Refusal."""
-    session = call.session
-    wanted = task_id or session.task_id
-    if wanted is None:
-        raise Refusal(Code.VALIDATION_ERROR, "This session has no main task.", "Name a task in task_id.")
-    task = call.task(wanted)
-    if session.root_id is not None and task.root_id != session.root_id:
-        raise Refusal(
-            Code.PERMISSION_DENIED,
-            f"Task {task.id} is not in your own tree.",
-            "Notes and handoffs are left on your main task, and on tasks above and below it.",
-            task_id=task.id,
-        )
-    return task
-
-
-class CreateHandoff(Parameters):
-    task_id: Id = Field(description="A task of your own tree.")
-    summary: Text = Field(min_length=1, description="Where things stand.")
-    to_agent_id: Id | None = Field(None, description="For whom; default: whoever works on the task next.")
-    context: Any = Field(None, description="Anything the next one needs, as JSON.")
-    recommendations: Text | None = Field(None, description="What you would do next.")
-
-
-class HandoffResult(Said):
-    handoff_id: str
-    handoff: NotRequired[dict[str, Any]]
-
-
-@operation("create_handoff", grant=Grant.ANY_SESSION, parameters=CreateHandoff, result=HandoffResult)
-def create_handoff(call: Call, wanted: CreateHandoff) -> dict[str, Any]:
-    """Hand what you know about a task to another agent. It informs; it never changes the assignee."""
-    task = _of_own_tree(call, wanted.task_id)
-    if wanted.to_agent_id is not None:
-        call.known_agent(wanted.to_agent_id)
-    handoff = Handoff(
-        id=call.new_id(ids.HANDOFF),
-        task_id=task.id,
-        from_agent_id=call.agent.id,
-        to_agent_id=wanted.to_agent_id,
-        summary=wanted.summary,
-        context=wanted.context,
-        recommendations=wanted.recommendations,
-        created_at=call.now,
-    )
-    call.tx.handovers.add_handoff(handoff)
-    call.event("handoff.created", task=task, data={"handoff_id": handoff.id, "to": wanted.to_agent_id})
-    return {"success": True, "handoff_id": handoff.id, "handoff": rendering.handoff(handoff)}
-
-
-class AcceptHandoff(Parameters):
-    handoff_id: Id = Field(description="The handoff, from get_my_task or get_task.")
-
-
-@operation("accept_handoff", grant=Grant.ANY_SESSION, parameters=AcceptHandoff, result=HandoffResult)
-def accept_handoff(call: Call, wanted: AcceptHandoff) -> dict[str, Any]:
-    """Say that you have taken over what a handoff told you."""
-    handoff = call.tx.handovers.handoff(wanted.handoff_id)
-    task = call.tx.tasks.find(handoff.task_id) if handoff is not None else None
-    if handoff is None or task is None or not call.sees(task.project_id):
-        raise Refusal(
-            Code.HANDOFF_NOT_FOUND,
-            f"There is no handoff {wanted.handoff_id} here.",
-            "get_my_task and get_task show the handoffs of a task.",
-        )
-    if handoff.to_agent_id not in (None, call.agent.id):
-        raise Refusal(
-            Code.PERMISSION_DENIED,
-            f"This handoff is for {handoff.to_agent_id}.",
-            "Accept only handoffs that are addressed to you or to nobody.",
-        )
-    if handoff.accepted_at is None:
-        handoff = call.tx.handovers.accept(handoff, call.agent.id, call.now)
-        call.event("handoff.accepted", task=task, data={"handoff_id": handoff.id})
-    return {"success": True, "handoff_id": handoff.id, "handoff": rendering.handoff(handoff)}
-
-
-# --- notices ---------------------------------------------------------------------------------------------------------
 
 
 class GetNotifications(Parameters):

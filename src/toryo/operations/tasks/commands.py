@@ -150,7 +150,7 @@ def _note_progress(call: Call, changes: Sequence[Change]) -> None:
 
 
 def forget_idle_launches(call: Call, root_id: str) -> None:
-    """Progress in a tree (a task completed, the first child of a task created): guards count launches anew from here."""
+    """Progress in a tree (a task completed, a first child created): guards count launches anew from here."""
     for each in call.tx.tasks.tree(root_id).tasks.values():
         if each.idle_launches:
             call.tx.tasks.save(each, replace(each, idle_launches=0))

@@ -1,0 +1,78 @@
+"""Notes of a session about its task, as they are taken and shown."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from toryo.domain import ids
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.handover import Note
+from toryo.domain.tasks import Task
+from toryo.domain.times import iso
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Parameters
+from toryo.operations.calls.fields import Lines
+
+TEXT = 100_000
+"""The longest text a field takes, in characters."""
+
+
+Text = Annotated[Lines, Field(max_length=TEXT)]
+
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+
+
+class Progress(Parameters):
+    task_id: Id | None = Field(None, description="A task of your own tree; default: your main task.")
+    progress: Text | None = Field(None, description="What has been done.")
+    findings: Text | None = Field(None, description="What was found out.")
+    blockers: Text | None = Field(None, description="What stands in the way.")
+    next_steps: Text | None = Field(None, description="What comes next.")
+
+
+def add_note(call: Call, task_id: str, note: Progress) -> str:
+    stored = Note(
+        id=call.new_id(ids.NOTE),
+        task_id=task_id,
+        session_id=call.session.id,
+        author_id=call.agent.id,
+        progress=note.progress,
+        findings=note.findings,
+        blockers=note.blockers,
+        next_steps=note.next_steps,
+        created_at=call.now,
+    )
+    call.tx.handovers.add_note(stored)
+    call.event("note.saved", task=call.tx.tasks.find(task_id), data={"note_id": stored.id})
+    return stored.id
+
+
+def shown_note(note: Note) -> dict[str, Any]:
+    return {
+        "progress": note.progress,
+        "findings": note.findings,
+        "blockers": note.blockers,
+        "next_steps": note.next_steps,
+        "by": note.author_id,
+        "at": iso(note.created_at),
+    }
+
+
+def of_own_tree(call: Call, task_id: str | None) -> Task:
+    """A task of the session's own tree. Raises Refusal."""
+    session = call.session
+    wanted = task_id or session.task_id
+    if wanted is None:
+        raise Refusal(Code.VALIDATION_ERROR, "This session has no main task.", "Name a task in task_id.")
+    task = call.task(wanted)
+    if session.root_id is not None and task.root_id != session.root_id:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"Task {task.id} is not in your own tree.",
+            "Notes and handoffs are left on your main task, and on tasks above and below it.",
+            task_id=task.id,
+        )
+    return task
