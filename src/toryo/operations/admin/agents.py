@@ -13,12 +13,13 @@ from toryo.domain import ids
 from toryo.domain.agents import Agent, Kind, Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import iso
-from toryo.operations.admin.shared import AgentsResult, Id, Name, Text, join, taken, widened_told
+from toryo.operations.admin.shared import AgentsResult, Name, Text, join, taken, widened_told
 from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.concurrency import refuse_stale
 from toryo.operations.calls.failed_logins import PASSKEY
+from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.identity import digest
 from toryo.operations.calls.pagination import Paged, cut

@@ -6,10 +6,11 @@ from typing import Any
 
 from pydantic import Field
 
-from toryo.operations.admin.shared import AgentsResult, Id, OneProject, join
+from toryo.operations.admin.shared import AgentsResult, OneProject, join
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Route, operation
+from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Paged, cut
 from toryo.operations.calls.results import Result

@@ -11,11 +11,10 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch, State
 from toryo.domain.sessions import End
 from toryo.domain.wording import say
-from toryo.operations.admin.shared import Id
 from toryo.operations.calls import near
 from toryo.operations.calls.call import RIGHTS, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
-from toryo.operations.calls.fields import Lines
+from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.launches import termination

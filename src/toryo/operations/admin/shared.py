@@ -11,11 +11,8 @@ from toryo.domain.wording import say
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters
-from toryo.operations.calls.fields import Lines
+from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.pagination import Page
-
-Id = Annotated[str, Field(min_length=1, max_length=64)]
-
 
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 

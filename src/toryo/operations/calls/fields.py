@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any, get_args
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from toryo.domain import texts
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+"""An id of anything."""
 
 
 def _command(text: str) -> str:

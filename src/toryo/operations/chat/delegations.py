@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import Field
 
@@ -14,13 +14,11 @@ from toryo.domain.times import iso, iso_or_none
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Later, Parameters, operation
-from toryo.operations.calls.fields import Lines
+from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result, Said
 from toryo.operations.messaging import mailboxes
 from toryo.workflow.instructions import words
-
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 
 _MESSAGES = 50
 """Of each conversation, the newest."""

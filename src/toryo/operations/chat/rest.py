@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, NotRequired
+from typing import Any, NotRequired
 
 from pydantic import Field
 
@@ -22,7 +22,7 @@ from toryo.operations.calls import fencing, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import Later, Parameters, Route, operation
-from toryo.operations.calls.fields import Lines
+from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, cut, key_of
 from toryo.operations.calls.results import Result
@@ -33,8 +33,6 @@ from toryo.operations.messaging import mailboxes
 from toryo.storage.chat import Thread
 from toryo.workflow import chat as table
 from toryo.workflow.launch import Action
-
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 
 _CHATS = "/projects/{project_id}/chats"
 MOST_ABOUT = 500

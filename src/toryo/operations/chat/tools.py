@@ -15,7 +15,7 @@ from toryo.domain.launches import Purpose
 from toryo.domain.projects import Language
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Later, Parameters, operation
-from toryo.operations.calls.fields import Lines
+from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Said
 from toryo.operations.messaging import conversations as messaging_conversations
@@ -23,7 +23,6 @@ from toryo.operations.messaging import delegations, mailboxes
 from toryo.workflow import next_action
 from toryo.workflow.instructions import words
 
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 Content = Annotated[Lines, Field(min_length=1, max_length=chat.LONGEST, pattern=r"\S")]
 
 

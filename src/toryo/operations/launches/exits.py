@@ -14,11 +14,10 @@ from toryo.domain.sessions import End
 from toryo.domain.times import Millis, iso
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import FewNames, Parameters, operation
-from toryo.operations.calls.fields import Printed
+from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.launches import decisions, termination
-from toryo.operations.launches.offers import Id
 from toryo.operations.launches.reported import count_usage, hindered, launch_of
 from toryo.workflow.launch import withdrawn
 

@@ -10,10 +10,9 @@ from pydantic import Field
 from toryo.domain.launches import Launch
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, operation
-from toryo.operations.calls.fields import Printed
+from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.launches.offers import Id
 from toryo.operations.launches.reported import count_usage, launch_of
 
 LOG_CAP = 2_000_000

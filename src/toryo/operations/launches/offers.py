@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import Field
 
 from toryo.domain.agents import Agent, Program
 from toryo.operations.calls.catalogue import Parameters
-
-Id = Annotated[str, Field(min_length=1, max_length=64)]
-
+from toryo.operations.calls.fields import Id
 
 Labels = list[str]
 

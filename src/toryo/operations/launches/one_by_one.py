@@ -12,11 +12,12 @@ from toryo.operations.calls import fencing
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import NoParameters, Parameters, operation
 from toryo.operations.calls.fencing import fenced
+from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.launches import decisions, explanations
 from toryo.operations.launches import stops as launch_stops
-from toryo.operations.launches.offers import OFFERED, Id, Labels, fits_here
+from toryo.operations.launches.offers import OFFERED, Labels, fits_here
 from toryo.operations.worktrees import file_locks
 from toryo.workflow import programs
 from toryo.workflow.launch import Action, Decision

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import Annotated, Any, NotRequired
+from typing import Any, NotRequired
 
 from pydantic import AwareDatetime, Field
 
@@ -19,13 +19,13 @@ from toryo.domain.wording import constant, say
 from toryo.operations.calls import fencing, near, rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, NoParameters, Parameters, Route, operation
+from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, cut, key_of
 from toryo.operations.calls.results import Result
 from toryo.operations.overview import diagnosis
 from toryo.storage.keeping import Seen
 
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 MOST_LAUNCHES = 500
 """Of one page, where no other limit is given."""
 

@@ -7,7 +7,7 @@ In the order in which a person decides. How it is read stands in `state.py`, the
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import AwareDatetime, Field
 from typing_extensions import TypedDict
@@ -19,6 +19,7 @@ from toryo.domain.times import DAY, MINUTE, Millis, iso, iso_or_none, of_datetim
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import NoParameters, Parameters, Route, operation
+from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.calls.schemas import Disk, Need
@@ -28,7 +29,6 @@ from toryo.operations.overview.queue_status import QueueTruth
 from toryo.operations.overview.state import Picture
 from toryo.operations.overview.team_status import Member
 
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 MOST = 50
 
 

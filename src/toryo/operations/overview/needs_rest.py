@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import Field
 
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.chat import on_behalf
 from toryo.operations.overview import needs
-
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 
 
 class NeedsYou(Parameters):

@@ -7,7 +7,7 @@ stand in `workflow/instructions/prompts.py`, and those for a starting agent in `
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import Field
 
@@ -19,12 +19,12 @@ from toryo.domain.tasks import Status, Task
 from toryo.first_words import first_words
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Available, Parameters, operation
+from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.workflow.instructions.prompts import prompt
 
 Thing = TypeVar("Thing")
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 
 PROMPTS = ("agent_start", "task_breakdown", "status_report", "handoff")
 """In the order in which they are listed."""

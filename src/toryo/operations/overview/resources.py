@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import Annotated, Any, NotRequired
+from typing import Any, NotRequired
 
 import orjson
 from pydantic import Field
@@ -23,11 +23,10 @@ from toryo.domain.times import iso
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Available, Later, NoParameters, Parameters, operation
+from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import descendants
-
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 
 MOST = 200
 """Tasks that one column of a board shows; of closed ones the newest."""

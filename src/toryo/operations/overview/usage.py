@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -19,11 +19,11 @@ from toryo.domain.times import iso
 from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.storage.usages import Wanted
 
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 Group = Literal["day", "agent", "project", "task", "launch", "provider", "model", "purpose"]
 MOST_ROWS = 5_000
 _COLUMNS = {name: f"{name}_id" for name in ("agent", "project", "task", "launch")}

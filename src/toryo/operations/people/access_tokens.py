@@ -6,7 +6,7 @@ And the tokens in the files of data directories, which are the first owner's and
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -19,6 +19,7 @@ from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.identity import PERSON, digest
 from toryo.operations.calls.pagination import Page, Paged, cut
@@ -27,7 +28,6 @@ from toryo.operations.directory import roles
 from toryo.operations.people import credentials
 from toryo.storage.keeping import OfDirectory
 
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 Role = Literal["owner", "member", "viewer"]
 MOST = 100
 """Tokens of one person at a time."""

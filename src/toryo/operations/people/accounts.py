@@ -19,6 +19,7 @@ from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.concurrency import refuse_stale
+from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cut
 from toryo.operations.calls.results import Result
@@ -27,7 +28,6 @@ from toryo.operations.launches import dismissal
 from toryo.operations.people import credentials, passwords
 from toryo.operations.people.passwords import Checked
 
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 Role = Literal["owner", "member", "viewer"]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 Email = Annotated[str, Field(min_length=3, max_length=320, pattern=r"^[^@\s]+@[^@\s]+$")]

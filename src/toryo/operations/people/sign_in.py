@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr
@@ -25,6 +25,7 @@ from toryo.operations.calls import failed_logins, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import NoParameters, Parameters, Route, operation
+from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.identity import BROWSER, digest
 from toryo.operations.calls.pagination import Page, Paged, cut
@@ -33,7 +34,6 @@ from toryo.operations.directory import roles
 from toryo.operations.people import credentials, passwords
 from toryo.operations.people.passwords import Checked
 
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 Role = Literal["owner", "member", "viewer"]
 
 

@@ -16,6 +16,7 @@ from toryo.domain.wording import say
 from toryo.operations.calls import near, schemas
 from toryo.operations.calls.call import RIGHTS, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.identity import QUEUE, digest
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, cut, key_of
@@ -24,7 +25,6 @@ from toryo.operations.queue import claims as queue_claims
 from toryo.operations.tasks import commands as task_commands
 from toryo.operations.tasks import queued
 
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"\S")]
 MOST_DEAD = 500
 """Dead letters of one page, where nobody says how many."""

@@ -12,11 +12,11 @@ from toryo.domain.queue import Entry
 from toryo.domain.times import SECOND, iso
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Available, Parameters, Route, operation
+from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cut
 from toryo.operations.calls.results import Result
 
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 Key = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 
 LONGEST = 256 * 1024

@@ -19,7 +19,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Later, Parameters, operation
-from toryo.operations.calls.fields import Lines
+from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.identity import QUEUE, digest
 from toryo.operations.calls.permissions import key_required
@@ -29,7 +29,6 @@ from toryo.operations.queue import claims as queue_claims
 from toryo.operations.tasks import commands as task_commands
 from toryo.operations.tasks import queued
 
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 TypeName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"\S")]
 
 

@@ -12,9 +12,10 @@ from toryo.domain.handover import Handoff
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Parameters, operation
+from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Said
-from toryo.operations.sessions.notes import Id, Progress, Text, add_note, of_own_tree
+from toryo.operations.sessions.notes import Progress, Text, add_note, of_own_tree
 
 
 class Noted(Said):

@@ -13,16 +13,13 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import iso
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters
-from toryo.operations.calls.fields import Lines
+from toryo.operations.calls.fields import Id, Lines
 
 TEXT = 100_000
 """The longest text a field takes, in characters."""
 
 
 Text = Annotated[Lines, Field(max_length=TEXT)]
-
-
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 
 
 class Progress(Parameters):

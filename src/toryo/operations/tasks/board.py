@@ -16,14 +16,12 @@ from toryo.domain.tasks import Status, Task, priority_ranked
 from toryo.domain.times import iso, iso_or_none
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, catalogue, operation
+from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.permissions import refuse
 from toryo.operations.calls.results import Result
 from toryo.operations.calls.schemas import PriorityName, StatusName
 from toryo.storage.glances import Card
-
-Id = Annotated[str, Field(min_length=1, max_length=64)]
-
 
 # --- cards -----------------------------------------------------------------------------------------------------------
 

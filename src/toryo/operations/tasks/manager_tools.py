@@ -20,7 +20,7 @@ from toryo.domain.times import iso, parse
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, NoParameters, Parameters, operation
-from toryo.operations.calls.fields import Lines
+from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import MoveResult, Result, Said, TaskResult
 from toryo.operations.tasks import commands as task_commands
@@ -29,7 +29,6 @@ from toryo.workflow import facts, manager, next_action
 from toryo.workflow.instructions import words
 from toryo.workflow.snapshot import Case
 
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 Reason = Annotated[Lines, Field(min_length=1, max_length=10_000, pattern=r"\S")]
 
 

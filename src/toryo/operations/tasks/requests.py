@@ -24,7 +24,7 @@ from toryo.domain.wording import say
 from toryo.operations.calls import reachable, rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Parameters, operation
-from toryo.operations.calls.fields import Lines
+from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import TaskResult
 from toryo.operations.tasks import approvals
@@ -32,7 +32,6 @@ from toryo.operations.tasks import commands as task_commands
 from toryo.workflow.instructions import words
 
 Text = Annotated[Lines, Field(max_length=100_000)]
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 
 FRESH: Millis = 24 * HOUR
 """A message older than this asks for nothing any more."""

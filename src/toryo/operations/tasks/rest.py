@@ -18,14 +18,13 @@ from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.concurrency import refuse_stale
-from toryo.operations.calls.fields import Command, Lines
+from toryo.operations.calls.fields import Command, Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of
 from toryo.operations.calls.results import MoveResult, Result
 from toryo.operations.tasks import commands as task_commands
 from toryo.operations.tasks import descendants
 
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 Text = Annotated[Lines, Field(max_length=100_000)]
 Title = Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
 PriorityName = Literal["low", "medium", "high", "critical", "urgent"]

@@ -19,7 +19,7 @@ from toryo.operations.calls import idempotency, rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Kind
 from toryo.operations.calls.catalogue import Audience, Available, Later, Parameters, catalogue, operation
-from toryo.operations.calls.fields import Command, Lines
+from toryo.operations.calls.fields import Command, Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Paged, cut
 from toryo.operations.calls.permissions import refuse_session
@@ -27,7 +27,6 @@ from toryo.operations.calls.results import MoveResult, Result, TaskResult, Tasks
 from toryo.operations.tasks import commands as task_commands
 from toryo.operations.tasks import descendants, queued
 
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 Text = Annotated[Lines, Field(max_length=100_000)]
 Title = Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
 PriorityName = Literal["low", "medium", "high", "critical", "urgent"]

@@ -12,12 +12,11 @@ from toryo.domain.launches import Launch
 from toryo.domain.worktrees import Errand, Kind, State, Worktree
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, operation
-from toryo.operations.calls.fields import Printed
+from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.storage.keeping import Disk
 
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 Count = Annotated[int, Field(ge=0, le=10**12)]
 Path = Annotated[Printed, Field(min_length=1, max_length=4_096)]
 

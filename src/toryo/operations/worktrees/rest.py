@@ -7,7 +7,7 @@ for by its id.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, NotRequired
+from typing import Any, NotRequired
 
 from pydantic import Field
 
@@ -20,13 +20,11 @@ from toryo.domain.worktrees import Errand, Kind, Worktree
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, Parameters, Route, operation
-from toryo.operations.calls.fields import Lines
+from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cut
 from toryo.operations.calls.results import Result
 from toryo.operations.worktrees import file_locks
-
-Id = Annotated[str, Field(min_length=1, max_length=64)]
 
 
 class OneTask(Parameters):
