@@ -187,7 +187,7 @@ def test_a_project_whose_needs_cannot_be_found_hides_none_of_another(
     crew.start("w1").report("blocked", "no key")
     lost = crew.task("w2")
     crew.start("w2").report("blocked", "no key")
-    plant(module, name, lambda _, task: task.project_id == crew.project_id)
+    plant(module, name, lambda _, task, *_more: task.project_id == crew.project_id)
     items = crew.owner.call("needs_you")["items"]
     assert kept in [each["task_id"] for each in items]
     (item,) = [each for each in items if each["title"].startswith("Internal error")]

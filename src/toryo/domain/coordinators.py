@@ -1,7 +1,11 @@
-"""Coordinators, as far as rules ask about them."""
+"""Coordinators, as far as rules ask about them: whether one is gone, and which agents it can start."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from toryo.domain.agents import Agent, Program
 from toryo.domain.times import SECOND, Millis
 
 GONE_AFTER: Millis = 90 * SECOND
@@ -10,3 +14,34 @@ GONE_AFTER: Millis = 90 * SECOND
 
 def gone(last_seen: Millis, now: Millis) -> bool:
     return now - last_seen >= GONE_AFTER
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a Coordinator said it can start. None: whatever there is."""
+
+    providers: Collection[str] | None
+    agents: Collection[str] | None
+    capabilities: Collection[str] | None
+    labels: Collection[str]
+
+    def lacks(self, agent: Agent, program: Program) -> str | None:
+        """What it lacks for starting the agent with this program: one of LACKS; None: nothing."""
+        if not self.has(program):
+            return "no_provider"
+        if self.agents is not None and agent.id not in self.agents:
+            return "not_listed"
+        if self.capabilities is not None and set(self.capabilities).isdisjoint(agent.capabilities):
+            return "no_capability"
+        return None if agent.labels <= set(self.labels) else "no_labels"
+
+    def has(self, program: Program) -> bool:
+        return self.providers is None or program.provider in self.providers
+
+    def can_start(self, agent: Agent) -> bool:
+        """With its own program, or with one that stands in."""
+        return any(self.lacks(agent, program) is None for program in agent.programs)
+
+
+LACKS = ("no_provider", "not_listed", "no_capability", "no_labels")
+"""In the order in which they are asked: what is named later is nearer to a start."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from toryo.domain.coordinators import Offer
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
@@ -80,6 +81,10 @@ class Seen:
     disk: Disk | None = None
     directories: dict[str, str] = field(default_factory=dict)
     """Where agents work on its machine, where its file says so: by `agent:ID` and `project:ID`."""
+
+    @property
+    def offer(self) -> Offer:
+        return Offer(self.providers, self.agents, self.capabilities, self.labels)
 
     def directory(self, agent_id: str, project_id: str) -> str | None:
         """The agent's before the project's, as the Coordinator itself decides."""

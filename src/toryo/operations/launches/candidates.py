@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from toryo.domain.agents import Agent
 from toryo.domain.events import SETUP
 from toryo.domain.launches import Purpose
 from toryo.domain.times import Millis
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.decision_cache import Standing
-from toryo.operations.launches.offers import ClaimStarts, may_start
+from toryo.operations.launches.offers import ClaimStarts
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -34,7 +35,7 @@ def chat_candidates(call: Call, asked: ClaimStarts) -> list[Talker]:
     return [
         each
         for each in found
-        if (each.agent_id, each.project_id) not in live and may_start(agents.get(each.agent_id), asked)
+        if (each.agent_id, each.project_id) not in live and _fits(agents.get(each.agent_id), asked)
     ]
 
 
@@ -46,7 +47,7 @@ def task_candidates(call: Call, asked: ClaimStarts) -> list[Standing]:
     agents = call.tx.agents.startable({agent_id for agent_id, _ in at_work})
     found = []
     for (agent_id, project_id), (since, roots) in at_work.items():
-        if (agent_id, project_id) in live or not may_start(agents.get(agent_id), asked):
+        if (agent_id, project_id) in live or not _fits(agents.get(agent_id), asked):
             continue
         standing = Standing(since, agent_id, project_id, (facts.get(SETUP, 0), *sorted(facts.get(e, 0) for e in roots)))
         if not call.context.holds.still(standing, call.now):
@@ -67,5 +68,10 @@ def _servants(call: Call, asked: ClaimStarts, live: set[tuple[str, str]]) -> Ite
     for project_id, queue, agent_id in serving:
         since = ready.get((project_id, queue))
         free = (agent_id, project_id) not in live
-        if since is not None and free and may_start(agents.get(agent_id), asked):
+        if since is not None and free and _fits(agents.get(agent_id), asked):
             yield Standing(since, agent_id, project_id, ())
+
+
+def _fits(agent: Agent | None, asked: ClaimStarts) -> bool:
+    """Whether it is an active agent with a provider (`startable`), and this Coordinator can start it."""
+    return agent is not None and asked.offer.can_start(agent)

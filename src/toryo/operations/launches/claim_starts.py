@@ -24,7 +24,7 @@ from toryo.operations.calls.results import Result
 from toryo.operations.launches import decisions, termination
 from toryo.operations.launches.candidates import Talker, chat_candidates, task_candidates
 from toryo.operations.launches.checks import checks_for
-from toryo.operations.launches.offers import CLAIM, ClaimStarts, runs
+from toryo.operations.launches.offers import CLAIM, ClaimStarts
 from toryo.operations.launches.reported import hindered
 from toryo.operations.launches.running import renew, stops_for
 from toryo.operations.worktrees import file_locks
@@ -130,7 +130,8 @@ def _start(call: Call, asked: ClaimStarts, each: Standing) -> list[dict[str, Any
     """None or one."""
     snapshot, decision = decisions.decide(call, each.agent_id, each.project_id, Purpose.TASK)
     call.context.holds.remember(each, decision, call.now)
-    if decision.action is not Action.START or not runs(programs.chosen(snapshot, Purpose.TASK), asked):
+    program = programs.chosen(snapshot, Purpose.TASK)
+    if decision.action is not Action.START or program is None or not asked.offer.has(program):
         return []
     if file_locks.hindrance(call, decision.task_id, asked.coordinator_id) is not None:
         return []
@@ -173,7 +174,8 @@ def _chat(call: Call, asked: ClaimStarts, room: bool, each: Talker) -> list[dict
     snapshot, decision = decisions.decide(call, each.agent_id, each.project_id, Purpose.CHAT)
     if decision.action is not Action.START or not (room or snapshot.talk.answers_somebody):
         return []
-    if not runs(programs.chosen(snapshot, Purpose.CHAT), asked):
+    program = programs.chosen(snapshot, Purpose.CHAT)
+    if program is None or not asked.offer.has(program):
         return []
     made = decisions.order(call, snapshot, decision, Purpose.CHAT, asked.coordinator_id)
     return [decisions.shown(call, *made)] if made is not None else []

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from toryo.domain.agents import Agent, Program
+from toryo.domain.coordinators import Offer
 from toryo.operations.calls.catalogue import Parameters
 from toryo.operations.calls.fields import Id
 
@@ -21,11 +21,6 @@ OFFERED: Any = Field(
 
 
 CLAIM = "claim_starts"
-
-
-def fits_here(agent: Agent | None, labels: list[str]) -> bool:
-    """Whether all that the agent asks for is offered."""
-    return agent is None or agent.labels <= set(labels)
 
 
 class Directory(Parameters):
@@ -70,14 +65,6 @@ class ClaimStarts(Parameters):
     )
     timeout_seconds: int = Field(0, ge=0, le=45, description="How long to wait until there is something to do.")
 
-
-def may_start(agent: Agent | None, asked: ClaimStarts) -> bool:
-    """Whether it is an active agent with a provider, among those that this Coordinator can start."""
-    if agent is None or (asked.agent_ids is not None and agent.id not in asked.agent_ids):
-        return False
-    fits = asked.capabilities is None or not set(asked.capabilities).isdisjoint(agent.capabilities)
-    return fits and fits_here(agent, asked.labels) and any(runs(each, asked) for each in agent.programs)
-
-
-def runs(program: Program | None, asked: ClaimStarts) -> bool:
-    return program is not None and (asked.providers is None or program.provider in asked.providers)
+    @property
+    def offer(self) -> Offer:
+        return Offer(self.providers, self.agent_ids, self.capabilities, self.labels)

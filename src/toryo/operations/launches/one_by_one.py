@@ -7,6 +7,8 @@ from typing import Any, Literal, NotRequired
 
 from pydantic import Field
 
+from toryo.domain.agents import Agent
+from toryo.domain.coordinators import Offer
 from toryo.domain.launches import Purpose
 from toryo.operations.calls import fencing
 from toryo.operations.calls.call import Call
@@ -17,7 +19,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.launches import decisions, explanations
 from toryo.operations.launches import stops as launch_stops
-from toryo.operations.launches.offers import OFFERED, Labels, fits_here
+from toryo.operations.launches.offers import OFFERED, Labels
 from toryo.operations.worktrees import file_locks
 from toryo.workflow import programs
 from toryo.workflow.launch import Action, Decision
@@ -47,7 +49,7 @@ class ShouldStart(Result):
 @operation("should_start", grant=Grant.COORDINATOR, parameters=AgentId, result=ShouldStart, reads=True)
 def should_start(call: Call, wanted: AgentId) -> dict[str, Any]:
     """Whether the agent should be started now, and with which program. Creates nothing."""
-    if not fits_here(call.tx.agents.find(wanted.agent_id), wanted.labels):
+    if _elsewhere(call.tx.agents.find(wanted.agent_id), wanted.labels):
         return {"success": True, "should_start": False}
     for purpose in Purpose:
         for project_id in call.tx.agents.projects_of(wanted.agent_id):
@@ -93,7 +95,7 @@ def get_agent_action(call: Call, wanted: AgentAction) -> dict[str, Any]:
         asked += [(each, project_id, *one) for one in found]
     if places and not asked:
         return _held(agent.id, None, Purpose.TASK, fencing.REASON, explanations.said(fencing.REASON))
-    elsewhere = not fits_here(agent, wanted.labels)
+    elsewhere = _elsewhere(agent, wanted.labels)
     for action in (Action.STOP, Action.START):
         for purpose, project_id, snapshot, decision in asked:
             if decision.action is action and elsewhere and action is Action.START:
@@ -104,6 +106,11 @@ def get_agent_action(call: Call, wanted: AgentAction) -> dict[str, Any]:
         return _held(agent.id, None, Purpose.TASK, "agent_not_assigned", "a member of no project")
     purpose, project_id, _, decision = asked[0]
     return _held(agent.id, project_id, purpose, decision.reason, decision.words)
+
+
+def _elsewhere(agent: Agent | None, labels: list[str]) -> bool:
+    """Whether it asks for labels that are not offered here; who asks names no more than those."""
+    return agent is not None and not Offer(None, None, None, labels).can_start(agent)
 
 
 def _decided(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> list[tuple[Snapshot, Decision]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from toryo.domain.agents import Agent, Program
-from toryo.domain.coordinators import gone
+from toryo.domain.coordinators import LACKS, gone
 from toryo.domain.launches import Purpose
 from toryo.domain.times import Millis
 from toryo.domain.wording import Worded, constant, say
@@ -36,29 +36,15 @@ def nobody_can(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purp
 def obstacle(agent: Agent, program: Program, coordinators: Iterable[Seen], now: Millis) -> Obstacle | None:
     """Why nobody can start it; None: somebody can. Of several, what is missing where the least is."""
     here = [each for each in coordinators if not gone(each.seen_at, now)]
-    missing = [(each, _missing(agent, program, each)) for each in here]
+    missing = [(each, each.offer.lacks(agent, program)) for each in here]
     if any(code is None for _, code in missing):
         return None
     if not missing:
         return Obstacle(
             "none", constant("none has called for 90 s. Start one: toryo coordinator (toryo up brings one).")
         )
-    code = max((code for _, code in missing if code is not None), key=_NEAREST.index)
+    code = max((code for _, code in missing if code is not None), key=LACKS.index)
     return Obstacle(code, _words(code, agent, program, [each for each, its in missing if its == code]))
-
-
-_NEAREST = ("no_provider", "not_listed", "no_capability", "no_labels")
-"""In the order in which they are asked: who fails later lacks less."""
-
-
-def _missing(agent: Agent, program: Program, seen: Seen) -> str | None:
-    if seen.providers is not None and program.provider not in seen.providers:
-        return "no_provider"
-    if seen.agents is not None and agent.id not in seen.agents:
-        return "not_listed"
-    if seen.capabilities is not None and set(seen.capabilities).isdisjoint(agent.capabilities):
-        return "no_capability"
-    return None if agent.labels <= set(seen.labels) else "no_labels"
 
 
 def _words(code: str, agent: Agent, program: Program, near: list[Seen]) -> Worded:

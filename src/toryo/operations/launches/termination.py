@@ -245,7 +245,7 @@ def cool(
     call.event(
         "agent.cooling_down",
         agent_id=agent_id,
-        data={"purpose": purpose.value, "reason": reason, "until": until, "failures": failures},
+        data={"purpose": purpose.value, "reason": reason, "until": until, "failures": times},
     )
     call.tx.hint(WORK)
     return until
