@@ -141,8 +141,8 @@ def test_a_status_change_reaches_an_agent_that_waits_for_an_answer(build: Build)
     site.move(task, "blocked", "not this colour")
     assert worker.gone(GONE_WITHIN)
     site.until_logged(worker.launch_id, "not this colour")
-    (launch,) = site.launches(task_id=task)
-    assert (launch["exit_code"], launch["exit_signal"]) == (0, None)
+    site.until("its end is reported", lambda: site.launches(task_id=task)[0]["exit_code"] == 0)
+    assert site.launches(task_id=task)[0]["exit_signal"] is None
     assert site.status(task) == "blocked"
     site.history.read()
     assert [each["data"]["kinds"] for each in site.history.of("notification.delivered")] == [["interrupt"]]

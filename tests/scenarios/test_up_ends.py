@@ -174,7 +174,9 @@ def test_up_ends_with_the_code_of_a_server_that_cannot_start(bakery: Bakery, tmp
     port = bakery.server["url"].rpartition(":")[2]
     other = bakery.toryo("up", "--port", port, "--data-dir", str(tmp_path / "other"))
     assert other.returncode == 2
-    assert f"Port {port} on 127.0.0.1 is already in use" in other.stderr
+    assert f"Port {port} on 127.0.0.1 is used by the Toryo server of the data directory" in " ".join(
+        other.stderr.split()
+    )
 
 
 def test_a_closed_terminal_ends_a_server_and_a_coordinator_in_order_too(bakery: Bakery) -> None:
