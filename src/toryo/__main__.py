@@ -1,5 +1,34 @@
-"""`python -m toryo` is the command `toryo`."""
+"""The command `toryo`, also as `python -m toryo`: what must hold before anything else is imported."""
 
-from toryo.cli.main import main
+from __future__ import annotations
 
-main()
+import os
+import signal
+import sys
+
+
+def main() -> None:
+    """Runs one command line and ends the process with its exit code."""
+    _end_quietly_while_it_loads()
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure") and (stream.encoding or "").lower().replace("-", "") != "utf8":
+            stream.reconfigure(errors="replace")  # a sign that a terminal cannot show is no reason to fail
+    from toryo.cli.main import main as run
+
+    if signal.getsignal(signal.SIGINT) is _leave:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    run()
+
+
+def _end_quietly_while_it_loads() -> None:
+    """^C in the first second ends it without a traceback; where it is ignored, it stays ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _leave)
+
+
+def _leave(*_: object) -> None:
+    os._exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -177,6 +177,10 @@ def command(
     return register
 
 
+_TASKS = frozenset({"task", "parent", "depends_on", "no_longer_on"})
+"""Parameters of commands that name tasks: by id, title, or the end of an id."""
+
+
 def given_before(context: typer.Context, **values: Any) -> None:
     """Remembers what was said before the command's name: `toryo --json task list`."""
     context.obj = Here(**values)
@@ -194,8 +198,12 @@ def taking(function: Callable[..., None], options: tuple[str, ...] = tuple(_OPTI
         if here.followed_by is None:
             here.read_token_file()
             warn_of_clear_text(here.server)
-        if isinstance(values.get("task"), str):
-            values["task"] = meant.task(here, values["task"])
+        for name in _TASKS & values.keys():
+            given = values[name]
+            if isinstance(given, str):
+                values[name] = meant.task(here, given)
+            elif given:
+                values[name] = [meant.task(here, each) for each in given]
         function(here, **values)
 
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]

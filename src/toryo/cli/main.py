@@ -101,7 +101,10 @@ def _outcome(given: list[str]) -> int:
         code = app(args=given, prog_name="toryo", standalone_mode=False)
     except typer.TyperException as mistake:
         return _explain_usage(mistake)
-    except (typer.Abort, KeyboardInterrupt):
+    except typer.Abort:  # a question was answered with no, or not at all; questions come before changes
+        _say("Nothing was changed.")
+        return failures.INTERRUPTED
+    except KeyboardInterrupt:
         return failures.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - whatever it is, a script gets an exit code that means it
         return _explain(error, as_json="--json" in given)

@@ -144,8 +144,9 @@ def stuck(here: Here, seen: Seen, limit_seconds: float) -> None:
 
 def where(directory: Path, data: Path) -> None:
     typed, at = output.program(), shlex.quote(str(data))
-    output.done("", f"The files are in {directory}. To look again at who did what, and why:")
-    output.commands(f"  {typed} up --data-dir {at}    # in a terminal of its own")
+    output.done("", f"The files are in {directory}. To look again at who did what, and why, in a terminal of its own:")
+    output.commands(f"  {typed} up --data-dir {at}")
+    output.done("and in another one:")
     output.commands(
         *(
             f"  {typed} {each} --data-dir {at}"

@@ -68,6 +68,7 @@ CARRIED_OUT_BY = {
     "complete": "move_task",
     "correct": "edit_agent",
     "discard": "discard_task_work",
+    "edit": "edit_task",
     "free": "edit_task",
     "join": "add_member",
     "list": "show_task",
