@@ -70,7 +70,8 @@ class Transaction:
         return self.connection.lock(EVERYTHING)
 
     def remember_tasks(self) -> None:
-        """Every tree is read once from here on: call it after `lock_everything`, where many tasks change."""
+        """Every tree is read once from here on: call it after `lock_everything`, where many tasks change. Not together
+        with savepoints: what one of them undoes would still be remembered."""
         self.tasks = RememberedTasks(self.connection)
 
     @property
