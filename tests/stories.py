@@ -10,10 +10,12 @@ from __future__ import annotations
 import os
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 import orjson
 import pytest
@@ -265,6 +267,17 @@ class World:
         found: list[Answer] = self.owner.call("list_launches", **wanted)["launches"]
         return found
 
+    @contextmanager
+    def statements(self) -> Iterator[list[tuple[str, int]]]:
+        """What is asked of the database within: verb and table of each statement (`SELECT tasks`), and how many rows
+        it read or wrote. Locks are left out: SQLite has none."""
+        ran: list[tuple[str, int]] = []
+        kind: Any = self.database.read(type)
+        with ExitStack() as patches:
+            for name in ("all", "one", "run", "many"):
+                patches.enter_context(patch.object(kind, name, _noting(getattr(kind, name), ran)))
+            yield ran
+
     def rows(self, *tables: sa.Table) -> dict[str, list[tuple[Any, ...]]]:
         """Every row of these tables (of all of them without), sorted: what must not change when nothing changes."""
 
@@ -470,6 +483,22 @@ def _hold_calls(instruction: str) -> None:
 @lru_cache(maxsize=256)
 def _validator(operation: Operation) -> Draft202012Validator:
     return Draft202012Validator(operation.output_schema)
+
+
+_TABLE = re.compile(r"(?:FROM|INTO|UPDATE)\s+(\w+)")
+
+
+def _noting(original: Callable[..., Any], ran: list[tuple[str, int]]) -> Callable[..., Any]:
+    def noted(connection: Connection, statement: Statement, *rows: Any, **values: Any) -> Any:
+        answer = original(connection, statement, *rows, **values)
+        text = statement.sqlite.text
+        table = _TABLE.search(text)
+        if table is not None:
+            many = answer if isinstance(answer, list) else rows[0] if rows else [answer]
+            ran.append((f"{text.split(maxsplit=1)[0]} {table[1]}", len(many)))
+        return answer
+
+    return noted
 
 
 @lru_cache(maxsize=64)

@@ -163,7 +163,8 @@ def test_adding_where_nothing_is_open_needs_no_intent(over) -> None:
 
 
 def place(where: Ground, parent: Task = PLAN, wanted: list[Draft] | None = None, **how: Any) -> Any:
-    return outcome(creating.refuse_place, where, parent, wanted or drafts(1), **{"capped": True, **how})
+    settings = where.project.settings
+    return outcome(creating.refuse_place, settings, where.tree, parent, wanted or drafts(1), **{"capped": True, **how})
 
 
 @pytest.mark.parametrize("over", [done, failed, cancelled])

@@ -23,7 +23,7 @@ from tests.exploring.memory import InMemory
 from tests.exploring.scenes import crew_of
 from tests.invariants import RULES
 from tests.operations.test_people_between import standstills
-from toryo.operations.calls import dispatch
+from toryo.operations.calls import call_log
 
 ROUNDS = 150
 SECONDS = 0.02
@@ -246,7 +246,7 @@ class Explorer:
 def cheaply() -> Iterator[None]:
     """Without a log line per call, and without holding every answer to its schema: other stories do."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dispatch, "_log", lambda *_: None)
+        patch.setattr(call_log, "write", lambda *_: None)
         patch.setattr(stories, "hold_to_promise", lambda *_: None)
         yield
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -105,3 +106,173 @@ def test_what_is_of_another_project_is_not_found_from_within_either(world: World
     assert refusal["error"] in ("projectNotFound", "taskNotFound", "agentNotFound", "agentNotAssignedToProject")
     assert "Secret" not in repr(refusal)
     assert kept(world) == before
+
+
+# --- a change sees what those before it have made --------------------------------------------------------------------
+
+
+def refused_after(world: World, code: str, *changes: dict[str, Any]) -> None:
+    """The last of these is refused for what those before it have done."""
+    before = kept(world)
+    assert world.owner.refused("apply_changes", code, changes=[*changes])["change"] == len(changes) - 1
+    assert kept(world) == before
+
+
+def test_a_change_is_judged_by_what_those_before_it_have_made(world: World) -> None:
+    world.crew(workers=1)
+    parent = world.task("w1", status="todo")
+    first, then = (world.task("w1", title=each, parent_task_id=parent, status="todo") for each in ("First", "Then"))
+    new, again, below = (
+        change("file_task", project_id=world.project_id, title=title, parent_task_id=above, **more)
+        for title, above, more in (("New", parent, {}), ("first ", parent, {}), ("B", first, {"dependencies": [then]}))
+    )
+    renamed = change("edit_task", task_id=first, title="Another")
+    waits = change("edit_task", task_id=then, add_dependencies=[first])
+    refused_after(world, "duplicateSubtask", new, new)
+    refused_after(world, "duplicateSubtask", renamed, again, again)
+    refused_after(world, "dependencyCycle", waits, change("edit_task", task_id=first, add_dependencies=[then]))
+    refused_after(world, "dependencyCycle", waits, below)
+    refused_after(world, "conflict", renamed, change("edit_task", task_id=first, title="Third", version=1))
+    undone = change("edit_task", task_id=then, remove_dependencies=[first])
+    made = world.owner.call("apply_changes", changes=[waits, undone, below, renamed, again])["results"]
+    assert world.owner.call("show_task", task_id=made[2]["task_id"])["task"]["dependencies"] == [then]
+
+
+def test_a_part_that_is_to_begin_at_once_waits_for_what_was_filed_just_before(world: World) -> None:
+    world.crew(workers=1)
+    part = {"project_id": world.project_id, "assignee_id": "w1", "parent_task_id": "@0"}
+    changes = [
+        change("file_task", project_id=world.project_id, title="Whole"),
+        change("file_task", **part, title="First"),
+        change("file_task", **part, title="Then", dependencies=["@1"], status="in_progress"),
+    ]
+    refused_after(world, "dependencyNotMet", *changes)
+
+
+# --- what it costs ---------------------------------------------------------------------------------------------------
+
+
+def parts(world: World, many: int, above: str = "@0", **more: Any) -> list[dict[str, Any]]:
+    named = {"project_id": world.project_id, "parent_task_id": above, **more}
+    return [change("file_task", title=f"Part {number}", **named) for number in range(many)]
+
+
+def whole(world: World) -> dict[str, Any]:
+    return change("file_task", project_id=world.project_id, title="Whole")
+
+
+def below_one(world: World, many: int) -> list[dict[str, Any]]:
+    return [whole(world), *parts(world, many)]
+
+
+def one_after_the_other(world: World, many: int) -> list[dict[str, Any]]:
+    changes = below_one(world, many)
+    for number, each in enumerate(changes[2:], 1):
+        each["arguments"]["dependencies"] = [f"@{number}"]
+    return changes
+
+
+def after_another_whole(world: World, many: int) -> list[dict[str, Any]]:
+    after = parts(world, many, f"@{many + 1}", dependencies=["@0"])
+    return [*below_one(world, many), whole(world), *after]
+
+
+def each_with_a_part(world: World, many: int) -> list[dict[str, Any]]:
+    return [whole(world) for _ in range(many)] + [parts(world, 1, f"@{number}")[0] for number in range(many)]
+
+
+def started_at_once(world: World, many: int) -> list[dict[str, Any]]:
+    """By one agent, whose whole and its parts count as one task in progress."""
+    begins = {"assignee_id": world.worker(f"w{many}", "boss"), "status": "in_progress"}
+    first = whole(world)
+    first["arguments"] |= begins
+    return [first, *parts(world, many, **begins)]
+
+
+FILED: list[Callable[[World, int], list[dict[str, Any]]]] = [
+    below_one,
+    one_after_the_other,
+    after_another_whole,
+    each_with_a_part,
+    started_at_once,
+]
+EDITS: list[dict[str, Any]] = [
+    {"title": "Another"},
+    {"assignee_id": "w1"},
+    {"priority": "high", "acceptance": [{"file": "x"}]},
+]
+
+
+def cost(world: World, changes: list[dict[str, Any]]) -> tuple[int, int]:
+    """How many statements run, and how many rows they read and write."""
+    with world.statements() as ran:
+        world.owner.call("apply_changes", changes=changes)
+    return len(ran), sum(rows for _, rows in ran)
+
+
+def is_straight(few: tuple[int, int], more: tuple[int, int], most: tuple[int, int]) -> bool:
+    """The costs of 10, 20 and 30."""
+    return all(c - b == b - a for a, b, c in zip(few, more, most, strict=True))
+
+
+@pytest.mark.parametrize("filed", FILED)
+def test_a_task_costs_the_same_however_many_are_filed_with_it(
+    world: World, filed: Callable[[World, int], list[dict[str, Any]]]
+) -> None:
+    world.crew(workers=1)
+    found = [cost(world, filed(world, many)) for many in (10, 20, 30)]
+    assert is_straight(*found), found
+
+
+@pytest.mark.parametrize("edit", EDITS, ids=str)
+def test_an_edit_costs_the_same_however_many_tasks_stand_beside_it(world: World, edit: dict[str, Any]) -> None:
+    world.crew(workers=1)
+    found = []
+    for many in (10, 20, 30):
+        made = world.owner.call("apply_changes", changes=below_one(world, many))["results"][1:]
+        renamed = ({**edit, "title": f"Another {number}"} if "title" in edit else edit for number in range(many))
+        changes = [change("edit_task", task_id=each["task_id"], **to) for each, to in zip(made, renamed, strict=True)]
+        found.append(cost(world, changes))
+    assert is_straight(*found), found
+
+
+def test_one_of_many_tasks_below_one_costs_three_statements(world: World) -> None:
+    """Its project, the task itself, and its parent, which counts its children. All events are written at once."""
+    world.crew(workers=1)
+    (fewer, _), (more, _) = (cost(world, below_one(world, many)) for many in (100, 200))
+    assert more - fewer == 100 * 3
+
+
+def test_filing_a_task_reads_nothing_twice_and_nothing_that_it_wrote(world: World) -> None:
+    world.crew(workers=1)
+    parent = world.task("w1", status="todo")
+    found = []
+    for more in ({}, {"parent_task_id": parent}):
+        with world.statements() as ran:
+            world.owner.call("file_task", project_id=world.project_id, title="New", **more)
+        found.append([each for each, _ in ran])
+    who, project, written = ["SELECT tokens", "SELECT agents"], ["SELECT projects"], ["INSERT tasks"]
+    tree = ["SELECT tasks", "SELECT dependencies"]
+    counted = ["UPDATE tasks", "SELECT tasks"]  # the parent counts its children; launches in the tree are idle no more
+    assert found[0] == [*who, *project, *written, "INSERT events"]
+    assert found[1] == [*who, *project, "SELECT tasks", *tree, *written, *counted, "INSERT events"]
+
+
+def test_creating_a_subtask_reads_its_tree_once_and_nothing_that_it_wrote(world: World) -> None:
+    world.crew(workers=1)
+    world.task("w1")
+    worker = world.start("w1")
+    worker.call("create_task", title="First", description="D")
+    with world.statements() as ran:
+        worker.call("create_task", title="Then", description="D")
+    told = [each for each, _ in ran]
+    written = told.index("INSERT tasks")
+    main = ["SELECT tasks"]
+    ground = [
+        *("SELECT projects", "SELECT tasks", "SELECT dependencies", "SELECT sessions", "WITH agents"),
+        *("SELECT memberships", "SELECT tasks", "SELECT delegations"),  # the third: who is busy
+    ]
+    counted = ["UPDATE tasks", "SELECT tasks"]  # the parent counts its children; launches in the tree are idle no more
+    assert told[written - len(ground) - 1 : written + 3] == [*main, *ground, "INSERT tasks", *counted]
+    assert told.count("INSERT tasks") == told.count("UPDATE tasks") == 1
+    assert len(told) - written - 3 == 26  # what it is to do next, and how it stands with its guards

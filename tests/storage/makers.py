@@ -146,4 +146,4 @@ class Store:
 
 
 def _add_task(made: Task, tx: Transaction) -> None:
-    tx.tasks.add(made, Details(), ())
+    tx.tasks.add(made, Details())

@@ -78,7 +78,7 @@ def test_a_task_comes_back_as_it_was_with_all_that_was_noted_about_it(store: Sto
         version=9,
     )
     details = Details("words", {"a": [1, "ü"]}, ({"file": "x"},), {"result": "success"}, "sum", "err", "next", ("f",))
-    store.write(lambda tx: tx.tasks.add(full, details, ()))
+    store.write(lambda tx: tx.tasks.add(full, details))
     assert store.read(lambda tx: tx.tasks.find("tsk_1")) == full
     assert store.read(lambda tx: tx.tasks.details("tsk_1")) == details
 

@@ -201,7 +201,7 @@ def full(store: Store) -> Database:
         for number in range(3_000):
             status = Status.TODO if number % 3 == 0 else Status.COMPLETED
             to = {"project_id": "prj_2" if number % 2 else "prj_1", "agent_type": f"type {number % 40}"}
-            tx.tasks.add(queued(f"tsk_{number}", status=status, created_at=NOW + number, **to), Details(), ())
+            tx.tasks.add(queued(f"tsk_{number}", status=status, created_at=NOW + number, **to), Details())
 
     store.write(work)
     if store.database.read(lambda connection: connection.dialect) == "postgresql":

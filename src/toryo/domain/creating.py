@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from toryo.domain.agents import Agent, Role, superiors
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.ground import Ground
-from toryo.domain.projects import CommandsFrom
+from toryo.domain.ground import Ground, Tree
+from toryo.domain.projects import CommandsFrom, Settings
 from toryo.domain.tasks import Priority, Task
 from toryo.domain.wording import say
 
@@ -142,7 +143,8 @@ DEEPEST = 50
 
 
 def refuse_place(
-    ground: Ground,
+    settings: Settings,
+    tree: Tree,
     parent: Task,
     drafts: Sequence[Draft],
     *,
@@ -154,7 +156,7 @@ def refuse_place(
 
     `distinct`: no two open siblings have the same title (queue tasks have none of their own).
     """
-    if parent.closed or ground.tree.below_closed(parent):
+    if parent.closed or tree.below_closed(parent):
         raise Refusal(
             Code.INVALID_TRANSITION,
             say(
@@ -165,7 +167,7 @@ def refuse_place(
             "File it elsewhere, or without a parent.",
             parent_task_id=parent.id,
         )
-    children = ground.tree.children(parent)
+    children = tree.children(parent)
     if parent.depth >= DEEPEST:
         raise Refusal(
             Code.LIMIT_REACHED,
@@ -178,13 +180,12 @@ def refuse_place(
             parent_task_id=parent.id,
         )
     if capped:
-        _refuse_caps(ground, parent, children, len(drafts), replacing)
+        _refuse_caps(settings, parent, children, len(drafts), replacing)
     if distinct:
-        _refuse_duplicates([each for each in children if not replacing or each.in_progress], drafts)
+        _refuse_duplicates([each for each in children if each.in_progress] if replacing else children, drafts)
 
 
-def _refuse_caps(ground: Ground, parent: Task, children: Sequence[Task], wanted: int, replacing: bool) -> None:
-    settings = ground.project.settings
+def _refuse_caps(settings: Settings, parent: Task, children: Sequence[Task], wanted: int, replacing: bool) -> None:
     if parent.depth + 1 > settings.tree_depth:
         raise Refusal(
             Code.DEPTH_EXCEEDED,
@@ -213,7 +214,8 @@ def _refuse_caps(ground: Ground, parent: Task, children: Sequence[Task], wanted:
 
 
 def _refuse_duplicates(siblings: Iterable[Task], drafts: Sequence[Draft]) -> None:
-    seen = {_same(each.title): each.id for each in siblings if each.open}
+    wanted = {_same(each.title) for each in drafts}
+    seen = {_same(each.title): each.id for each in siblings if _same(each.title) in wanted and each.open}
     for draft in drafts:
         title = _same(draft.title)
         if title in seen:
@@ -306,5 +308,6 @@ def shown(task: Task) -> dict[str, Any]:
     return {"task_id": task.id, "title": task.title, "status": task.status.value, "assignee_id": task.assignee_id}
 
 
+@lru_cache(maxsize=4096)  # each sibling is compared with every new one
 def _same(title: str) -> str:
     return " ".join(title.split()).casefold()

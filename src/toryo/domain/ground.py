@@ -5,7 +5,8 @@ Everything guards and facts may look at, and the yes/no questions about starting
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -72,8 +73,30 @@ class Tree:
         return task.open and any(each.status in ended for each in self.dependencies(task))
 
     def changed(self, *tasks: Task) -> Tree:
-        """This tree with other versions of some tasks."""
-        return Tree({**self.tasks, **{each.id: each for each in tasks}}, self.depends_on, self.outside)
+        """This tree with other versions of some tasks, in it or outside of it, or with further ones in it."""
+        inside = {each.id: each for each in tasks if each.id not in self.outside}
+        outside = {each.id: each for each in tasks if each.id in self.outside}
+        tree = Tree({**self.tasks, **inside}, self.depends_on, {**self.outside, **outside})
+        if "_children" in vars(self):  # sorted before: only what has changed is put in its place
+            children = dict(self._children)
+            for task in inside.values():
+                siblings = list(children.get(task.parent_id, ()))
+                if task.id in self.tasks:
+                    siblings = [each for each in siblings if each.id != task.id]
+                siblings.insert(bisect(siblings, task.order, key=_order), task)
+                children[task.parent_id] = siblings
+            tree._children = children
+        return tree
+
+    def connected(self, task: Task, dependencies: Sequence[Task]) -> Tree:
+        """This tree with these dependencies of a task."""
+        tree = self.changed()
+        tree.depends_on[task.id] = tuple(each.id for each in dependencies)
+        tree.outside |= {each.id: each for each in dependencies if each.id not in self.tasks}
+        if tree.outside:
+            led_to = {each for ids in tree.depends_on.values() for each in ids}
+            tree.outside = {each: found for each, found in tree.outside.items() if each in led_to}
+        return tree
 
     def below_closed(self, task: Task) -> bool:
         return any(above.closed for above in self.ancestors(task))
@@ -82,6 +105,10 @@ class Tree:
         """Assigned, and its parent not assigned to the same agent (whatever its status)."""
         parent = self.parent(task)
         return task.assignee_id is not None and (parent is None or parent.assignee_id != task.assignee_id)
+
+
+def _order(task: Task) -> tuple[int, int, int, str]:
+    return task.order
 
 
 class Hindrance(StrEnum):

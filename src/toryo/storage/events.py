@@ -70,10 +70,7 @@ class Events:
         if not self.collected:
             return
         self._connection.lock(_LOCK)
-        for each in self.collected:
-            values = ROWS.values(each)
-            del values["sequence"]
-            self._connection.run(_ADD, **values)
+        self._connection.many(_ADD, [_values(each) for each in self.collected])
         self.collected = []
         self._last_facts = {}
 
@@ -119,6 +116,10 @@ class Events:
         given = {name: value for name, value in wanted.items() if value is not None}
         rows: list[Any] = self._connection.all(_reading(backwards, tuple(given)), limit=limit, **given)
         return ROWS.nouns(rows)
+
+
+def _values(event: Event) -> dict[str, Any]:
+    return {name: ROWS.value(name, getattr(event, name)) for name in _COLUMNS}
 
 
 _WANTED = {

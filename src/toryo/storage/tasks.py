@@ -60,6 +60,7 @@ _MANY = Statement(ROWS.select().where(in_list(_t.c.id, "ids")))
 _TREES = Statement(ROWS.select().where(in_list(_t.c.root_id, "roots")))
 _DETAILS = Statement(DETAILS.select().where(_t.c.id == _p("id")))
 _DETAILS_OF = Statement(sa.select(_t.c.id, *DETAILS.columns).where(in_list(_t.c.id, "ids")))
+_IDLE = Statement(ROWS.select().where(_t.c.root_id == _p("root_id"), _t.c.idle_launches > 0))
 _EDGES = Statement(sa.select(_d.c.task_id, _d.c.depends_on).where(in_list(_d.c.root_id, "roots")))
 _EDGES_OF = Statement(sa.select(_d.c.task_id, _d.c.depends_on).where(in_list(_d.c.task_id, "ids")))
 _CHILDREN_OF = Statement(sa.select(_t.c.parent_id, _t.c.id).where(in_list(_t.c.parent_id, "ids")))
@@ -231,9 +232,12 @@ class Tasks:
             for row in self._connection.all(_REQUESTS, project_id=project_id, agent_id=agent_id)
         ]
 
-    def add(self, task: Task, details: Details, dependencies: Iterable[str]) -> None:
+    def idle(self, root_id: str) -> list[Task]:
+        """The tasks of a tree with idle launches."""
+        return ROWS.nouns(self._connection.all(_IDLE, root_id=root_id))
+
+    def add(self, task: Task, details: Details) -> None:
         self._connection.run(_ADD, **ROWS.values(task), **DETAILS.values(details))
-        self.connect(task, dependencies)
 
     def connect(self, task: Task, dependencies: Iterable[str]) -> None:
         rows = [{"task_id": task.id, "depends_on": each, "root_id": task.root_id} for each in dependencies]

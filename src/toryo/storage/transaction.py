@@ -18,6 +18,7 @@ from toryo.storage.notices import Notices
 from toryo.storage.people import People
 from toryo.storage.projects import Projects
 from toryo.storage.queues import Queues
+from toryo.storage.remembered import RememberedTasks
 from toryo.storage.sessions import Sessions
 from toryo.storage.tasks import Tasks
 from toryo.storage.usages import Usages
@@ -32,7 +33,7 @@ class Transaction:
         self.connection = connection
         self.projects = Projects(connection)
         self.agents = Agents(connection)
-        self.tasks = Tasks(connection)
+        self.tasks: Tasks = Tasks(connection)
         self.sessions = Sessions(connection)
         self.launches = Launches(connection)
         self.glances = Glances(connection)
@@ -67,6 +68,11 @@ class Transaction:
     def lock_everything(self) -> bool:
         """For what concerns several projects: agents, memberships, housekeeping."""
         return self.connection.lock(EVERYTHING)
+
+    def remember_tasks(self) -> None:
+        """Every tree is read once from here on: call it after `lock_everything`, where many tasks change. Not together
+        with savepoints: what one of them undoes would still be remembered."""
+        self.tasks = RememberedTasks(self.connection)
 
     @property
     def wrote(self) -> bool:

@@ -55,6 +55,7 @@ class Applied(Result):
 def apply_changes(call: Call, wanted: ApplyChanges) -> dict[str, Any]:
     """Make several changes, or none: a refusal says by `change` which one is refused. Tasks are answered by id only."""
     call.tx.lock_everything()
+    call.tx.remember_tasks()
     results: list[dict[str, Any]] = []
     until = time.monotonic() + LONGEST_SECONDS
     for number, change in enumerate(wanted.changes):

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from toryo.domain import chat, ids, moves, queue
@@ -151,9 +151,8 @@ def _note_progress(call: Call, changes: Sequence[Change]) -> None:
 
 def forget_idle_launches(call: Call, root_id: str) -> None:
     """Progress in a tree (a task completed, a first child created): guards count launches anew from here."""
-    for each in call.tx.tasks.tree(root_id).tasks.values():
-        if each.idle_launches:
-            call.tx.tasks.save(each, replace(each, idle_launches=0))
+    for each in call.tx.tasks.idle(root_id):
+        call.tx.tasks.save(each, replace(each, idle_launches=0))
 
 
 # --- notices to running sessions -------------------------------------------------------------------------------------
@@ -263,6 +262,15 @@ def _drop_delegations(call: Call, task: Task) -> None:
 # --- creating --------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class Created:
+    """A task as it was stored."""
+
+    task: Task
+    details: Details
+    depends_on: list[str]
+
+
 def create(
     call: Call,
     project: Project,
@@ -272,47 +280,39 @@ def create(
     approval: Approval | None = None,
     status: Status = Status.TODO,
     requested_by: str | None = None,
-) -> dict[str, str]:
-    """Creates all of them or none; answers real ids by local id (a draft without one: its place, as text).
+) -> dict[str, Created]:
+    """Creates all of them or none; answers them by local id (a draft without one: its place, as text).
 
-    The caller has seen to who may create what and how many; dependencies are checked here, for every path.
+    The caller has seen to who may create what and how many; dependencies are checked here, for every path. `parent` is
+    as stored.
     """
-    local = in_order(drafts)
     names = [each.local_id or str(place) for place, each in enumerate(drafts)]
     real = {name: call.new_id(ids.TASK, each.title) for name, each in zip(names, drafts, strict=True)}
-    wanted = [_resolved(call, project, each, real, local) for each in drafts]
-    _refuse_cycles(call, parent, wanted)
+    local = {name: real[name] for name in in_order(drafts) if name in real}
+    wanted = [list(dict.fromkeys(local.get(each, each) for each in draft.dependencies)) for draft in drafts]
+    others = dict.fromkeys(each for draft in drafts for each in draft.dependencies if each not in local)
+    _refuse_cycles(call, parent, [existing_dependency(call, project.id, each) for each in others])
     how = approval or _approval(call, project)
+    made: dict[str, Created] = {}
     for place, (name, draft) in enumerate(zip(names, drafts, strict=True)):
         task = _task(call, project, parent, draft, real[name], place, how, status, requested_by)
-        call.tx.tasks.add(task, _details(draft), ())
+        made[name] = Created(task, _details(draft), wanted[place])
+        call.tx.tasks.add(task, made[name].details)
         call.event("task.created", task=task, fact=True, data={"title": task.title, "status": status.value})
-    for name, depends_on in zip(names, wanted, strict=True):
-        task = _stored(call, real[name])
-        call.tx.tasks.connect(task, depends_on)
+    for each in made.values():
+        call.tx.tasks.connect(each.task, each.depends_on)
     if parent is not None:
-        _count_children(call, parent, len(drafts))
-    hint(call, [_stored(call, each) for each in real.values()])
-    return real
+        call.tx.tasks.save(parent, replace(parent, children_ever=parent.children_ever + len(drafts)))
+        if parent.children_ever == 0:  # more children are no progress: they may be made and given up for ever
+            forget_idle_launches(call, parent.root_id)
+    hint(call, [each.task for each in made.values()])
+    return made
 
 
 def _stored(call: Call, task_id: str) -> Task:
     found = call.tx.tasks.find(task_id)
     assert found is not None
     return found
-
-
-def _resolved(
-    call: Call, project: Project, draft: Draft, real: dict[str, str], local: dict[str, tuple[str, ...]]
-) -> list[str]:
-    """The dependencies of a draft as real ids; local ones are known by now, others must exist in the project."""
-    found: list[str] = []
-    for each in draft.dependencies:
-        if each in local and each in real:
-            found.append(real[each])
-        else:
-            found.append(existing_dependency(call, project.id, each).id)
-    return list(dict.fromkeys(found))
 
 
 def existing_dependency(call: Call, project_id: str, task_id: str) -> Task:
@@ -349,14 +349,13 @@ def existing_dependency(call: Call, project_id: str, task_id: str) -> Task:
     return task
 
 
-def _refuse_cycles(call: Call, parent: Task | None, wanted: Sequence[Sequence[str]]) -> None:
-    """What exists may not wait for the parent (or what waits for it): the parent waits for its new children."""
-    if parent is None:
-        return
-    for depends_on in wanted:
-        existing = [each.id for each in call.tx.tasks.find_all(depends_on)]
-        if existing:
-            graph.refuse_cycle_below(parent.id, existing, call.tx.tasks.linked)
+def _refuse_cycles(call: Call, parent: Task | None, depends_on: Sequence[Task]) -> None:
+    """What exists may not wait for the parent (or what waits for it): the parent waits for its new children.
+
+    Its other children cannot: it waits for them already."""
+    others = [each.id for each in depends_on if parent is not None and each.parent_id != parent.id]
+    if parent is not None and others:
+        graph.refuse_cycle_below(parent.id, others, call.tx.tasks.linked)
 
 
 def _approval(call: Call, project: Project) -> Approval:
@@ -401,13 +400,6 @@ def _correlation(call: Call) -> str:
 
 def _details(draft: Draft) -> Details:
     return Details(description=draft.description, context=draft.context, acceptance=draft.acceptance)
-
-
-def _count_children(call: Call, parent: Task, many: int) -> None:
-    current = _stored(call, parent.id)
-    call.tx.tasks.save(current, replace(current, children_ever=current.children_ever + many))
-    if current.children_ever == 0:  # more children are no progress: they may be made and given up for ever
-        forget_idle_launches(call, parent.root_id)
 
 
 # --- changing without moving -----------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 from toryo.domain import moves
 from toryo.domain.agents import Role
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.ground import Ground
+from toryo.domain.ground import Ground, Tree
 from toryo.domain.moves import Order
 from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Approval, Status, Task
@@ -97,6 +97,12 @@ def _ended_badly(call: Call, task_ids: set[str]) -> set[str]:
     """Those of these tasks that will not be completed: who depends on them is flagged."""
     found = call.tx.tasks.find_all(task_ids)
     return {each.id for each in found if each.status in (Status.FAILED, Status.CANCELLED)}
+
+
+def show_created(made: task_commands.Created) -> dict[str, Any]:
+    """As `show`, of a task that was created in this call: nothing is below it, and nobody has handed it over."""
+    tree = Tree({made.task.id: made.task}, {made.task.id: tuple(made.depends_on)})
+    return {**rendering.full_task(made.task, made.details, tree), "handoffs": []}
 
 
 def show(call: Call, task: Task) -> dict[str, Any]:

@@ -76,13 +76,13 @@ def _file(call: Call, wanted: Wanted) -> Task:
     )
     creating.refuse_command_for_others(draft)
     if parent is not None:
-        creating.refuse_place(call.ground(parent), parent, [draft], capped=True, distinct=False)
+        tree = call.tx.tasks.tree(parent.root_id)
+        creating.refuse_place(project.settings, tree, parent, [draft], capped=True, distinct=False)
     elif wanted.correlation_id is not None:
         call.correlation_id = wanted.correlation_id
-    made = task_commands.create(call, project, parent, [draft])
-    task = call.task(next(iter(made.values())))
-    limits = replace(task, timeout_seconds=wanted.timeout_seconds, max_attempts=wanted.max_attempts)
-    return call.tx.tasks.save(task, limits)
+    [made] = task_commands.create(call, project, parent, [draft]).values()
+    limits = replace(made.task, timeout_seconds=wanted.timeout_seconds, max_attempts=wanted.max_attempts)
+    return call.tx.tasks.save(made.task, limits)
 
 
 def _parent(call: Call, parent_id: str | None) -> Task | None:

@@ -188,7 +188,7 @@ def _create(
         context=wanted.context,
     )
     creating.refuse_command_for_others(draft)
-    made = task_commands.create(
+    [made] = task_commands.create(
         call,
         project,
         None,
@@ -196,11 +196,8 @@ def _create(
         approval=Approval.APPROVED if approved else Approval.PENDING,
         status=Status.BACKLOG,
         requested_by=requester.id,
-    )
-    task = call.task(next(iter(made.values())))
-    if approved:
-        call.tx.tasks.save(task, replace(task, approved_by=requester.id))
-    return call.task(task.id)
+    ).values()
+    return call.tx.tasks.save(made.task, replace(made.task, approved_by=requester.id)) if approved else made.task
 
 
 def _refuse_too_many(call: Call, project: Project, requester_id: str) -> None:

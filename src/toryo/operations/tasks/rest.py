@@ -91,7 +91,8 @@ def file_task(call: Call, wanted: FileTask) -> dict[str, Any]:
         acceptance=tuple(each.model_dump(exclude_none=True) for each in wanted.acceptance),
     )
     if parent is not None:
-        creating.refuse_place(call.ground(parent), parent, [draft], capped=False)
+        tree = call.tx.tasks.tree(parent.root_id)
+        creating.refuse_place(project.settings, tree, parent, [draft], capped=False)
     to = status_named(wanted.status)
     if to is Status.IN_PROGRESS and wanted.assignee_id is None:
         raise Refusal(
@@ -100,15 +101,15 @@ def file_task(call: Call, wanted: FileTask) -> dict[str, Any]:
             "Name one (assignee_id; --assignee AGENT), or let it begin in todo.",
         )
     first = Status.TODO if to is Status.IN_PROGRESS else to
-    made = task_commands.create(call, project, parent, [draft], status=first)
-    task = call.task(next(iter(made.values())))
-    if to is Status.IN_PROGRESS:
-        try:
-            task_commands.move(call, call.ground(task), task, to)
-        except Refusal as refusal:
-            refusal.instruction = constant("Nothing was filed. File it in todo, and start it when that is settled.")
-            raise
-    return _shown(call, task.id)
+    [made] = task_commands.create(call, project, parent, [draft], status=first).values()
+    if to is not Status.IN_PROGRESS:
+        return {"success": True, "task_id": made.task.id, "task": descendants.show_created(made)}
+    try:
+        task_commands.move(call, call.ground(made.task), made.task, to)
+    except Refusal as refusal:
+        refusal.instruction = constant("Nothing was filed. File it in todo, and start it when that is settled.")
+        raise
+    return _shown(call, made.task.id)
 
 
 def _parent(call: Call, project: Project, parent_id: str | None) -> Task | None:

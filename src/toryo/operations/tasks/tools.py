@@ -212,9 +212,8 @@ def create_task(call: Call, wanted: CreateTask) -> dict[str, Any]:
             "Give agent_type and task_description in place of title and description.",
         )
     refuse_session(catalogue()["create_task"], call.caller)
-    made = _create(call, wanted.parent_task_id, [_draft(wanted, None)], wanted.intent)
-    task = call.task(next(iter(made.values())))
-    return {"success": True, "task_id": task.id, "task": descendants.show(call, task)}
+    [made] = _create(call, wanted.parent_task_id, [_draft(wanted, None)], wanted.intent).values()
+    return {"success": True, "task_id": made.task.id, "task": descendants.show_created(made)}
 
 
 def _for_queue(call: Call, wanted: CreateTask) -> dict[str, Any]:
@@ -259,15 +258,18 @@ def create_tasks_batch(call: Call, wanted: CreateBatch) -> dict[str, Any]:
     )
     before: dict[str, str] | None = once.before(call, local_id_to_real_id=lambda made: made)
     if before is not None:
-        return _batch(call, before)
+        return _batch({name: call.task(each) for name, each in before.items()})
     made = _create(call, wanted.parent_task_id, [_draft(each, each.local_id) for each in wanted.tasks], wanted.intent)
-    once.remember(call, made)
-    return _batch(call, made)
+    once.remember(call, {name: each.task.id for name, each in made.items()})
+    return _batch({name: each.task for name, each in made.items()})
 
 
-def _batch(call: Call, made: dict[str, str]) -> dict[str, Any]:
-    tasks = [call.task(each) for each in made.values()]
-    return {"success": True, "local_id_to_real_id": made, "tasks": [rendering.brief_task(each) for each in tasks]}
+def _batch(made: dict[str, Task]) -> dict[str, Any]:
+    return {
+        "success": True,
+        "local_id_to_real_id": {name: each.id for name, each in made.items()},
+        "tasks": [rendering.brief_task(each) for each in made.values()],
+    }
 
 
 def _draft(wanted: CreateTask | BatchTask, local_id: str | None) -> Draft:
@@ -283,7 +285,9 @@ def _draft(wanted: CreateTask | BatchTask, local_id: str | None) -> Draft:
     )
 
 
-def _create(call: Call, parent_id: str | None, drafts: list[Draft], intent_name: str | None) -> dict[str, str]:
+def _create(
+    call: Call, parent_id: str | None, drafts: list[Draft], intent_name: str | None
+) -> dict[str, task_commands.Created]:
     """Under all rules of who may create what, and how many; for workers and managers."""
     main = call.task(call.session.task_id or "")
     parent = main if parent_id in (None, main.id) else call.task(parent_id or "")
@@ -298,7 +302,7 @@ def _create(call: Call, parent_id: str | None, drafts: list[Draft], intent_name:
         drafts = [replace(each, assignee_id=call.agent.id) for each in drafts]
     replacing = intent is Intent.REPLACE
     creating.refuse_commands(ground, drafts, call.agent)
-    creating.refuse_place(ground, parent, drafts, capped=True, replacing=replacing)
+    creating.refuse_place(ground.project.settings, ground.tree, parent, drafts, capped=True, replacing=replacing)
     if replacing:
         _cancel_replaced(call, ground, parent)
         parent = call.task(parent.id)
