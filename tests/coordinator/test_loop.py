@@ -249,6 +249,7 @@ def test_a_launch_that_is_handed_out_again_does_not_start_twice(server, orders, 
     story(server, tmp_path, tell)
 
 
+@pytest.mark.pitfall("F10")
 def test_two_processes_of_one_agent_are_two(server, orders, project, tmp_path) -> None:
     """A chat and a task: two exits are reported, and the count goes 2, 1, 0."""
 
@@ -349,6 +350,7 @@ def test_a_chat_is_started_where_tasks_have_taken_all_their_slots_and_a_partner_
     story(server, tmp_path, tell, limits=replace(FAST, max_concurrent=1, max_chat=1))
 
 
+@pytest.mark.pitfall("F40")
 @pytest.mark.parametrize(
     ("change", "failure", "words"),
     [
@@ -433,6 +435,7 @@ def test_a_missing_command_is_named_as_such(server, orders, project, tmp_path) -
     asyncio.run(go())
 
 
+@pytest.mark.pitfall("F45")
 def test_the_environment_is_an_allow_list_and_who_the_agent_is(server, orders, project, tmp_path) -> None:
     inherited = {
         "PATH": os.environ["PATH"],
@@ -639,6 +642,7 @@ def test_a_server_that_is_away_is_reported_once_and_its_agents_run_on(
     assert caplog.text.count("working with") == 2
 
 
+@pytest.mark.pitfall("F49")
 def test_a_refused_token_is_one_clear_message_and_no_start(server, orders, tmp_path, caplog) -> None:
     def no(_: Call) -> dict[str, Any]:
         raise Refused("coordinatorRequired", "claim_starts is for Coordinators.", "Use the coordinator token.")

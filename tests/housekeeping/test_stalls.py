@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.stories import World
 
 
@@ -9,6 +11,7 @@ def stalls(world: World) -> list[tuple[str, list[str]]]:
     return [(each["task_id"], each["data"]["startable"]) for each in world.events("task.stalled")]
 
 
+@pytest.mark.pitfall("F71")
 def test_startable_subtasks_that_nobody_starts_are_reported_once_and_named(world: World):
     """F71."""
     world.crew(workers=2)

@@ -34,6 +34,7 @@ def test_an_obedient_crew_finishes_a_task_of_three_levels(world: World):
     assert world.sessions() == []
 
 
+@pytest.mark.pitfall("F88")
 @pytest.mark.parametrize("decomposition", ["required", "optional", "never"])
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_an_obedient_crew_finishes_whatever_the_settings_of_the_project(
@@ -45,6 +46,7 @@ def test_an_obedient_crew_finishes_whatever_the_settings_of_the_project(
     assert world.status(task) == "completed"
 
 
+@pytest.mark.pitfall("F61")
 def test_a_manager_without_workers_is_started_once_and_reports_that(world: World):
     """F61."""
     world.crew(workers=0)

@@ -148,6 +148,7 @@ def test_what_is_no_json_is_refused(house: House, value: Any) -> None:
 # --- dependencies, tasks, parents ------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F135")
 def test_a_circle_of_dependencies_is_refused_and_named(house: House) -> None:
     """F135: what is filed below a task is waited for by it, and so may not wait for what waits for it."""
     chief = house.chief
@@ -224,6 +225,7 @@ def test_a_queue_task_carries_no_command_for_a_coordinator(house: House) -> None
 # --- results ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F136")
 def test_a_result_from_another_agent_is_refused(house: House) -> None:
     """F136."""
     asked = {"task_id": house.task, "status": "completed", "result": "stolen"}
@@ -234,12 +236,14 @@ def test_a_result_from_another_agent_is_refused(house: House) -> None:
     assert house.world.status(house.task) == "in_progress"
 
 
+@pytest.mark.pitfall("F136")
 def test_a_result_for_an_attempt_that_is_not_the_present_one_is_refused(house: House) -> None:
     asked = {"task_id": house.task, "status": "completed"}
     untouched(house.world, house.planner, "submit_result", "permissionDenied", **asked, attempt=2)
     house.planner.call("submit_result", **asked, attempt=1)
 
 
+@pytest.mark.pitfall("F136")
 def test_of_two_results_the_first_one_stands(house: House) -> None:
     asked = {"task_id": house.task, "status": "completed", "result": {"plan": 1}}
     first = house.planner.call("submit_result", **asked)
@@ -252,6 +256,7 @@ def test_of_two_results_the_first_one_stands(house: House) -> None:
         assert "The first one stands" in refusal["instruction"]
 
 
+@pytest.mark.pitfall("F136")
 def test_a_result_without_a_claim_is_refused(house: House) -> None:
     free = filed(house.chief)
     untouched(house.world, house.planner, "submit_result", "permissionDenied", task_id=free, status="completed")
@@ -274,6 +279,7 @@ def arguments_of(name: str, house: House) -> Answer:
     return given.get(name, {"agent_id": "p1"})
 
 
+@pytest.mark.pitfall("F142")
 @pytest.mark.parametrize("name", QUEUE_TOOLS)
 def test_every_queue_tool_refuses_no_key_a_wrong_one_and_a_revoked_one(house: House, name: str) -> None:
     """F142."""
@@ -301,6 +307,7 @@ def test_two_keys_at_once_are_two_callers(house: House, name: str) -> None:
     untouched(house.world, house.planner, name, "invalidCredentials", **asked)
 
 
+@pytest.mark.pitfall("F142")
 @pytest.mark.parametrize("name", QUEUE_TOOLS)
 def test_no_other_credential_opens_a_queue_tool(world: World, name: str) -> None:
     """People, Coordinators, and sessions that are no orchestrators; values are shared with sessions, too."""
@@ -333,6 +340,7 @@ def test_a_key_that_is_limited_to_types_serves_no_others(house: House) -> None:
     builder.call("register_agent", agent_id="builder", agent_type="painting")
 
 
+@pytest.mark.pitfall("F142")
 def test_only_an_orchestrator_files_tasks(house: House) -> None:
     refusal = untouched(house.world, house.planner, "create_task", "permissionDenied", **FILES)
     assert "orchestrator" in refusal["instruction"]
@@ -374,6 +382,7 @@ def test_a_key_is_bound_by_its_first_registration(house: House) -> None:
     assert "first" in refusal["instruction"]
 
 
+@pytest.mark.pitfall("F142")
 def test_an_id_that_another_key_is_bound_to_is_not_taken_over(house: House) -> None:
     """Whoever has some key of the project could else take another agent's claims and submit in its name."""
     untouched(house.world, key(house.world), "register_agent", "permissionDenied", agent_id="p1", agent_type="planning")

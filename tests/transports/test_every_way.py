@@ -61,6 +61,7 @@ def test_the_credential_of_the_connection_is_the_callers(connect: Connect, site:
     asyncio.run(story())
 
 
+@pytest.mark.pitfall("F2", "F30")
 def test_a_waiting_call_holds_up_no_other_and_ends_at_once_when_there_is_work(connect: Connect, site: Site) -> None:
     """F2, F30."""
     agent = site.agent(site.project())
@@ -95,6 +96,7 @@ def test_a_hundred_requests_at_once_are_each_answered_with_their_own_answer(conn
     asyncio.run(story())
 
 
+@pytest.mark.pitfall("F3")
 def test_answers_of_a_megabyte_arrive_complete_many_at_a_time(connect: Connect, site: Site) -> None:
     """F3."""
     agent = site.worker()

@@ -91,6 +91,7 @@ def test_they_speak_the_projects_language(site: Site) -> None:
     asyncio.run(story())
 
 
+@pytest.mark.pitfall("F118")
 @pytest.mark.parametrize("mode", ERAS)
 def test_what_belongs_to_another_project_is_not_found(site: Site, mode: str) -> None:
     agent, other = site.worker(), site.worker()

@@ -94,6 +94,7 @@ def coordinator(own_site: Site, tmp_path: Path) -> Iterator[subprocess.Popen[byt
         process.wait(ENDS_WITHIN * 4)
 
 
+@pytest.mark.pitfall("F42")
 @pytest.mark.parametrize("provider", ["command", "mine"])
 def test_a_coordinator_and_its_agents_work_over_it(
     own_site: Site, coordinator: subprocess.Popen[bytes], tmp_path: Path, provider: str

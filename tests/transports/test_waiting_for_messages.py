@@ -180,6 +180,7 @@ def ending(request: pytest.FixtureRequest) -> Ending:
     return ENDINGS[request.param]
 
 
+@pytest.mark.pitfall("F95")
 @pytest.mark.parametrize("tool", TOOLS)
 def test_what_concerns_a_waiting_chat_agent_ends_its_wait_at_once(
     site: Site, connect: Connect, ending: Ending, tool: str
@@ -261,6 +262,7 @@ def test_what_is_there_already_is_said_without_a_wait(site: Site, connect: Conne
 # --- when nothing happens --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F29")
 def test_when_nothing_happens_the_wait_ends_and_the_agent_is_told_to_call_again(site: Site, connect: Connect) -> None:
     talk = Talk(site)
     a = talk.start(talk.a)
