@@ -11,6 +11,7 @@ from httpx._config import DEFAULT_TIMEOUT_CONFIG
 from tests import once
 from tests.databases import database, database_url, postgres_empty, postgres_server, redis_url
 
+pytest_plugins = ["tests.fast"]
 __all__ = ["database", "database_url", "postgres_empty", "postgres_server", "redis_url"]
 
 
