@@ -16,12 +16,6 @@ from toryo.storage.engine.database import Database
 from toryo.storage.transaction import Transaction
 
 
-@pytest.fixture
-def pair(world: World) -> World:
-    two(world)
-    return world
-
-
 def pass_by(world: World, seconds: int, *awake: Process) -> None:
     """Time passes with a round each minute; who is awake calls often enough to keep its lease."""
     for _ in range(seconds // 60):

@@ -7,15 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.operations.talkers import begin, contents, converse, delegate, lose, stop, two
+from tests.operations.talkers import begin, contents, converse, delegate, lose, stop
 from tests.stories import Answer, World
 from toryo.domain.errors import Code
-
-
-@pytest.fixture
-def pair(world: World) -> World:
-    two(world)
-    return world
 
 
 def chats(answer: Answer) -> list[tuple[str, bool]]:

@@ -7,15 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.operations.talkers import begin, contents, converse, delegate, lose, state, stop, two, waits
+from tests.operations.talkers import begin, contents, converse, delegate, lose, state, stop, waits
 from tests.stories import Answer, Process, World
 from toryo.domain.errors import Code
-
-
-@pytest.fixture
-def pair(world: World) -> World:
-    two(world)
-    return world
 
 
 def chats(world: World, *agents: str) -> list[Process]:

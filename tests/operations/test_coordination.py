@@ -7,11 +7,7 @@ import pytest
 from tests.stories import Answer, World
 from toryo.domain.times import parse
 
-
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=3)
-    return world
+pytestmark = pytest.mark.crew(workers=3)
 
 
 # --- starts ----------------------------------------------------------------------------------------------------------

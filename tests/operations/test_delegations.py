@@ -6,15 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.operations.talkers import begin, contents, delegate, delegation_of, lose, stop, two, waits
+from tests.operations.talkers import begin, contents, delegate, delegation_of, lose, stop, waits
 from tests.stories import Answer, Process, World
 from toryo.domain.errors import Code
-
-
-@pytest.fixture
-def pair(world: World) -> World:
-    two(world)
-    return world
 
 
 def fetched(world: World, target: str = "b", **more: object) -> tuple[Process, Process, str]:

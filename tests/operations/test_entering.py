@@ -19,13 +19,7 @@ from toryo.storage.engine.database import Database
 GOOD, OTHER = "a few words in a row", "some quite different words"
 
 
-@pytest.fixture(autouse=True)
-def fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cost of a password is no matter here (one test below looks at it)."""
-    monkeypatch.setattr(passwords, "MEMORY_KIB", 8)
-    monkeypatch.setattr(passwords, "PASSES", 1)
-    for each in (passwords._hasher, passwords._nobodys):
-        each.cache_clear()
+pytestmark = pytest.mark.usefixtures("quick_passwords")
 
 
 @pytest.fixture

@@ -9,12 +9,6 @@ from toryo.settings import GuardSettings, Settings
 from toryo.storage.engine.database import Database
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
 def tripped(world: World) -> list[str]:
     return [each["data"]["guard"] for each in world.events("session.runaway")]
 

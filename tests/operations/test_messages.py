@@ -21,12 +21,6 @@ MESSAGES = int(os.environ.get("TORYO_TEST_MESSAGES", "250"))
 LOST: list[Callable[[World, Process], None]] = [stop, lose]
 
 
-@pytest.fixture
-def pair(world: World) -> World:
-    two(world)
-    return world
-
-
 def said(world: World, many: int) -> list[str]:
     """So many messages to `a` within one second, by two people in turn; answers what they say."""
     ann = world.person("ann")

@@ -6,14 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.operations.talkers import begin, contents, converse, stop, two
+from tests.operations.talkers import begin, contents, converse, stop
 from tests.stories import Process, World
-
-
-@pytest.fixture
-def pair(world: World) -> World:
-    two(world)
-    return world
 
 
 def state(world: World, agent: str = "a", project_id: str | None = None) -> str:

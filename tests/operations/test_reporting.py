@@ -9,12 +9,6 @@ import pytest
 from tests.stories import World
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
 def test_the_same_report_again_answers_as_the_first_time(crew: World):
     task = crew.task("w1")
     worker = crew.start("w1")

@@ -20,7 +20,7 @@ from toryo.domain.times import DAY, SECOND, iso
 from toryo.operations.calls.call import RIGHTS
 from toryo.operations.calls.callers import SERVER_ITSELF, Credentials
 from toryo.operations.calls.catalogue import catalogue
-from toryo.operations.people import credentials, passwords
+from toryo.operations.people import credentials
 from toryo.operations.people.credentials import bootstrap
 from toryo.settings import AuthSettings, Settings
 from toryo.storage.engine.database import Database
@@ -30,12 +30,7 @@ PASSWORD = "a few words in a row"
 ISSUER = "https://id.example.org"
 
 
-@pytest.fixture(autouse=True)
-def fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passwords, "MEMORY_KIB", 8)
-    monkeypatch.setattr(passwords, "PASSES", 1)
-    for each in (passwords._hasher, passwords._nobodys):
-        each.cache_clear()
+pytestmark = pytest.mark.usefixtures("quick_passwords")
 
 
 class Browser(Caller):

@@ -15,12 +15,6 @@ def by_hand(world: World, agent_id: str = "w1", **more: str) -> Answer:
     return world.nobody.call("authenticate", agent_id=agent_id, passkey=world.passkeys[agent_id], **more)
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
 @pytest.mark.pitfall("F18")
 def test_the_launch_says_what_the_session_is_for(crew: World):
     """F18: another, more urgent task that starts before the login changes nothing."""

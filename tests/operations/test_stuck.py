@@ -16,11 +16,7 @@ from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.overview import needs
 from toryo.operations.overview import stuck as stuck_module
 
-
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2, decomposition="never")
-    return world
+pytestmark = pytest.mark.crew(workers=2, decomposition="never")
 
 
 def stuck(world: World) -> dict[str, Answer]:

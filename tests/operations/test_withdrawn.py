@@ -7,12 +7,6 @@ import pytest
 from tests.stories import Process, World
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
 def working(world: World, agent_id: str = "w1") -> tuple[str, Process]:
     task = world.task(agent_id)
     return task, world.start(agent_id)

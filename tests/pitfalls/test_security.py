@@ -31,13 +31,6 @@ from toryo.server import app
 from toryo.server.app import Running
 from toryo.settings import Settings
 
-
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
 # --- who may call what -----------------------------------------------------------------------------------------------
 
 

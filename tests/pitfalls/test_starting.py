@@ -19,12 +19,6 @@ from toryo.coordinator.orders import Launch
 from toryo.coordinator.workspaces import working_directory
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
 @pytest.mark.pitfall("F4")
 def test_f4_a_failed_sign_in_starts_no_second_process_and_is_seen_by_people(crew: World) -> None:
     crew.task("w1")

@@ -18,12 +18,6 @@ from toryo.storage.opening import open_database, upgrade
 from toryo.workflow.instructions import TOOLS, en, ja
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
 def drafts(*titles: str, **more: Any) -> list[Answer]:
     return [{"local_id": each, "title": each, "description": "x", **more} for each in titles]
 

@@ -31,12 +31,6 @@ JSON_RPC = dict(PLAIN[1:])
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Running]:
-    with app.run_in_thread(Settings(port=0, data_dir=tmp_path)) as running:
-        yield running
-
-
-@pytest.fixture
 def any_server(tmp_path: Path, database_url: str) -> Iterator[Running]:
     """On each kind of database."""
     with app.run_in_thread(Settings(port=0, data_dir=tmp_path, database=database_url)) as running:
