@@ -17,6 +17,8 @@ TESTS = Path(__file__).parent
 FOLDERS = ("domain", "housekeeping", "operations", "storage", "workflow")
 OTHER_NEEDS = ("postgresql", "process", "redis", "slow")
 """Marks of tests that are left out."""
+SERVERS = {"postgres_server", "redis_url"}
+"""Fixtures of tests that are left out, too."""
 _STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn")
 
 _forbidden = False
@@ -37,9 +39,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("fast"):
-        left_out = [each for each in items if any(map(each.get_closest_marker, OTHER_NEEDS))]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [each for each in items if each not in set(left_out)]
+        config.hook.pytest_deselected(items=[each for each in items if needs_more(each)])
+        items[:] = [each for each in items if not needs_more(each)]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -50,6 +51,11 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         return (yield)
     finally:
         _forbidden = False
+
+
+def needs_more(item: pytest.Item) -> bool:
+    fixtures: list[str] = getattr(item, "fixturenames", [])
+    return any(map(item.get_closest_marker, OTHER_NEEDS)) or not SERVERS.isdisjoint(fixtures)
 
 
 def in_a_fast_folder(path: Path) -> bool:

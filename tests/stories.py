@@ -309,6 +309,14 @@ class Caller:
         return outcome.result
 
 
+class Browser(Caller):
+    """A person who shows what their browser has in its cookie."""
+
+    @property
+    def credentials(self) -> Credentials:
+        return Credentials(cookie=self.bearer)
+
+
 class Coordinator(Caller):
     """A Coordinator of that name; `running` are the launch ids that it reports with each claim."""
 

@@ -380,6 +380,10 @@ def test_a_message_that_was_seen_meanwhile_is_not_told(hooked: World, web: Web):
     hooked.advance(61)
     go(hooked)
     assert web.posted == []
+    write(hooked, "And the door?")
+    hooked.advance(61)
+    go(hooked)
+    assert [each.said["text"] for each in web.posted] == ["And the door?"]
 
 
 @pytest.mark.parametrize("when", ["before it is sent", "before it is tried again"])

@@ -135,6 +135,8 @@ def test_a_lost_order_of_a_project_that_was_paused_meanwhile_is_not_started(crew
     coordinator.claim()
     crew.owner.call("pause_project", project_id=crew.project_id)
     assert coordinator.claim()["start"] == []
+    crew.owner.call("resume_project", project_id=crew.project_id)
+    assert [each["agent_id"] for each in coordinator.claim()["start"]] == ["w1"]
 
 
 def test_a_claim_that_may_wait_waits_until_there_is_something(crew: World):

@@ -293,11 +293,13 @@ def test_steering_a_subtask_that_nobody_works_on_reaches_the_manager_above(world
 
 def test_steering_another_task_of_the_agent_does_not_reach_this_one(world: World) -> None:
     world.crew(workers=1)
-    world.task("w1")
+    task = world.task("w1")
     other = world.task("w1", status="todo", title="Later")
     worker = world.start("w1")
     world.owner.call("steer_task", task_id=other, text="Use the red bricks.")
     assert kinds(worker) == []
+    world.owner.call("steer_task", task_id=task, text="Use the grey bricks.")
+    assert kinds(worker) == ["message"]
 
 
 # --- from the agent's own chat ---------------------------------------------------------------------------------------

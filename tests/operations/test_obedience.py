@@ -11,6 +11,8 @@ from tests.invariants import hold
 from tests.obedience import Obedient, ObedientChat, crew_works, obedient
 from tests.stories import World
 
+pytestmark = pytest.mark.slow
+
 
 def test_an_obedient_worker_without_subtasks_needs_at_most_six_calls(world: World):
     world.crew(workers=1, decomposition="never")

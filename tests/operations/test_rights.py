@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.stories import Caller, World
+from tests.stories import Browser, Caller, World
 from toryo.domain.people import OWNER
 from toryo.domain.times import DAY, SECOND, iso
 from toryo.operations.calls.call import RIGHTS
@@ -31,12 +31,6 @@ ISSUER = "https://id.example.org"
 
 
 pytestmark = pytest.mark.usefixtures("quick_passwords")
-
-
-class Browser(Caller):
-    @property
-    def credentials(self) -> Credentials:
-        return Credentials(cookie=self.bearer)
 
 
 def opened(world: World, code: str) -> Browser:
