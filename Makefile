@@ -19,10 +19,10 @@ PAGES         := src/toryo/server/static/index.html
 PAGE_SOURCES  := $(shell find web/src web/public web/index.html web/*.ts web/package.json -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check fix test demo docs serve bench web screenshots wheel lock audit
+.PHONY: help setup check fix test test-fast demo docs serve bench web screenshots wheel lock audit
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## make the environment in .venv (again only when pyproject.toml changed)
 
@@ -52,6 +52,9 @@ fix: $(READY) web/node_modules/.ready ## mend what can be mended by machine
 test: $(READY) $(PAGES) ## run the tests (ARGS="tests/cli -k demo" for some of them)
 	$(if $(ARGS),,cd web && $(WITH_NODE) npm run --silent test)
 	PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+
+test-fast: $(READY) ## run the tests that need nothing but Python and take moments: in less than a minute
+	PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --fast -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 demo: $(READY) $(if $(findstring --keep,$(ARGS)),$(PAGES)) ## see a team at work, from nothing: no model, no key
 	$(BIN)/toryo demo $(ARGS)

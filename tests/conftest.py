@@ -2,17 +2,29 @@
 
 import os
 import signal
+import tempfile
 from collections import Counter
 
 import pytest
 from httpx._config import DEFAULT_TIMEOUT_CONFIG
 
+from tests import once
 from tests.databases import database, database_url, postgres_empty, postgres_server, redis_url
 
+pytest_plugins = ["tests.fast"]
 __all__ = ["database", "database_url", "postgres_empty", "postgres_server", "redis_url"]
 
 
 os.environ["TORYO_SANDBOX"] = "none"  # what agents' programs see is tested in test_sandbox.py files; others look on
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What could not be had is remembered for this run, by all its workers (tests/once.py)."""
+    if not hasattr(config, "workerinput"):
+        run = tempfile.TemporaryDirectory(prefix="toryo-test-run-")
+        os.environ[once.RUN] = run.name
+        config.add_cleanup(run.cleanup)
+
 
 DEAR = ("tests/browser/", "tests/clis/", "tests/scenarios/")
 """Folders whose files take long though none of their tests may."""

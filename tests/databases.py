@@ -8,7 +8,6 @@ each test; one test at a time has it. Without a server those tests are skipped a
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 import tempfile
@@ -24,6 +23,7 @@ from psycopg.conninfo import conninfo_to_dict
 from redis import Redis
 from redis.exceptions import RedisError
 
+from tests.once import alone, why_not
 from toryo.storage.engine.database import Database
 from toryo.storage.opening import open_database, upgrade
 
@@ -112,22 +112,22 @@ def database(database_url: str) -> Iterator[Database]:
 # --- Redis -----------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _alone() -> Iterator[None]:
-    """One test at a time on this machine, whichever process runs it."""
-    with (Path(tempfile.gettempdir()) / "toryo_test_redis.lock").open("w", encoding="utf-8") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 @pytest.fixture
 def redis_url() -> Iterator[str]:
     """The URL of an empty Redis database, emptied afterwards."""
     client = Redis.from_url(REDIS, socket_connect_timeout=3)
-    with client, _alone():
-        try:
-            client.flushdb()
-        except RedisError as error:
-            missing(f"Redis at TORYO_TEST_REDIS={REDIS} does not answer: {error}")
+    with client, alone(Path(tempfile.gettempdir()) / "toryo_test_redis.lock"):
+        silent = why_not("redis", lambda: _emptied(client))
+        if silent is not None:
+            missing(f"Redis at TORYO_TEST_REDIS={REDIS} does not answer: {silent}")
         yield REDIS
         client.flushdb()
+
+
+def _emptied(client: Redis) -> str | None:
+    """None if it answered, else what went wrong."""
+    try:
+        client.flushdb()
+    except RedisError as error:
+        return str(error)
+    return None

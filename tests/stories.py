@@ -322,6 +322,14 @@ class Caller:
         return outcome.result
 
 
+class Browser(Caller):
+    """A person who shows what their browser has in its cookie."""
+
+    @property
+    def credentials(self) -> Credentials:
+        return Credentials(cookie=self.bearer)
+
+
 class Coordinator(Caller):
     """A Coordinator of that name; `running` are the launch ids that it reports with each claim."""
 
@@ -577,3 +585,11 @@ def fresh(kept_database: Database, quiet: None) -> Database:
 def world(fresh: Database) -> World:
     """An empty world on a database of each kind."""
     return World(fresh)
+
+
+@pytest.fixture
+def crew(world: World, request: pytest.FixtureRequest) -> World:
+    """A manager `boss` with the workers `w1` and `w2` below it, or what the mark `crew` of the file or test says."""
+    asked = request.node.get_closest_marker("crew")
+    world.crew(**(asked.kwargs if asked else {"workers": 2}))
+    return world

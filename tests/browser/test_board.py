@@ -37,6 +37,7 @@ def board(window: browsers.Window, project: str) -> Page:
     return window.page(f"/p/{project}/board")
 
 
+@pytest.mark.pitfall("F128")
 def test_a_card_that_is_carried_to_in_progress_is_worked_on_and_seen_done_without_reload(
     works: Site, window: browsers.Window
 ) -> None:

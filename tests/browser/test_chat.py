@@ -67,6 +67,7 @@ def test_an_agent_comes_when_its_panel_is_opened_and_one_process_answers_all(wor
         assert page.get_by_text("ann is reading…").count() == 0
 
 
+@pytest.mark.pitfall("F34")
 def test_leaving_a_panel_ends_its_agent_keeps_what_was_said_and_coming_back_brings_a_new_one(
     works: Site, chrome: Browser
 ) -> None:
@@ -85,6 +86,7 @@ def test_leaving_a_panel_ends_its_agent_keeps_what_was_said_and_coming_back_brin
         assert process_of(works, "ben", after=first).pid != first.pid
 
 
+@pytest.mark.pitfall("F32", "F33")
 def test_f32_f33_a_panel_that_is_closed_and_opened_again_at_once_is_connected_anew(
     works: Site, chrome: Browser
 ) -> None:
@@ -105,6 +107,7 @@ def test_f32_f33_a_panel_that_is_closed_and_opened_again_at_once_is_connected_an
         assert programs.gone(last.pid, GONE_WITHIN + HOLDS), "the server forgets a panel that it hears nothing of"
 
 
+@pytest.mark.pitfall("F34")
 def test_f34_the_agent_of_a_tab_whose_process_was_killed_leaves_by_itself(works: Site, chrome: Browser) -> None:
     with browsers.window(chrome, works) as window:
         page = thread(window, "dan")
@@ -115,6 +118,7 @@ def test_f34_the_agent_of_a_tab_whose_process_was_killed_leaves_by_itself(works:
         assert programs.gone(process.pid, GONE_WITHIN + HOLDS)
 
 
+@pytest.mark.pitfall("F35")
 def test_f35_one_of_two_viewers_leaves_and_the_other_one_goes_on_talking(works: Site, chrome: Browser) -> None:
     with browsers.window(chrome, works) as window, browsers.window(chrome, works) as other:
         page, another = thread(window, "ann"), thread(other, "ann")
@@ -128,6 +132,7 @@ def test_f35_one_of_two_viewers_leaves_and_the_other_one_goes_on_talking(works: 
         assert process_of(works, "ann").pid == process.pid
 
 
+@pytest.mark.pitfall("F113")
 def test_f113_whoever_is_connected_in_one_project_is_off_in_another(works: Site, chrome: Browser) -> None:
     chats.Chat(works, "garden", "ann").say("Dig here, some day.")
     works.until("it was answered", lambda: len(chats.Chat(works, "garden", "ann").thread()) > 1)
@@ -145,6 +150,7 @@ def test_f113_whoever_is_connected_in_one_project_is_off_in_another(works: Site,
         expect(there.get_by_role("img", name="Connected")).to_have_count(0)
 
 
+@pytest.mark.pitfall("F106")
 def test_f106_a_person_sees_the_messages_between_the_two_and_none_of_others(works: Site, chrome: Browser) -> None:
     chats.Chat(works, "house", "ann", "mika").say("Between mika and ann alone.")
     with browsers.window(chrome, works) as window:
@@ -173,6 +179,7 @@ def test_what_a_task_wants_a_person_to_know_is_there_word_for_word_and_counted_a
         expect(row.get_by_label("1 new")).to_have_count(0)
 
 
+@pytest.mark.pitfall("F107")
 def test_f107_an_agent_that_cannot_come_leaves_no_waiting_sign_behind(works: Site, chrome: Browser) -> None:
     works.hire("mute", "house", provider="script", provider_options={"script": {"answers": "no list"}})
     with browsers.window(chrome, works) as window:

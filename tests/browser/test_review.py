@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser import browsers, pages
 from tests.scenarios.sites import Site
-from tests.scenarios.test_worktrees import Repository
+from tests.scenarios.test_worktrees import SiteRepository
 
 pytestmark = browsers.PATIENT
 
@@ -16,15 +16,15 @@ COMMENTED = ("Say three as well.", "Is this needed?")
 
 
 @pytest.fixture(scope="module")
-def house(site: Site) -> Repository:
+def house(site: Site) -> SiteRepository:
     """A project in a git repository, with somebody who runs commands in worktrees."""
-    repository = Repository(site, "house")
+    repository = SiteRepository(site, "house")
     site.hire("ann", "house")
     site.coordinator()
     return repository
 
 
-def drafted(house: Repository, title: str, command: str = DRAFT, **more: object) -> str:
+def drafted(house: SiteRepository, title: str, command: str = DRAFT, **more: object) -> str:
     task = house.order("ann", title, command, **more)
     house.site.until_status(task, "completed")
     return task
@@ -44,7 +44,7 @@ def comment(file: Locator, line: int, words: str) -> None:
 
 
 def test_comments_on_lines_are_kept_until_they_are_sent_as_one_message_and_the_answer_is_merged(
-    house: Repository, chrome: Browser
+    house: SiteRepository, chrome: Browser
 ) -> None:
     task = drafted(house, "Write two")
     with browsers.window(chrome, house.site) as window:
@@ -79,7 +79,7 @@ def test_comments_on_lines_are_kept_until_they_are_sent_as_one_message_and_the_a
     assert house.git("log", "-1", "--format=%s") == "Two, as reviewed"
 
 
-def test_an_agent_at_work_gets_what_a_reviewer_writes_as_one_message(house: Repository, chrome: Browser) -> None:
+def test_an_agent_at_work_gets_what_a_reviewer_writes_as_one_message(house: SiteRepository, chrome: Browser) -> None:
     gate = house.site.gate("at-work")
     task = house.order("ann", "Write three", f"echo three > c; echo written; {gate}")
     house.site.until_printed(task, "written")
@@ -97,7 +97,9 @@ def test_an_agent_at_work_gets_what_a_reviewer_writes_as_one_message(house: Repo
     house.site.until_status(task, "completed")
 
 
-def test_work_that_conflicts_is_not_merged_and_what_is_discarded_is_gone(house: Repository, chrome: Browser) -> None:
+def test_work_that_conflicts_is_not_merged_and_what_is_discarded_is_gone(
+    house: SiteRepository, chrome: Browser
+) -> None:
     task = drafted(house, "Write otherwise", "echo mine > d")
     branch = house.worktree(task)["branch"]
     house.commit(d="theirs\n")
@@ -120,7 +122,7 @@ def test_work_that_conflicts_is_not_merged_and_what_is_discarded_is_gone(house: 
     assert branch not in house.branches()
 
 
-def test_whoever_may_only_look_reads_the_changes_and_decides_nothing(house: Repository, chrome: Browser) -> None:
+def test_whoever_may_only_look_reads_the_changes_and_decides_nothing(house: SiteRepository, chrome: Browser) -> None:
     task = drafted(house, "Write for readers", "printf 'one\\nfive\\n' > a")
     with browsers.window(chrome, house.site, login="viewer") as window:
         page = review(window, task)

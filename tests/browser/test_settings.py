@@ -7,6 +7,7 @@ from __future__ import annotations
 import http.client
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser import browsers, pages
@@ -39,6 +40,7 @@ def row(page: Page, words: str) -> Locator:
     return page.get_by_role("main").get_by_role("listitem").filter(has_text=words)
 
 
+@pytest.mark.pitfall("F120")
 def test_f120_an_agent_is_made_changed_and_switched_off_and_its_passkey_is_seen_once(
     chrome: Browser, site: Site
 ) -> None:
@@ -185,6 +187,7 @@ def test_a_project_is_paused_goes_on_and_keeps_the_rules_that_two_people_set(chr
     assert (found["description"], found["settings"]["retry_attempts"]) == ("For hay.", 5)
 
 
+@pytest.mark.pitfall("F121")
 def test_f121_whoever_is_no_owner_changes_no_settings(chrome: Browser, site: Site) -> None:
     site.project("vault")
     site.hire("teller", "vault")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser import browsers
@@ -32,6 +33,7 @@ def test_the_link_signs_in_once_and_the_code_does_not_stay_in_the_address(chrome
         expect(page.get_by_role("alert")).to_contain_text("opens once")
 
 
+@pytest.mark.pitfall("F112")
 def test_f112_ten_sign_ins_of_a_browser_are_one_and_no_work_of_agents(chrome: Browser, site: Site) -> None:
     site.project("yard")
     site.hire("mason", "yard")
@@ -48,6 +50,7 @@ def test_f112_ten_sign_ins_of_a_browser_are_one_and_no_work_of_agents(chrome: Br
     assert site.launches() == []
 
 
+@pytest.mark.pitfall("F121")
 def test_f121_wrong_passwords_in_a_row_lock_the_door_even_for_the_right_one(chrome: Browser, site: Site) -> None:
     site.people.rest("POST", "/people", {"person_id": "guard", "login": "member"})
     site.people.rest("PUT", "/people/guard/password", {"password": PASSWORD})

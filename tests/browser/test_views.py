@@ -80,6 +80,7 @@ def told(violation: dict[str, Any]) -> str:
     return f"{violation['id']} ({len(nodes)}): {nodes[0]['html'][:300]} {nodes[0]['failureSummary'][:300]}"
 
 
+@pytest.mark.pitfall("F128")
 def test_the_main_way_needs_no_pointer(shop: Filled, chrome: Browser) -> None:
     """File a task, open it, move it, say something to an agent, leave: by keys alone."""
     with browsers.window(chrome, shop.site) as window:
@@ -161,6 +162,7 @@ IDS = {
 """Which address tells of what, and where REST has it."""
 
 
+@pytest.mark.pitfall("F114")
 def test_f114_every_id_that_a_view_links_to_is_there(shop: Filled, chrome: Browser) -> None:
     found: set[str] = set()
     with browsers.window(chrome, shop.site) as window:

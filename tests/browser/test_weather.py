@@ -43,6 +43,7 @@ def test_a_server_that_is_killed_is_waited_for_and_what_happened_meanwhile_is_ca
         window.errors.clear()  # the browser says that it could not connect: so it should
 
 
+@pytest.mark.pitfall("F108")
 def test_a_card_and_an_open_task_follow_every_change_without_a_click(yard: Site, chrome: Browser) -> None:
     task = yard.file("yard", "First title", assignee_id="mason")
     with browsers.window(chrome, yard) as window:

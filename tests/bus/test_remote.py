@@ -88,6 +88,7 @@ async def until(subscription: Subscription, publish: Callable[[], None]) -> None
     raise AssertionError("no hint arrived")
 
 
+@pytest.mark.pitfall("F6")
 def test_a_hint_reaches_the_other_server(shared: Shared) -> None:
     async def story() -> None:
         async with (
@@ -146,6 +147,7 @@ def test_what_was_published_before_the_start_is_sent_by_it(shared: Shared) -> No
     run(story())
 
 
+@pytest.mark.pitfall("F137")
 def test_a_lost_connection_is_made_again_and_everybody_looks(shared: Shared) -> None:
     async def story() -> None:
         with shared.proxy() as wire:

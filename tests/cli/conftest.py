@@ -13,12 +13,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests import prepared
 from tests.environments import clean_environment
+
+if TYPE_CHECKING:
+    from tests.cli.fakes import Machine
 
 READY_WITHIN = 100
 ENDS_WITHIN = 100
@@ -155,3 +158,11 @@ def agent(server: Toryo, project: str) -> str:
     """A worker in that project whom nobody starts."""
     name = f"agent-{os.getpid()}-{next(_numbers)}"
     return str(server.json("agent", "add", name, "--role", "worker", "--project", project)["agent_id"])
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A machine without any agent program."""
+    from tests.cli.fakes import Machine  # which needs what stands above
+
+    return Machine(tmp_path)

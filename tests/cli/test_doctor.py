@@ -22,11 +22,6 @@ from toryo.coordinator.providers import BUILT_IN
 TRIED = BUILT_IN["claude"].tried
 
 
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path)
-
-
 def seen(machine: Machine, name: str) -> programs.Program:
     """What is found out about one program."""
     (found,) = programs.seen([BUILT_IN[name]], machine.environment)

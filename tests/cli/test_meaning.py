@@ -50,6 +50,7 @@ def test_tasks_of_all_projects_are_listed_with_their_project(server: Toryo, proj
 
 def test_tables_have_no_blanks_at_the_ends_of_their_lines(server: Toryo, task: str) -> None:
     printed = server("task", "list").out
+    assert task in printed
     assert [each for each in printed.splitlines() if each != each.rstrip()] == []
 
 

@@ -76,6 +76,7 @@ def gone(pid_file: Path, within: float = 60) -> bool:
 # --- many agents, and what happens to them ---------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F133")
 def test_three_agents_share_thirty_tasks_and_each_is_done_once(site: Site, start: Start) -> None:
     boss = chief(site)
     done = site.directory / "done"
@@ -88,6 +89,7 @@ def test_three_agents_share_thirty_tasks_and_each_is_done_once(site: Site, start
     assert sorted(done.read_text().split()) == sorted(tasks)
 
 
+@pytest.mark.pitfall("F134")
 def test_the_task_of_an_agent_that_is_killed_goes_to_another_with_the_next_attempt(site: Site, start: Start) -> None:
     boss, gate, bell = chief(site), site.gate(), site.bell()
     first = start("a1", closing(gate, bell))
@@ -99,6 +101,7 @@ def test_the_task_of_an_agent_that_is_killed_goes_to_another_with_the_next_attem
     assert (found["attempt"], found["assigned_agent_id"], found["result"]) == (2, "a2", "by another")
 
 
+@pytest.mark.pitfall("F137")
 def test_a_server_that_is_killed_and_comes_back_loses_no_task_and_no_result(site: Site, start: Start) -> None:
     boss, gate, bell = chief(site), site.gate(), site.bell()
     start("a1", closing(gate, bell))
@@ -112,6 +115,7 @@ def test_a_server_that_is_killed_and_comes_back_loses_no_task_and_no_result(site
     ] * 2
 
 
+@pytest.mark.pitfall("F143")
 def test_told_to_end_it_finishes_its_task_takes_no_other_and_is_offline(site: Site, start: Start) -> None:
     boss, gate, bell = chief(site), site.gate(), site.bell()
     agent = start("a1", closing(gate, bell))

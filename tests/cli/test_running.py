@@ -58,6 +58,7 @@ def test_the_server_ends_with_130_when_interrupted(start: Start, tmp_path: Path)
     assert not (tmp_path / "data" / "server.json").exists()
 
 
+@pytest.mark.pitfall("F52")
 def test_a_second_server_in_one_data_directory_is_a_wrong_configuration(start: Start) -> None:
     start("server", "--port", "0").until("ready http://")
     second = start("server", "--port", "0")

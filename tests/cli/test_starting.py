@@ -133,12 +133,6 @@ def test_a_dependency_on_a_task_that_is_not_there_is_a_mistake(server: Toryo, te
 # --- toryo init ------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    """A machine without any agent program."""
-    return Machine(tmp_path)
-
-
 def seen(machine: Machine, *words: str) -> dict[str, Any]:
     """What `toryo init --json` answers."""
     ended = machine.toryo("init", "--yes", "--json", *words)

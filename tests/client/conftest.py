@@ -1,12 +1,5 @@
-from __future__ import annotations
+"""Fixtures of the scripted server."""
 
-import pytest
+from tests.client.fake_server import server
 
-from tests.client.fake_server import FakeServer
-
-
-@pytest.fixture
-def server():
-    fake = FakeServer()
-    yield fake
-    fake.close()
+__all__ = ["server"]

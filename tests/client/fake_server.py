@@ -10,10 +10,12 @@ import json
 import socket
 import socketserver
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+import pytest
 
 BOUND = 100.0
 
@@ -173,3 +175,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _handler(fake: FakeServer) -> type[_Handler]:
     return type("_Bound", (_Handler,), {"fake": fake})
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    fake = FakeServer()
+    yield fake
+    fake.close()

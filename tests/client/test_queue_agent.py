@@ -201,6 +201,7 @@ def test_without_waiting_it_polls_every_five_seconds(server: FakeServer, desk: D
 # --- a server that is away -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F137")
 def test_a_server_that_is_not_there_is_tried_five_more_times_and_then_a_clear_error() -> None:
     pauses = Pauses()
     agent = QueueAgent(lambda _: None, agent_type="planning", server=nobody_listens(), key="tqk_1", sleep=pauses)
@@ -209,6 +210,7 @@ def test_a_server_that_is_not_there_is_tried_five_more_times_and_then_a_clear_er
     assert pauses.slept == [1, 2, 4, 8, 16]
 
 
+@pytest.mark.pitfall("F137")
 def test_a_result_is_kept_through_an_outage_which_is_told_and_handed_in_once(
     server: FakeServer, desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -386,6 +388,7 @@ def test_a_short_lease_is_renewed_before_it_ends(server: FakeServer, desk: Desk)
         enough.set()
 
 
+@pytest.mark.pitfall("F143")
 def test_who_is_to_stop_finishes_its_task_hands_it_in_takes_no_other_and_goes_offline(
     server: FakeServer, desk: Desk
 ) -> None:
@@ -410,6 +413,7 @@ def test_who_is_to_stop_finishes_its_task_hands_it_in_takes_no_other_and_goes_of
     ]
 
 
+@pytest.mark.pitfall("F143")
 def test_who_waits_for_a_task_stops_at_once(server: FakeServer, desk: Desk) -> None:
     with serving(server, lambda _: None) as (agent, ended):
         server.waiting_for("poll_tasks")

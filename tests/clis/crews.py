@@ -21,7 +21,7 @@ from typing import Any, Self
 
 from tests.clis import programs as clis
 from tests.clis.endpoint import Endpoint
-from tests.clis.policies import ObedientManager, Told, agent_of
+from tests.clis.policies import ObedientManagerModel, Told, agent_of
 from tests.clis.turns import Answer, CallTool, Policy, Reply, Shell, Slow, Turn, Usage, WriteFile
 from tests.clis.wiring import as_reply
 from tests.scenarios import programs
@@ -39,7 +39,7 @@ TIME_TO_TELL = {"TORYO_GUARDS__STOP_GRACE": "20"}
 KEYS = {name: f"key-that-only-{name}-may-see" for name in clis.PROGRAMS}
 
 
-class House(Site):
+class ModelSite(Site):
     """A site in whose Coordinator's environment the programs are found, and everything they need to be at work."""
 
     def __init__(self, directory: Path, policy: Policy, names: Sequence[str], **settings: Any) -> None:
@@ -211,7 +211,7 @@ _SET_UP: Mapping[str, Callable[[str, Path], dict[str, str]]] = {
 
 
 @dataclass(frozen=True)
-class Editor(ObedientManager):
+class Editor(ObedientManagerModel):
     """A manager who gives each part of its task to the worker that can do it."""
 
     parts: Mapping[str, str] = field(default_factory=dict)

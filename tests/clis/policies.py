@@ -56,7 +56,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Obedient:
+class ObedientModel:
     """A worker: signs in, asks what is next, and does that. `work` does a task or a subtask."""
 
     work: Work = nothing
@@ -120,7 +120,7 @@ class Obedient:
 
 
 @dataclass(frozen=True)
-class ObedientManager(Obedient):
+class ObedientManagerModel(ObedientModel):
     """Divides its task among its workers in turn, starts what is ready (all of it in one answer), and waits."""
 
     subtasks: tuple[str, ...] = ("First half", "Second half")
@@ -234,7 +234,7 @@ def only_talks(turn: Turn) -> Answer:
 
 
 @dataclass(frozen=True)
-class NeverReports(Obedient):
+class NeverReports(ObedientModel):
     """Does all of its work, and leaves with a friendly word where it is to report."""
 
     def __call__(self, turn: Turn) -> Answer:

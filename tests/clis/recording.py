@@ -21,7 +21,7 @@ from tests.clis import crews
 from tests.clis.driving import NOWHERE, Driver, Run, session_of
 from tests.clis.endpoint import Endpoint
 from tests.clis.office import Office
-from tests.clis.policies import Obedient, writes
+from tests.clis.policies import ObedientModel, writes
 from tests.clis.presets import KEY, PRESETS, TOKENS, Place, Start
 from tests.clis.programs import PROGRAMS
 from tests.clis.quotas import quota
@@ -92,7 +92,7 @@ def _success(name: str, directory: Path) -> Run:
 
 
 def _mind(directory: Path) -> Policy:
-    return Obedient(writes(directory / "work" / "hello.txt", "hello"))
+    return ObedientModel(writes(directory / "work" / "hello.txt", "hello"))
 
 
 def _refused(case: str) -> Case:

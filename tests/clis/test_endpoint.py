@@ -13,7 +13,7 @@ import pytest
 from tests.clis.driving import Driver, Run, session_of
 from tests.clis.endpoint import Endpoint
 from tests.clis.office import Office
-from tests.clis.policies import GOODBYE, AtFirst, NeverReports, Obedient, writes
+from tests.clis.policies import GOODBYE, AtFirst, NeverReports, ObedientModel, writes
 from tests.clis.presets import TOKENS
 from tests.clis.turns import Fault, Say, Turn
 from toryo.first_words import first_words
@@ -25,7 +25,7 @@ def test_a_program_signs_in_does_its_task_and_reports_it(name: str, office: Offi
     made = tmp_path / "work" / "hello.txt"
     task = office.worker("w1", name)
     credential = office.order().credential
-    with Endpoint(Obedient(writes(made, "hello"), summary="said hello")) as endpoint:
+    with Endpoint(ObedientModel(writes(made, "hello"), summary="said hello")) as endpoint:
         run = Driver(name, endpoint, tmp_path).run(first_words("w1"), server=office.url, credential=credential)
     assert run.exit_code == 0, run.errors
     assert made.read_text() == "hello"
@@ -52,7 +52,7 @@ def test_a_session_is_resumed_with_a_new_prompt(name: str, office: Office, tmp_p
 @pytest.mark.parametrize("name", ["claude", "gemini", "codex"], indirect=True)
 def test_a_program_that_is_told_to_come_later_does_and_goes_on(name: str, office: Office, tmp_path: Path) -> None:
     task = office.worker("w1", name)
-    mind = AtFirst(Fault(429, retry_after=1), Obedient())
+    mind = AtFirst(Fault(429, retry_after=1), ObedientModel())
     with Endpoint(mind) as endpoint:
         run = _started(Driver(name, endpoint, tmp_path), office)
     assert run.exit_code == 0, run.errors

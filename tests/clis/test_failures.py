@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from tests.clis.crews import TIME_TO_TELL, Books, Gathering, House
+from tests.clis.crews import TIME_TO_TELL, Books, Gathering, ModelSite
 from tests.clis.policies import (
     AtFirst,
     Crew,
     Floods,
     NeverReports,
-    Obedient,
+    ObedientModel,
     only_talks,
     writes,
     wrong_tools,
@@ -50,8 +50,8 @@ TOLD = {"claude": "the quota of the account claude is used up", "codex": "its mo
 def test_a_used_up_quota_is_waited_for_as_long_as_it_says_and_a_tenth_more_and_nothing_starts_between(
     tmp_path: Path,
 ) -> None:
-    minds: dict[str, Policy] = {name: AtFirst(no, Obedient(), times=2) for name, no in USED_UP.items()}
-    with House(tmp_path, Crew(minds), tuple(USED_UP)) as house:
+    minds: dict[str, Policy] = {name: AtFirst(no, ObedientModel(), times=2) for name, no in USED_UP.items()}
+    with ModelSite(tmp_path, Crew(minds), tuple(USED_UP)) as house:
         house.project("house")
         tasks = {name: _has_a_task(house, name) for name in USED_UP}
         house.coordinator()
@@ -72,7 +72,7 @@ def test_a_used_up_quota_is_waited_for_as_long_as_it_says_and_a_tenth_more_and_n
             assert all(0 <= each < 2 for each in late), "not before, and soon after"
 
 
-def _is_told_how_long(house: House, name: str) -> None:
+def _is_told_how_long(house: ModelSite, name: str) -> None:
     def cools_down() -> dict[str, Any] | None:
         found = house.why(name)
         return found if found["reason"] == "cooling_down" else None
@@ -85,12 +85,12 @@ def _is_told_how_long(house: House, name: str) -> None:
     assert _moment(why["until"]) in [_until(each) for each in _waits(house, name)]
 
 
-def _has_a_task(house: House, name: str) -> str:
+def _has_a_task(house: ModelSite, name: str) -> str:
     house.hire(name, "house", provider=name, model=GEMINI if name == "gemini" else None)
     return house.file("house", "Build", assignee_id=name, status="in_progress")
 
 
-def _waits(house: House, agent_id: str) -> list[dict[str, Any]]:
+def _waits(house: ModelSite, agent_id: str) -> list[dict[str, Any]]:
     """What was decided about this agent, or the account it uses."""
     return house.history.of("account.used_up", "agent.cooling_down", agent_id=agent_id)
 
@@ -109,12 +109,12 @@ def _moment(text: str) -> datetime:
 def test_a_refused_key_is_told_while_the_program_tries_again_and_another_one_stands_in(tmp_path: Path) -> None:
     """Claude Code would try for minutes. Codex has a server of our name in its own configuration, as mcp-clients.md
     has it."""
-    works = Obedient(writes(tmp_path / "projects" / "house" / "made.txt", "made"))
+    works = ObedientModel(writes(tmp_path / "projects" / "house" / "made.txt", "made"))
 
     def refuses(turn: Turn) -> Answer:
         return Fault(401) if turn.api == "anthropic" else works(turn)
 
-    with House(tmp_path, refuses, ("claude", "codex"), **TIME_TO_TELL) as house:
+    with ModelSite(tmp_path, refuses, ("claude", "codex"), **TIME_TO_TELL) as house:
         del house.environment["CLAUDE_CODE_MAX_RETRIES"]
         with (tmp_path / ".codex" / "config.toml").open("a") as config:
             config.write('\n[mcp_servers.toryo]\ncommand = "toryo"\nargs = ["mcp"]\n')
@@ -140,9 +140,9 @@ def test_a_new_coordinator_adopts_three_programs_in_the_middle_of_a_turn_and_not
 ) -> None:
     home = tmp_path / "projects" / "house"
     at_work = Gathering(3)
-    workers = {name: Obedient(writes(home / f"{name}.txt", name)) for name in ("claude", "gemini", "codex")}
+    workers = {name: ObedientModel(writes(home / f"{name}.txt", name)) for name in ("claude", "gemini", "codex")}
     books = Books(Crew({name: at_work.held(mind) for name, mind in workers.items()}))
-    with House(tmp_path, books, tuple(workers), **TIME_TO_TELL) as house:
+    with ModelSite(tmp_path, books, tuple(workers), **TIME_TO_TELL) as house:
         house.project("house")
         tasks = [_has_a_task(house, name) for name in workers]
         first = house.coordinator()
@@ -239,7 +239,9 @@ def test_a_model_that_goes_wrong_is_stopped_with_all_it_started_and_somebody_els
     """Its agent cools down for long where it would be started again, else shortly: its task is blocked after that."""
     guards = {"COOLDOWN": 1 if case.blocked else 600, "LONGEST_COOLDOWN": 600, "IDLE_LAUNCHES": 1, "UNREPORTED_ENDS": 1}
     settings = {f"TORYO_GUARDS__{name}": str(value) for name, value in {**guards, **case.guards}.items()}
-    with House(tmp_path, Crew({"wrong": case.mind, "right": Obedient()}), ("claude", "codex"), **settings) as house:
+    with ModelSite(
+        tmp_path, Crew({"wrong": case.mind, "right": ObedientModel()}), ("claude", "codex"), **settings
+    ) as house:
         house.project("house")
         house.hire("wrong", "house", provider=case.program)
         task_id = house.file("house", "Build", assignee_id="wrong", status="in_progress")
@@ -253,7 +255,7 @@ def test_a_model_that_goes_wrong_is_stopped_with_all_it_started_and_somebody_els
         assert len(house.launches(agent_id="wrong")) == 1
 
 
-def _is_taken_over(house: House, task_id: str) -> None:
+def _is_taken_over(house: ModelSite, task_id: str) -> None:
     house.hire("right", "house", provider="codex")
     house.move(task_id, "todo")
     house.people.rest("PATCH", f"/tasks/{task_id}", {"assignee_id": "right"})
@@ -262,7 +264,7 @@ def _is_taken_over(house: House, task_id: str) -> None:
     assert [each["actor_id"] for each in house.history.of("task.completed", task_id=task_id)] == ["right"]
 
 
-def _is_stopped(house: House, case: Wrong) -> None:
+def _is_stopped(house: ModelSite, case: Wrong) -> None:
     house.until("its process has ended", lambda: house.history.of("launch.process_ended", agent_id="wrong"))
     assert programs.everything_of([house.url]) == []
     if isinstance(case.mind, Clings):
@@ -272,7 +274,7 @@ def _is_stopped(house: House, case: Wrong) -> None:
     assert [each["data"]["reason"] for each in cooled] == ([case.failure] if case.failure else [])
 
 
-def _is_blocked(house: House, task_id: str, reason: str) -> None:
+def _is_blocked(house: ModelSite, task_id: str, reason: str) -> None:
     house.until_status(task_id, "blocked")
     assert house.look(task_id)["blocked_reason"] == reason
     assert reason in house.toryo("task", "show", task_id)
@@ -281,7 +283,7 @@ def _is_blocked(house: House, task_id: str, reason: str) -> None:
     assert task_id in [each.get("task_id") for each in waiting], "a person is told"
 
 
-def _cools_down(house: House, failure: str) -> None:
+def _cools_down(house: ModelSite, failure: str) -> None:
     why = house.why("wrong")
     assert (why["reason"], why["facts"]["cooldown"]) == ("cooling_down", failure)
     assert 500 < why["seconds_left"] <= 600

@@ -16,8 +16,8 @@ from tests.clis.policies import (
     Crew,
     Floods,
     NeverReports,
-    Obedient,
-    ObedientManager,
+    ObedientManagerModel,
+    ObedientModel,
     Spawns,
     agent_of,
     only_talks,
@@ -44,8 +44,8 @@ def test_a_manager_and_two_workers_do_a_task_between_them(office: Office, tmp_pa
         office.hire(name, "claude", reports_to="boss")
     task = office.file("boss", "Paint the house")
     work = tmp_path / "shared"
-    minds: dict[str, Policy] = {name: Obedient(writes(work / name, "painted")) for name in ("w1", "w2")}
-    with Endpoint(Crew({"boss": ObedientManager(subtasks=("Walls", "Doors")), **minds})) as endpoint:
+    minds: dict[str, Policy] = {name: ObedientModel(writes(work / name, "painted")) for name in ("w1", "w2")}
+    with Endpoint(Crew({"boss": ObedientManagerModel(subtasks=("Walls", "Doors")), **minds})) as endpoint:
         rounds = _until_nobody_is_started(office, endpoint, tmp_path)
     assert office.task(task)["status"] == "completed"
     assert {each.name for each in work.iterdir()} == {"w1", "w2"}
@@ -90,7 +90,7 @@ def test_what_a_program_has_left_running_ends_with_its_run(office: Office, tmp_p
 
 def test_obedience_is_followed_out_of_the_conversation_alone() -> None:
     """The same mind, asked anew at every turn, leads from the sign-in to the goodbye."""
-    mind = Obedient(lambda task: [[WriteFile("/srv/a", task["title"])], [Shell("make"), Shell("make test")]])
+    mind = ObedientModel(lambda task: [[WriteFile("/srv/a", task["title"])], [Shell("make"), Shell("make test")]])
     signed_in = _told("authenticate", "get_task")
     read = Result("get_my_task", {}, "", {"task": {"title": "Roof"}, "next": {"action": "execute_task"}})
     done = [Result(name, {}, "fine") for name in ("Write", "Bash", "Bash")]
@@ -105,11 +105,11 @@ def test_obedience_is_followed_out_of_the_conversation_alone() -> None:
 
 def test_a_new_prompt_makes_the_obedient_sign_in_again() -> None:
     over = Result("report_completed", {}, "", {"success": True, "action": "exit"})
-    assert Obedient()(_turn([over], fresh=[])) == CallTool("authenticate")
+    assert ObedientModel()(_turn([over], fresh=[])) == CallTool("authenticate")
 
 
 def test_the_obedient_gives_up_when_it_is_led_nowhere() -> None:
-    mind, conversation = Obedient(), [_told("get_next_action", "get_task")]
+    mind, conversation = ObedientModel(), [_told("get_next_action", "get_task")]
     answers = [mind(_turn(conversation, number=number)) for number in range(1, 200)]
     gave_up = [isinstance(each, Say) for each in answers]
     assert gave_up == [False] * TOO_MANY + [True] * (len(answers) - TOO_MANY)
@@ -117,7 +117,7 @@ def test_the_obedient_gives_up_when_it_is_led_nowhere() -> None:
 
 def test_the_one_that_never_reports_does_all_but_that() -> None:
     conversation = [_told("get_my_task", "execute_task")]
-    assert isinstance(Obedient()(_turn(conversation)), CallTool)
+    assert isinstance(ObedientModel()(_turn(conversation)), CallTool)
     assert isinstance(NeverReports()(_turn(conversation)), Say)
 
 

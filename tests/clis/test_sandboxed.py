@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.clis.crews import TIME_TO_TELL, House
-from tests.clis.policies import Obedient, Said, writes
+from tests.clis.crews import TIME_TO_TELL, ModelSite
+from tests.clis.policies import ObedientModel, Said, writes
 from tests.clis.turns import Answer, CallTool, Part, Policy, Shell, Tool, Turn
 from tests.sandboxes import sandboxed
 
@@ -22,13 +22,13 @@ MODELS = {"gemini": "gemini-2.5-pro"}
 """Named where a program would ask a model which model to ask."""
 
 
-def has_a_task(house: House, name: str) -> str:
+def has_a_task(house: ModelSite, name: str) -> str:
     house.project("house")
     house.hire(name, "house", provider=name, model=MODELS.get(name))
     return house.file("house", "Build", assignee_id=name, status="in_progress")
 
 
-def done_with_one_start(house: House, task_id: str) -> None:
+def done_with_one_start(house: ModelSite, task_id: str) -> None:
     def done() -> bool:
         ended = house.history.of("launch.process_ended")
         assert not any(each["data"]["error"] for each in ended), house.log(house.launches()[-1]["launch_id"])
@@ -44,8 +44,8 @@ def test_each_program_does_whole_tasks_in_the_sandbox_with_one_start_for_each(
 ) -> None:
     """The second one finds the home as the first has left it."""
     home = tmp_path / "projects" / "house"
-    mind = Obedient(writes(home / "made.txt", f"by {name}\n"))
-    with House(tmp_path, mind, (name,), sandbox="bwrap", **TIME_TO_TELL) as house:
+    mind = ObedientModel(writes(home / "made.txt", f"by {name}\n"))
+    with ModelSite(tmp_path, mind, (name,), sandbox="bwrap", **TIME_TO_TELL) as house:
         first = has_a_task(house, name)
         assert any("sandbox: on (bwrap)" in each for each in house.coordinator().lines)
         done_with_one_start(house, first)
@@ -73,7 +73,7 @@ def thief(own: Path, wanted: Sequence[Path], command: str) -> Policy:
         loot = own.with_name("loot.txt")
         return [*by_tool, [Shell(f"{{ cat {own}; {command}; }} >{loot} 2>&1; echo {LOOKED}")]]
 
-    mind = Obedient(steal)
+    mind = ObedientModel(steal)
 
     def steals(turn: Turn) -> Answer:
         tools.update(turn.tools)
@@ -97,7 +97,7 @@ def test_a_hostile_model_of_each_program_finds_no_token_no_database_and_no_other
     wanted = [data / "owner.token", data / "coordinator.token", data / "toryo.db", other / "plan.txt"]
     theirs = f"{' '.join(map(str, wanted))} {data}/workspaces/*/* {data}/logs/* {tmp_path}/*.yaml"
     look = f"cat {theirs}; grep -asz TORYO_TOKEN /proc/[0-9]*/environ; ls -A {data} {other}"
-    with House(tmp_path, thief(home / "own.txt", wanted, look), (name,), sandbox="bwrap", **TIME_TO_TELL) as house:
+    with ModelSite(tmp_path, thief(home / "own.txt", wanted, look), (name,), sandbox="bwrap", **TIME_TO_TELL) as house:
         task_id = has_a_task(house, name)
         house.project("other")
         (home / "own.txt").write_text(OURS)

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.clis.crews import KEYS, TIME_TO_TELL, Books, Editor, House, Lookout, contents, meeting, reminded
-from tests.clis.policies import Crew, NeverReports, Obedient, agent_of, writes
+from tests.clis.crews import KEYS, TIME_TO_TELL, Books, Editor, Lookout, ModelSite, contents, meeting, reminded
+from tests.clis.policies import Crew, NeverReports, ObedientModel, agent_of, writes
 from tests.clis.turns import Answer, CallTool, Policy, Turn
 
 pytestmark = [pytest.mark.slow, pytest.mark.clis, pytest.mark.timeout(600, method="signal")]
@@ -28,13 +28,13 @@ def test_a_manager_on_claude_has_a_text_translated_by_gemini_and_codex_at_the_sa
         Crew(
             {
                 "lead": Editor(parts={"japanese": "Into Japanese", "chinese": "Into Chinese"}),
-                "yuki": both.held(Obedient(writes(home / "hello_ja.txt", "こんにちは\n"))),
-                "mei": both.held(Obedient(writes(home / "hello_zh.txt", "你好\n"))),
+                "yuki": both.held(ObedientModel(writes(home / "hello_ja.txt", "こんにちは\n"))),
+                "mei": both.held(ObedientModel(writes(home / "hello_zh.txt", "你好\n"))),
             }
         )
     )
     lookout = Lookout(books, tmp_path / "data" / "workspaces")
-    with House(tmp_path, lookout, ("claude", "gemini", "codex"), real=True, **TIME_TO_TELL) as house:
+    with ModelSite(tmp_path, lookout, ("claude", "gemini", "codex"), real=True, **TIME_TO_TELL) as house:
         lookout.server_url = house.url
         house.project("words")
         (home / "hello.txt").write_text("hello\n")
@@ -52,7 +52,7 @@ def test_a_manager_on_claude_has_a_text_translated_by_gemini_and_codex_at_the_sa
         _keeps_its_secrets(house, lookout)
 
 
-def _is_done(house: House, home: Path) -> None:
+def _is_done(house: ModelSite, home: Path) -> None:
     tasks = house.people.rest("GET", "/projects/words/tasks")["tasks"]
     assert {each["status"] for each in tasks} == {"completed"}
     assert sorted((each["assignee_id"], each["title"]) for each in tasks) == [
@@ -68,7 +68,7 @@ def _is_done(house: House, home: Path) -> None:
     assert house.history.idle_starts() == house.history.double_launches() == []
 
 
-def _is_counted(house: House, books: Books) -> None:
+def _is_counted(house: ModelSite, books: Books) -> None:
     for agent_id in ("lead", "yuki", "mei"):
         used = [house.used(each["launch_id"]) for each in house.launches(agent_id=agent_id)]
         assert [_tokens(each) for each in used] == books.tokens(agent_id)
@@ -77,7 +77,7 @@ def _is_counted(house: House, books: Books) -> None:
         assert cost["cost_usd"] == pytest.approx(_of_sonnet(*_tokens(cost)), abs=1e-5)
 
 
-def _can_be_read(house: House) -> None:
+def _can_be_read(house: ModelSite) -> None:
     for launch in house.launches():
         text = house.log(launch["launch_id"])
         assert re.search(r"^→ \S*authenticate", text, re.MULTILINE), text
@@ -87,7 +87,7 @@ def _can_be_read(house: House) -> None:
     assert "hello_zh.txt" in house.toryo("logs", "mei")
 
 
-def _keeps_its_secrets(house: House, lookout: Lookout) -> None:
+def _keeps_its_secrets(house: ModelSite, lookout: Lookout) -> None:
     tokens = {role: house.token(role) for role in ("owner", "coordinator")}
     assert len(lookout.credentials) == len(house.launches()), "each launch has its own"
     secrets = [each.encode() for each in (*KEYS.values(), *tokens.values(), *lookout.credentials)]
@@ -124,11 +124,11 @@ def repeats_itself(turn: Turn) -> Answer:
 @pytest.mark.timeout(600, method="signal")
 def test_each_program_does_a_task_with_its_agents_model_and_who_forgets_to_report_is_reminded(tmp_path: Path) -> None:
     home = tmp_path / "projects" / "house"
-    diligent = {name: Obedient(writes(home / f"{name}.txt", f"by {name}\n")) for name in OTHERS}
+    diligent = {name: ObedientModel(writes(home / f"{name}.txt", f"by {name}\n")) for name in OTHERS}
     forgetful: dict[str, Policy] = {name: NeverReports(mind.work) for name, mind in diligent.items()}
     forgetful["qwen"] = repeats_itself
     books = Books(Crew({name: reminded(forgetful[name], diligent[name]) for name in OTHERS}))
-    with House(tmp_path, books, tuple(OTHERS), **TIME_TO_TELL) as house:
+    with ModelSite(tmp_path, books, tuple(OTHERS), **TIME_TO_TELL) as house:
         house.project("house")
         for name, model in OTHERS.items():
             house.hire(name, "house", provider=name, model=model)

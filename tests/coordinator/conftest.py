@@ -1,20 +1,32 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.client.fake_server import FakeServer
+from tests.client.fake_server import FakeServer, server
+from tests.coordinator.orders import Orders
 from tests.coordinator.teams import Team, coordinating
 from toryo.server import app
 from toryo.settings import Settings
 
+__all__ = ["server"]
+
 
 @pytest.fixture
-def server():
-    fake = FakeServer()
-    yield fake
-    fake.close()
+def orders(server: FakeServer) -> Iterator[Orders]:
+    made = Orders(server)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    made = tmp_path / "project"
+    made.mkdir()
+    return made
 
 
 @pytest.fixture(scope="module")

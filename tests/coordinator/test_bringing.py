@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.coordinator.test_worktrees import Repository, first, kept, make, nobody, place, repository, worked
+from tests.coordinator.test_worktrees import first, kept, make, nobody, place, repository, worked
+from tests.repositories import Repository
 from toryo.coordinator import worktrees
 from toryo.coordinator.worktrees import Worktree
 

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from tests.coordinator.test_isolation import PROJECT, errand, launch, since
-from tests.coordinator.test_worktrees import Repository, first, make, nobody, place, refused, repository, worked
+from tests.coordinator.test_worktrees import first, make, nobody, place, refused, repository, worked
+from tests.repositories import Repository
 from toryo.coordinator import isolation, worktrees
 from toryo.coordinator.isolation import Place
 from toryo.coordinator.provider import BadConfig

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.coordinator.test_worktrees import Repository, first, make, nobody, place, repository, worked
+from tests.coordinator.test_worktrees import first, make, nobody, place, repository, worked
+from tests.repositories import Repository
 from toryo.coordinator import isolation, worktrees
 from toryo.coordinator.isolation import Place
 from toryo.coordinator.orders import Errand, Launch

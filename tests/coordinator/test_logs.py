@@ -91,6 +91,7 @@ def test_files_of_launches_long_past_are_removed(tmp_path) -> None:
     assert sorted(each.name for each in tmp_path.iterdir()) == ["new.log", "other.txt"]
 
 
+@pytest.mark.pitfall("F120")
 def test_secrets_are_masked_the_known_ones_and_what_looks_like_one() -> None:
     mask = Mask(["my-own-secret", None, "short"])
     assert mask("a my-own-secret b") == f"a {MASK} b"
@@ -283,6 +284,7 @@ def test_an_output_that_cannot_be_read_keeps_no_other_from_the_server_and_is_giv
     asyncio.run(go())
 
 
+@pytest.mark.pitfall("F43")
 def test_a_server_that_is_away_gets_the_same_piece_again(path) -> None:
     server = Server()
     server.failing = Unreachable("away", sent=True)
@@ -296,6 +298,7 @@ def test_a_server_that_is_away_gets_the_same_piece_again(path) -> None:
     assert server.text == "one\ntwo\n"
 
 
+@pytest.mark.pitfall("F43")
 def test_after_the_end_a_server_that_stays_away_is_given_up_and_the_file_stays(path) -> None:
     server = Server()
     server.failing = Unreachable("away")

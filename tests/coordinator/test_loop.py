@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from tests.client.fake_server import BOUND, Call, FakeServer, Refused
+from tests.coordinator.orders import Orders
 from toryo.client import AsyncClient
 from toryo.coordinator import instance, processes
 from toryo.coordinator.config import AgentConfig, Config, parse
@@ -40,62 +41,6 @@ def shell(setting: Setting) -> Command:
 
 
 PROVIDERS = {"shell": Provider("shell", shell, judge_runner, env=frozenset({"TRUSTED", "TRUSTED_KEY"}), options=EVERY)}
-
-
-class Orders:
-    """What the scripted server answers to claims: a queue; with an empty one, a claim waits."""
-
-    def __init__(self, server: FakeServer) -> None:
-        self._server = server
-        self._news = threading.Condition()
-        self._answers: list[dict[str, Any]] = []
-        self._newest: dict[str, Call] = {}
-        self.closed = False
-        server.on("claim_starts", self._claim)
-        server.on("report_process_exit", {"released": []})
-        server.on("report_check_result", {})
-        server.on("append_log", lambda call: {"success": True, "next_offset": self._end(call)})
-        self.logs: dict[str, str] = {}
-
-    def give(self, *start: dict[str, Any], stop: list[dict[str, Any]] | None = None, checks: Any = ()) -> None:
-        with self._news:
-            self._answers.append({"start": list(start), "stop": stop or [], "checks": list(checks)})
-            self._news.notify_all()
-
-    def _claim(self, call: Call) -> dict[str, Any]:
-        """Only the newest claim of a Coordinator is answered with orders: older ones were given up."""
-        asker = call.arguments["coordinator_id"]
-        with self._news:
-            self._newest[asker] = call
-            self._news.notify_all()
-            newest = lambda: self._newest[asker] is call  # noqa: E731
-            self._news.wait_for(lambda: self._answers or self.closed or not newest(), BOUND)
-            answer = self._answers.pop(0) if self._answers and newest() else {"start": [], "stop": []}
-            return {"success": True, **answer}
-
-    def _end(self, call: Call) -> int:
-        so_far = self.logs.get(call.arguments["launch_id"], "")[: call.arguments["offset"]]
-        self.logs[call.arguments["launch_id"]] = so_far + call.arguments["text"]
-        return len(self.logs[call.arguments["launch_id"]])
-
-    def close(self) -> None:
-        with self._news:
-            self.closed = True
-            self._news.notify_all()
-
-
-@pytest.fixture
-def orders(server: FakeServer):
-    made = Orders(server)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    made = tmp_path / "project"
-    made.mkdir()
-    return made
 
 
 def launch(name: str, script: str, directory: Path, **more: Any) -> dict[str, Any]:
@@ -249,6 +194,7 @@ def test_a_launch_that_is_handed_out_again_does_not_start_twice(server, orders, 
     story(server, tmp_path, tell)
 
 
+@pytest.mark.pitfall("F10")
 def test_two_processes_of_one_agent_are_two(server, orders, project, tmp_path) -> None:
     """A chat and a task: two exits are reported, and the count goes 2, 1, 0."""
 
@@ -349,6 +295,7 @@ def test_a_chat_is_started_where_tasks_have_taken_all_their_slots_and_a_partner_
     story(server, tmp_path, tell, limits=replace(FAST, max_concurrent=1, max_chat=1))
 
 
+@pytest.mark.pitfall("F40")
 @pytest.mark.parametrize(
     ("change", "failure", "words"),
     [
@@ -433,6 +380,7 @@ def test_a_missing_command_is_named_as_such(server, orders, project, tmp_path) -
     asyncio.run(go())
 
 
+@pytest.mark.pitfall("F45")
 def test_the_environment_is_an_allow_list_and_who_the_agent_is(server, orders, project, tmp_path) -> None:
     inherited = {
         "PATH": os.environ["PATH"],
@@ -639,6 +587,7 @@ def test_a_server_that_is_away_is_reported_once_and_its_agents_run_on(
     assert caplog.text.count("working with") == 2
 
 
+@pytest.mark.pitfall("F49")
 def test_a_refused_token_is_one_clear_message_and_no_start(server, orders, tmp_path, caplog) -> None:
     def no(_: Call) -> dict[str, Any]:
         raise Refused("coordinatorRequired", "claim_starts is for Coordinators.", "Use the coordinator token.")

@@ -58,6 +58,7 @@ def test_what_has_no_slot_is_kept_and_started_when_there_is_one_the_longest_wait
     assert found.free_slots == 0
 
 
+@pytest.mark.pitfall("F39")
 def test_chats_have_slots_of_their_own_and_some_need_none() -> None:
     busy = [running("a"), running("b")]
     chats = (launch("c", purpose="chat"), launch("d", purpose="chat"), launch("e", purpose="chat", takes_slot=False))

@@ -27,6 +27,7 @@ def template(tmp_path: Path, section: ProviderConfig, **more):
     return custom.provider("claude", section).prepare(setting(tmp_path, **more))
 
 
+@pytest.mark.pitfall("F46")
 def test_the_template_of_the_seed_is_the_program_its_arguments_and_the_prompt(tmp_path) -> None:
     section = ProviderConfig(cli_command="claude", cli_args=["--dangerously-skip-permissions"])
     command = template(tmp_path, section)
@@ -38,6 +39,7 @@ def test_the_template_of_the_seed_is_the_program_its_arguments_and_the_prompt(tm
     assert "tlc_secret" not in " ".join(command.argv)
 
 
+@pytest.mark.pitfall("F17")
 def test_a_template_may_name_where_everything_goes(tmp_path) -> None:
     args = ["run", "{prompt}", "-m", "{model}", "--mcp={mcp_config}", "--turns", "{max_turns}", "{working_directory}"]
     command = template(tmp_path, ProviderConfig(cli_command="x", cli_args=args), language="ja")
@@ -107,6 +109,7 @@ def test_a_runner_says_by_its_exit_alone_what_happened(exit_code, signal, failur
     assert judge_runner(Exit(exit_code, signal, "RateLimitError: quota exhausted")).failure is failure
 
 
+@pytest.mark.pitfall("F24")
 @pytest.mark.parametrize(
     ("tail", "failure", "seconds"),
     [
@@ -130,6 +133,7 @@ def test_a_model_program_that_failed_is_understood_by_its_last_words(tail, failu
     assert judge_by_words(Exit(0, None, tail)).failure is None, "a success that talks of quotas is a success"
 
 
+@pytest.mark.pitfall("F122")
 @pytest.mark.parametrize("language", FIXED)
 def test_the_first_words_are_the_fixed_protocol_and_then_the_projects_own(language) -> None:
     words = first_words("agt_1", language, "Prefer small commits.")

@@ -320,7 +320,9 @@ def test_a_program_that_agents_can_write_adds_nothing_to_what_is_seen(yard: Yard
         (place / "bin" / name).write_text(f"#!/bin/sh\ncat {letter} {yard.home}/.ssh/*\n")
         (place / "bin" / name).chmod(0o755)
     yard.environ["PATH"] = f"{place / 'bin'}:{yard.environ['PATH']}"
-    assert "hush" not in _executed(_prepared(yard, ".v/bin/look" if by_path else "look")).stdout
+    ran = _executed(_prepared(yard, ".v/bin/look" if by_path else "look"))
+    assert "hush" not in ran.stdout
+    assert str(letter) in ran.stderr, "it ran, and looked"
 
 
 @pytest.mark.parametrize("kind", ["program", "PATH"])
@@ -329,7 +331,9 @@ def test_a_link_of_an_agent_is_followed_nowhere(yard: Yard, kind: str) -> None:
     if kind == "PATH":
         yard.environ["PATH"] = f"{yard.project / 'bin'}:{yard.environ['PATH']}"
     programs = (yard.project / "bin" / "id_ed25519",) if kind == "program" else ()
-    assert "hush" not in yard.run(f"cat bin/* {yard.home}/.ssh/*", programs=programs)
+    said = yard.run(f"echo started; cat bin/* {yard.home}/.ssh/*", programs=programs)
+    assert "started" in said
+    assert "hush" not in said
 
 
 def test_other_servers_data_is_hidden_wherever_it_is_shown(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,7 +341,11 @@ def test_other_servers_data_is_hidden_wherever_it_is_shown(yard: Yard, monkeypat
     other = yard.home / "share" / "toryo" / "projects" / "other" / "data" / "owner.token"
     other.parent.mkdir(parents=True)
     other.write_text("hush")
-    assert "hush" not in yard.run(f"cat {other}", project=yard.home)
+    mine = yard.home / "letter.txt"
+    mine.write_text("hello")
+    said = yard.run(f"cat {mine} {other}", project=yard.home)
+    assert "hello" in said
+    assert "hush" not in said
 
 
 @pytest.mark.parametrize("target", ["/usr", "../data", "../../../../../../../../usr", "nowhere"])
@@ -391,10 +399,14 @@ def test_a_forged_git_file_shows_nothing_that_was_hidden(yard: Yard) -> None:
     other = yard.home.parent / "plain"
     other.mkdir()
     (other / ".git").write_text(f"gitdir: {yard.home / '.ssh'}\n")
-    assert "hush" not in yard.run(f"cat {yard.home}/.ssh/*", project=other)
+    said = yard.run(f"echo started; cat {yard.home}/.ssh/*", project=other)
+    assert "started" in said
+    assert "hush" not in said
     (other / ".git").unlink()
     (other / ".git").symlink_to(yard.home / ".ssh")
-    assert "hush" not in yard.run(f"cat {yard.home}/.ssh/* .git/*", project=other)
+    said = yard.run(f"echo started; cat {yard.home}/.ssh/* .git/*", project=other)
+    assert "started" in said
+    assert "hush" not in said
 
 
 # --- processes --------------------------------------------------------------------------------------------------------

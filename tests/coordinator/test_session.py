@@ -115,6 +115,7 @@ def test_a_report_that_is_still_being_checked_is_repeated_as_it_was(led: FakeSer
     assert first.arguments == second.arguments
 
 
+@pytest.mark.pitfall("F7")
 def test_a_refused_sign_in_ends_it_with_its_own_exit_code(led: FakeServer) -> None:
     led.on("authenticate", lambda _: {"success": False, "error": "Agent already running", "code": "alreadyRunning"})
     done = run(led.url)

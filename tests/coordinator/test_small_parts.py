@@ -97,6 +97,7 @@ def test_a_directory_that_cannot_be_worked_in_says_where_to_mend_it(launch, word
         working_directory(launch, None)
 
 
+@pytest.mark.pitfall("F41")
 def test_each_launch_has_a_private_directory_that_is_removed(tmp_path: Path) -> None:
     workspaces = Workspaces(tmp_path / "workspaces")
     made = workspaces.make("lau_1")

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,8 @@ from typing import Any
 import pytest
 
 from tests.client.fake_server import BOUND, Call, FakeServer
-from tests.coordinator.test_loop import FAST, Orders, exit_of, launch, story, until
+from tests.coordinator.orders import Orders
+from tests.coordinator.test_loop import FAST, exit_of, launch, story, until
 from toryo.coordinator import instance, loop, plan, processes
 from toryo.coordinator.config import Config
 from toryo.coordinator.loop import Coordinator
@@ -72,20 +73,6 @@ FAKE = Provider("fake", prepare, judge_model, parse=speaks, resumes=True, option
 
 def providers(**more: Any) -> dict[str, Provider]:
     return {"fake": replace(FAKE, **more)}
-
-
-@pytest.fixture
-def orders(server: FakeServer) -> Iterator[Orders]:
-    made = Orders(server)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    made = tmp_path / "project"
-    made.mkdir()
-    return made
 
 
 def fake(name: str, script: str, project: Path, **more: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,6 +29,8 @@ from toryo.domain.errors import Refusal
 from toryo.domain.ground import Ground
 from toryo.domain.moves import Actor, Change
 from toryo.domain.tasks import MOVES, Approval, Status, Task
+
+pytestmark = pytest.mark.slow
 
 ASSIGNEES = (None, "boss", "ann", "ann", "bob", "paul")
 ACTORS: tuple[Actor, ...] = (

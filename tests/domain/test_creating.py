@@ -137,6 +137,7 @@ def test_a_manager_assigns_to_active_members_only() -> None:
     assert code_of(by_manager(assignee_id="ann", around={"strangers": ["ann"]})) is Code.PERMISSION_DENIED
 
 
+@pytest.mark.pitfall("F80")
 def test_nothing_is_added_under_a_task_that_somebody_else_works_on() -> None:
     assert code_of(by_manager(parent=at_work("t", "ann", below=PLAN))) is Code.NOT_NOW
     assert by_manager(parent=todo("t", "ann", below=PLAN)) is None

@@ -41,6 +41,7 @@ def test_what_may_wait_is_let_through() -> None:
     refuse_cycle_below("house", ["walls", "base"], HOUSE)
 
 
+@pytest.mark.pitfall("F86")
 @pytest.mark.parametrize(
     ("who", "wants", "cycle"),
     [

@@ -124,6 +124,7 @@ A_PERSON_MAY_TOO = {(BACKLOG, IN_PROGRESS), (IN_PROGRESS, TODO), (FAILED, TODO),
 AGENTS_MAY = set(EDGES) - {(BACKLOG, IN_PROGRESS)}
 
 
+@pytest.mark.pitfall("F69")
 @pytest.mark.parametrize(
     ("where", "who", "may"),
     [
@@ -208,6 +209,7 @@ MAY_LIFT = {
 """By who blocked: the assignee lifts its own block; what a person or a guard blocked, only a person lifts."""
 
 
+@pytest.mark.pitfall("F70")
 @pytest.mark.parametrize("to", [TODO, IN_PROGRESS, FAILED])
 @pytest.mark.parametrize("blocker", BLOCKS)
 def test_who_may_lift_whose_block(blocker: str, to: Status) -> None:
@@ -388,6 +390,7 @@ def house() -> Ground:
 BEFORE = statuses(house())
 
 
+@pytest.mark.pitfall("F93")
 @pytest.mark.parametrize("to", [TODO, IN_PROGRESS])
 def test_a_block_takes_everything_open_below_along_and_lifting_it_restores_exactly_that(to: Status) -> None:
     held = move(house(), "left", BLOCKED, HANA)
@@ -467,6 +470,7 @@ def test_putting_back_takes_descendants_in_progress_along() -> None:
     ]
 
 
+@pytest.mark.pitfall("F93")
 def test_what_is_taken_along_names_who_did_it_and_why() -> None:
     held = move(house(), "left", BLOCKED, HANA, "rain").tree.tasks
     assert {(held[name].blocked_by, held[name].blocked_reason) for name in ("left", "part", "own")} == {

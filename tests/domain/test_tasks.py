@@ -65,12 +65,14 @@ def test_urgent_is_accepted_as_critical_and_nothing_unknown_is() -> None:
         priority_named("asap")
 
 
+@pytest.mark.pitfall("F84")
 def test_priorities_are_ordered_by_rank_and_not_by_alphabet() -> None:
     ranked = sorted(Priority, key=lambda each: each.rank)
     assert [each.value for each in ranked] == ["critical", "high", "medium", "low"]
     assert [priority_ranked(each.rank) for each in Priority] == list(Priority)
 
 
+@pytest.mark.pitfall("F84")
 def test_tasks_are_ordered_by_priority_then_age_then_place() -> None:
     low = task("a", priority=Priority.LOW, created_at=NOW - 9)
     old = task("b", created_at=NOW - 8)

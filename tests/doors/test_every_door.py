@@ -58,7 +58,7 @@ class Anything(Parameters):
 
 
 @dataclass
-class Site:
+class Doors:
     """An edge over a real office whose operations note that they were reached, and everybody who may call it."""
 
     edge: Edge
@@ -83,7 +83,7 @@ def world(kept_sqlite: Database, quiet: None) -> World:
 
 
 @pytest.fixture
-def site(world: World, monkeypatch: pytest.MonkeyPatch) -> Site:
+def site(world: World, monkeypatch: pytest.MonkeyPatch) -> Doors:
     callers = House(world).callers()
     reached: list[str] = []
     probes = {name: _probe(each, reached) for name, each in catalogue().items()}
@@ -96,7 +96,7 @@ def site(world: World, monkeypatch: pytest.MonkeyPatch) -> Site:
         1_000_000,
         now=partial(next, itertools.count(world.now, HOUR)),
     )
-    return Site(edge, callers, probes, reached)
+    return Doors(edge, callers, probes, reached)
 
 
 def _probe(operation: Operation, reached: list[str]) -> Operation:
@@ -109,7 +109,7 @@ def _probe(operation: Operation, reached: list[str]) -> Operation:
     )
 
 
-Ask = Callable[[Site, str, Caller], Awaitable[Any]]
+Ask = Callable[[Doors, str, Caller], Awaitable[Any]]
 
 
 # --- what must be so -------------------------------------------------------------------------------------------------
@@ -155,26 +155,26 @@ def _bearer(caller: Caller, cookie: str = "toryo-8765") -> Headers:
     return shown
 
 
-def by_tools_call(site: Site, name: str, caller: Caller) -> Any:
+def by_tools_call(site: Doors, name: str, caller: Caller) -> Any:
     body = call(name, caller.arguments)
     return exchange(site.edge, body, headers=(*PLAIN, *_bearer(caller)))
 
 
-def by_sdk(site: Site, name: str, caller: Caller) -> Any:
+def by_sdk(site: Doors, name: str, caller: Caller) -> Any:
     """A client that the server has not met: each of its requests is judged by the official SDK."""
     stranger = {**ENVELOPE, "io.modelcontextprotocol/clientInfo": {"name": f"{name} {caller.name}", "version": "1"}}
     body = call(name, caller.arguments, _meta=stranger)
     return exchange(site.edge, body, headers=(*modern(name), *_bearer(caller)))
 
 
-def by_handshake(site: Site, name: str, caller: Caller) -> Any:
+def by_handshake(site: Doors, name: str, caller: Caller) -> Any:
     """The same in the era with a handshake."""
     message = orjson.loads(call(name, caller.arguments))
     message["params"]["task"] = None  # unusual, so not the short way
     return exchange(site.edge, orjson.dumps(message), headers=(*PLAIN, *_bearer(caller)))
 
 
-def by_prompt_or_resource(site: Site, name: str, caller: Caller) -> Any:
+def by_prompt_or_resource(site: Doors, name: str, caller: Caller) -> Any:
     if name == "list_readable":
         body = request("resources/list", {})
     elif kind := next((each for each in KINDS.values() if each.operation == name), None):
@@ -184,7 +184,7 @@ def by_prompt_or_resource(site: Site, name: str, caller: Caller) -> Any:
     return exchange(site.edge, body, headers=(*PLAIN, *_bearer(caller)))
 
 
-def by_rest(site: Site, name: str, caller: Caller) -> Any:
+def by_rest(site: Doors, name: str, caller: Caller) -> Any:
     """By its route; an operation without one by every path somebody may think of."""
     operation = site.operations[name]
     method, path = (operation.route.method, operation.route.path) if operation.route else ("POST", f"/{name}")
@@ -208,7 +208,7 @@ def _one_of_each(callers: Iterable[Caller]) -> list[Caller]:
     return list({each.right: each for each in callers if not each.arguments}.values())
 
 
-async def _walk(site: Site, door: Door, callers: list[Caller], ask: Ask) -> None:
+async def _walk(site: Doors, door: Door, callers: list[Caller], ask: Ask) -> None:
     """Fails with every case that is not as declared."""
     wrong, got_in = [], 0
     for name, operation in site.operations.items():
@@ -224,7 +224,7 @@ async def _walk(site: Site, door: Door, callers: list[Caller], ask: Ask) -> None
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_an_operation_is_reached_by_those_whom_its_grant_names_and_by_nobody_else(site: Site, way: str) -> None:
+def test_an_operation_is_reached_by_those_whom_its_grant_names_and_by_nobody_else(site: Doors, way: str) -> None:
     door, ask = WAYS[way]
 
     async def walk() -> None:
@@ -238,7 +238,7 @@ def test_an_operation_is_reached_by_those_whom_its_grant_names_and_by_nobody_els
 
 
 @pytest.mark.parametrize("way", ["Unix socket", "stdio bridge"])
-def test_the_same_holds_over_other_wires(site: Site, way: str, tmp_path: Path) -> None:
+def test_the_same_holds_over_other_wires(site: Doors, way: str, tmp_path: Path) -> None:
     async def walk() -> None:
         async with _listening(site.edge, tmp_path / "socket") as url, contextlib.AsyncExitStack() as open_wires:
             wires: dict[str, Wire] = {}
@@ -252,7 +252,7 @@ def test_the_same_holds_over_other_wires(site: Site, way: str, tmp_path: Path) -
                     else bridged(bridge)
                 )
 
-            async def by_wire(_: Site, name: str, caller: Caller) -> None:
+            async def by_wire(_: Doors, name: str, caller: Caller) -> None:
                 await wires[caller.name].ask("tools/call", {"name": name, "arguments": {}})
 
             await _walk(site, Door.MCP, callers, by_wire)
@@ -312,7 +312,7 @@ def test_an_operation_without_a_door_must_be_internal_and_an_internal_one_withou
         declared._Catalogue().add(Operation("planted", "", grant, Anything, dict, lambda *_: {}, **how))
 
 
-def test_a_planted_operation_that_is_open_to_all_is_noticed(site: Site) -> None:
+def test_a_planted_operation_that_is_open_to_all_is_noticed(site: Doors) -> None:
     """The matrix sees an operation that is more open than its declaration says."""
     name = next(name for name, each in site.operations.items() if each.grant is Grant.OWNER and each.route)
     honest = site.operations[name]

@@ -85,11 +85,14 @@ def test_nobody_is_told_where_a_token_of_the_server_is(world: World, house: Hous
 
 def test_no_program_is_told_a_command_of_people(world: World, house: House) -> None:
     """It may have a shell, and would carry out the command as the person whose machine it is."""
+    refused = set()
     for caller in house.callers():
         if caller.right in PEOPLE or "api_key" in caller.arguments:
             continue
         for name, answer in answers(world, caller):
             assert not re.search(r"\btoryo [a-z]", told(answer)), (caller.name, name, told(answer))
+            refused.add(caller.right)
+    assert len(refused) > 3, "whoever may not be told so was refused something"
 
 
 def test_what_is_named_in_place_of_what_one_may_not_do_may_be_done(world: World, house: House) -> None:

@@ -16,10 +16,7 @@ DAYS = DAY // SECOND
 USAGE = {"input_tokens": 5, "output_tokens": 1, "cost_usd": 0.5}
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=1)
-    return world
+pytestmark = pytest.mark.crew(workers=1)
 
 
 def ran(world: World, *, tail: str | None = "the end\n") -> Process:

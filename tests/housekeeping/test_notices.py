@@ -380,6 +380,10 @@ def test_a_message_that_was_seen_meanwhile_is_not_told(hooked: World, web: Web):
     hooked.advance(61)
     go(hooked)
     assert web.posted == []
+    write(hooked, "And the door?")
+    hooked.advance(61)
+    go(hooked)
+    assert [each.said["text"] for each in web.posted] == ["And the door?"]
 
 
 @pytest.mark.parametrize("when", ["before it is sent", "before it is tried again"])
@@ -561,6 +565,7 @@ def test_addresses_are_named_in_one_variable(form: str, monkeypatch: pytest.Monk
     assert Settings().notices.emails == {"ann": "ann@example.org", "ben.b": "ben@example.org"}
 
 
+@pytest.mark.process
 def test_a_server_with_a_wrong_url_says_so_and_does_not_start(tmp_path: Path):
     environment = {**os.environ, "TORYO_NOTICES__WEBHOOK_URL": "hook.example.org/hush-hush"}
     command = [sys.executable, "-m", "toryo", "server", "--port", "0", "--data-dir", str(tmp_path)]

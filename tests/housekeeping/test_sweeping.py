@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.stories import World
 
 
+@pytest.mark.pitfall("F12")
 def test_a_session_whose_lease_is_over_is_ended_and_its_task_stays_in_progress(world: World):
     world.crew(workers=2)
     task = world.task("w1")

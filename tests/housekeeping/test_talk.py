@@ -16,12 +16,6 @@ from toryo.storage.engine.database import Database
 from toryo.storage.transaction import Transaction
 
 
-@pytest.fixture
-def pair(world: World) -> World:
-    two(world)
-    return world
-
-
 def pass_by(world: World, seconds: int, *awake: Process) -> None:
     """Time passes with a round each minute; who is awake calls often enough to keep its lease."""
     for _ in range(seconds // 60):
@@ -219,6 +213,7 @@ def test_a_task_session_that_runs_is_told_that_its_delegation_has_failed(fresh: 
 # --- messages --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F5")
 def test_a_person_is_told_exactly_once_that_nobody_came_for_what_they_wrote_and_why(pair: World):
     pair.say("a", "Hello?")
     pair.say("a", "Anybody?")
@@ -240,6 +235,7 @@ def test_what_is_written_after_that_is_watched_anew(pair: World):
     assert len(system(pair)) == 2
 
 
+@pytest.mark.pitfall("F5")
 def test_nobody_is_told_anything_when_a_chat_session_has_signed_in_in_time(pair: World):
     pair.say("a", "Hello?")
     pass_by(pair, 240)
@@ -290,6 +286,7 @@ def unclosed(world: World, agent_id: str = "a") -> list[str]:
     return [each.id for each in found]
 
 
+@pytest.mark.pitfall("F34")
 def test_a_panel_that_is_not_heard_of_any_more_is_closed_and_its_agent_leaves(pair: World):
     opened = pair.open_chat("a")
     a = pair.start_chat("a")

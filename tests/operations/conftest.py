@@ -1,5 +1,18 @@
 """Fixtures of the story kit."""
 
-from tests.stories import fresh, kept_database, kept_postgresql, kept_sqlite, quiet, world
+import pytest
 
-__all__ = ["fresh", "kept_database", "kept_postgresql", "kept_sqlite", "quiet", "world"]
+from tests.operations.talkers import pair
+from tests.stories import crew, fresh, kept_database, kept_postgresql, kept_sqlite, quiet, world
+from toryo.operations.people import passwords
+
+__all__ = ["crew", "fresh", "kept_database", "kept_postgresql", "kept_sqlite", "pair", "quiet", "world"]
+
+
+@pytest.fixture
+def quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests to which the cost of a password is no matter."""
+    monkeypatch.setattr(passwords, "MEMORY_KIB", 8)
+    monkeypatch.setattr(passwords, "PASSES", 1)
+    for each in (passwords._hasher, passwords._nobodys):
+        each.cache_clear()

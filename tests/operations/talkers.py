@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.stories import Answer, Process, World
 from toryo.domain.chat import Delegation
 from toryo.operations.calls.catalogue import Later
@@ -15,6 +17,13 @@ def two(world: World, **settings: Any) -> None:
     world.project(decomposition="never", **settings)
     world.worker("a")
     world.worker("b")
+
+
+@pytest.fixture
+def pair(world: World) -> World:
+    """Two workers, `a` and `b`."""
+    two(world)
+    return world
 
 
 def converse(world: World, **more: Any) -> tuple[Process, Process, str]:

@@ -12,10 +12,7 @@ from toryo.operations.calls.dispatch import Outcome
 FILE = [{"file": "hello.txt"}]
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2, decomposition="never", commands_from="managers")
-    return world
+pytestmark = pytest.mark.crew(workers=2, decomposition="never", commands_from="managers")
 
 
 def reporting(worker: Process, *, may_wait: bool = True, **report: Any) -> Outcome:

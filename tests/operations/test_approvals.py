@@ -52,6 +52,7 @@ def system_messages(world: World, person: str, agent: str = "w1") -> list[Answer
 # --- by chat ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F77")
 def test_a_request_of_somebody_who_stands_not_above_is_pending_and_every_person_above_is_asked(office: World) -> None:
     """UC018."""
     process, message = chat_with(office, "ann", "/approve\nPlease paint the wall")
@@ -69,6 +70,7 @@ def test_a_request_of_somebody_who_stands_not_above_is_pending_and_every_person_
     assert office.move(task, "in_progress")["new_status"] == "in_progress"
 
 
+@pytest.mark.pitfall("F78")
 @pytest.mark.parametrize("content", ["/approve\npaint the wall", "@@\npaint the wall", "＠＠\npaint the wall"])
 @pytest.mark.parametrize("person", ["bea", "chef", "owner"])
 def test_a_request_of_a_person_above_with_the_marker_is_approved_at_once(
@@ -86,6 +88,7 @@ def test_a_request_of_a_person_above_with_the_marker_is_approved_at_once(
     office.move(task, "in_progress")
 
 
+@pytest.mark.pitfall("F78")
 def test_without_the_marker_that_person_is_asked_even_if_they_stand_above(office: World) -> None:
     process, message = chat_with(office, "bea", "Please paint the wall")
     task = process.call("request_task", **ASKED, message_id=message)["task_id"]
@@ -93,6 +96,7 @@ def test_without_the_marker_that_person_is_asked_even_if_they_stand_above(office
     assert asked_people(office) == [["bea", "chef"]]
 
 
+@pytest.mark.pitfall("F78")
 def test_the_marker_in_what_an_agent_writes_counts_for_nothing(office: World) -> None:
     """F78."""
     process, message = chat_with(office, "bea", "Please paint the wall")
@@ -147,6 +151,7 @@ def test_commands_of_a_request_are_marked_and_a_long_text_is_said_to_be_cut() ->
     assert (len(request.description), request.complete) == (SHOWN, False)
 
 
+@pytest.mark.pitfall("F78")
 def test_a_later_thanks_takes_nothing_back_and_a_message_is_used_once(office: World) -> None:
     """F78."""
     process, message = chat_with(office, "bea", "/approve\nPaint the wall")
@@ -166,6 +171,7 @@ def test_a_message_that_is_used_ten_times_at_once_asks_for_one_task(office: Worl
     assert len(office.owner.call("list_project_tasks", project_id=office.project_id)["tasks"]) == 1
 
 
+@pytest.mark.pitfall("F78")
 def test_only_a_delivered_message_of_a_person_to_this_agent_in_the_last_day_asks_for_anything(office: World) -> None:
     process, message = chat_with(office, "bea", "/approve\nPaint the wall")
     to_another = office.say("w2", "/approve\nPaint the wall", as_person="bea")
@@ -180,6 +186,7 @@ def test_only_a_delivered_message_of_a_person_to_this_agent_in_the_last_day_asks
     process.refused("request_task", Code.NOT_NOW, **ASKED, message_id=message)
 
 
+@pytest.mark.pitfall("F78")
 def test_an_agents_message_is_no_consent(office: World) -> None:
     office.open_chat("w2")
     other = office.start_chat("w2")
@@ -189,6 +196,7 @@ def test_an_agents_message_is_no_consent(office: World) -> None:
     process.refused("request_task", Code.PERMISSION_DENIED, **ASKED, message_id=message["message_id"])
 
 
+@pytest.mark.pitfall("F91")
 def test_the_requester_is_the_messages_author_whatever_is_claimed(office: World) -> None:
     """F91: nothing in the arguments names a requester."""
     process, message = chat_with(office, "ann", "/approve\nPaint the wall")
@@ -318,6 +326,7 @@ PATHS: list[Callable[[World, str], None]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.pitfall("F90")
 @pytest.mark.parametrize("verdict", ["pending", "rejected"])
 @pytest.mark.parametrize("path", PATHS)
 def test_what_is_not_approved_starts_on_no_path(
@@ -332,6 +341,7 @@ def test_what_is_not_approved_starts_on_no_path(
     assert [each for each in office.launches() if each["task_id"] == task] == []
 
 
+@pytest.mark.pitfall("F90")
 def test_a_manager_and_a_worker_start_nothing_below_them_that_nobody_has_approved(world: World) -> None:
     world.crew(workers=1, approvals="all")
     world.task("boss")
@@ -395,6 +405,7 @@ CHANGES: dict[str, tuple[Callable[[Call, str], object], bool]] = {
 }
 
 
+@pytest.mark.pitfall("F90")
 @pytest.mark.parametrize("name", CHANGES)
 def test_what_an_agent_changes_about_an_approved_request_is_asked_for_again(office: World, name: str) -> None:
     change, again = CHANGES[name]

@@ -25,12 +25,6 @@ def there(world: World) -> Cast:
     return cast(world)
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
 # --- the list of tools -----------------------------------------------------------------------------------------------
 
 

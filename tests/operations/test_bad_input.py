@@ -314,6 +314,7 @@ def _all_foreign(operation: Operation, foreign: dict[str, str]) -> Answer:
 # --- callers ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F79")
 def test_every_operation_refuses_every_caller_that_its_grant_does_not_name(there: Cast):
     """F79, F116, F117: credentials of agents open nothing of people or Coordinators, and the other way round."""
     world = there.world
@@ -374,6 +375,7 @@ def test_circles_of_dependencies_are_refused_and_named(there: Cast):
     untouched(world, boss, "create_tasks_batch", "dependencyCycle", tasks=tasks, intent="new")
 
 
+@pytest.mark.pitfall("F87")
 def test_a_batch_with_a_mistake_in_its_fourth_item_creates_nothing(there: Cast):
     """F87."""
     world, boss = there.world, there.callers[Grant.MANAGER]
@@ -429,6 +431,7 @@ def test_a_second_batch_without_saying_why_answers_what_exists_and_creates_nothi
     assert [each["title"] for each in refusal["existing"]] == ["Part", "Other part"]
 
 
+@pytest.mark.pitfall("F63")
 def test_an_idempotency_key_creates_once_and_says_so_when_the_content_differs(there: Cast):
     world, boss = there.world, there.callers[Grant.MANAGER]
     main = there.ids["parent_task_id"]
@@ -442,6 +445,7 @@ def test_an_idempotency_key_creates_once_and_says_so_when_the_content_differs(th
     untouched(world, boss, "create_tasks_batch", "conflict", tasks=other, intent="new", idempotency_key="k")
 
 
+@pytest.mark.pitfall("F92")
 def test_a_stale_version_is_a_conflict_and_no_field_is_lost(there: Cast):
     """F92."""
     world, part = there.world, there.ids["task_id"]

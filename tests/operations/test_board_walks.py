@@ -47,7 +47,7 @@ class Kept:
 
 
 @dataclass
-class Walk:
+class BoardWalk:
     """Some steps of people and of those who work for them. Refusals are fine."""
 
     world: World
@@ -148,25 +148,25 @@ class Walk:
             self.ask("end_session", session_id=each["session_id"], reason="A person says so.")
 
 
-STEPS_OF: list[Callable[[Walk], None]] = [
-    *[Walk.file] * 5,
-    *[Walk.move] * 3,
-    *[Walk.edit] * 3,
-    *[Walk.start] * 3,
-    *[Walk.work] * 8,
-    *[Walk.resume] * 2,
-    Walk.judge,
-    Walk.pause,
-    Walk.time,
-    Walk.die,
-    Walk.kill,
+STEPS_OF: list[Callable[[BoardWalk], None]] = [
+    *[BoardWalk.file] * 5,
+    *[BoardWalk.move] * 3,
+    *[BoardWalk.edit] * 3,
+    *[BoardWalk.start] * 3,
+    *[BoardWalk.work] * 8,
+    *[BoardWalk.resume] * 2,
+    BoardWalk.judge,
+    BoardWalk.pause,
+    BoardWalk.time,
+    BoardWalk.die,
+    BoardWalk.kill,
 ]
 
 
 @pytest.mark.parametrize("seed", seeds(0))
 def test_a_board_kept_by_its_changes_is_the_board_whatever_people_and_agents_do(world: World, seed: int) -> None:
     world.crew(workers=2, decomposition="optional")
-    walk, kept = Walk(world, Random(seed)), Kept(world, Random(seed))
+    walk, kept = BoardWalk(world, Random(seed)), Kept(world, Random(seed))
     kept.read()
     for _ in range(STEPS):
         walk.random.choice(STEPS_OF)(walk)
@@ -212,10 +212,13 @@ def test_only_what_has_changed_is_answered_with_the_parent_that_counts_it(world:
 
 def test_what_happens_in_another_project_is_not_answered(world: World) -> None:
     world.crew()
+    here = world.project_id
     last = board(world)["last_event"]
     elsewhere = world.project(name="Garden")
     world.owner.call("file_task", project_id=elsewhere, title="Dig")
     assert board(world, after=last)["tasks"] == []
+    world.owner.call("file_task", project_id=here, title="Paint")
+    assert [each["title"] for each in board(world, after=last)["tasks"]] == ["Paint"]
 
 
 def test_after_an_event_that_this_server_does_not_know_everything_is_answered(world: World) -> None:

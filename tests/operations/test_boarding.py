@@ -8,12 +8,6 @@ from tests.stories import Answer, World
 from toryo.domain.tasks import Status
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
 def board(world: World) -> dict[str, Answer]:
     answer = world.owner.call("show_board", project_id=world.project_id)
     return {each["task_id"]: each for each in answer["tasks"]}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.stories import World
 from toryo.domain.errors import Code
 
@@ -27,6 +29,7 @@ def test_a_person_writes_and_the_agent_is_started_and_answers(world: World) -> N
     assert world.why_chat("a") == "hold no_chat_work"
 
 
+@pytest.mark.pitfall("F96")
 def test_a_task_has_its_agents_talk_for_six_rounds_and_gets_the_result(world: World) -> None:
     two(world)
     task = world.task("a", title="Play shiritori with b")

@@ -7,15 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.operations.talkers import begin, contents, converse, delegate, lose, stop, two
+from tests.operations.talkers import begin, contents, converse, delegate, lose, stop
 from tests.stories import Answer, World
 from toryo.domain.errors import Code
-
-
-@pytest.fixture
-def pair(world: World) -> World:
-    two(world)
-    return world
 
 
 def chats(answer: Answer) -> list[tuple[str, bool]]:
@@ -26,6 +20,7 @@ def chats(answer: Answer) -> list[tuple[str, bool]]:
 # --- slots -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F39")
 def test_chats_have_slots_of_their_own_and_the_longest_waiting_go_first(pair: World) -> None:
     pair.worker("c")
     pair.task("c")
@@ -41,6 +36,7 @@ def test_chats_have_slots_of_their_own_and_the_longest_waiting_go_first(pair: Wo
     assert [(each["agent_id"], each["purpose"]) for each in claimed["start"]] == [("c", "task")]
 
 
+@pytest.mark.pitfall("F39")
 def test_whoever_anothers_turn_depends_on_takes_no_slot(pair: World) -> None:
     """An invitation, then a turn: two partners always fit."""
     pair.say("a", "Talk to b.")
@@ -109,6 +105,7 @@ def test_an_order_that_is_being_started_is_not_handed_out_again(pair: World) -> 
     assert coordinator.starts(free_chat_slots=1) == []
 
 
+@pytest.mark.pitfall("F20")
 def test_an_order_that_nobody_follows_runs_out_and_the_next_one_is_given(pair: World) -> None:
     pair.say("a", "hello")
     coordinator = pair.coordinator()
@@ -236,6 +233,7 @@ def test_a_crash_of_the_task_leaves_the_chat_alone(pair: World) -> None:
     assert pair.why("a") == "hold cooling_down"
 
 
+@pytest.mark.pitfall("F26")
 def test_a_failing_agent_with_nothing_but_a_message_of_the_system_is_left_alone(pair: World) -> None:
     """F26: what tells people of the failure starts nobody."""
     pair.say("a", "hello")
@@ -309,6 +307,7 @@ def test_a_lost_chat_is_started_anew_by_the_claim_that_finds_it_lost(pair: World
     assert chats(claimed) == [("a", True)]
 
 
+@pytest.mark.pitfall("F8")
 def test_losing_both_processes_of_an_agent_brings_both_back(pair: World) -> None:
     task = pair.task("a")
     worker = pair.start("a")

@@ -7,15 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.operations.talkers import begin, contents, converse, delegate, lose, state, stop, two, waits
+from tests.operations.talkers import begin, contents, converse, delegate, lose, state, stop, waits
 from tests.stories import Answer, Process, World
 from toryo.domain.errors import Code
-
-
-@pytest.fixture
-def pair(world: World) -> World:
-    two(world)
-    return world
 
 
 def chats(world: World, *agents: str) -> list[Process]:
@@ -61,6 +55,7 @@ def test_the_open_ones_are_listed_every_time_and_turns_are_told(pair: World) -> 
     assert [each["content"] for each in b.fetch()["context_messages"]] == ["Shall we talk?"]
 
 
+@pytest.mark.pitfall("F100")
 def test_a_second_one_is_the_first_and_what_it_begins_with_is_not_sent(pair: World) -> None:
     """Also in the other direction: one open conversation per unordered pair."""
     a, b, conversation = converse(pair)
@@ -118,6 +113,7 @@ def test_turns_alternate_and_whoever_is_early_is_told_how_to_wait(pair: World) -
     assert state(pair, conversation)["turns"] == 4
 
 
+@pytest.mark.pitfall("F100")
 def test_twenty_sends_at_once_from_both_sides_store_no_more_than_the_limit(pair: World) -> None:
     a, b, conversation = converse(pair, max_turns=4)
     with ThreadPoolExecutor(4) as pool:
@@ -164,6 +160,7 @@ def test_two_that_end_it_at_once_end_it_once(pair: World) -> None:
     assert len(pair.events("conversation.ended")) == 1
 
 
+@pytest.mark.pitfall("F100")
 @pytest.mark.parametrize("ender", ["a", "b"])
 def test_either_side_ends_it_whoevers_turn_it_is(pair: World, ender: str) -> None:
     a, b, conversation = converse(pair)
@@ -180,6 +177,7 @@ def test_either_side_ends_it_whoevers_turn_it_is(pair: World, ender: str) -> Non
         each.refused("end_conversation", Code.CONVERSATION_NOT_ACTIVE, conversation_id=conversation)
 
 
+@pytest.mark.pitfall("F100")
 def test_whoever_takes_no_part_finds_no_conversation(pair: World) -> None:
     """F100: ids of others', of nobody's, and of another project's."""
     _, _, conversation = converse(pair)
@@ -194,6 +192,7 @@ def test_whoever_takes_no_part_finds_no_conversation(pair: World) -> None:
 # --- its end ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F99")
 @pytest.mark.parametrize("first", ["a", "b"])
 def test_each_side_is_told_once_whoever_asks_first(pair: World, first: str) -> None:
     """F99."""
@@ -206,6 +205,7 @@ def test_each_side_is_told_once_whoever_asks_first(pair: World, first: str) -> N
     assert state(pair, conversation)["state"] == "ended"
 
 
+@pytest.mark.pitfall("F99")
 def test_a_side_that_was_not_told_is_told_in_its_next_session_also_when_all_is_long_over(pair: World) -> None:
     a, b, conversation = converse(pair)
     stop(pair, b)
@@ -221,6 +221,7 @@ def test_a_side_that_was_not_told_is_told_in_its_next_session_also_when_all_is_l
     assert ended(b.fetch()) == []
 
 
+@pytest.mark.pitfall("F99")
 @pytest.mark.parametrize("lost", [stop, lose])
 def test_an_ending_that_was_handed_out_to_a_lost_session_is_told_again(
     pair: World, lost: Callable[[World, Process], None]
@@ -233,6 +234,7 @@ def test_an_ending_that_was_handed_out_to_a_lost_session_is_told_again(
     assert ended(b.fetch()) == [(conversation, "ended_by_participant")]
 
 
+@pytest.mark.pitfall("F28")
 def test_what_is_over_starts_nobody(pair: World) -> None:
     """Neither its ending nor a last word that nobody has fetched."""
     a, b, conversation = converse(pair)
@@ -243,6 +245,7 @@ def test_what_is_over_starts_nobody(pair: World) -> None:
     assert contents(b.fetch())[-1:] == ["Bye."]
 
 
+@pytest.mark.pitfall("F98")
 def test_an_invitation_that_nobody_follows_expires_and_a_new_one_can_begin(pair: World) -> None:
     (a,) = chats(pair, "a")
     conversation = begin(a, "b")
@@ -268,6 +271,7 @@ def test_an_expired_invitation_starts_nobody(pair: World) -> None:
     assert pair.why_chat("b") == "hold no_chat_work"
 
 
+@pytest.mark.pitfall("F98")
 def test_ten_minutes_of_silence_end_it_and_both_are_told(pair: World) -> None:
     a, b, conversation = converse(pair)
     for _ in range(10):
@@ -281,6 +285,7 @@ def test_ten_minutes_of_silence_end_it_and_both_are_told(pair: World) -> None:
         assert ended(process.fetch()) == [(conversation, "idle")]
 
 
+@pytest.mark.pitfall("F98")
 def test_a_side_that_never_comes_does_not_keep_it_from_ending(pair: World) -> None:
     a, b, conversation = converse(pair)
     stop(pair, b)
@@ -302,6 +307,7 @@ def test_housekeeping_ends_what_is_over_where_both_processes_are_gone(pair: Worl
     assert (state(pair, conversation)["state"], state(pair, conversation)["reason"]) == ("ending", "idle")
 
 
+@pytest.mark.pitfall("F98")
 @pytest.mark.parametrize("lost", [stop, lose])
 def test_the_next_process_of_a_side_goes_on_where_the_lost_one_stopped(
     pair: World, lost: Callable[[World, Process], None]
@@ -348,6 +354,7 @@ def hinted(world: World) -> frozenset[str]:
     return frozenset().union(*world.hints)
 
 
+@pytest.mark.pitfall("F95")
 @pytest.mark.parametrize("name", ["get_next_action", "get_pending_messages"])
 def test_a_turn_an_end_and_a_delegation_reach_a_process_that_waits(pair: World, name: str) -> None:
     """F95: one decision for both calls, and every cause wakes them."""

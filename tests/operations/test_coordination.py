@@ -7,11 +7,7 @@ import pytest
 from tests.stories import Answer, World
 from toryo.domain.times import parse
 
-
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=3)
-    return world
+pytestmark = pytest.mark.crew(workers=3)
 
 
 # --- starts ----------------------------------------------------------------------------------------------------------
@@ -32,6 +28,7 @@ def test_a_launch_says_how_to_start_and_nothing_about_the_task(crew: World):
     assert "secret" not in str(launch)
 
 
+@pytest.mark.pitfall("F51")
 def test_an_agents_own_directory_goes_before_the_projects(crew: World):
     """F51."""
     crew.owner.call("edit_agent", agent_id="w1", provider_options={"working_directory": "/srv/own"})
@@ -60,6 +57,7 @@ def test_a_claim_that_means_another_server_is_refused_and_starts_nobody(crew: Wo
     assert coordinator.starts(server_id=own) == ["w1"]
 
 
+@pytest.mark.pitfall("F39")
 def test_the_longest_waiting_comes_first_and_every_agent_gets_its_turn(world: World):
     """F39: ten startable agents, one slot, and processes that end without being done: each starts within ten rounds."""
     world.crew(workers=10)
@@ -137,6 +135,8 @@ def test_a_lost_order_of_a_project_that_was_paused_meanwhile_is_not_started(crew
     coordinator.claim()
     crew.owner.call("pause_project", project_id=crew.project_id)
     assert coordinator.claim()["start"] == []
+    crew.owner.call("resume_project", project_id=crew.project_id)
+    assert [each["agent_id"] for each in coordinator.claim()["start"]] == ["w1"]
 
 
 def test_a_claim_that_may_wait_waits_until_there_is_something(crew: World):
@@ -286,6 +286,7 @@ def failing(world: World, times: int, **end: object) -> list[int]:
     return waits
 
 
+@pytest.mark.pitfall("F24")
 def test_failures_cool_down_for_a_minute_and_double_up_to_an_hour(crew: World):
     """F24."""
     crew.task("w1")
@@ -300,6 +301,7 @@ def test_a_success_clears_the_row_of_failures(crew: World):
     assert failing(crew, 1, exit_code=1) == [60]
 
 
+@pytest.mark.pitfall("F24")
 def test_a_quota_message_sets_the_time_it_names_and_a_tenth_more(crew: World):
     crew.task("w1")
     coordinator = crew.coordinator()
@@ -354,6 +356,7 @@ def test_a_cooldown_is_shown_with_what_is_left_of_it_and_a_person_ends_it(crew: 
     assert crew.coordinator().starts() == ["w1"]
 
 
+@pytest.mark.pitfall("F25")
 def test_an_agent_in_cooldown_is_ordered_by_nobody_for_a_hundred_polls(crew: World):
     crew.task("w1")
     coordinator = crew.coordinator()

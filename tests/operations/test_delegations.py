@@ -6,15 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.operations.talkers import begin, contents, delegate, delegation_of, lose, stop, two, waits
+from tests.operations.talkers import begin, contents, delegate, delegation_of, lose, stop, waits
 from tests.stories import Answer, Process, World
 from toryo.domain.errors import Code
-
-
-@pytest.fixture
-def pair(world: World) -> World:
-    two(world)
-    return world
 
 
 def fetched(world: World, target: str = "b", **more: object) -> tuple[Process, Process, str]:
@@ -87,6 +81,7 @@ def test_a_task_has_five_open_and_twenty_ever(pair: World) -> None:
 # --- lost, and tried again -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F102")
 @pytest.mark.parametrize("lost", [stop, lose])
 def test_a_delegation_whose_session_is_lost_goes_to_the_next_one(
     pair: World, lost: Callable[[World, Process], None]
@@ -112,6 +107,7 @@ def test_whoever_gets_it_again_sees_what_the_one_before_has_said_for_it(pair: Wo
     assert [(each["content"], each["related_task_id"]) for each in got["context_messages"]] == [("Shall I?", task)]
 
 
+@pytest.mark.pitfall("F102")
 def test_after_three_attempts_it_has_failed_and_the_task_is_told(pair: World) -> None:
     worker, agent, delegation = fetched(pair)
     stop(pair, agent)
@@ -336,6 +332,7 @@ def test_a_cancelled_task_wants_nothing_said_any_more_but_what_was_only_to_be_to
 # --- waiting for it --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F97")
 def test_an_awaited_one_keeps_the_task_from_being_completed(pair: World) -> None:
     """F97."""
     worker, agent, delegation = fetched(pair)
@@ -349,6 +346,7 @@ def test_an_awaited_one_keeps_the_task_from_being_completed(pair: World) -> None
     worker.report()
 
 
+@pytest.mark.pitfall("F97")
 def test_what_is_only_to_be_told_holds_nothing(pair: World) -> None:
     worker, _, _ = fetched(pair, await_result=False)
     assert worker.action() == "execute_task"
@@ -375,6 +373,7 @@ def left_waiting(world: World, worker: Process) -> None:
     assert world.why("a") == "hold waiting_for_delegation"
 
 
+@pytest.mark.pitfall("F97")
 def test_the_third_wait_in_a_row_leaves_and_its_end_starts_the_task_again_with_the_result(pair: World) -> None:
     worker, agent, delegation = fetched(pair)
     left_waiting(pair, worker)
@@ -398,6 +397,7 @@ def test_a_failed_one_starts_the_task_again_too(pair: World) -> None:
     assert pair.why("a") == "start has_in_progress_task"
 
 
+@pytest.mark.pitfall("F16")
 def test_a_task_session_that_was_lost_finds_the_result_in_the_next_one(pair: World) -> None:
     worker, agent, delegation = fetched(pair)
     stop(pair, worker)

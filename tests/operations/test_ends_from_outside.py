@@ -12,10 +12,7 @@ MORE_THAN_ANY_GUARD_COUNTS = 7
 A_DAY = 86_400
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=1)
-    return world
+pytestmark = pytest.mark.crew(workers=1)
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.stories import Answer, Caller, World
+from tests.stories import Answer, Browser, Caller, World
 from toryo.domain.people import LOCKED_FOR, SIGN_IN_LIVES, TRIES, TRIES_OF_ADDRESS
 from toryo.domain.times import DAY, SECOND
 from toryo.operations.calls.callers import Credentials
+from toryo.operations.calls.identity import digest
 from toryo.operations.people import passwords
 from toryo.settings import AuthSettings, Settings
 from toryo.storage.engine.database import Database
@@ -19,13 +20,7 @@ from toryo.storage.engine.database import Database
 GOOD, OTHER = "a few words in a row", "some quite different words"
 
 
-@pytest.fixture(autouse=True)
-def fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cost of a password is no matter here (one test below looks at it)."""
-    monkeypatch.setattr(passwords, "MEMORY_KIB", 8)
-    monkeypatch.setattr(passwords, "PASSES", 1)
-    for each in (passwords._hasher, passwords._nobodys):
-        each.cache_clear()
+pytestmark = pytest.mark.usefixtures("quick_passwords")
 
 
 @pytest.fixture
@@ -41,14 +36,6 @@ def house(world: World) -> World:
 def link(who: Caller, **asked: Any) -> str:
     code: str = who.call("make_sign_in_link", **asked)["code"]
     return code
-
-
-class Browser(Caller):
-    """A caller that shows what it knows in its cookie."""
-
-    @property
-    def credentials(self) -> Credentials:
-        return Credentials(cookie=self.bearer)
 
 
 def browser(world: World, code: str) -> Browser:
@@ -123,6 +110,7 @@ def test_no_secret_stands_in_the_database_or_among_the_events(house: World):
     made = house.owner.call("make_access_token", name="x")["token"]
     try_password(house, "ann", GOOD)
     kept = repr(house.rows())
+    assert all(digest(each) in kept for each in (token, made)), "what is kept of them was read"
     for secret in (code, token, made, GOOD):
         assert secret not in kept
 

@@ -229,6 +229,7 @@ def test_members_are_not_told_what_only_owners_can_look_up(crew: World, plant: P
     crew.owner.call("add_member", project_id=crew.project_id, agent_id="mia")
     plant(table, "decide", lambda snapshot, **_: snapshot.agent_id == BROKEN)
     crew.coordinator().claim()
+    assert [each["agent_id"] for each in told(crew)] == [BROKEN], "owners are"
     assert member.call("needs_you")["items"] == []
 
 

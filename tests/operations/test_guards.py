@@ -9,12 +9,6 @@ from toryo.settings import GuardSettings, Settings
 from toryo.storage.engine.database import Database
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
 def tripped(world: World) -> list[str]:
     return [each["data"]["guard"] for each in world.events("session.runaway")]
 
@@ -50,6 +44,9 @@ def test_the_same_answer_after_a_change_of_facts_is_counted_anew(crew: World):
         crew.owner.call("edit_task", task_id=task, description=f"more at {crew.now}")
         worker.call("get_notifications")
     assert tripped(crew) == []
+    for _ in range(25):
+        worker.next()
+    assert tripped(crew) == ["same_answer"]
 
 
 def test_twenty_refused_calls_in_a_row_are_a_runaway(crew: World):
@@ -69,6 +66,9 @@ def test_refusals_with_a_change_of_facts_between_them_are_counted_anew(crew: Wor
         crew.owner.call("edit_task", task_id=task, description=f"more at {crew.now}")
         worker.refused("create_task", None, title="x")
     assert tripped(crew) == []
+    for _ in range(19):
+        worker.refused("create_task", None, title="x")
+    assert tripped(crew) == ["refused_calls"]
 
 
 def test_three_hundred_calls_without_a_change_are_a_runaway_and_notes_are_no_change(crew: World):

@@ -27,6 +27,8 @@ from toryo.settings import Settings
 from toryo.storage.engine.database import Database
 from toryo.storage.schema import conversations
 
+pytestmark = pytest.mark.slow
+
 STATUSES = ["todo", "in_progress", "completed", "failed", "blocked", "cancelled", "backlog", "pending", "done"]
 AGENTS = ["boss", "lead", "w1", "w2", "w3"]
 TITLES = [f"Part {number}" for number in range(12)]

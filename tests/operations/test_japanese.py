@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
 from pydantic_core._pydantic_core import list_all_errors
 
 import toryo
@@ -124,6 +125,7 @@ def test_every_sentence_for_people_has_japanese_words() -> None:
     assert not missing
 
 
+@pytest.mark.slow
 def test_no_japanese_words_are_left_of_sentences_that_are_gone() -> None:
     english = {
         each.value
@@ -159,6 +161,7 @@ def test_mistakes_in_values_of_our_own_are_told_in_japanese() -> None:
     assert not [kind for kind in _own_mistakes() if f"pydantic {kind}" not in japanese.TEXTS]
 
 
+@pytest.mark.slow
 def test_mistakes_in_values_are_told_with_what_pydantic_says_of_them() -> None:
     known: dict[str, set[str]] = {
         str(each["type"]): set(each.get("example_context") or ()) for each in list_all_errors()

@@ -7,12 +7,6 @@ import pytest
 from tests.stories import Caller, Process, World
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
 def stopped(crew: World) -> tuple[str, Process]:
     """A worker that has asked until a guard stopped it, and was told to exit."""
     task = crew.task("w1")

@@ -40,6 +40,7 @@ def test_where_nobody_reports_processes_it_lives_an_hour(crew: World, way: str):
     assert crew.coordinator().reason("w1") == "start has_in_progress_task"
 
 
+@pytest.mark.pitfall("F15")
 def test_every_call_renews_it_without_limit(crew: World):
     """F15: five hours of a call every minute, and then silence."""
     process = crew.start("w1")
@@ -102,6 +103,7 @@ def test_expires_in_is_what_is_left(crew: World):
     assert process.sign_in()["expires_in"] in (59, 60)
 
 
+@pytest.mark.pitfall("F9", "F19")
 def test_the_exit_of_one_process_ends_its_own_session_only(world: World):
     """F9, F19: also when the report comes after the next start."""
     world.crew(workers=2)

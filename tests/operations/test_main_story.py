@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.stories import World
 
 
@@ -133,6 +135,7 @@ def test_one_agent_works_in_two_projects_at_once(world: World):
     assert coordinator.reason("w1", project_id=other) == "hold already_running"
 
 
+@pytest.mark.pitfall("F72")
 def test_polling_and_asking_change_no_status(world: World):
     """F72: only explicit acts change a status."""
     world.crew(workers=1)

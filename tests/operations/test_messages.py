@@ -21,12 +21,6 @@ MESSAGES = int(os.environ.get("TORYO_TEST_MESSAGES", "250"))
 LOST: list[Callable[[World, Process], None]] = [stop, lose]
 
 
-@pytest.fixture
-def pair(world: World) -> World:
-    two(world)
-    return world
-
-
 def said(world: World, many: int) -> list[str]:
     """So many messages to `a` within one second, by two people in turn; answers what they say."""
     ann = world.person("ann")
@@ -41,6 +35,7 @@ def said(world: World, many: int) -> list[str]:
 # --- delivery is a cursor --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F103")
 @pytest.mark.parametrize("lost", LOST)
 def test_twenty_five_messages_of_one_second_come_each_once_and_in_order_across_a_lost_session(
     pair: World, lost: Callable[[World, Process], None]
@@ -61,6 +56,7 @@ def test_twenty_five_messages_of_one_second_come_each_once_and_in_order_across_a
     assert contents(second.fetch()) == []
 
 
+@pytest.mark.pitfall("F103")
 def test_two_processes_in_turn_get_every_message_once(pair: World) -> None:
     """The first one takes some and leaves; the next one goes on where it stopped."""
     told = said(pair, 25)
@@ -111,6 +107,7 @@ def test_a_session_that_never_fetched_takes_nothing_along(pair: World) -> None:
     assert [(each["content"], "redelivered" in each) for each in got] == [("hello", False)]
 
 
+@pytest.mark.pitfall("F103")
 def test_a_message_stored_while_another_is_being_fetched_is_the_next_ones(pair: World) -> None:
     """Read and mark are one act: whatever the order, nothing falls between."""
     pair.say("a", "first")
@@ -140,6 +137,7 @@ def test_calls_at_once_of_one_session_get_every_message_once(pair: World) -> Non
     assert sorted(got) == sorted(told)
 
 
+@pytest.mark.pitfall("F104")
 def test_four_writers_with_hundreds_of_messages_each_lose_none(fresh: Database) -> None:
     world = World(fresh, Settings(chat=ChatSettings(messages_per_minute=5_000)), tick=0)
     two(world)
@@ -181,6 +179,7 @@ def test_at_most_twenty_messages_before_them_come_along_and_only_with_those_who_
 # --- what is a reason to run -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F27")
 def test_a_message_that_was_delivered_and_needs_no_answer_starts_nobody(pair: World) -> None:
     pair.say("a", "For your information.")
     process = pair.start_chat("a")
@@ -193,6 +192,7 @@ def test_a_message_that_was_delivered_and_needs_no_answer_starts_nobody(pair: Wo
     assert pair.why_chat("a") == "hold no_chat_work"
 
 
+@pytest.mark.pitfall("F26", "F28")
 def test_messages_of_the_system_start_nobody_and_are_delivered_to_no_agent(pair: World) -> None:
     """F26, F28: a hundred claims, no start."""
     pair.person("ann")
@@ -257,6 +257,7 @@ def of_a_panel(world: World) -> str:
     return "a"
 
 
+@pytest.mark.pitfall("F31")
 @pytest.mark.parametrize(
     "path",
     [
@@ -271,6 +272,7 @@ def test_storing_and_creating_the_work_are_one_act_on_every_path(pair: World, pa
     assert [(each["agent_id"], each["purpose"]) for each in launches] == [(agent, "chat")]
 
 
+@pytest.mark.pitfall("F31")
 def test_a_message_wakes_a_claim_and_a_session_that_wait(pair: World) -> None:
     pair.hints.clear()
     pair.say("a", "hello")
@@ -332,6 +334,7 @@ def test_each_writer_is_told_for_themselves(pair: World) -> None:
 # --- who may write to whom -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F106")
 def test_members_ancestors_and_descendants_may_write_and_nobody_else(world: World) -> None:
     """F106: the matrix. `top` is above `mid`, `mid` above `w`; only `w` and `peer` are members of the project."""
     world.project()
@@ -356,6 +359,7 @@ def test_members_ancestors_and_descendants_may_write_and_nobody_else(world: Worl
     assert top.ask("send_chat_message", **{**ask, "agent_id": "top"}).refused  # oneself
 
 
+@pytest.mark.pitfall("F106")
 def test_a_thread_shows_what_two_have_said_and_nothing_of_a_third(pair: World) -> None:
     ann = pair.person("ann")
     pair.say("a", "between us", as_person=ann)
@@ -370,6 +374,7 @@ def reading(person: Caller, world: World, one: str, other: str) -> list[str]:
     return [each["content"] for each in read["messages"]]
 
 
+@pytest.mark.pitfall("F106")
 def test_whoever_stands_above_reads_what_their_agents_say_marked_as_such_and_others_do_not(world: World) -> None:
     world.project(decomposition="never")
     above, aside = world.member("above"), world.member("aside")
@@ -388,6 +393,7 @@ def test_whoever_stands_above_reads_what_their_agents_say_marked_as_such_and_oth
     assert {(each["agent_id"], each["observing"]) for each in chats} == {("b", True), ("owner", True)}
 
 
+@pytest.mark.pitfall("F105")
 def test_an_agent_answers_whoever_wrote(pair: World) -> None:
     """F105: each reply goes to its writer, and says who wrote."""
     ann = pair.person("ann")
@@ -419,6 +425,7 @@ def test_a_message_has_one_to_four_thousand_characters(pair: World) -> None:
     assert len(pair.thread("a")) == 1
 
 
+@pytest.mark.pitfall("F101")
 def test_agents_do_not_message_agents_without_a_conversation_and_may_message_people(pair: World) -> None:
     """F101."""
     pair.say("a", "hello")
@@ -469,6 +476,7 @@ def test_a_hand_out_has_everything_that_the_specification_lists(pair: World) -> 
     assert got["instruction"]
 
 
+@pytest.mark.pitfall("F96")
 @pytest.mark.parametrize("name", CHAT_TOOLS)
 def test_a_task_session_is_told_to_delegate_what_it_wants_said(pair: World, name: str) -> None:
     pair.task("a")
@@ -510,6 +518,7 @@ def unread(world: World) -> int:
     return count
 
 
+@pytest.mark.pitfall("F27")
 def test_what_no_open_thread_has_shown_is_unread_whether_or_not_it_is_answered(pair: World) -> None:
     pair.say("a", "hello")
     process = pair.start_chat("a")

@@ -197,6 +197,7 @@ def test_what_a_person_has_blocked_needs_nobody(crew: World):
 
 def test_an_archived_project_needs_nobody(crew: World):
     left_again_and_again(crew, "w1")
+    assert len(needs(crew)) == 1
     crew.owner.call("archive_project", project_id=crew.project_id)
     assert needs(crew) == []
 

@@ -70,6 +70,7 @@ ON_RUNNING_WORK: dict[str, tuple[Act, list[str]]] = {
 }
 
 
+@pytest.mark.pitfall("F111")
 @pytest.mark.parametrize("name", ON_RUNNING_WORK)
 def test_each_human_action_on_a_running_task_is_told_to_its_session(world: World, name: str) -> None:
     """F111."""
@@ -95,6 +96,7 @@ ON_A_SUBTASK: dict[str, tuple[Act, list[str]]] = {
 }
 
 
+@pytest.mark.pitfall("F111")
 @pytest.mark.parametrize("name", ON_A_SUBTASK)
 def test_each_human_action_below_a_running_manager_is_told_to_it(world: World, name: str) -> None:
     act, told = ON_A_SUBTASK[name]
@@ -106,6 +108,7 @@ def test_each_human_action_below_a_running_manager_is_told_to_it(world: World, n
     assert kinds(boss) == told
 
 
+@pytest.mark.pitfall("F111")
 @pytest.mark.parametrize(("verdict", "word"), [("approve_task", "approved"), ("reject_task", "rejected")])
 def test_a_verdict_is_told_to_the_session_that_asked(world: World, verdict: str, word: str) -> None:
     world.crew(workers=2)
@@ -139,6 +142,7 @@ def test_what_an_agent_does_to_its_own_work_is_no_news_to_itself(world: World) -
 # --- how they travel -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F109")
 def test_they_ride_on_the_next_answer_and_swallow_nothing(world: World) -> None:
     """F109: what a call makes is made, and answered."""
     world.crew(workers=1)
@@ -154,6 +158,7 @@ def test_they_ride_on_the_next_answer_and_swallow_nothing(world: World) -> None:
     assert "notifications_pending" not in worker.call("get_my_profile")
 
 
+@pytest.mark.pitfall("F109")
 def test_an_interrupted_call_does_nothing_rather_than_half_of_it(world: World) -> None:
     world.crew(workers=1)
     task = world.task("w1")
@@ -191,6 +196,7 @@ def test_what_does_not_interrupt_is_no_next_action(world: World) -> None:
 # --- void ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F110")
 def test_one_whose_cause_is_void_is_dropped(world: World) -> None:
     """F110: blocked, then unblocked before anybody looked."""
     world.crew(workers=1, decomposition="never")
@@ -210,6 +216,7 @@ def test_a_pause_that_is_over_before_anybody_looked_interrupts_nobody(world: Wor
     assert worker.action() == "execute_task"
 
 
+@pytest.mark.pitfall("F110")
 def test_the_end_of_a_pause_voids_no_interrupt_but_its_own(world: World) -> None:
     world.crew(workers=1)
     task = world.task("w1")
@@ -229,6 +236,7 @@ def test_resuming_what_goes_on_already_tells_nobody_anything(world: World) -> No
     assert kinds(worker) == []
 
 
+@pytest.mark.pitfall("F110")
 def test_one_that_was_left_by_a_session_that_is_over_does_not_stop_the_next_one(world: World) -> None:
     world.crew(workers=1, decomposition="never")
     task = world.task("w1")
@@ -244,6 +252,7 @@ def test_one_that_was_left_by_a_session_that_is_over_does_not_stop_the_next_one(
 # --- to whom ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F110")
 def test_it_is_the_task_sessions_and_the_chat_session_reads_none_of_it(world: World) -> None:
     """F110."""
     two(world)
@@ -284,11 +293,13 @@ def test_steering_a_subtask_that_nobody_works_on_reaches_the_manager_above(world
 
 def test_steering_another_task_of_the_agent_does_not_reach_this_one(world: World) -> None:
     world.crew(workers=1)
-    world.task("w1")
+    task = world.task("w1")
     other = world.task("w1", status="todo", title="Later")
     worker = world.start("w1")
     world.owner.call("steer_task", task_id=other, text="Use the red bricks.")
     assert kinds(worker) == []
+    world.owner.call("steer_task", task_id=task, text="Use the grey bricks.")
+    assert kinds(worker) == ["message"]
 
 
 # --- from the agent's own chat ---------------------------------------------------------------------------------------
@@ -300,6 +311,7 @@ def chatting(world: World) -> Process:
     return world.start_chat("a")
 
 
+@pytest.mark.pitfall("F110")
 def test_a_chat_session_tells_its_own_task_session(world: World) -> None:
     chat = chatting(world)
     world.task("a")

@@ -11,6 +11,8 @@ from tests.invariants import hold
 from tests.obedience import Obedient, ObedientChat, crew_works, obedient
 from tests.stories import World
 
+pytestmark = pytest.mark.slow
+
 
 def test_an_obedient_worker_without_subtasks_needs_at_most_six_calls(world: World):
     world.crew(workers=1, decomposition="never")
@@ -34,6 +36,7 @@ def test_an_obedient_crew_finishes_a_task_of_three_levels(world: World):
     assert world.sessions() == []
 
 
+@pytest.mark.pitfall("F88")
 @pytest.mark.parametrize("decomposition", ["required", "optional", "never"])
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_an_obedient_crew_finishes_whatever_the_settings_of_the_project(
@@ -45,6 +48,7 @@ def test_an_obedient_crew_finishes_whatever_the_settings_of_the_project(
     assert world.status(task) == "completed"
 
 
+@pytest.mark.pitfall("F61")
 def test_a_manager_without_workers_is_started_once_and_reports_that(world: World):
     """F61."""
     world.crew(workers=0)

@@ -6,14 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.operations.talkers import begin, contents, converse, stop, two
+from tests.operations.talkers import begin, contents, converse, stop
 from tests.stories import Process, World
-
-
-@pytest.fixture
-def pair(world: World) -> World:
-    two(world)
-    return world
 
 
 def state(world: World, agent: str = "a", project_id: str | None = None) -> str:
@@ -51,6 +45,7 @@ def kept(world: World, process: Process, panel: str, seconds: int, every: int = 
 # --- opening ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F32", "F115")
 def test_opening_the_chat_starts_the_agent_without_a_word(pair: World) -> None:
     """F32, F115: nothing is written, and nothing is delivered."""
     assert state(pair) == "disconnected"
@@ -61,6 +56,7 @@ def test_opening_the_chat_starts_the_agent_without_a_word(pair: World) -> None:
     assert pair.thread("a") == []
 
 
+@pytest.mark.pitfall("F20", "F32")
 def test_opening_the_chat_starts_it_also_while_a_task_is_being_started(pair: World) -> None:
     """F32: a pending task start is no chat."""
     pair.task("a")
@@ -84,6 +80,7 @@ def test_a_first_message_is_answered_by_the_process_that_has_come_and_further_on
     assert len([each for each in pair.launches() if each["purpose"] == "chat"]) == 1
 
 
+@pytest.mark.pitfall("F113")
 def test_who_is_connected_here_is_not_connected_elsewhere(pair: World) -> None:
     """F113."""
     other = pair.project(name="Garden")
@@ -136,6 +133,7 @@ def test_closing_what_is_not_open_is_harmless(pair: World) -> None:
     assert (close(pair), close(pair)) == (1, 0)
 
 
+@pytest.mark.pitfall("F33")
 def test_reopening_before_it_has_left_keeps_the_session(pair: World) -> None:
     """F33."""
     process = connected(pair)
@@ -146,6 +144,7 @@ def test_reopening_before_it_has_left_keeps_the_session(pair: World) -> None:
     assert process.action() == "wait_for_messages"
 
 
+@pytest.mark.pitfall("F33")
 def test_reopening_after_it_was_told_to_leave_starts_a_new_one(pair: World) -> None:
     """F33: its process may still be on its way out."""
     process = connected(pair)
@@ -165,6 +164,7 @@ def test_reopening_after_it_was_told_to_leave_starts_a_new_one(pair: World) -> N
 # --- several ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F35")
 def test_of_two_who_look_one_may_leave(pair: World) -> None:
     """F35."""
     ann = pair.person("ann")
@@ -186,6 +186,7 @@ def test_two_panels_of_one_person_are_two(pair: World) -> None:
     assert process.action() == "exit"
 
 
+@pytest.mark.pitfall("F35")
 def test_a_running_conversation_needs_it_when_everybody_has_left(pair: World) -> None:
     """F35."""
     a, b, conversation = converse(pair)
@@ -199,6 +200,7 @@ def test_a_running_conversation_needs_it_when_everybody_has_left(pair: World) ->
     assert a.next()["reason"] == "user_closed_chat"
 
 
+@pytest.mark.pitfall("F35")
 def test_nobody_closes_another_persons_panel(pair: World) -> None:
     pair.person("ann")
     panel = pair.open_chat("a")["viewer_id"]
@@ -210,6 +212,7 @@ def test_nobody_closes_another_persons_panel(pair: World) -> None:
 # --- a tab that dies -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F34")
 def test_a_tab_that_dies_closes_its_panel_within_a_minute(pair: World) -> None:
     """F34."""
     process = connected(pair)
@@ -218,6 +221,7 @@ def test_a_tab_that_dies_closes_its_panel_within_a_minute(pair: World) -> None:
     assert process.next()["reason"] == "user_closed_chat"
 
 
+@pytest.mark.pitfall("F34")
 def test_a_panel_that_is_heard_of_stays_open(pair: World) -> None:
     panel = pair.open_chat("a")
     assert panel["heartbeat_seconds"] < 45
@@ -228,6 +232,7 @@ def test_a_panel_that_is_heard_of_stays_open(pair: World) -> None:
         assert process.action() == "wait_for_messages"
 
 
+@pytest.mark.pitfall("F34")
 def test_a_panel_that_was_taken_for_dead_is_opened_anew(pair: World) -> None:
     panel = pair.open_chat("a")["viewer_id"]
     pair.advance(60)
@@ -246,6 +251,7 @@ def test_a_dead_tab_starts_nobody(pair: World) -> None:
 # --- idle ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F29")
 def test_ten_idle_minutes_end_the_session_though_the_panel_is_open_and_it_stays_away(pair: World) -> None:
     panel = pair.open_chat("a")["viewer_id"]
     process = pair.start_chat("a")
@@ -259,6 +265,7 @@ def test_ten_idle_minutes_end_the_session_though_the_panel_is_open_and_it_stays_
     assert pair.why_chat("a") == "start has_pending_purpose"
 
 
+@pytest.mark.pitfall("F29")
 def test_ten_minutes_without_a_message_are_fourteen_calls_that_wait(pair: World) -> None:
     """F29."""
     panel = pair.open_chat("a")["viewer_id"]
@@ -333,6 +340,7 @@ def an_agent_whose_tasks_cool_down(world: World) -> str:
     return "w1"
 
 
+@pytest.mark.pitfall("F36")
 @pytest.mark.parametrize(
     "of",
     [
@@ -354,6 +362,7 @@ def test_whoevers_task_rests_is_talked_to_and_no_task_session_starts(world: Worl
     assert [each["purpose"] for each in world.sessions() if each["agent_id"] == agent] == ["chat"]
 
 
+@pytest.mark.pitfall("F8")
 def test_chat_and_task_run_side_by_side_and_end_without_each_other(pair: World) -> None:
     """UC019."""
     process = connected(pair)

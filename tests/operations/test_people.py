@@ -8,13 +8,6 @@ import pytest
 
 from tests.stories import Caller, World
 
-
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
 # --- logins ----------------------------------------------------------------------------------------------------------
 
 

@@ -26,6 +26,8 @@ from toryo.operations.calls.dispatch import Outcome
 from toryo.storage.engine.database import Database
 from toryo.storage.opening import upgrade
 
+pytestmark = pytest.mark.slow
+
 STATUSES = ["todo", "in_progress", "completed", "failed", "blocked", "cancelled", "backlog"]
 WORKERS = ["w1", "w2", "w3"]
 PUNISHED = ("guard.blocked", "session.runaway", "agent.cooling_down")

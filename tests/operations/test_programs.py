@@ -157,6 +157,7 @@ def test_chats_wait_for_an_account_too_and_not_for_the_crash_of_a_task(crew: Wor
 # --- pitfalls --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F24")
 def test_f24_twenty_five_minutes_after_a_quota_of_twenty_three_nothing_was_started(crew: World):
     launch = start_of(crew, "w1")
     end(crew, launch, "quota: quota will reset after 23m0s", NAMED)
@@ -167,6 +168,7 @@ def test_f24_twenty_five_minutes_after_a_quota_of_twenty_three_nothing_was_start
     assert len(crew.launches()) == before
 
 
+@pytest.mark.pitfall("F24")
 def test_f24_three_plain_failures_have_growing_gaps_up_to_an_hour_and_a_success_clears_them(crew: World):
     gaps = []
     for _ in range(9):
@@ -179,6 +181,7 @@ def test_f24_three_plain_failures_have_growing_gaps_up_to_an_hour_and_a_success_
     assert end(crew, start_of(crew, "w1"), "crashed") == crew.now + 60_000
 
 
+@pytest.mark.pitfall("F25")
 def test_f25_who_cools_down_has_no_order_that_nobody_carries_out(crew: World):
     end(crew, start_of(crew, "w1"), "quota", NAMED)
     crew.advance(60)
@@ -299,6 +302,7 @@ def test_options_that_the_server_cannot_read_are_refused_with_what_is_possible(c
     assert "Give " in refusal["instruction"] or "Did you mean model?" in refusal["instruction"]
 
 
+@pytest.mark.pitfall("F47")
 def test_f47_after_an_edit_the_next_start_is_of_the_new_program_at_once(crew: World):
     for _ in range(3):
         until = end(crew, start_of(crew, "w1"), "model_not_available")

@@ -123,6 +123,7 @@ def test_a_task_goes_through_a_queue(world: World) -> None:
     assert (done["status"], done["result"], done["correlation_id"]) == ("completed", {"plan": [1, 2]}, "req-12345")
 
 
+@pytest.mark.pitfall("F134", "F136")
 def test_a_claim_that_runs_out_goes_to_another_with_the_next_attempt_and_a_late_result_is_refused(world: World) -> None:
     world.project()
     chief = key(world, "chief", orchestrator=True)
@@ -237,6 +238,7 @@ def test_tasks_are_handed_out_by_priority_and_then_by_age(planning: Queue) -> No
     assert planning.poll("p2", max_tasks=50) == [low]
 
 
+@pytest.mark.pitfall("F133")
 def test_a_hundred_tasks_and_twenty_pollers_and_each_task_is_claimed_once(world: World) -> None:
     """F133. Pollers of one moment: see also benchmarks of claims."""
     world.project()
@@ -254,6 +256,7 @@ def test_a_hundred_tasks_and_twenty_pollers_and_each_task_is_claimed_once(world:
     hold(world)
 
 
+@pytest.mark.pitfall("F133")
 def test_at_most_fifty_claims_at_once(planning: Queue) -> None:
     tasks = [filed(planning.chief, f"Task {number}") for number in range(52)]
     assert planning.poll(max_tasks=30) + planning.poll(max_tasks=50) == tasks[:50]
@@ -370,6 +373,7 @@ def test_failed_means_failed(planning: Queue) -> None:
     assert [each["task_id"] for each in dead] == [task]
 
 
+@pytest.mark.pitfall("F134")
 def test_a_dead_letter_that_is_put_back_has_all_its_attempts_again(planning: Queue) -> None:
     task = filed(planning.chief, max_attempts=2)
 
@@ -385,6 +389,7 @@ def test_a_dead_letter_that_is_put_back_has_all_its_attempts_again(planning: Que
         planning.world.owner.call("requeue_task", task_id=task)
 
 
+@pytest.mark.pitfall("F141")
 def test_what_waits_for_a_task_that_has_failed_is_flagged_and_whoever_asks_hears_it(planning: Queue) -> None:
     """F141."""
     first = filed(planning.chief)
@@ -449,6 +454,7 @@ def test_what_is_lost_together_with_the_task_above_it_is_lost_once(planning: Que
 # --- presence --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F139")
 def test_silence_makes_an_agent_offline_and_releases_only_whom_heartbeats_were_known_of(planning: Queue) -> None:
     """F139; the plain agents of seed 4 send none and keep what they have."""
     plain, beating = filed(planning.chief, "Plain"), filed(planning.chief, "Beating")
@@ -467,6 +473,7 @@ def test_silence_makes_an_agent_offline_and_releases_only_whom_heartbeats_were_k
     assert planning.poll("p1") == [beating]
 
 
+@pytest.mark.pitfall("F139")
 def test_registering_again_continues(planning: Queue) -> None:
     task = filed(planning.chief)
     planning.poll()
@@ -477,6 +484,7 @@ def test_registering_again_continues(planning: Queue) -> None:
     planning.one.call("submit_result", task_id=task, status="completed")
 
 
+@pytest.mark.pitfall("F139")
 def test_whom_nobody_has_heard_of_for_ninety_seconds_is_offline_to_whoever_asks_first(planning: Queue) -> None:
     planning.world.advance(60)
     planning.two.call("heartbeat", agent_id="p2")
@@ -489,6 +497,7 @@ def test_whom_nobody_has_heard_of_for_ninety_seconds_is_offline_to_whoever_asks_
     assert len(planning.chief.call("list_agents", status="online")["agents"]) == 2
 
 
+@pytest.mark.pitfall("F139")
 def test_a_heartbeat_renews_a_claim_for_a_day_at_most(planning: Queue) -> None:
     task = filed(planning.chief, timeout_seconds=3_600)
     planning.poll()
@@ -506,6 +515,7 @@ def test_a_heartbeat_renews_a_claim_for_a_day_at_most(planning: Queue) -> None:
     assert [each["data"]["reason"] for each in planning.world.events("claim.lost")] == ["lost"]
 
 
+@pytest.mark.pitfall("F143")
 def test_leaving_puts_back_what_is_not_finished_at_once(planning: Queue) -> None:
     done, left = filed(planning.chief, "Done"), filed(planning.chief, "Left")
     planning.poll(max_tasks=2)
@@ -517,6 +527,7 @@ def test_leaving_puts_back_what_is_not_finished_at_once(planning: Queue) -> None
     assert [each["agent_id"] for each in agents] == ["p1"]
 
 
+@pytest.mark.pitfall("F140")
 def test_a_task_whose_queue_has_no_agent_says_so_after_the_stall_time(planning: Queue) -> None:
     """F140."""
     task = filed(planning.chief, agent_type="painting")
@@ -536,6 +547,7 @@ def test_a_task_whose_queue_has_no_agent_says_so_after_the_stall_time(planning: 
 # --- people step in --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F136")
 @pytest.mark.parametrize(
     ("to", "back"), [("blocked", ["todo"]), ("todo", []), ("cancelled", None), ("backlog", ["todo"])]
 )
@@ -573,6 +585,7 @@ def test_an_unblocked_task_goes_back_to_its_queue_and_not_to_an_agent_that_hears
 # --- agents that a Coordinator starts --------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F134")
 def test_a_process_that_crashes_gives_its_queue_task_back_and_the_attempt_counts(world: World) -> None:
     """Workflow, row 14."""
     world.project(decomposition="never")
@@ -600,6 +613,7 @@ def test_a_task_that_somebody_polled_is_not_started_for(world: World) -> None:
     assert world.why("w1") == "hold no_in_progress_task"
 
 
+@pytest.mark.pitfall("F140")
 def test_a_manager_waits_for_a_queue_task_only_while_its_type_has_an_agent_and_is_woken(world: World) -> None:
     world.project()
     world.manager("boss", capabilities=["orchestrator"])

@@ -22,7 +22,7 @@ QUEUE_TOOLS = sorted(each.name for each in catalogue().values() if each.grant in
 
 
 @dataclass
-class House:
+class Keyed:
     """An orchestrator, a planner with a claim, and another planner."""
 
     world: World
@@ -33,17 +33,17 @@ class House:
 
 
 @pytest.fixture
-def house(world: World) -> House:
+def house(world: World) -> Keyed:
     world.project()
     chief = key(world, "chief", orchestrator=True)
     planner, other = poller(world, "p1"), poller(world, "p2")
     task = filed(chief)
     claimed(planner, "p1")
-    return House(world, chief, planner, other, task)
+    return Keyed(world, chief, planner, other, task)
 
 
 @pytest.fixture
-def garden(house: House) -> tuple[Caller, str]:
+def garden(house: Keyed) -> tuple[Caller, str]:
     """Another project: its orchestrator, and a task of its own."""
     project = house.world.project(name="Garden")
     made = house.world.owner.call("make_api_key", project_id=project, agent_id="gardener", orchestrator=True)
@@ -104,7 +104,7 @@ MISTAKES: list[tuple[str, Answer, str]] = [
 
 @pytest.mark.parametrize(("name", "arguments", "about"), MISTAKES)
 def test_a_value_that_cannot_be_is_refused_with_its_name(
-    house: House, name: str, arguments: Answer, about: str
+    house: Keyed, name: str, arguments: Answer, about: str
 ) -> None:
     caller = house.chief if name == "create_task" else house.planner
     given = {parameter: house.task if value == "TASK" else value for parameter, value in arguments.items()}
@@ -112,7 +112,7 @@ def test_a_value_that_cannot_be_is_refused_with_its_name(
     assert about in refusal["message"]
 
 
-def test_the_forms_of_create_task_are_told_apart_to_whoever_mixes_them_or_gives_neither(house: House) -> None:
+def test_the_forms_of_create_task_are_told_apart_to_whoever_mixes_them_or_gives_neither(house: Keyed) -> None:
     mixed = house.chief.refused("create_task", "validationError", **FILES, title="x", acceptance=[])
     assert "acceptance, title and agent_type, task_description do not go together" in mixed["message"]
     for given in ({}, {"priority": "high"}):
@@ -121,7 +121,7 @@ def test_the_forms_of_create_task_are_told_apart_to_whoever_mixes_them_or_gives_
         assert "agent_type and task_description" in neither["message"]
 
 
-def test_what_is_too_large_is_refused_as_such(house: House) -> None:
+def test_what_is_too_large_is_refused_as_such(house: Keyed) -> None:
     huge = "x" * 10_000_000
     refusal = untouched(house.world, house.planner, "set_shared_state", "tooLarge", key="k", value=huge)
     assert (refusal["limit"], "10000002" in refusal["message"]) == (262_144, True)
@@ -133,13 +133,13 @@ def test_what_is_too_large_is_refused_as_such(house: House) -> None:
 
 
 @pytest.mark.parametrize("value", [{"a": float("nan")}, float("inf")])
-def test_numbers_that_json_has_not_become_null(house: House, value: Any) -> None:
+def test_numbers_that_json_has_not_become_null(house: Keyed, value: Any) -> None:
     house.planner.call("set_shared_state", key="k", value=value)
     assert house.planner.call("get_shared_state", key="k")["value"] in (None, {"a": None})
 
 
 @pytest.mark.parametrize("value", [b"bytes", {1, 2}, object(), {"half": "\ud800"}, 2**80, "nul \0"])
-def test_what_is_no_json_is_refused(house: House, value: Any) -> None:
+def test_what_is_no_json_is_refused(house: Keyed, value: Any) -> None:
     untouched(house.world, house.planner, "set_shared_state", "validationError", key="k", value=value)
     asked = {"task_id": house.task, "status": "completed", "result": value}
     untouched(house.world, house.planner, "submit_result", "validationError", **asked)
@@ -148,7 +148,8 @@ def test_what_is_no_json_is_refused(house: House, value: Any) -> None:
 # --- dependencies, tasks, parents ------------------------------------------------------------------------------------
 
 
-def test_a_circle_of_dependencies_is_refused_and_named(house: House) -> None:
+@pytest.mark.pitfall("F135")
+def test_a_circle_of_dependencies_is_refused_and_named(house: Keyed) -> None:
     """F135: what is filed below a task is waited for by it, and so may not wait for what waits for it."""
     chief = house.chief
     plan = filed(chief, "The whole")
@@ -168,7 +169,7 @@ def test_a_circle_of_dependencies_is_refused_and_named(house: House) -> None:
         assert all(each in refusal["message"] for each in refusal["cycle"])
 
 
-def test_unknown_and_foreign_dependencies_are_not_found(house: House, garden: tuple[Caller, str]) -> None:
+def test_unknown_and_foreign_dependencies_are_not_found(house: Keyed, garden: tuple[Caller, str]) -> None:
     _, theirs = garden
     said = [
         untouched(house.world, house.chief, "create_task", "taskNotFound", **FILES, dependencies=[house.task, each])
@@ -177,7 +178,7 @@ def test_unknown_and_foreign_dependencies_are_not_found(house: House, garden: tu
     assert said[0]["message"].replace(theirs, NOBODYS) == said[1]["message"]
 
 
-def test_tasks_of_another_project_are_not_found_by_any_queue_tool(house: House, garden: tuple[Caller, str]) -> None:
+def test_tasks_of_another_project_are_not_found_by_any_queue_tool(house: Keyed, garden: tuple[Caller, str]) -> None:
     gardener, theirs = garden
     gardener.call("register_agent", agent_id="gardener", agent_type="planning")
     gardener.call("set_shared_state", key="k", value="theirs")
@@ -196,7 +197,7 @@ def test_tasks_of_another_project_are_not_found_by_any_queue_tool(house: House, 
     assert claimed(house.other, "p2") == []
 
 
-def test_a_parent_is_one_that_the_orchestrator_filed_or_holds(house: House) -> None:
+def test_a_parent_is_one_that_the_orchestrator_filed_or_holds(house: Keyed) -> None:
     theirs = house.world.task(status="todo", title="A person's")
     refusal = untouched(house.world, house.chief, "create_task", "permissionDenied", **FILES, parent_task_id=theirs)
     assert "Leave parent_task_id out" in refusal["instruction"]
@@ -214,7 +215,7 @@ def test_nothing_is_filed_below_what_is_over_and_not_more_than_the_project_allow
     untouched(world, chief, "create_task", "invalidTransition", **FILES, parent_task_id=plan)
 
 
-def test_a_queue_task_carries_no_command_for_a_coordinator(house: House) -> None:
+def test_a_queue_task_carries_no_command_for_a_coordinator(house: Keyed) -> None:
     refusal = untouched(
         house.world, house.chief, "create_task", "permissionDenied", **FILES, context={"command": ["rm", "-r", "/"]}
     )
@@ -224,7 +225,8 @@ def test_a_queue_task_carries_no_command_for_a_coordinator(house: House) -> None
 # --- results ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_result_from_another_agent_is_refused(house: House) -> None:
+@pytest.mark.pitfall("F136")
+def test_a_result_from_another_agent_is_refused(house: Keyed) -> None:
     """F136."""
     asked = {"task_id": house.task, "status": "completed", "result": "stolen"}
     untouched(house.world, house.other, "submit_result", "permissionDenied", **asked)
@@ -234,13 +236,15 @@ def test_a_result_from_another_agent_is_refused(house: House) -> None:
     assert house.world.status(house.task) == "in_progress"
 
 
-def test_a_result_for_an_attempt_that_is_not_the_present_one_is_refused(house: House) -> None:
+@pytest.mark.pitfall("F136")
+def test_a_result_for_an_attempt_that_is_not_the_present_one_is_refused(house: Keyed) -> None:
     asked = {"task_id": house.task, "status": "completed"}
     untouched(house.world, house.planner, "submit_result", "permissionDenied", **asked, attempt=2)
     house.planner.call("submit_result", **asked, attempt=1)
 
 
-def test_of_two_results_the_first_one_stands(house: House) -> None:
+@pytest.mark.pitfall("F136")
+def test_of_two_results_the_first_one_stands(house: Keyed) -> None:
     asked = {"task_id": house.task, "status": "completed", "result": {"plan": 1}}
     first = house.planner.call("submit_result", **asked)
     before = kept(house.world)
@@ -252,7 +256,8 @@ def test_of_two_results_the_first_one_stands(house: House) -> None:
         assert "The first one stands" in refusal["instruction"]
 
 
-def test_a_result_without_a_claim_is_refused(house: House) -> None:
+@pytest.mark.pitfall("F136")
+def test_a_result_without_a_claim_is_refused(house: Keyed) -> None:
     free = filed(house.chief)
     untouched(house.world, house.planner, "submit_result", "permissionDenied", task_id=free, status="completed")
 
@@ -260,7 +265,7 @@ def test_a_result_without_a_claim_is_refused(house: House) -> None:
 # --- who is who ------------------------------------------------------------------------------------------------------
 
 
-def arguments_of(name: str, house: House) -> Answer:
+def arguments_of(name: str, house: Keyed) -> Answer:
     """Arguments of the planner that every key of the house could give."""
     given: dict[str, Answer] = {
         "create_task": FILES,
@@ -274,8 +279,9 @@ def arguments_of(name: str, house: House) -> Answer:
     return given.get(name, {"agent_id": "p1"})
 
 
+@pytest.mark.pitfall("F142")
 @pytest.mark.parametrize("name", QUEUE_TOOLS)
-def test_every_queue_tool_refuses_no_key_a_wrong_one_and_a_revoked_one(house: House, name: str) -> None:
+def test_every_queue_tool_refuses_no_key_a_wrong_one_and_a_revoked_one(house: Keyed, name: str) -> None:
     """F142."""
     world, asked = house.world, arguments_of(name, house)
     untouched(world, world.nobody, name, "authenticationRequired", **asked)
@@ -289,18 +295,19 @@ def test_every_queue_tool_refuses_no_key_a_wrong_one_and_a_revoked_one(house: Ho
 
 
 @pytest.mark.parametrize("name", QUEUE_TOOLS)
-def test_every_queue_tool_takes_the_key_as_an_argument(house: House, name: str) -> None:
+def test_every_queue_tool_takes_the_key_as_an_argument(house: Keyed, name: str) -> None:
     bearer = (house.chief if name == "create_task" else house.planner).bearer
     answer = house.world.nobody.call(name, **arguments_of(name, house), api_key=bearer)
     assert "tqk_" not in str(answer)
 
 
 @pytest.mark.parametrize("name", QUEUE_TOOLS)
-def test_two_keys_at_once_are_two_callers(house: House, name: str) -> None:
+def test_two_keys_at_once_are_two_callers(house: Keyed, name: str) -> None:
     asked = {**arguments_of(name, house), "api_key": house.other.bearer}
     untouched(house.world, house.planner, name, "invalidCredentials", **asked)
 
 
+@pytest.mark.pitfall("F142")
 @pytest.mark.parametrize("name", QUEUE_TOOLS)
 def test_no_other_credential_opens_a_queue_tool(world: World, name: str) -> None:
     """People, Coordinators, and sessions that are no orchestrators; values are shared with sessions, too."""
@@ -316,7 +323,7 @@ def test_no_other_credential_opens_a_queue_tool(world: World, name: str) -> None
     assert kept(world) == before
 
 
-def test_a_key_that_is_limited_to_tools_calls_no_others(house: House) -> None:
+def test_a_key_that_is_limited_to_tools_calls_no_others(house: Keyed) -> None:
     world = house.world
     reader = key(world, "reader", tools=["get_task_status", "create_task"])
     assert reader.call("get_task_status", task_id=house.task)["status"] == "in_progress"
@@ -325,7 +332,7 @@ def test_a_key_that_is_limited_to_tools_calls_no_others(house: House) -> None:
     untouched(world, reader, "create_task", "permissionDenied", **FILES)  # named, but it is no orchestrator's key
 
 
-def test_a_key_that_is_limited_to_types_serves_no_others(house: House) -> None:
+def test_a_key_that_is_limited_to_types_serves_no_others(house: Keyed) -> None:
     world = house.world
     builder = key(world, "builder", types=["building", "painting"])
     refusal = untouched(world, builder, "register_agent", "permissionDenied", agent_id="builder", agent_type="planning")
@@ -333,25 +340,26 @@ def test_a_key_that_is_limited_to_types_serves_no_others(house: House) -> None:
     builder.call("register_agent", agent_id="builder", agent_type="painting")
 
 
-def test_only_an_orchestrator_files_tasks(house: House) -> None:
+@pytest.mark.pitfall("F142")
+def test_only_an_orchestrator_files_tasks(house: Keyed) -> None:
     refusal = untouched(house.world, house.planner, "create_task", "permissionDenied", **FILES)
     assert "orchestrator" in refusal["instruction"]
 
 
 @pytest.mark.parametrize("name", ["poll_tasks", "heartbeat", "unregister_agent"])
-def test_whoever_is_not_registered_registers_first(house: House, name: str) -> None:
+def test_whoever_is_not_registered_registers_first(house: Keyed, name: str) -> None:
     for caller, agent_id in ((key(house.world, "late"), "late"), (key(house.world), "unbound")):
         refusal = untouched(house.world, caller, name, "notNow", agent_id=agent_id)
         assert "register_agent" in refusal["instruction"]
 
 
 @pytest.mark.parametrize("name", ["poll_tasks", "heartbeat", "unregister_agent"])
-def test_the_key_says_who_calls_and_not_the_argument(house: House, name: str) -> None:
+def test_the_key_says_who_calls_and_not_the_argument(house: Keyed, name: str) -> None:
     refusal = untouched(house.world, house.planner, name, "permissionDenied", agent_id="p2")
     assert "p1" in refusal["message"]
 
 
-def test_nobody_registers_as_a_person_or_as_an_agent_that_a_coordinator_starts(house: House) -> None:
+def test_nobody_registers_as_a_person_or_as_an_agent_that_a_coordinator_starts(house: Keyed) -> None:
     world = house.world
     world.worker("w1")
     world.person("lena")
@@ -366,7 +374,7 @@ def test_nobody_registers_as_a_person_or_as_an_agent_that_a_coordinator_starts(h
         untouched(world, unbound, "register_agent", "validationError", **asked)
 
 
-def test_a_key_is_bound_by_its_first_registration(house: House) -> None:
+def test_a_key_is_bound_by_its_first_registration(house: Keyed) -> None:
     world = house.world
     caller = key(world)
     caller.call("register_agent", agent_id="first", agent_type="planning")
@@ -374,14 +382,15 @@ def test_a_key_is_bound_by_its_first_registration(house: House) -> None:
     assert "first" in refusal["instruction"]
 
 
-def test_an_id_that_another_key_is_bound_to_is_not_taken_over(house: House) -> None:
+@pytest.mark.pitfall("F142")
+def test_an_id_that_another_key_is_bound_to_is_not_taken_over(house: Keyed) -> None:
     """Whoever has some key of the project could else take another agent's claims and submit in its name."""
     untouched(house.world, key(house.world), "register_agent", "permissionDenied", agent_id="p1", agent_type="planning")
     new = key(house.world, "p1", types=["planning"])  # a person has said whose it is
     assert new.call("register_agent", agent_id="p1", agent_type="planning")["claims"][0]["task_id"] == house.task
 
 
-def test_after_its_key_was_revoked_an_agent_goes_on_with_another_one(house: House) -> None:
+def test_after_its_key_was_revoked_an_agent_goes_on_with_another_one(house: Keyed) -> None:
     (made,) = [
         each
         for each in house.world.owner.call("list_api_keys", project_id=house.world.project_id)["keys"]
@@ -392,7 +401,7 @@ def test_after_its_key_was_revoked_an_agent_goes_on_with_another_one(house: Hous
 
 
 def test_an_agent_that_serves_one_project_is_not_registered_in_another(
-    house: House, garden: tuple[Caller, str]
+    house: Keyed, garden: tuple[Caller, str]
 ) -> None:
     world = house.world
     (other,) = [each for each in world.owner.call("list_projects")["projects"] if each["name"] == "Garden"]
@@ -403,7 +412,7 @@ def test_an_agent_that_serves_one_project_is_not_registered_in_another(
     house.planner.call("submit_result", task_id=house.task, status="completed")
 
 
-def test_what_only_a_person_may_do_with_queues_is_refused_to_agents(house: House) -> None:
+def test_what_only_a_person_may_do_with_queues_is_refused_to_agents(house: Keyed) -> None:
     before = kept(house.world)
     for caller in (house.planner, house.chief, house.world.nobody):
         for name in ("make_api_key", "list_api_keys", "list_dead_letters", "list_queue_agents", "list_shared_state"):
@@ -453,7 +462,7 @@ def test_which_project_an_agent_without_a_key_is_in_must_be_clear(local: World) 
     assert "API key of your project" in refusal["instruction"]
 
 
-def test_without_being_allowed_nobody_gets_a_key_by_registering(house: House) -> None:
+def test_without_being_allowed_nobody_gets_a_key_by_registering(house: Keyed) -> None:
     asked = {"agent_id": "p3", "agent_type": "planning"}
     untouched(house.world, house.world.nobody, "register_agent", "authenticationRequired", **asked)
     outcome = house.world.perform("register_agent", asked, Credentials())

@@ -13,12 +13,14 @@ from tests.invariants import hold
 from tests.operations.test_queue import key
 from tests.stories import Caller, Process, World, seeds
 
+pytestmark = pytest.mark.slow
+
 AGENTS = ("p1", "p2", "p3")
 STEPS = 150
 
 
 @dataclass
-class Walk:
+class QueueWalk:
     """Some steps of everybody, chosen by a seed. Refusals are fine; what must hold is asked after every step."""
 
     world: World
@@ -114,25 +116,25 @@ class Walk:
         self.world.coordinator().exited(process.launch_id, exit_code=0)
 
 
-STEPS_OF: list[Callable[[Walk], None]] = [
-    *[Walk.file] * 3,
-    *[Walk.poll] * 4,
-    *[Walk.submit] * 4,
-    *[Walk.time] * 2,
-    Walk.beat,
-    Walk.leave,
-    Walk.come,
-    Walk.person,
-    Walk.requeue,
-    Walk.start,
-    Walk.end,
+STEPS_OF: list[Callable[[QueueWalk], None]] = [
+    *[QueueWalk.file] * 3,
+    *[QueueWalk.poll] * 4,
+    *[QueueWalk.submit] * 4,
+    *[QueueWalk.time] * 2,
+    QueueWalk.beat,
+    QueueWalk.leave,
+    QueueWalk.come,
+    QueueWalk.person,
+    QueueWalk.requeue,
+    QueueWalk.start,
+    QueueWalk.end,
 ]
 
 
-def begun(world: World, seed: int) -> Walk:
+def begun(world: World, seed: int) -> QueueWalk:
     world.project(decomposition="never")
     world.worker("w1", agent_type="planning")
-    walk = Walk(
+    walk = QueueWalk(
         world, Random(seed), key(world, "chief", orchestrator=True), {name: key(world, name) for name in AGENTS}
     )
     for name in AGENTS:
@@ -170,7 +172,7 @@ def test_whatever_agents_and_people_do_no_task_is_stuck_and_none_has_two_results
             assert world.show(task)["result"] in (*results, "last", None)
 
 
-def _moving(walk: Walk, task: str) -> bool:
+def _moving(walk: QueueWalk, task: str) -> bool:
     """Open, and neither held back by a person nor waiting for what will not come."""
     shown = walk.chief.call("get_task_status", task_id=task)
     if shown["status"] not in ("pending", "in_progress"):
@@ -178,7 +180,7 @@ def _moving(walk: Walk, task: str) -> bool:
     return not _waits_in_vain(walk, shown)
 
 
-def _waits_in_vain(walk: Walk, shown: dict[str, Any]) -> bool:
+def _waits_in_vain(walk: QueueWalk, shown: dict[str, Any]) -> bool:
     """For a task that is blocked, has failed or was cancelled, or for one that waits so itself; or below such a one."""
     for each in [*shown["dependencies"], *([shown["parent_task_id"]] if shown["parent_task_id"] else [])]:
         other = walk.chief.call("get_task_status", task_id=each)

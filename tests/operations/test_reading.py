@@ -58,6 +58,7 @@ def test_a_task_is_shown_as_get_task_shows_it(world: World) -> None:
     assert boss.call("read_task", task_id=main)["task"] == boss.call("get_task", task_id=main)["task"]
 
 
+@pytest.mark.pitfall("F108")
 def test_whoever_shows_the_present_etag_waits_for_another_and_is_then_told(world: World) -> None:
     world.crew(workers=1)
     main = world.task("w1")
@@ -90,6 +91,7 @@ def test_reading_changes_nothing_and_counts_as_no_call(world: World) -> None:
     assert world.rows() == before
 
 
+@pytest.mark.pitfall("F118")
 def test_ids_of_another_project_are_not_found(world: World) -> None:
     world.crew(workers=1)
     world.task("w1")

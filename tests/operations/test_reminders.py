@@ -13,12 +13,6 @@ from toryo.first_words import reminder
 REPORT = ("report_completed", "get_next_action")
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
 def left(world: World, process: Process, **more: Any) -> Answer:
     """The process has ended by itself, without a failure, and its program could be resumed."""
     told = {"exit_code": 0, "resumable": True, **more}

@@ -13,11 +13,7 @@ from toryo.operations.calls.dispatch import Outcome
 from toryo.operations.calls.idempotency import SECRETS, applies
 from toryo.storage import schema
 
-
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=1)
-    return world
+pytestmark = pytest.mark.crew(workers=1)
 
 
 def send(world: World, key: str | None, name: str, caller: Caller | None = None, /, **arguments: Any) -> Outcome:

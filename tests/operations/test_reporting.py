@@ -9,12 +9,6 @@ import pytest
 from tests.stories import World
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
 def test_the_same_report_again_answers_as_the_first_time(crew: World):
     task = crew.task("w1")
     worker = crew.start("w1")
@@ -34,6 +28,7 @@ def test_another_report_after_the_end_changes_nothing_and_says_exit(crew: World)
     assert (crew.status(task), crew.show(task)["summary"]) == ("completed", "done")
 
 
+@pytest.mark.pitfall("F67")
 def test_success_is_refused_while_subtasks_are_open_and_names_them(crew: World):
     """F67."""
     crew.task("w1")
@@ -44,6 +39,7 @@ def test_success_is_refused_while_subtasks_are_open_and_names_them(crew: World):
     assert refusal["next"]["action"] == "start_subtask"
 
 
+@pytest.mark.pitfall("F66", "F83")
 @pytest.mark.parametrize("result", ["blocked", "failed"])
 def test_blocked_and_failed_need_no_finished_subtasks(crew: World, result: str):
     """F66, F83."""
@@ -56,6 +52,7 @@ def test_blocked_and_failed_need_no_finished_subtasks(crew: World, result: str):
     assert [crew.status(each) for each in (one, two)] == ["blocked", "blocked"]
 
 
+@pytest.mark.pitfall("F83")
 def test_blocked_keeps_the_summary_as_the_reason(crew: World):
     task = crew.task("w1")
     crew.start("w1").report("blocked", summary="no stone")
@@ -63,6 +60,7 @@ def test_blocked_keeps_the_summary_as_the_reason(crew: World):
     assert (shown["blocked_reason"], shown["blocked_by"]) == ("no stone", "w1")
 
 
+@pytest.mark.pitfall("F82")
 def test_it_touches_the_main_task_and_nothing_else(crew: World):
     """F82: two other tasks of the agent stay as they are."""
     crew.task("w1")
@@ -78,6 +76,7 @@ def test_the_main_task_is_finished_by_a_report_alone(crew: World):
     assert "report_completed" in refusal["instruction"]
 
 
+@pytest.mark.pitfall("F60")
 def test_a_manager_may_complete_what_its_workers_have_done(crew: World):
     """F60; F81: what was cancelled does not stand in the way."""
     main = crew.task("boss")
@@ -243,6 +242,7 @@ def test_a_retried_task_may_be_decomposed_anew(crew: World):
     worker.call("create_task", title="Two", description="x")
 
 
+@pytest.mark.pitfall("F74")
 def test_every_status_path_leaves_one_event_with_its_actor(crew: World):
     """F69, F74."""
     task = crew.task("w1", status="backlog")

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from tests.stories import Caller, World
+from tests.stories import Browser, Caller, World
 from toryo.domain.people import OWNER
 from toryo.domain.times import DAY, SECOND, iso
 from toryo.operations.calls.call import RIGHTS
 from toryo.operations.calls.callers import SERVER_ITSELF, Credentials
 from toryo.operations.calls.catalogue import catalogue
-from toryo.operations.people import credentials, passwords
+from toryo.operations.people import credentials
 from toryo.operations.people.credentials import bootstrap
 from toryo.settings import AuthSettings, Settings
 from toryo.storage.engine.database import Database
@@ -30,18 +30,7 @@ PASSWORD = "a few words in a row"
 ISSUER = "https://id.example.org"
 
 
-@pytest.fixture(autouse=True)
-def fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passwords, "MEMORY_KIB", 8)
-    monkeypatch.setattr(passwords, "PASSES", 1)
-    for each in (passwords._hasher, passwords._nobodys):
-        each.cache_clear()
-
-
-class Browser(Caller):
-    @property
-    def credentials(self) -> Credentials:
-        return Credentials(cookie=self.bearer)
+pytestmark = pytest.mark.usefixtures("quick_passwords")
 
 
 def opened(world: World, code: str) -> Browser:

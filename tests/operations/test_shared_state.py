@@ -33,6 +33,7 @@ def test_sessions_and_queue_agents_of_a_project_share_and_others_do_not(world: W
     assert (entry["key"], entry["updated_by"]) == ("schema", "w1")
 
 
+@pytest.mark.pitfall("F138")
 def test_a_value_that_another_one_has_changed_meanwhile_is_not_overwritten(world: World) -> None:
     """F138."""
     world.project()
@@ -45,6 +46,7 @@ def test_a_value_that_another_one_has_changed_meanwhile_is_not_overwritten(world
     assert "get_shared_state" in refusal["instruction"]
 
 
+@pytest.mark.pitfall("F138")
 def test_what_is_forgotten_is_only_what_expired_long_ago(world: World) -> None:
     world.project()
     planner = poller(world, "p1")
@@ -57,6 +59,7 @@ def test_what_is_forgotten_is_only_what_expired_long_ago(world: World) -> None:
     assert planner.call("get_shared_state", key="k")["expired"] is False
 
 
+@pytest.mark.pitfall("F137")
 @pytest.mark.redis
 def test_while_redis_is_away_tasks_and_results_go_on_and_shared_values_say_so(world: World, redis_url: str) -> None:
     """F137."""

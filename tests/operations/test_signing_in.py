@@ -15,12 +15,7 @@ def by_hand(world: World, agent_id: str = "w1", **more: str) -> Answer:
     return world.nobody.call("authenticate", agent_id=agent_id, passkey=world.passkeys[agent_id], **more)
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
+@pytest.mark.pitfall("F18")
 def test_the_launch_says_what_the_session_is_for(crew: World):
     """F18: another, more urgent task that starts before the login changes nothing."""
     first = crew.task("w1")
@@ -117,6 +112,7 @@ def test_a_person_may_start_an_agent_that_cools_down_or_that_nobody_manages(crew
     by_hand(crew, "self")
 
 
+@pytest.mark.pitfall("F7")
 @pytest.mark.parametrize(
     "cause", ["inactive", "not a member", "foreign project", "wrong passkey", "unknown", "no work"]
 )
@@ -149,6 +145,7 @@ def test_a_credential_is_refused_once_its_agent_is_not_employed_any_more(crew: W
     assert [each["state"] for each in crew.launches()] == ["exited"]
 
 
+@pytest.mark.pitfall("F121")
 def test_five_failures_lock_sign_in_by_passkey_only(crew: World):
     """F121: a launch credential is never locked, and a person sees it."""
     crew.task("w1")
@@ -260,6 +257,7 @@ def test_before_signing_in_a_process_is_told_to_sign_in(crew: World):
     assert "authenticate" in refusal["instruction"]
 
 
+@pytest.mark.pitfall("F48")
 @pytest.mark.parametrize(
     ("expected", "reported", "verified"),
     [
@@ -295,6 +293,7 @@ def test_a_system_prompt_and_the_language_of_the_project_are_delivered(world: Wo
     assert said["instruction"].startswith("認証されました")
 
 
+@pytest.mark.pitfall("F120")
 def test_no_secret_is_stored_or_told_in_an_event(crew: World):
     """F120."""
     crew.task("w1")

@@ -26,10 +26,7 @@ NONSENSE = {
 }
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=3)
-    return world
+pytestmark = pytest.mark.crew(workers=3)
 
 
 def used(cost: float | None = None, **more: Any) -> Answer:

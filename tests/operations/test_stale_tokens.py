@@ -10,12 +10,6 @@ UNKNOWN = "tst_" + "0" * 48
 WAYS = ("argument", "header")
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
 def shown(crew: World, token: str, way: str) -> Caller:
     """Somebody who shows this token as an argument or on the connection."""
     return Caller(crew, token) if way == "header" else Caller(crew, None, token)

@@ -37,6 +37,7 @@ def asking(world: World) -> Callable[[], Answer]:
     return ask
 
 
+@pytest.mark.pitfall("F21")
 def test_of_fifty_who_ask_at_once_exactly_one_is_told_to_start(world: World):
     world.crew(workers=1)
     world.task("w1")
@@ -46,6 +47,7 @@ def test_of_fifty_who_ask_at_once_exactly_one_is_told_to_start(world: World):
     assert len(world.launches()) == 1
 
 
+@pytest.mark.pitfall("F21")
 @pytest.mark.postgresql
 def test_of_fifty_who_ask_two_servers_at_once_exactly_one_is_told_to_start(postgres_empty: str, quiet: None):
     """Two servers on one PostgreSQL, each with connections of its own."""
@@ -130,6 +132,7 @@ def test_an_agent_that_is_not_known_is_held(world: World):
     assert world.coordinator().reason("nobody") == "hold agent_not_assigned"
 
 
+@pytest.mark.pitfall("F73")
 def test_a_blocked_task_alone_starts_nobody_and_another_in_progress_does(world: World):
     """F73."""
     world.crew(workers=1)
@@ -140,6 +143,7 @@ def test_a_blocked_task_alone_starts_nobody_and_another_in_progress_does(world: 
     assert world.coordinator().reason("w1") == "start has_in_progress_task"
 
 
+@pytest.mark.pitfall("F84")
 def test_the_launch_is_for_the_first_main_task_by_priority_then_age(world: World):
     """F84."""
     world.project()
@@ -151,6 +155,7 @@ def test_the_launch_is_for_the_first_main_task_by_priority_then_age(world: World
         process.report()
 
 
+@pytest.mark.pitfall("F40")
 def test_one_agent_that_cannot_be_started_keeps_nobody_else_from_it(world: World):
     """F40: the failed start cools down that agent alone."""
     world.crew(workers=2)
@@ -164,6 +169,7 @@ def test_one_agent_that_cannot_be_started_keeps_nobody_else_from_it(world: World
     assert coordinator.reason("w2") == "start has_in_progress_task"
 
 
+@pytest.mark.pitfall("F47")
 def test_changes_of_provider_model_and_passkey_hold_from_the_next_start(world: World):
     """F47."""
     world.crew(workers=1)

@@ -15,11 +15,7 @@ from toryo.domain.errors import Code
 from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.overview import needs
 
-
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2, decomposition="never")
-    return world
+pytestmark = pytest.mark.crew(workers=2, decomposition="never")
 
 
 def stuck(world: World) -> dict[str, Answer]:

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.operations.talkers import two
 from tests.stories import Caller, World
-
-
-@pytest.fixture
-def pair(world: World) -> World:
-    two(world)
-    return world
 
 
 def said(caller: Caller, task_id: str) -> list[str]:

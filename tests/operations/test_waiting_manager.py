@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.stories import Process, World
 
 
@@ -24,6 +26,7 @@ def starts_within(world: World, agent_id: str, seconds: int) -> int:
     return started
 
 
+@pytest.mark.pitfall("F22")
 def test_no_start_while_workers_are_busy_on_grandchildren_and_exactly_one_when_they_are_done(world: World):
     """F22: the predecessor restarted its manager every 7 to 19 seconds."""
     world.crew(workers=1)
@@ -45,6 +48,7 @@ def test_no_start_while_workers_are_busy_on_grandchildren_and_exactly_one_when_t
     assert starts_within(world, "boss", 60) == 1
 
 
+@pytest.mark.pitfall("F65")
 def test_a_block_wakes_it_once(world: World):
     world.crew(workers=2)
     world.task("boss")
@@ -61,6 +65,7 @@ def test_a_block_wakes_it_once(world: World):
     assert coordinator.reason("boss") == "hold handled_blocked"
 
 
+@pytest.mark.pitfall("F65")
 def test_each_new_block_wakes_it_again(world: World):
     """F65."""
     world.crew(workers=3)
@@ -74,6 +79,7 @@ def test_each_new_block_wakes_it_again(world: World):
         assert starts_within(world, "boss", 60) == 0
 
 
+@pytest.mark.pitfall("F65")
 def test_a_block_of_a_grandchild_wakes_it(world: World):
     world.crew(workers=2)
     world.task("boss")
@@ -173,6 +179,7 @@ def test_a_person_at_work_is_waited_for(world: World):
     assert world.coordinator().reason("boss").startswith("start")
 
 
+@pytest.mark.pitfall("F23")
 def test_wait_is_refused_where_nothing_would_wake_it(world: World):
     """F23: only todo children, and then only a worker that nobody starts."""
     world.crew(workers=1)
@@ -223,6 +230,7 @@ def test_it_may_choose_only_where_there_is_something_to_choose(world: World):
     assert "create_subtasks" in boss.refused("select_action", "notNow", action="start")["message"]
 
 
+@pytest.mark.pitfall("F13")
 def test_wait_ends_the_session_in_the_same_act_and_logout_still_succeeds(world: World):
     """F13, F14."""
     world.crew(workers=1)
@@ -289,6 +297,7 @@ def test_what_was_planned_anew_by_itself_does_not_wake_it(world: World):
     assert starts_within(world, "boss", 60) == 0
 
 
+@pytest.mark.pitfall("F59")
 def test_a_manager_may_give_the_next_part_while_others_work(world: World):
     """F59."""
     world.crew(workers=3)

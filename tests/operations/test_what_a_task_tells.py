@@ -6,16 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-import pytest
 
 from tests.stories import Answer, Coordinator, Process, World
-
-
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
 
 # --- where it works --------------------------------------------------------------------------------------------------
 

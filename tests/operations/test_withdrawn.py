@@ -7,12 +7,6 @@ import pytest
 from tests.stories import Process, World
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
 def working(world: World, agent_id: str = "w1") -> tuple[str, Process]:
     task = world.task(agent_id)
     return task, world.start(agent_id)
@@ -59,6 +53,7 @@ def test_a_report_on_a_withdrawn_task_changes_nothing_and_keeps_the_summary(crew
     assert crew.sessions() == []
 
 
+@pytest.mark.pitfall("F38")
 def test_one_that_does_not_listen_is_stopped_after_the_grace_time(crew: World):
     """F38."""
     coordinator = crew.coordinator()
@@ -143,6 +138,7 @@ def test_reassigning_takes_the_open_self_made_subtasks_along(crew: World):
 # --- pause -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F37")
 def test_a_paused_project_tells_its_agents_to_leave_and_keeps_their_tasks(crew: World):
     """F37, UC011."""
     task, worker = working(crew)
@@ -185,6 +181,7 @@ def test_nothing_is_started_in_a_paused_project(crew: World):
     crew.owner.call("edit_task", task_id=task, title="People may still plan")
 
 
+@pytest.mark.pitfall("F37")
 def test_a_process_that_does_not_leave_a_paused_project_is_stopped_after_its_longer_grace(crew: World):
     coordinator = crew.coordinator()
     crew.task("w1")

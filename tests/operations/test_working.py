@@ -12,13 +12,6 @@ from tests.stories import Answer, World
 from toryo.operations.calls import call_log
 from toryo.operations.calls.grants import Grant
 
-
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
 # --- notes -----------------------------------------------------------------------------------------------------------
 
 

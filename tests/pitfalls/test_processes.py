@@ -88,6 +88,7 @@ def file(people: Client, **more: Any) -> str:
     return str(people.rest("POST", "/projects/p/tasks", {"title": "Task", **more})["task_id"])
 
 
+@pytest.mark.pitfall("F2")
 def test_f2_ten_calls_that_wait_hold_up_no_other(serving: Serving) -> None:
     hire(serving.people, "w1", provider="command")
     with ThreadPoolExecutor(10) as pool:
@@ -106,6 +107,7 @@ def test_f2_ten_calls_that_wait_hold_up_no_other(serving: Serving) -> None:
     assert (answer["action"], took < AT_ONCE) == ("hold", True)
 
 
+@pytest.mark.pitfall("F3")
 @pytest.mark.parametrize("way", ["tcp", "unix"])
 def test_f3_large_answers_arrive_whole_many_at_a_time_and_the_server_lives(serving: Serving, way: str) -> None:
     prompt, description = "棟" * 99_999 + "。", "x" * 99_999 + "y"
@@ -127,6 +129,7 @@ def test_f3_large_answers_arrive_whole_many_at_a_time_and_the_server_lives(servi
         serving.over(way, "people").rest("POST", "/projects/p/tasks", {"title": "x" * 3_000_000})
 
 
+@pytest.mark.pitfall("F6")
 def test_f6_what_was_written_through_one_door_is_read_through_the_other_at_once(serving: Serving) -> None:
     passkey = hire(serving.people, "w1")
     file(serving.people, assignee_id="w1", status="in_progress")
@@ -137,6 +140,7 @@ def test_f6_what_was_written_through_one_door_is_read_through_the_other_at_once(
         assert agent.call("get_task", task_id=task, session_token=token)["task"]["title"] == f"Task {number}"
 
 
+@pytest.mark.pitfall("F30")
 def test_f30_a_wait_ends_by_its_cause_over_every_way_and_else_with_its_time(
     serving: Serving,
 ) -> None:
@@ -167,6 +171,7 @@ def test_f30_a_wait_ends_by_its_cause_over_every_way_and_else_with_its_time(
         assert serving.over(way).call("claim_starts", **nothing)["start"] == []
 
 
+@pytest.mark.pitfall("F30")
 def test_f30_a_client_is_more_patient_than_the_server_lets_it_wait() -> None:
     for asked in ({"timeout_seconds": 45}, {"wait_seconds": 45}, {"timeout_seconds": 1_000}):
         assert wire.time_out(asked, default=1) > waiting.LONGEST
@@ -247,6 +252,7 @@ def _three_at_work(site: Site) -> AtWork:
     return AtWork(site, gate, tasks, passkeys, project)
 
 
+@pytest.mark.pitfall("F1")
 def test_f1_one_process_has_the_database_open_and_agents_know_an_address_and_no_database(at_work: AtWork) -> None:
     site = at_work.site
     assert len(at_work.agents) == 3
@@ -275,12 +281,14 @@ def _who_has_open(path: Path) -> set[int]:
     return found
 
 
+@pytest.mark.pitfall("F45")
 def test_f45_agents_find_nothing_of_what_the_coordinator_was_started_from(at_work: AtWork) -> None:
     assert "CLAUDECODE" in Path(f"/proc/{at_work.site.coordinators[0].pid}/environ").read_text()
     for name in at_work.agents:
         assert "CLAUDECODE" not in at_work.environment(name)
 
 
+@pytest.mark.pitfall("F46")
 def test_f46_a_program_of_a_template_gets_prompt_model_directory_and_server_as_they_are(at_work: AtWork) -> None:
     """Adapters for particular CLIs are still to come; each will need this test of its own."""
     record = json.loads((at_work.project / "record.json").read_text())
@@ -293,6 +301,7 @@ def test_f46_a_program_of_a_template_gets_prompt_model_directory_and_server_as_t
     assert sessions["fake"]["launch_id"] == at_work.agents["fake"].launch_id
 
 
+@pytest.mark.pitfall("F51")
 def test_f51_what_an_agent_writes_is_in_the_real_directory_that_its_coordinator_gives_it(at_work: AtWork) -> None:
     own = at_work.site.directory / "own"
     assert (own / "where.txt").read_text().strip() == str(own.resolve())
@@ -300,6 +309,7 @@ def test_f51_what_an_agent_writes_is_in_the_real_directory_that_its_coordinator_
     assert at_work.files("two") == []
 
 
+@pytest.mark.pitfall("F116")
 def test_f116_what_stands_in_an_agents_environment_and_files_is_worth_that_agent_and_no_more(at_work: AtWork) -> None:
     for name in at_work.agents:
         told = "\n".join([*at_work.environment(name).values(), *(each.read_text() for each in at_work.files(name))])
@@ -315,6 +325,7 @@ def test_f116_what_stands_in_an_agents_environment_and_files_is_worth_that_agent
         assert caught.value.code == "authenticationRequired"
 
 
+@pytest.mark.pitfall("F120")
 def test_f120_no_secret_is_in_database_logs_or_arguments(at_work: AtWork) -> None:
     """An agent that prints its own credential has it in its own output, a file for this user alone, and only there."""
     site = at_work.site
@@ -343,6 +354,7 @@ def _readable(path: Path) -> bool:
         return False
 
 
+@pytest.mark.pitfall("F129")
 def test_f129_one_directory_has_every_components_log_the_database_and_a_timeline_to_tell(at_work: AtWork) -> None:
     site = at_work.site
     kept = {each.name for each in _kept(site)}
@@ -358,6 +370,7 @@ def test_f129_one_directory_has_every_components_log_the_database_and_a_timeline
 # --- Coordinators and servers that come and go -----------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F42", "F43")
 def test_f42_f43_a_coordinator_elsewhere_needs_an_address_and_a_token_and_its_logs_are_read_here(site: Site) -> None:
     """Another data directory and another home stand for another machine."""
     directory = site.project("yard")
@@ -379,6 +392,7 @@ def test_f42_f43_a_coordinator_elsewhere_needs_an_address_and_a_token_and_its_lo
     assert not (site.data / "logs" / f"{launch['launch_id']}.log").exists()
 
 
+@pytest.mark.pitfall("F52")
 def test_f52_after_a_kill_with_a_stale_socket_and_no_address_file_there_is_one_healthy_server(tmp_path: Path) -> None:
     data, path, port = tmp_path / "data", tmp_path / "toryo.sock", str(free_port())
     env = {**clean_environment(tmp_path), "TORYO_DATA_DIR": str(data)}

@@ -25,6 +25,7 @@ def servers(postgres_empty: str, quiet: None) -> Iterator[list[World]]:
         yield [World(each, seed=number) for number, each in enumerate(databases)]
 
 
+@pytest.mark.pitfall("F133")
 @pytest.mark.postgresql
 def test_f133_of_a_hundred_tasks_each_is_claimed_once_by_twenty_pollers_at_two_servers(servers: list[World]) -> None:
     here, there = servers
@@ -51,6 +52,7 @@ def test_f133_of_a_hundred_tasks_each_is_claimed_once_by_twenty_pollers_at_two_s
     hold(here)
 
 
+@pytest.mark.pitfall("F134")
 def test_f134_a_task_whose_workers_all_die_goes_from_one_to_the_next_and_is_then_a_dead_letter(world: World) -> None:
     world.project()
     task = filed(key(world, "chief", orchestrator=True))
@@ -66,6 +68,7 @@ def test_f134_a_task_whose_workers_all_die_goes_from_one_to_the_next_and_is_then
     hold(world)
 
 
+@pytest.mark.pitfall("F135")
 def test_f135_tasks_of_queues_that_would_wait_for_each_other_are_refused_on_every_path(world: World) -> None:
     """A waits for B; nobody makes B wait for A: neither by filing below it, nor a person later."""
     world.project()
@@ -85,6 +88,7 @@ def test_f135_tasks_of_queues_that_would_wait_for_each_other_are_refused_on_ever
     assert {a, b} <= set(refusal["cycle"])
 
 
+@pytest.mark.pitfall("F142")
 def test_f142_every_tool_of_queues_wants_a_key_also_those_that_come(world: World) -> None:
     """A tool that belongs to queues by its file has a grant that API keys open."""
     found = {each.name for each in catalogue().values() if each.handler.__module__.endswith(("queue", "shared_state"))}

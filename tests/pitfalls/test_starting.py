@@ -19,12 +19,7 @@ from toryo.coordinator.orders import Launch
 from toryo.coordinator.workspaces import working_directory
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
+@pytest.mark.pitfall("F4")
 def test_f4_a_failed_sign_in_starts_no_second_process_and_is_seen_by_people(crew: World) -> None:
     crew.task("w1")
     coordinator = crew.coordinator()
@@ -37,6 +32,7 @@ def test_f4_a_failed_sign_in_starts_no_second_process_and_is_seen_by_people(crew
     assert [each["agent_id"] for each in crew.events("session.refused")] == ["w1"]
 
 
+@pytest.mark.pitfall("F5")
 @pytest.mark.parametrize("signs_in", [True, False])
 def test_f5_an_order_times_out_once_and_only_while_nobody_has_signed_in_for_it(crew: World, signs_in: bool) -> None:
     crew.task("w1")
@@ -50,6 +46,7 @@ def test_f5_an_order_times_out_once_and_only_while_nobody_has_signed_in_for_it(c
     assert len(crew.events("launch.expired")) == (0 if signs_in else 1)
 
 
+@pytest.mark.pitfall("F7")
 def test_f7_a_process_that_stays_after_a_refused_sign_in_is_ended_by_its_coordinator(crew: World) -> None:
     crew.task("w1")
     coordinator = crew.coordinator()
@@ -63,6 +60,7 @@ def test_f7_a_process_that_stays_after_a_refused_sign_in_is_ended_by_its_coordin
     assert 0 < stop["grace_seconds"] <= 60
 
 
+@pytest.mark.pitfall("F11")
 def test_f11_what_a_coordinator_took_along_when_it_was_stopped_is_started_by_the_next_one(crew: World) -> None:
     crew.task("w1")
     leaving = crew.coordinator("leaving")
@@ -73,6 +71,7 @@ def test_f11_what_a_coordinator_took_along_when_it_was_stopped_is_started_by_the
     assert crew.coordinator("next").starts() == ["w1"]
 
 
+@pytest.mark.pitfall("F12")
 def test_f12_a_dead_session_holds_up_nobody_for_longer_than_its_lease_and_is_swept(crew: World) -> None:
     crew.task("w1")
     crew.task("w2")
@@ -87,6 +86,7 @@ def test_f12_a_dead_session_holds_up_nobody_for_longer_than_its_lease_and_is_swe
     assert sorted(crew.coordinator("next").starts()) == ["w1", "w2"]
 
 
+@pytest.mark.pitfall("F13")
 def test_f13_a_manager_that_left_to_wait_is_started_by_the_next_poll_after_its_last_worker_finished(
     crew: World,
 ) -> None:
@@ -99,6 +99,7 @@ def test_f13_a_manager_that_left_to_wait_is_started_by_the_next_poll_after_its_l
     assert coordinator.reason("boss") == "start workers_finished"
 
 
+@pytest.mark.pitfall("F14")
 @pytest.mark.parametrize("end", ["wait", "report"])
 def test_f14_the_logout_that_an_answer_tells_to_make_succeeds_though_the_session_is_over(crew: World, end: str) -> None:
     crew.task("boss")
@@ -112,6 +113,7 @@ def test_f14_the_logout_that_an_answer_tells_to_make_succeeds_though_the_session
         boss.call("logout")
 
 
+@pytest.mark.pitfall("F15")
 def test_f15_a_session_that_calls_every_ten_minutes_lives_for_hours_and_a_silent_one_does_not(crew: World) -> None:
     crew.task("w1")
     token = crew.nobody.call("authenticate", agent_id="w1", passkey=crew.passkeys["w1"])["session_token"]
@@ -124,6 +126,7 @@ def test_f15_a_session_that_calls_every_ten_minutes_lives_for_hours_and_a_silent
     assert crew.coordinator().reason("w1") == "start has_in_progress_task"
 
 
+@pytest.mark.pitfall("F16")
 def test_f16_a_restarted_session_resumes_the_same_main_task_with_three_levels_below(crew: World) -> None:
     crew.manager("chief")
     crew.owner.call("edit_agent", agent_id="boss", reports_to="chief")
@@ -147,6 +150,7 @@ def test_f16_a_restarted_session_resumes_the_same_main_task_with_three_levels_be
     assert told["delegation_id"] == asked, "and so does what it has had said, three levels below"
 
 
+@pytest.mark.pitfall("F17")
 def test_f17_waiting_costs_an_agent_no_turns(crew: World) -> None:
     crew.task("boss")
     boss, _ = left_waiting(crew, Walls="w1")
@@ -154,6 +158,7 @@ def test_f17_waiting_costs_an_agent_no_turns(crew: World) -> None:
     assert boss.action() == "exit"
 
 
+@pytest.mark.pitfall("F18")
 def test_f18_an_order_for_chat_is_a_chat_whatever_begins_before_its_process_signs_in(crew: World) -> None:
     crew.open_chat("w1")
     coordinator = crew.coordinator()
@@ -176,6 +181,7 @@ def test_f18_an_order_for_chat_is_a_chat_whatever_begins_before_its_process_sign
     assert chat.action() in ("exit", "logout"), "closing the chat ends the chat"
 
 
+@pytest.mark.pitfall("F19")
 def test_f19_an_exit_report_that_comes_after_the_next_start_ends_nothing_of_it(crew: World) -> None:
     crew.task("w1")
     dead = crew.start("w1")
@@ -186,6 +192,7 @@ def test_f19_an_exit_report_that_comes_after_the_next_start_ends_nothing_of_it(c
     assert len(crew.sessions()) == 1
 
 
+@pytest.mark.pitfall("F20")
 def test_f20_an_order_is_cleared_by_its_own_sign_in_or_time_out_and_by_nothing_else(crew: World) -> None:
     crew.task("w1")
     coordinator = crew.coordinator()
@@ -200,6 +207,7 @@ def test_f20_an_order_is_cleared_by_its_own_sign_in_or_time_out_and_by_nothing_e
     assert coordinator.reason("w1", purpose="task") == "hold already_running"
 
 
+@pytest.mark.pitfall("F23")
 def test_f23_wait_is_accepted_only_if_somebody_is_sure_to_wake_the_manager(crew: World) -> None:
     crew.task("boss")
     boss = crew.start("boss")
@@ -219,6 +227,7 @@ def test_f23_wait_is_accepted_only_if_somebody_is_sure_to_wake_the_manager(crew:
     boss.refused("select_action", "notNow", action="wait")
 
 
+@pytest.mark.pitfall("F24")
 def test_f24_a_quota_message_holds_for_its_time_and_a_tenth_whichever_coordinator_asks(crew: World) -> None:
     crew.task("w1")
     launch = crew.coordinator("first").action("w1")["launch"]
@@ -228,6 +237,7 @@ def test_f24_a_quota_message_holds_for_its_time_and_a_tenth_whichever_coordinato
     assert starts(crew, "w1", 30) == 1
 
 
+@pytest.mark.pitfall("F24")
 def test_f24_gaps_grow_with_each_plain_failure_and_a_success_begins_anew(crew: World) -> None:
     crew.task("w1")
     gaps = [_failed(crew) for _ in range(3)]
@@ -248,6 +258,7 @@ def _failed(world: World) -> int:
     return round(datetime.fromisoformat(until).timestamp() - world.now / 1000)
 
 
+@pytest.mark.pitfall("F25")
 def test_f25_an_agent_that_cools_down_is_not_ordered_and_people_see_until_when(crew: World) -> None:
     crew.task("w1")
     coordinator = crew.coordinator()
@@ -260,6 +271,7 @@ def test_f25_an_agent_that_cools_down_is_not_ordered_and_people_see_until_when(c
     assert 38 <= told["seconds_left"] <= 40
 
 
+@pytest.mark.pitfall("F26")
 def test_f26_a_failed_agent_without_other_work_is_not_started_by_its_own_failure(crew: World) -> None:
     crew.task("w1")
     process = crew.start("w1")
@@ -268,6 +280,7 @@ def test_f26_a_failed_agent_without_other_work_is_not_started_by_its_own_failure
     assert starts(crew, "w1", 100 * 60, every=60) == 0
 
 
+@pytest.mark.pitfall("F39")
 def test_f39_with_one_slot_ten_agents_start_within_ten_rounds_each(world: World) -> None:
     world.crew(workers=10)
     for number in range(1, 11):
@@ -286,6 +299,7 @@ def _one_that_does_not_finish(coordinator: Coordinator) -> str:
     return agent_id
 
 
+@pytest.mark.pitfall("F41")
 def test_f41_a_second_start_of_an_agent_touches_no_file_of_the_first(tmp_path: Path) -> None:
     from toryo.coordinator.workspaces import Workspaces
 
@@ -297,6 +311,7 @@ def test_f41_a_second_start_of_an_agent_touches_no_file_of_the_first(tmp_path: P
     assert (tmp_path / "lau_task" / "mcp.json").read_text() == "lau_task"
 
 
+@pytest.mark.pitfall("F43")
 def test_f43_what_a_process_printed_elsewhere_is_read_from_the_server(crew: World) -> None:
     crew.task("w1")
     process = crew.start("w1")
@@ -308,6 +323,7 @@ def test_f43_what_a_process_printed_elsewhere_is_read_from_the_server(crew: Worl
     assert (told["text"], told["ended"]) == ("one\ntwo\nthree\n", True)
 
 
+@pytest.mark.pitfall("F44")
 def test_f44_two_starts_within_one_second_have_two_log_files(crew: World, tmp_path: Path) -> None:
     crew.task("w1")
     crew.open_chat("w1")
@@ -318,6 +334,7 @@ def test_f44_two_starts_within_one_second_have_two_log_files(crew: World, tmp_pa
     assert all(each.exists() for each in paths)
 
 
+@pytest.mark.pitfall("F51")
 def test_f51_a_working_directory_is_expanded_and_real_and_the_agents_own_comes_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -331,6 +348,7 @@ def test_f51_a_working_directory_is_expanded_and_real_and_the_agents_own_comes_f
         assert working_directory(launch, own) == tmp_path / "own"
 
 
+@pytest.mark.pitfall("F53")
 def test_f53_an_idle_hour_of_fifty_agents_writes_next_to_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.crew(workers=50)
     for number in range(1, 51):
@@ -347,6 +365,7 @@ def test_f53_an_idle_hour_of_fifty_agents_writes_next_to_nothing(world: World, m
     assert {each["metadata"]["outcome"] for each in lines} <= {"ok"}
 
 
+@pytest.mark.pitfall("F53")
 def test_f53_every_call_is_one_line_that_says_who_what_and_how_it_ended_and_no_secret(
     crew: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import sqlalchemy as sa
 
 from tests.operations.talkers import begin, contents, converse, delegate, stop, two
@@ -11,6 +12,7 @@ from toryo.storage import schema
 from toryo.storage.engine.statements import Statement
 
 
+@pytest.mark.pitfall("F27", "F28")
 def test_f27_f28_ten_sessions_read_and_answer_nothing_and_a_hundred_polls_start_nobody(world: World) -> None:
     two(world)
     for number in range(10):
@@ -23,6 +25,7 @@ def test_f27_f28_ten_sessions_read_and_answer_nothing_and_a_hundred_polls_start_
         assert world.coordinator().claim(free_chat_slots=5)["start"] == []
 
 
+@pytest.mark.pitfall("F33")
 def test_f33_a_panel_opened_and_closed_ten_times_within_seconds_ends_with_one_live_session(world: World) -> None:
     two(world)
     asked = {"project_id": world.project_id, "agent_id": "a"}
@@ -38,6 +41,7 @@ def test_f33_a_panel_opened_and_closed_ten_times_within_seconds_ends_with_one_li
     assert [each["purpose"] for each in world.sessions()] == ["chat"]
 
 
+@pytest.mark.pitfall("F39")
 def test_f39_two_agents_that_delegate_to_each_other_both_get_their_partner_with_one_chat_slot(world: World) -> None:
     """Each chat waits for the other's: whoever is invited takes no slot."""
     two(world)
@@ -56,6 +60,7 @@ def test_f39_two_agents_that_delegate_to_each_other_both_get_their_partner_with_
     assert [(each["agent_id"], each["takes_slot"]) for each in claimed] == [(other, False)]
 
 
+@pytest.mark.pitfall("F91")
 def test_f91_what_a_chat_asked_for_starts_under_all_the_rules(world: World) -> None:
     """Done, waiting for another task, at the limit, and of another project: each is refused."""
     two(world)
@@ -79,6 +84,7 @@ def test_f91_what_a_chat_asked_for_starts_under_all_the_rules(world: World) -> N
     world.owner.refused("move_task", None, task_id=task, status="in_progress")
 
 
+@pytest.mark.pitfall("F98")
 def test_f98_after_each_way_in_which_a_conversation_is_left_alone_a_new_one_can_begin(world: World) -> None:
     """(a) nobody comes, (b) silence, (c) the partner's process is killed and never comes back."""
     two(world)
@@ -102,6 +108,7 @@ def test_f98_after_each_way_in_which_a_conversation_is_left_alone_a_new_one_can_
     assert begin(world.start_chat("a"), "b") not in reasons
 
 
+@pytest.mark.pitfall("F104")
 def test_f104_whether_somebody_has_mail_is_one_row_and_asks_no_message(world: World) -> None:
     """However many messages there are: with all of them taken away the answer is still there."""
     two(world)
@@ -112,6 +119,7 @@ def test_f104_whether_somebody_has_mail_is_one_row_and_asks_no_message(world: Wo
     assert world.why_chat("a") == "start has_pending_purpose"
 
 
+@pytest.mark.pitfall("F107")
 def test_f107_a_chat_whose_agent_fails_says_so_and_not_that_it_is_coming(world: World) -> None:
     two(world)
     world.say("a", "hello")
@@ -123,6 +131,7 @@ def test_f107_a_chat_whose_agent_fails_says_so_and_not_that_it_is_coming(world: 
     assert status["until"] is not None and status["explanation"]
 
 
+@pytest.mark.pitfall("F112")
 def test_f112_a_person_who_looks_around_makes_no_agents_session_and_no_launch(world: World) -> None:
     two(world)
     for _ in range(10):
@@ -132,6 +141,7 @@ def test_f112_a_person_who_looks_around_makes_no_agents_session_and_no_launch(wo
     assert (world.sessions(), world.launches()) == ([], [])
 
 
+@pytest.mark.pitfall("F114")
 def test_f114_every_id_that_an_answer_of_a_chat_names_can_be_used(world: World) -> None:
     two(world)
     world.task("a")

@@ -18,16 +18,11 @@ from toryo.storage.opening import open_database, upgrade
 from toryo.workflow.instructions import TOOLS, en, ja
 
 
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
 def drafts(*titles: str, **more: Any) -> list[Answer]:
     return [{"local_id": each, "title": each, "description": "x", **more} for each in titles]
 
 
+@pytest.mark.pitfall("F54")
 def test_f54_an_agent_that_creates_without_end_is_told_to_start_what_it_has(crew: World) -> None:
     crew.task("w1")
     worker = crew.start("w1")
@@ -39,6 +34,7 @@ def test_f54_an_agent_that_creates_without_end_is_told_to_start_what_it_has(crew
     assert worker.action() == "start_subtask"
 
 
+@pytest.mark.pitfall("F55")
 def test_f55_a_worker_is_led_on_by_a_task_that_has_a_parent(crew: World) -> None:
     crew.task("boss")
     left_waiting(crew, Walls="w1")
@@ -48,6 +44,7 @@ def test_f55_a_worker_is_led_on_by_a_task_that_has_a_parent(crew: World) -> None
     assert worker.next()["subtask"]["task_id"] == bricks
 
 
+@pytest.mark.pitfall("F56")
 def test_f56_only_what_can_be_started_is_offered_and_a_deadlock_says_who_waits_for_what(crew: World) -> None:
     crew.task("w1")
     worker = crew.start("w1")
@@ -64,6 +61,7 @@ def test_f56_only_what_can_be_started_is_offered_and_a_deadlock_says_who_waits_f
     assert f"waits for {ids['B']} (cancelled)" in told["waiting"][0]
 
 
+@pytest.mark.pitfall("F56")
 def test_f56_a_subtask_that_waits_for_a_strangers_task_says_so(crew: World) -> None:
     foreign = crew.task("w2", status="todo")
     crew.task("w1")
@@ -76,6 +74,7 @@ def test_f56_a_subtask_that_waits_for_a_strangers_task_says_so(crew: World) -> N
     assert f"waits for {foreign} (todo)" in told["waiting"][0]
 
 
+@pytest.mark.pitfall("F57")
 def test_f57_a_manager_sees_the_subtasks_that_are_its_workers(crew: World) -> None:
     crew.task("boss")
     boss = crew.start("boss")
@@ -83,6 +82,7 @@ def test_f57_a_manager_sees_the_subtasks_that_are_its_workers(crew: World) -> No
     assert {each["task_id"] for each in boss.call("list_tasks")["tasks"]} == set(ids)
 
 
+@pytest.mark.pitfall("F61")
 def test_f61_a_manager_without_workers_is_started_once_and_people_see_why_its_task_is_blocked(world: World) -> None:
     world.crew(workers=0)
     main = world.task("boss")
@@ -94,6 +94,7 @@ def test_f61_a_manager_without_workers_is_started_once_and_people_see_why_its_ta
     assert [each["data"]["reason"] for each in world.events("task.blocked")] == ["no_available_workers"]
 
 
+@pytest.mark.pitfall("F62")
 def test_f62_every_choice_that_the_schema_offers_is_one_the_handler_takes(crew: World) -> None:
     crew.task("boss")
     boss = crew.start("boss")
@@ -111,6 +112,7 @@ def test_f62_every_choice_that_the_schema_offers_is_one_the_handler_takes(crew: 
     assert crew.start("boss").action() == "report_completion"
 
 
+@pytest.mark.pitfall("F63")
 def test_f63_a_plan_that_is_sent_again_creates_nothing_and_gets_the_ids_that_exist(crew: World) -> None:
     crew.task("boss")
     boss = crew.start("boss")
@@ -126,6 +128,7 @@ def test_f63_a_plan_that_is_sent_again_creates_nothing_and_gets_the_ids_that_exi
     assert len(boss.call("list_tasks")["tasks"]) == 2
 
 
+@pytest.mark.pitfall("F64")
 def test_f64_a_manager_that_returns_is_told_what_was_done_while_it_was_away(crew: World) -> None:
     crew.task("boss")
     boss = crew.start("boss")
@@ -139,6 +142,7 @@ def test_f64_a_manager_that_returns_is_told_what_was_done_while_it_was_away(crew
     assert {each["task_id"]: each["summary"] for each in told["results"]} == {walls: "four walls", roof: "a roof"}
 
 
+@pytest.mark.pitfall("F66")
 def test_f66_reporting_blocked_blocks_the_main_task_whatever_a_subtask_is(crew: World) -> None:
     main = crew.task("w1")
     worker = crew.start("w1")
@@ -149,6 +153,7 @@ def test_f66_reporting_blocked_blocks_the_main_task_whatever_a_subtask_is(crew: 
     assert (crew.status(main), crew.show(main)["blocked_reason"]) == ("blocked", "no stone anywhere")
 
 
+@pytest.mark.pitfall("F67")
 def test_f67_no_path_completes_a_task_whose_children_are_open(crew: World) -> None:
     crew.task("boss")
     boss = crew.start("boss")
@@ -165,6 +170,7 @@ def test_f67_no_path_completes_a_task_whose_children_are_open(crew: World) -> No
     assert crew.status(part) == "in_progress"
 
 
+@pytest.mark.pitfall("F68")
 def test_f68_no_path_starts_a_task_that_is_nobodys_or_leaves_one_at_nobody(crew: World) -> None:
     crew.task("boss")
     boss = crew.start("boss")
@@ -183,6 +189,7 @@ def test_f68_no_path_starts_a_task_that_is_nobodys_or_leaves_one_at_nobody(crew:
     assert crew.status(part) == "todo"
 
 
+@pytest.mark.pitfall("F69")
 def test_f69_a_change_is_its_authors_and_superiors_at_any_distance_may_make_one_and_strangers_not(
     crew: World,
 ) -> None:
@@ -201,6 +208,7 @@ def test_f69_a_change_is_its_authors_and_superiors_at_any_distance_may_make_one_
     assert crew.show(task)["blocked_by"] == "hana"
 
 
+@pytest.mark.pitfall("F70")
 def test_f70_an_assignee_starts_what_was_put_back_and_not_what_somebody_above_blocked(crew: World) -> None:
     crew.task("w1")
     worker = crew.start("w1")
@@ -213,6 +221,7 @@ def test_f70_an_assignee_starts_what_was_put_back_and_not_what_somebody_above_bl
     assert refusal["blocked_by"] == "owner"
 
 
+@pytest.mark.pitfall("F71")
 def test_f71_a_parent_whose_startable_children_nobody_starts_is_reported_once_and_named(crew: World) -> None:
     main = crew.task("boss")
     boss = crew.start("boss")
@@ -226,6 +235,7 @@ def test_f71_a_parent_whose_startable_children_nobody_starts_is_reported_once_an
     assert crew.coordinator().reason("boss").startswith("start")
 
 
+@pytest.mark.pitfall("F72")
 def test_f72_reading_a_task_and_polling_do_not_start_it(crew: World) -> None:
     crew.task("w1")
     other = crew.task("w1", title="Another", status="todo")
@@ -240,6 +250,7 @@ def test_f72_reading_a_task_and_polling_do_not_start_it(crew: World) -> None:
     assert [crew.status(each) for each in (one, other)] == ["todo", "todo"]
 
 
+@pytest.mark.pitfall("F75")
 def test_f75_a_start_leaves_one_record_however_often_its_task_is_read_and_it_is_closed_by_a_kill(
     crew: World,
 ) -> None:
@@ -262,6 +273,7 @@ def test_f75_a_start_leaves_one_record_however_often_its_task_is_read_and_it_is_
     assert (untouched["state"], untouched["ended_at"]) == ("signed_in", None)
 
 
+@pytest.mark.pitfall("F76")
 def test_f76_the_parallel_limit_counts_main_tasks_of_one_project(crew: World) -> None:
     other = crew.project(name="Garden")
     crew.owner.call("add_member", project_id=other, agent_id="w1")
@@ -275,6 +287,7 @@ def test_f76_the_parallel_limit_counts_main_tasks_of_one_project(crew: World) ->
     worker.set(one, "in_progress")
 
 
+@pytest.mark.pitfall("F77")
 def test_f77_who_asked_for_a_task_is_kept_and_its_id_says_that_it_is_a_task(crew: World) -> None:
     hana = person(crew, "hana")
     filed = hana.call("file_task", project_id=crew.project_id, title="Build", assignee_id="w1")
@@ -284,6 +297,7 @@ def test_f77_who_asked_for_a_task_is_kept_and_its_id_says_that_it_is_a_task(crew
     assert crew.start("w1").action() == "create_subtasks", "it was given, so it is decomposed"
 
 
+@pytest.mark.pitfall("F80")
 def test_f80_nobody_takes_a_task_over_by_adding_to_it_while_another_works_on_it(crew: World) -> None:
     crew.task("boss")
     boss = crew.start("boss")
@@ -293,6 +307,7 @@ def test_f80_nobody_takes_a_task_over_by_adding_to_it_while_another_works_on_it(
     assert crew.show(part)["assignee_id"] == "w1"
 
 
+@pytest.mark.pitfall("F81")
 def test_f81_what_was_cancelled_and_replaced_does_not_keep_a_task_from_its_end(crew: World) -> None:
     crew.owner.call("edit_agent", agent_id="w1", max_parallel_tasks=5)
     crew.task("boss")
@@ -309,6 +324,7 @@ def test_f81_what_was_cancelled_and_replaced_does_not_keep_a_task_from_its_end(c
     boss.report()
 
 
+@pytest.mark.pitfall("F82")
 def test_f82_success_is_of_the_reported_task_alone_and_starts_or_ends_no_other(crew: World) -> None:
     elsewhere = crew.task("boss")
     others = [crew.task("w1", title=each, parent_task_id=elsewhere, status="todo") for each in ("One", "Two")]
@@ -318,6 +334,7 @@ def test_f82_success_is_of_the_reported_task_alone_and_starts_or_ends_no_other(c
     assert [crew.status(each) for each in (elsewhere, *others)] == ["in_progress", "todo", "todo"]
 
 
+@pytest.mark.pitfall("F83")
 def test_f83_who_is_told_to_review_blocks_may_report_blocked_with_open_subtasks(crew: World) -> None:
     main = crew.task("boss")
     boss = crew.start("boss")
@@ -333,6 +350,7 @@ def test_f83_who_is_told_to_review_blocks_may_report_blocked_with_open_subtasks(
     assert [crew.status(each) for each in (walls, roof)] == ["blocked", "blocked"]
 
 
+@pytest.mark.pitfall("F85")
 def test_f85_a_subtask_at_work_is_not_taken_for_the_main_task(crew: World) -> None:
     main = crew.task("w1")
     worker = crew.start("w1")
@@ -358,6 +376,7 @@ def _elsewhere(world: World) -> str:
     return made
 
 
+@pytest.mark.pitfall("F86")
 @pytest.mark.parametrize("bad", BAD_DEPENDENCIES)
 def test_f86_a_bad_dependency_is_refused_by_every_path_that_writes_one(crew: World, bad: str) -> None:
     main = crew.task("boss")
@@ -375,6 +394,7 @@ def test_f86_a_bad_dependency_is_refused_by_every_path_that_writes_one(crew: Wor
     assert crew.rows(schema.tasks, schema.dependencies) == before
 
 
+@pytest.mark.pitfall("F86")
 def test_f86_waiting_in_a_circle_is_refused_by_every_path_that_could_close_one(crew: World) -> None:
     crew.task("boss")
     boss = crew.start("boss")
@@ -394,6 +414,7 @@ def test_f86_waiting_in_a_circle_is_refused_by_every_path_that_could_close_one(c
     assert all(each["cycle"] for each in refusals)
 
 
+@pytest.mark.pitfall("F86")
 def test_f86_a_predecessor_elsewhere_in_the_project_counts_and_a_cancelled_one_flags_who_waits(crew: World) -> None:
     before = crew.task("w2", title="Before")
     after = crew.task("w1", title="After", status="todo", dependencies=[before])
@@ -407,6 +428,7 @@ def test_f86_a_predecessor_elsewhere_in_the_project_counts_and_a_cancelled_one_f
     assert crew.show(waiting)["dependency_failed"] is True
 
 
+@pytest.mark.pitfall("F87")
 @pytest.mark.parametrize("mistake", [{"dependencies": ["tsk_missing"]}, {"local_id": "A"}, {"title": " "}])
 def test_f87_a_mistake_in_one_of_five_leaves_none_of_them(crew: World, mistake: Answer) -> None:
     crew.task("boss")
@@ -424,6 +446,7 @@ NO_TOOLS = frozenset({"no_available_workers", "in_progress", "you_may_resolve", 
 """What stands in the words and looks like a tool: a reason, a status, and a key of the answer."""
 
 
+@pytest.mark.pitfall("F88")
 @pytest.mark.parametrize("texts", [en.TEXTS, ja.TEXTS], ids=["en", "ja"])
 def test_f88_every_instruction_names_tools_that_exist_with_parameters_that_they_have(texts: dict[str, str]) -> None:
     tools = catalogue()
@@ -452,6 +475,7 @@ def _properties(schema_: Any) -> set[str]:
 SHOWN = re.compile(r'\b(\w+)\(((?:\w+="[^"]*"(?:, )?)+)\)')
 
 
+@pytest.mark.pitfall("F88")
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_f88_the_call_that_an_instruction_shows_is_accepted_as_it_is_shown(world: World, language: str) -> None:
     world.crew(workers=1, language=language)
@@ -477,6 +501,7 @@ def test_f88_the_call_that_an_instruction_shows_is_accepted_as_it_is_shown(world
     assert world.status(str(worker.call("get_my_task")["task"]["task_id"])) == "completed"
 
 
+@pytest.mark.pitfall("F89")
 def test_f89_a_note_or_another_look_never_changes_what_is_next(crew: World) -> None:
     crew.task("w1")
     worker = crew.start("w1")
@@ -490,6 +515,7 @@ def test_f89_a_note_or_another_look_never_changes_what_is_next(crew: World) -> N
         _unmoved_by_notes(worker)
 
 
+@pytest.mark.pitfall("F89")
 def test_f89_a_managers_choice_outlives_notes_and_looks(crew: World) -> None:
     crew.task("boss")
     boss = crew.start("boss")
@@ -512,6 +538,7 @@ def _unmoved_by_notes(process: Process) -> None:
     }
 
 
+@pytest.mark.pitfall("F90")
 @pytest.mark.parametrize("judged", ["pending", "rejected"])
 def test_f90_what_is_not_approved_starts_on_no_path(world: World, judged: str) -> None:
     world.crew(workers=2, approvals="all")
@@ -532,6 +559,7 @@ def test_f90_what_is_not_approved_starts_on_no_path(world: World, judged: str) -
     assert world.coordinator().reason("w1") == "hold no_in_progress_task"
 
 
+@pytest.mark.pitfall("F90")
 def test_f90_what_an_ancestor_asked_for_is_approved_by_that_ancestor(crew: World) -> None:
     crew.task("boss")
     asked = crew.start("boss").call("request_task", title="Asked for", assignee_id="w1")["task_id"]
@@ -539,6 +567,7 @@ def test_f90_what_an_ancestor_asked_for_is_approved_by_that_ancestor(crew: World
     assert (shown["approval"], shown["approved_by"]) == ("approved", "boss")
 
 
+@pytest.mark.pitfall("F91")
 def test_f91_who_asks_for_a_task_is_the_session_that_asks_and_nobody_it_names(crew: World) -> None:
     """In a task session; a chat asks for the author of a message. All moves are one service."""
     crew.task("w1")
@@ -557,6 +586,7 @@ MOVES = {"todo": 4, "in_progress": 8, "completed": 3, "failed": 2, "blocked": 4,
 UNGUARDED = Settings(guards=GuardSettings(refusals=10_000, idle_calls=10_000, moves_of_one_task=10_000))
 
 
+@pytest.mark.pitfall("F92")
 def test_f92_two_hundred_random_moves_end_alike_whether_an_agent_or_a_person_makes_them(quiet: None, tmp_path) -> None:
     """By a tool, and as REST does: the same answers, the same board. No retries beyond what agents may, no drafts."""
     seen = []
@@ -597,6 +627,7 @@ def _two_hundred_moves(world: World, path: str) -> tuple[list[tuple[int, str, st
     return made, [world.status(each) for each in tasks]
 
 
+@pytest.mark.pitfall("F92")
 def test_f92_of_two_who_edit_the_same_version_one_is_told_and_no_field_is_lost(crew: World) -> None:
     task = crew.task("w1", status="todo")
     seen = crew.show(task)["version"]
@@ -608,6 +639,7 @@ def test_f92_of_two_who_edit_the_same_version_one_is_told_and_no_field_is_lost(c
     assert (shown["title"], shown["priority"]) == ("First", "high")
 
 
+@pytest.mark.pitfall("F93")
 @pytest.mark.parametrize("path", ["tool", "rest"])
 def test_f93_a_block_and_its_end_reach_all_levels_below_but_what_was_blocked_by_itself(crew: World, path: str) -> None:
     main = crew.task("boss")
@@ -631,6 +663,7 @@ def mover_id(path: str) -> str:
     return "boss" if path == "tool" else "owner"
 
 
+@pytest.mark.pitfall("F94")
 def test_f94_an_inactive_agent_is_not_started_signed_in_or_given_work(crew: World) -> None:
     """Locks of tasks and agents, and audit triggers, are not part of Toryo."""
     running = crew.task("w1")

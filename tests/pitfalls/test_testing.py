@@ -26,6 +26,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 # --- what stories and scenarios begin with ---------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F124")
 def test_f124_no_result_can_be_seeded_because_tasks_are_filed_open_and_closed_by_moves_alone(world: World) -> None:
     world.crew(workers=1)
     offered = set(catalogue()["file_task"].input_schema["properties"]["status"]["enum"])
@@ -39,6 +40,7 @@ def test_f124_no_result_can_be_seeded_because_tasks_are_filed_open_and_closed_by
         world.owner.refused("edit_task", "validationError", task_id=task, **{field: "done"})
 
 
+@pytest.mark.pitfall("F125")
 def test_f125_a_second_story_finds_nothing_of_the_first(fresh: Database) -> None:
     first = World(fresh)
     before = first.rows()
@@ -50,6 +52,7 @@ def test_f125_a_second_story_finds_nothing_of_the_first(fresh: Database) -> None
     assert World(fresh).rows() == before
 
 
+@pytest.mark.pitfall("F130")
 def test_f130_the_same_story_has_the_same_events_every_time(fresh: Database) -> None:
     assert len({_told(fresh) for _ in range(12)}) == 1
 
@@ -65,6 +68,7 @@ def _told(database: Database) -> str:
     return "\n".join(repr({**each, "sequence": "in order"}) for each in world.events())
 
 
+@pytest.mark.pitfall("F132")
 def test_f132_a_site_has_nothing_of_the_machine_it_runs_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stale lock, another data directory, settings of the shell: none of it decides what a scenario sees."""
     foreign = tmp_path / "foreign"
@@ -121,6 +125,7 @@ def told(found: Iterator[Place]) -> str:
     return "\n".join(map(str, found))
 
 
+@pytest.mark.pitfall("F126")
 def test_f126_no_assertion_is_always_true() -> None:
     assert told(each for each in places(ast.Assert) if _always_true(each.node.test)) == ""  # type: ignore[attr-defined]
 
@@ -133,6 +138,7 @@ def _always_true(test: ast.expr) -> bool:
     return isinstance(test, ast.Constant | ast.Tuple | ast.JoinedStr | ast.Lambda)
 
 
+@pytest.mark.pitfall("F126")
 def test_f126_no_test_is_a_placeholder() -> None:
     assert told(each for each in _tests() if all(map(_says_nothing, each.node.body))) == ""  # type: ignore[attr-defined]
 
@@ -146,6 +152,7 @@ def _says_nothing(statement: ast.stmt) -> bool:
     return constant or isinstance(statement, ast.Pass)
 
 
+@pytest.mark.pitfall("F126")
 def test_f126_nothing_is_skipped_without_a_reason_and_nothing_is_expected_to_fail() -> None:
     """With TORYO_TEST_REQUIRE=all, as CI runs it, a skip is a failure."""
     skips = [each for each in places(ast.Call) if _named(each.node) in ("skip", "skipif", "importorskip")]
@@ -184,6 +191,7 @@ TIME_IS_THE_POINT = {
 }
 
 
+@pytest.mark.pitfall("F126")
 def test_f126_no_test_sleeps() -> None:
     """A test waits for what it is about, with a bound. To let others of the same loop run, `sleep(0)`, is no wait."""
     pauses = [each for each in places(ast.Call) if _pauses(each.node)]
@@ -223,6 +231,7 @@ INTERVENES = ("/pause", ".kill()", ".freeze()", "'blocked'", "'cancelled'", ".le
 """What is done to the server is not meant: a site begins with one that answers."""
 
 
+@pytest.mark.pitfall("F127")
 def test_f127_a_scenario_interferes_only_with_what_it_has_seen_at_work() -> None:
     scenarios = [each for each in _tests() if each.file.parent.name == "scenarios"]
     assert scenarios
@@ -241,6 +250,7 @@ def _interferes_blindly(function: ast.AST) -> bool:
     return first is not None and not any(word in line for line in lines[: first + 1] for word in AT_WORK)
 
 
+@pytest.mark.pitfall("F131")
 def test_f131_no_test_counts_tools_by_hand_and_the_reference_is_generated() -> None:
     """What a catalogue holds is said by the declarations; `tests/documents` compares the reference with them."""
     counted = (each for each in places(ast.Compare) if _counts_a_catalogue(each.node))

@@ -21,6 +21,7 @@ ASKS = {"delegations": [{"about": "paint", "say": "Shall I paint it?", "await_an
 """Asks a person, and has the answer as result."""
 
 
+@pytest.mark.pitfall("F8")
 @pytest.mark.parametrize(("killed", "survives"), [("chat", "task"), ("task", "chat")])
 def test_killing_one_process_of_an_agent_leaves_its_other_one_as_it_was(site: Site, killed: str, survives: str) -> None:
     site.project("house")
@@ -48,6 +49,7 @@ def test_killing_one_process_of_an_agent_leaves_its_other_one_as_it_was(site: Si
     assert [each["exit_error"] for each in site.launches() if each["launch_id"] == victim.launch_id] == ["killed"]
 
 
+@pytest.mark.pitfall("F103")
 def test_of_25_messages_each_is_answered_once_and_in_order_across_kills(site_on_each: Site) -> None:
     """The agent's first process dies when it gets its 13th message, with up to 20 of them unanswered in its hands."""
     site = site_on_each
@@ -81,6 +83,7 @@ def test_of_25_messages_each_is_answered_once_and_in_order_across_kills(site_on_
     assert {each: times[each] for each in told} == {each: 2 if each in last_of_killed else 1 for each in told}
 
 
+@pytest.mark.pitfall("F102")
 def test_what_a_killed_chat_process_had_in_hand_is_finished_by_the_next_one(site: Site) -> None:
     site.project("house")
     chats.talker(site, "ann", "house", script=ASKS)
@@ -103,6 +106,7 @@ def test_what_a_killed_chat_process_had_in_hand_is_finished_by_the_next_one(site
     assert chats.launches_by_purpose(site) == {("ann", "task"): 1, ("ann", "chat"): 2}
 
 
+@pytest.mark.pitfall("F102")
 def test_after_three_lost_chat_processes_a_task_is_told_and_goes_on_without(site: Site) -> None:
     site.project("house")
     chats.talker(site, "ann", "house", script=ASKS)

@@ -32,6 +32,7 @@ def toryo(site: Site) -> Toryo:
     return Toryo(site.directory, site.environment)
 
 
+@pytest.mark.pitfall("F40")
 def test_an_agent_whose_program_is_missing_is_told_of_and_all_others_go_on(site: Site, toryo: Toryo) -> None:
     site.project("yard")
     site.hire("ghost", "yard", provider="ghost")
@@ -91,6 +92,7 @@ def test_a_database_that_cannot_be_written_is_a_wrong_configuration(site: Site, 
     assert "toryo.db" in ended.err
 
 
+@pytest.mark.pitfall("F49")
 def test_a_wrong_token_is_refused_and_starts_nothing(site: Site, toryo: Toryo) -> None:
     site.project("yard")
     site.hire("sawyer", "yard")

@@ -60,6 +60,7 @@ def test_a_manager_that_is_killed_goes_on_where_it_was(site: Site, moment: str) 
     assert starts == {"worker-1": 1, "worker-2": 1, "worker-3": 1}
 
 
+@pytest.mark.pitfall("F11")
 def test_a_coordinator_that_is_killed_leaves_its_agents_at_work_for_the_next_one(site: Site) -> None:
     gate = site.gate()
     main = _story(site, gate)
@@ -79,6 +80,7 @@ def test_a_coordinator_that_is_killed_leaves_its_agents_at_work_for_the_next_one
     assert site.history.idle_starts() == []
 
 
+@pytest.mark.pitfall("F11")
 @pytest.mark.slow
 def test_work_whose_coordinator_stays_away_is_released_and_done_by_the_next_one(build: Build) -> None:
     site = build(TORYO_SESSION__LEASE=LEASE)

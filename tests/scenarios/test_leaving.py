@@ -30,6 +30,7 @@ def task(site: Site, gate: Gate) -> str:
     return site.file("yard", "Saw", assignee_id="sawyer", status="in_progress", context={"command": command})
 
 
+@pytest.mark.pitfall("F11")
 def test_a_coordinator_that_leaves_takes_its_agents_along_and_the_next_goes_on_at_once(
     site: Site, gate: Gate, task: str
 ) -> None:

@@ -104,6 +104,7 @@ def test_blocking_what_is_above_stops_the_work_below_until_it_is_unblocked(site:
     assert [len(site.launches(task_id=each)) for each in children] == [2, 1, 1]
 
 
+@pytest.mark.pitfall("F38")
 def test_an_agent_that_does_not_look_up_is_ended_with_all_it_started_when_its_task_is_blocked(site: Site) -> None:
     directory = site.project("shop")
     site.hire("turner", "shop")
@@ -150,6 +151,7 @@ def test_an_agent_that_looks_up_is_told_at_once_and_leaves_by_itself(build: Buil
     assert not (directory / "two").exists()
 
 
+@pytest.mark.pitfall("F37")
 def test_a_paused_project_rests_and_goes_on_where_it_was(site: Site) -> None:
     directory = site.project("slow")
     site.hire("painter", "slow")

@@ -45,6 +45,7 @@ def test_an_agent_comes_to_answer_a_person_with_its_name(site_on_each: Site) -> 
     assert chats.launches_by_purpose(site) == {("chat-responder", "chat"): 1}
 
 
+@pytest.mark.pitfall("F32")
 def test_one_process_answers_all_and_leaves_when_the_panel_is_closed(site: Site) -> None:
     site.project("desk")
     chats.talker(site, "mia", "desk")
@@ -99,6 +100,7 @@ def test_a_panel_that_is_closed_before_the_agent_has_come_starts_nobody(site: Si
     assert site.launches(agent_id="mia") == []
 
 
+@pytest.mark.pitfall("F107")
 def test_whoever_writes_to_an_agent_that_cannot_sign_in_is_told_once_and_nobody_else(build: Build) -> None:
     site = build(TORYO_CHAT__START_TIMEOUT="6")
     site.project("desk")
@@ -248,6 +250,7 @@ def test_an_agent_talks_while_it_works_and_afterwards(site: Site) -> None:
     assert chats.launches_by_purpose(site) == {("mia", "chat"): 1, ("mia", "task"): 1}
 
 
+@pytest.mark.pitfall("F36")
 def test_whoever_waits_is_blocked_or_rests_answers_and_works_no_more_for_that(site: Site) -> None:
     site.project("house", commands_from="managers")
     site.project("yard")

@@ -4,12 +4,12 @@ when somebody is killed, and what becomes of the work when a person merges or di
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.repositories import Repository
 from tests.scenarios.sites import Site
 
 pytestmark = pytest.mark.timeout(600, method="signal")
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.timeout(600, method="signal")
 Answer = dict[str, Any]
 
 
-class Repository:
+class SiteRepository(Repository):
     """A project in a repository, as the person who has it sees it."""
 
     def __init__(self, site: Site, name: str, **settings: Any) -> None:
@@ -25,20 +25,6 @@ class Repository:
         self.path = site.project(name, isolation="worktree", commands_from="managers", **settings)
         self.git("init", "--quiet", "--initial-branch=main")
         self.commit(a="one\n")
-
-    def git(self, *words: str, at: Path | None = None) -> str:
-        person = ("-c", "user.name=Person", "-c", "user.email=person@example.org")
-        done = subprocess.run(
-            ["git", *person, *words], cwd=at or self.path, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.rstrip("\n")
-
-    def commit(self, at: Path | None = None, **files: str) -> None:
-        for name, text in files.items():
-            ((at or self.path) / name).write_text(text)
-        self.git("add", "--all", at=at)
-        self.git("commit", "--quiet", "--message=more", at=at)
 
     def files(self) -> dict[str, str]:
         """What stands in the person's own checkout."""
@@ -78,7 +64,7 @@ class Repository:
 
 
 def test_two_agents_work_in_one_repository_and_neither_sees_the_others_half_done_files(site: Site) -> None:
-    repository = Repository(site, "house")
+    repository = SiteRepository(site, "house")
     gate, bell = site.gate(), site.bell()
     for each in ("ann", "ben"):
         site.hire(each, "house")
@@ -113,7 +99,7 @@ def test_two_agents_work_in_one_repository_and_neither_sees_the_others_half_done
 
 
 def test_the_next_launch_of_a_task_finds_what_the_one_that_was_killed_left_uncommitted(site: Site) -> None:
-    repository = Repository(site, "house")
+    repository = SiteRepository(site, "house")
     site.hire("ann", "house")
     site.coordinator()
     gate = site.gate()
@@ -131,7 +117,7 @@ def test_the_next_launch_of_a_task_finds_what_the_one_that_was_killed_left_uncom
 
 
 def test_parts_build_on_one_another_their_manager_sees_all_and_one_merge_brings_it_to_main(site: Site) -> None:
-    repository = Repository(site, "house")
+    repository = SiteRepository(site, "house")
     parts = [
         {"id": "mix", "title": "Mix", "context": {"command": "echo mortar > mortar"}},
         {
@@ -167,7 +153,7 @@ def test_parts_build_on_one_another_their_manager_sees_all_and_one_merge_brings_
 
 
 def test_a_conflict_is_told_changes_nothing_and_is_merged_once_it_is_resolved_as_told(site: Site) -> None:
-    repository = Repository(site, "house")
+    repository = SiteRepository(site, "house")
     site.hire("ann", "house")
     site.hire("ben", "house")
     site.coordinator()
@@ -200,7 +186,7 @@ def test_a_conflict_is_told_changes_nothing_and_is_merged_once_it_is_resolved_as
 
 
 def test_discarded_work_is_gone_from_the_disk_and_comes_back_as_told(site: Site) -> None:
-    repository = Repository(site, "house")
+    repository = SiteRepository(site, "house")
     site.hire("ann", "house")
     site.coordinator()
     task = repository.order("ann", "Try", "echo bad > idea")
@@ -219,7 +205,7 @@ def test_discarded_work_is_gone_from_the_disk_and_comes_back_as_told(site: Site)
 
 def test_acceptance_checks_and_promised_outputs_are_looked_for_in_the_worktree(site: Site) -> None:
     """A file of the right name in the project's own directory proves nothing."""
-    repository = Repository(site, "house")
+    repository = SiteRepository(site, "house")
     (repository.path / "outside").write_text("not committed\n")
     site.hire("ann", "house")
     site.coordinator()
@@ -258,7 +244,7 @@ def _why(site: Site, agent_id: str) -> str:
 
 
 def test_a_process_that_outlives_its_killed_coordinator_has_its_work_kept_and_told_by_the_next(site: Site) -> None:
-    repository = Repository(site, "house")
+    repository = SiteRepository(site, "house")
     site.hire("ann", "house")
     gate = site.gate()
     coordinator = site.coordinator()
@@ -278,7 +264,7 @@ def test_a_process_that_outlives_its_killed_coordinator_has_its_work_kept_and_to
 
 def test_a_merge_whose_coordinator_is_killed_in_the_middle_is_done_after_its_restart_and_once(site: Site) -> None:
     """A filter of the person's own holds git up while it writes the files."""
-    repository = Repository(site, "house")
+    repository = SiteRepository(site, "house")
     gate, bell, slow = site.gate(), site.bell(), site.directory / "slow"
     words = f"if [ -e '{slow}' ]; then echo merging > {bell}; {gate}; fi; cat"
     for name, run in (("smudge", words), ("clean", "cat")):
@@ -310,7 +296,7 @@ def test_a_merge_whose_coordinator_is_killed_in_the_middle_is_done_after_its_res
 
 
 def test_what_is_not_in_a_worktree_is_said_in_the_first_lines_of_the_launchs_log(site: Site) -> None:
-    repository = Repository(site, "house")
+    repository = SiteRepository(site, "house")
     (repository.path / "a").write_text("not committed\n")
     site.hire("ann", "house")
     site.coordinator()
@@ -325,7 +311,7 @@ def test_what_is_not_in_a_worktree_is_said_in_the_first_lines_of_the_launchs_log
 
 
 def test_a_task_that_solves_a_conflict_of_another_starts_from_its_branch_and_brings_both(site: Site) -> None:
-    repository = Repository(site, "house")
+    repository = SiteRepository(site, "house")
     site.hire("ann", "house")
     site.coordinator()
     fought = repository.order("ann", "Fought over", "echo ann > a")
@@ -345,7 +331,7 @@ def test_a_task_that_solves_a_conflict_of_another_starts_from_its_branch_and_bri
 
 
 def test_a_manager_whose_parts_conflict_is_started_and_its_log_says_what_is_left_out(site: Site) -> None:
-    repository = Repository(site, "house")
+    repository = SiteRepository(site, "house")
     parts = [{"id": name, "title": name, "context": {"command": f"echo {name} > a"}} for name in ("One", "Two")]
     site.lead("lead", "house", plans=[{"match": "Build", "subtasks": parts}])
     site.hire("ann", "house", reports_to="lead")

@@ -9,13 +9,6 @@ import pytest
 from tests.stories import World
 from toryo.operations.calls.catalogue import catalogue
 
-
-@pytest.fixture
-def crew(world: World) -> World:
-    world.crew(workers=2)
-    return world
-
-
 # --- get_agent_action（Coordinator用）: 判断ロジック（順序） ---
 
 

@@ -29,7 +29,7 @@ ROUTES = [each for each in catalogue().values() if each.route is not None]
 IDS = {operation.name: operation for operation in ROUTES}
 
 
-class House:
+class TwoProjects:
     """A server with two projects: `open`, to which the member ann belongs, and `secret`, of which she must not know."""
 
     def __init__(self, running: Running, directory: Path) -> None:
@@ -99,14 +99,14 @@ class House:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoProjects]:
     directory = tmp_path_factory.mktemp("doors")
     with app.run_in_thread(Settings(port=0, data_dir=directory)) as running:
-        yield House(running, directory)
+        yield TwoProjects(running, directory)
 
 
 @pytest.fixture(scope="module")
-def http(house: House) -> Iterator[httpx.Client]:
+def http(house: TwoProjects) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=house.url, timeout=100) as client:
         yield client
 
@@ -144,7 +144,7 @@ def _value(name: str, schema: dict[str, Any]) -> Any:
 # --- agents ----------------------------------------------------------------------------------------------------------
 
 
-def test_no_credential_of_an_agent_opens_any_route_of_people(house: House, http: httpx.Client) -> None:
+def test_no_credential_of_an_agent_opens_any_route_of_people(house: TwoProjects, http: httpx.Client) -> None:
     """F116, F117."""
     assert len(ROUTES) > 60
     opened = []
@@ -158,13 +158,13 @@ def test_no_credential_of_an_agent_opens_any_route_of_people(house: House, http:
     assert opened == []
 
 
-def test_without_any_credential_only_the_doors_themselves_answer(house: House, http: httpx.Client) -> None:
+def test_without_any_credential_only_the_doors_themselves_answer(house: TwoProjects, http: httpx.Client) -> None:
     opened = {each.name for each in ROUTES if send(http, each, None, **house.ids).status_code != 401}
     assert opened == {"sign_in", "ways_to_sign_in"}
     assert http.get("/api/v1/events/stream").status_code == 401
 
 
-def test_a_browsers_cookie_and_its_content_open_nothing_on_mcp(house: House, http: httpx.Client) -> None:
+def test_a_browsers_cookie_and_its_content_open_nothing_on_mcp(house: TwoProjects, http: httpx.Client) -> None:
     code = house.ask("make_sign_in_link")["code"]
     signed_in = http.post("/api/v1/sign-in", json={"code": code})
     ((name, token),) = signed_in.cookies.items()
@@ -177,7 +177,7 @@ def test_a_browsers_cookie_and_its_content_open_nothing_on_mcp(house: House, htt
         assert http.get("/api/v1/me", headers={"Authorization": f"Bearer {token}"}).status_code == 401
 
 
-def test_a_persons_token_calls_no_tool_of_agents(house: House, http: httpx.Client) -> None:
+def test_a_persons_token_calls_no_tool_of_agents(house: TwoProjects, http: httpx.Client) -> None:
     headers = {**dict(PLAIN[1:]), "Authorization": f"Bearer {house.owner}"}
     for tool in ("get_my_task", "get_next_action", "create_task", "claim_starts", "report_completed"):
         answer = http.post("/mcp", content=call(tool), headers=headers).json()["result"]
@@ -201,14 +201,14 @@ LOOKING = {"diff_task"}
 """Asks a Coordinator for what a viewer may see."""
 
 
-def test_a_viewer_changes_nothing_but_their_own_matters(house: House, http: httpx.Client) -> None:
+def test_a_viewer_changes_nothing_but_their_own_matters(house: TwoProjects, http: httpx.Client) -> None:
     changing = [each for each in ROUTES if not each.reads and each.name not in OWN_MATTERS | LOOKING]
     passed = {each.name: send(http, each, house.vic, **house.ids).status_code for each in changing}
     assert set(passed.values()) == {403}, {name: status for name, status in passed.items() if status != 403}
     assert {each.name for each in ROUTES if each.route and each.route.method != "GET"} >= OWN_MATTERS | LOOKING
 
 
-def test_even_in_their_own_matters_a_viewer_does_nothing_for_others(house: House, http: httpx.Client) -> None:
+def test_even_in_their_own_matters_a_viewer_does_nothing_for_others(house: TwoProjects, http: httpx.Client) -> None:
     headers = {"Authorization": f"Bearer {house.vic}"}
     for method, path, body in (
         ("POST", "/sign-in-links", {"person_id": "ann"}),
@@ -230,7 +230,7 @@ NAMING = [each for each in ROUTES if set(each.parameters.model_fields) & {
 
 @pytest.mark.parametrize("operation", NAMING, ids=lambda each: each.name)
 def test_what_is_in_another_project_is_to_a_member_as_if_it_were_not(
-    house: House, http: httpx.Client, operation: Operation
+    house: TwoProjects, http: httpx.Client, operation: Operation
 ) -> None:
     """F118: the answer is the one for an id that nobody has, whichever of its ids is the foreign one."""
     assert len(NAMING) > 40
@@ -253,7 +253,7 @@ def _known(answer: httpx.Response, *ids: str) -> Any:
     return {key: found.get(key) for key in ("code", "detail")} if answer.status_code >= 400 else "well"
 
 
-def test_no_list_shows_a_member_anything_of_another_project(house: House, http: httpx.Client) -> None:
+def test_no_list_shows_a_member_anything_of_another_project(house: TwoProjects, http: httpx.Client) -> None:
     lists = [each for each in ROUTES if each.reads and each.route and "{" not in each.route.path]
     assert len(lists) > 12
     told = {each.name for each in lists if MARK in send(http, each, house.ann).text}
@@ -267,7 +267,7 @@ def test_no_list_shows_a_member_anything_of_another_project(house: House, http: 
 FOREIGN = "https://evil.example"
 
 
-def test_no_answer_lets_a_page_of_another_site_read_it(house: House, http: httpx.Client) -> None:
+def test_no_answer_lets_a_page_of_another_site_read_it(house: TwoProjects, http: httpx.Client) -> None:
     paths = ["/", "/health", "/mcp", "/api/v1/me", "/api/v1/openapi.json", "/api/v1/sign-in", "/api/v1/events/stream"]
     for path in paths:
         for method in ("GET", "POST", "OPTIONS"):
@@ -287,7 +287,7 @@ def test_a_name_that_is_not_this_servers_and_an_origin_of_nobody_are_refused(htt
 
 
 def test_no_route_answers_a_foreign_name_another_site_or_a_browser_that_has_left(
-    house: House, http: httpx.Client
+    house: TwoProjects, http: httpx.Client
 ) -> None:
     """Every one of them: foreign Host and Origin, pages of other sites, forged changes, a token after its sign-out."""
     signed_in = http.post("/api/v1/sign-in", json={"code": house.ask("make_sign_in_link")["code"]})

@@ -44,6 +44,7 @@ def test_the_url_is_one_that_clients_here_can_use(host: str, shown: str) -> None
         assert listening.url(bound, host) == shown + str(bound.getsockname()[1])
 
 
+@pytest.mark.pitfall("F52")
 def test_the_unix_socket_is_for_this_user_alone_and_a_stale_one_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "toryo.sock"
     listening.unix(path).close()  # nobody listens on it any more

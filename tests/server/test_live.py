@@ -23,12 +23,6 @@ LIMIT = 100.0
 STREAM = "/api/v1/events/stream"
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Running]:
-    with app.run_in_thread(Settings(port=0, data_dir=tmp_path)) as running:
-        yield running
-
-
 def bearer(server: Running, name: str = "owner") -> dict[str, str]:
     directory = server.app.settings.data_dir
     assert directory is not None

@@ -64,6 +64,7 @@ def test_libraries_are_heard_from_warnings_on(lines: Path) -> None:
     assert (line["event"], line["logger"]) == ("Invalid HTTP request received.", "uvicorn.error")
 
 
+@pytest.mark.pitfall("F53")
 def test_a_file_that_has_grown_is_put_aside_and_the_oldest_forgotten(tmp_path: Path) -> None:
     file = logs.RotatingFile(tmp_path / "server.log", largest=100, kept=3)
     for number in range(20):

@@ -120,6 +120,7 @@ def test_what_is_open_needs_no_credential() -> None:
     assert ask("GET", "/public", headers=PERSON[:1]).status == 200
 
 
+@pytest.mark.pitfall("F30")
 def test_a_long_poll_answers_when_it_is_hinted() -> None:
     async def story() -> None:
         office, bus = FakeOffice(), ObservedBus()

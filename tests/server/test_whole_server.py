@@ -31,12 +31,6 @@ JSON_RPC = dict(PLAIN[1:])
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Running]:
-    with app.run_in_thread(Settings(port=0, data_dir=tmp_path)) as running:
-        yield running
-
-
-@pytest.fixture
 def any_server(tmp_path: Path, database_url: str) -> Iterator[Running]:
     """On each kind of database."""
     with app.run_in_thread(Settings(port=0, data_dir=tmp_path, database=database_url)) as running:
@@ -63,6 +57,7 @@ def test_clients_find_it_by_the_file_it_leaves_while_it_runs(tmp_path: Path) -> 
     assert not (tmp_path / "server.json").exists()
 
 
+@pytest.mark.pitfall("F117")
 def test_a_persons_token_opens_rest_and_no_other_does(server: Running, tmp_path: Path) -> None:
     with httpx.Client(base_url=f"{server.url}/api/v1") as http:
         assert http.get("/projects", headers=token(tmp_path)).json() == {"success": True, "projects": []}
@@ -296,6 +291,7 @@ def test_a_signal_ends_it_in_order_while_a_call_is_held(
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
+@pytest.mark.pitfall("F52")
 def test_after_a_kill_it_starts_again_on_the_same_directory(tmp_path: Path) -> None:
     for attempt in _process(tmp_path):
         attempt[0].kill()

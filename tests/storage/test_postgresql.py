@@ -43,6 +43,7 @@ def behind_wire(postgres: Database, wire: Proxy) -> Iterator[Database]:
         yield opened
 
 
+@pytest.mark.pitfall("F6")
 def test_two_servers_share_one_database_and_lose_nothing(
     postgres: Database, postgres_empty: str, at_once: AtOnce
 ) -> None:

@@ -138,6 +138,7 @@ def test_the_first_writer_expects_none_and_the_next_one_what_it_has_read(place: 
     assert found.value == "second"
 
 
+@pytest.mark.pitfall("F138")
 def test_what_has_expired_is_remembered_and_its_version_goes_on(place: Place) -> None:
     place.put("old", ttl=10 * SECOND)
     later = NOW + 10 * SECOND
@@ -167,6 +168,7 @@ def test_more_than_a_thousand_are_listed_whole_and_in_order(place: Place) -> Non
     assert [each.value for each in place.all()] == list(range(1_003))
 
 
+@pytest.mark.pitfall("F138")
 def test_of_two_who_expect_the_same_version_one_is_refused(place: Place, at_once: Callable[..., list[Any]]) -> None:
     """F138: no update is lost."""
     place.put(0)
@@ -258,6 +260,7 @@ def test_what_others_take_is_counted_in_bytes(place: Place) -> None:
 # --- Redis away ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F137")
 @pytest.mark.redis
 def test_while_redis_is_away_every_call_is_refused_at_once_and_then_it_recovers_by_itself(redis_url: str) -> None:
     now = 0.0

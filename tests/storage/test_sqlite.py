@@ -39,6 +39,7 @@ def test_answers_survive_a_power_cut_because_every_commit_is_flushed(sqlite_engi
     assert sqlite_engine.write(lambda c: [c.value(each) for each in pragmas]) == ["wal", full, 1]
 
 
+@pytest.mark.process
 def test_what_was_answered_is_there_after_the_process_was_killed(tmp_path: Path) -> None:
     script = (
         "import os, signal, sys\n"
@@ -57,6 +58,7 @@ def test_what_was_answered_is_there_after_the_process_was_killed(tmp_path: Path)
         assert database.read(number) == 20
 
 
+@pytest.mark.pitfall("F1")
 def test_a_second_owner_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:
     url = url_of(tmp_path / "toryo.db")
     with open_database(url) as first:

@@ -33,7 +33,7 @@ _numbers = count(1)
 
 
 @dataclass
-class Site:
+class LiveServer:
     """A server that can be stopped and started again at the same addresses, and what a person does there."""
 
     directory: Path
@@ -42,11 +42,11 @@ class Site:
     people: httpx.Client = field(init=False)
 
     @classmethod
-    def start(cls, directory: Path) -> Site:
+    def start(cls, directory: Path) -> LiveServer:
         return cls.at(directory, _serve(directory, 0))
 
     @classmethod
-    def at(cls, directory: Path, running: Running) -> Site:
+    def at(cls, directory: Path, running: Running) -> LiveServer:
         """A server that runs already, with its data directory."""
         site = cls(directory, running, int(running.url.rsplit(":", 1)[1]))
         site.people = httpx.Client(
@@ -152,20 +152,20 @@ def only_hints(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     """One server for the tests of a file."""
-    with contextlib.closing(Site.start(tmp_path_factory.mktemp("site"))) as started:
+    with contextlib.closing(LiveServer.start(tmp_path_factory.mktemp("site"))) as started:
         yield started
 
 
 @pytest.fixture
-def own_site(tmp_path: Path) -> Iterator[Site]:
+def own_site(tmp_path: Path) -> Iterator[LiveServer]:
     """A server that the test may stop."""
-    with contextlib.closing(Site.start(tmp_path)) as started:
+    with contextlib.closing(LiveServer.start(tmp_path)) as started:
         yield started
 
 
-def way_to(site: Site, kind: str) -> Connect:
+def way_to(site: LiveServer, kind: str) -> Connect:
     """How a client of that kind reaches the server."""
 
     def connect(token: str | None = None) -> AbstractAsyncContextManager[Wire]:
@@ -181,10 +181,10 @@ def way_to(site: Site, kind: str) -> Connect:
 
 
 @pytest.fixture(params=KINDS)
-def connect(request: pytest.FixtureRequest, site: Site) -> Connect:
+def connect(request: pytest.FixtureRequest, site: LiveServer) -> Connect:
     return way_to(site, request.param)
 
 
 @pytest.fixture(params=KINDS)
-def connect_to_own(request: pytest.FixtureRequest, own_site: Site) -> Connect:
+def connect_to_own(request: pytest.FixtureRequest, own_site: LiveServer) -> Connect:
     return way_to(own_site, request.param)

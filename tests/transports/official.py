@@ -14,7 +14,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ResourceUpdatedNotification
 
-from tests.transports.conftest import Site
+from tests.transports.conftest import LiveServer
 from tests.transports.wires import LIMIT
 
 ERAS = ("legacy", "auto", "2026-07-28")
@@ -37,7 +37,7 @@ class Heard:
 
 @contextlib.asynccontextmanager
 async def client(
-    site: Site, way: str, mode: str, token: str | None = None, heard: Heard | None = None
+    site: LiveServer, way: str, mode: str, token: str | None = None, heard: Heard | None = None
 ) -> AsyncIterator[Client]:
     listener = (heard or Heard()).take
     if way == "stdio":

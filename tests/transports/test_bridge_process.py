@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from tests.environments import clean_environment
-from tests.transports.conftest import Site
+from tests.transports.conftest import LiveServer
 from tests.transports.wires import (
     CLIENT,
     ENDS_WITHIN,
@@ -37,7 +37,7 @@ def board(project: str) -> str:
 # --- its end -------------------------------------------------------------------------------------------------------
 
 
-def test_it_ends_when_its_stdin_closes(site: Site) -> None:
+def test_it_ends_when_its_stdin_closes(site: LiveServer) -> None:
     async def story() -> None:
         async with bridged({"TORYO_SERVER_URL": site.url}) as bridge:
             await bridge.shake_hands()
@@ -46,7 +46,7 @@ def test_it_ends_when_its_stdin_closes(site: Site) -> None:
     asyncio.run(story())
 
 
-def test_it_ends_though_a_call_waits_at_the_server(site: Site) -> None:
+def test_it_ends_though_a_call_waits_at_the_server(site: LiveServer) -> None:
     async def story() -> None:
         async with bridged({"TORYO_SERVER_URL": site.url, "TORYO_TOKEN": site.token("coordinator")}) as bridge:
             arguments = {**CLAIM, "coordinator_id": "c-ends"}
@@ -70,7 +70,7 @@ def test_it_ends_though_nobody_is_there_to_serve_it(tmp_path: Path) -> None:
     asyncio.run(story())
 
 
-def test_a_termination_ends_it(site: Site) -> None:
+def test_a_termination_ends_it(site: LiveServer) -> None:
     async def story() -> None:
         async with bridged({"TORYO_SERVER_URL": site.url}) as bridge:
             await bridge.shake_hands()
@@ -80,7 +80,7 @@ def test_a_termination_ends_it(site: Site) -> None:
     asyncio.run(story())
 
 
-def test_a_file_of_requests_is_answered_whole(site: Site, tmp_path: Path) -> None:
+def test_a_file_of_requests_is_answered_whole(site: LiveServer, tmp_path: Path) -> None:
     lines = [request(0, "initialize", CLIENT), *(request(n, "tools/list") for n in range(1, 6)), b"no JSON"]
     (tmp_path / "in").write_bytes(b"\n".join(lines))
     with (tmp_path / "in").open() as given, (tmp_path / "out").open("w") as answers:
@@ -120,7 +120,7 @@ async def who(bridge: Bridged) -> str:
     return "coordinator" if not answer["isError"] else str(answer["structuredContent"]["error"])
 
 
-def test_it_never_reads_a_token_file(site: Site) -> None:
+def test_it_never_reads_a_token_file(site: LiveServer) -> None:
     async def story() -> None:
         async with bridged({"TORYO_DATA_DIR": str(site.directory)}) as bridge:
             assert (await content(bridge, "health_check"))["status"] == "ok"
@@ -130,7 +130,7 @@ def test_it_never_reads_a_token_file(site: Site) -> None:
     asyncio.run(story())
 
 
-def test_a_token_that_is_given_is_shown(site: Site) -> None:
+def test_a_token_that_is_given_is_shown(site: LiveServer) -> None:
     async def story() -> None:
         for way in ({"TORYO_TOKEN": site.token("coordinator")}, {}):
             words = [] if way else ["--token", site.token("coordinator")]
@@ -140,7 +140,7 @@ def test_a_token_that_is_given_is_shown(site: Site) -> None:
     asyncio.run(story())
 
 
-def test_inside_an_agent_its_launch_credential_is_the_only_one(site: Site) -> None:
+def test_inside_an_agent_its_launch_credential_is_the_only_one(site: LiveServer) -> None:
     agent = site.worker()
 
     async def story() -> None:
@@ -158,7 +158,7 @@ def test_inside_an_agent_its_launch_credential_is_the_only_one(site: Site) -> No
 # --- a server that goes and comes -----------------------------------------------------------------------------------
 
 
-def test_a_request_made_while_the_server_is_away_is_answered_when_it_is_back(own_site: Site) -> None:
+def test_a_request_made_while_the_server_is_away_is_answered_when_it_is_back(own_site: LiveServer) -> None:
     async def story() -> None:
         async with bridged({"TORYO_SERVER_URL": own_site.url}) as bridge:
             await bridge.shake_hands()
@@ -185,7 +185,7 @@ def test_it_finds_a_server_that_came_back_at_another_address(tmp_path: Path) -> 
     asyncio.run(story())
 
 
-def test_subscriptions_outlive_a_server_that_is_started_again(own_site: Site) -> None:
+def test_subscriptions_outlive_a_server_that_is_started_again(own_site: LiveServer) -> None:
     project = own_site.project()
     uri = board(project)
 
@@ -215,7 +215,7 @@ async def update(bridge: Bridged) -> Any:
 
 
 @pytest.mark.parametrize("handshake", [True, False])
-def test_a_cancelled_request_is_not_answered_and_leaves_nobody_waiting(site: Site, handshake: bool) -> None:
+def test_a_cancelled_request_is_not_answered_and_leaves_nobody_waiting(site: LiveServer, handshake: bool) -> None:
     async def story() -> None:
         environment = {"TORYO_SERVER_URL": site.url, "TORYO_TOKEN": site.token("coordinator")}
         async with bridged(environment) as bridge:

@@ -8,7 +8,7 @@ import time
 import httpx
 import pytest
 
-from tests.transports.conftest import Connect, Site
+from tests.transports.conftest import Connect, LiveServer
 from tests.transports.wires import CLIENT, HEADERS, LIMIT, call, content, request
 
 HUGE = 90_000
@@ -37,7 +37,7 @@ def test_a_tool_answers_and_a_refusal_says_what_to_do(connect: Connect) -> None:
     asyncio.run(story())
 
 
-def test_an_agent_signs_in_and_is_led_to_its_task(connect: Connect, site: Site) -> None:
+def test_an_agent_signs_in_and_is_led_to_its_task(connect: Connect, site: LiveServer) -> None:
     agent = site.worker()
 
     async def story() -> None:
@@ -50,7 +50,7 @@ def test_an_agent_signs_in_and_is_led_to_its_task(connect: Connect, site: Site) 
     asyncio.run(story())
 
 
-def test_the_credential_of_the_connection_is_the_callers(connect: Connect, site: Site) -> None:
+def test_the_credential_of_the_connection_is_the_callers(connect: Connect, site: LiveServer) -> None:
     async def story() -> None:
         async with connect(site.token("coordinator")) as wire:
             assert "agents" in await content(wire, "list_managed_agents")
@@ -61,7 +61,10 @@ def test_the_credential_of_the_connection_is_the_callers(connect: Connect, site:
     asyncio.run(story())
 
 
-def test_a_waiting_call_holds_up_no_other_and_ends_at_once_when_there_is_work(connect: Connect, site: Site) -> None:
+@pytest.mark.pitfall("F2", "F30")
+def test_a_waiting_call_holds_up_no_other_and_ends_at_once_when_there_is_work(
+    connect: Connect, site: LiveServer
+) -> None:
     """F2, F30."""
     agent = site.agent(site.project())
 
@@ -95,7 +98,8 @@ def test_a_hundred_requests_at_once_are_each_answered_with_their_own_answer(conn
     asyncio.run(story())
 
 
-def test_answers_of_a_megabyte_arrive_complete_many_at_a_time(connect: Connect, site: Site) -> None:
+@pytest.mark.pitfall("F3")
+def test_answers_of_a_megabyte_arrive_complete_many_at_a_time(connect: Connect, site: LiveServer) -> None:
     """F3."""
     agent = site.worker()
 
@@ -166,7 +170,7 @@ def test_an_unknown_method_is_a_protocol_error_with_the_id_it_came_with(connect:
     asyncio.run(story())
 
 
-def test_a_server_that_was_started_again_serves_the_same_client(connect_to_own: Connect, own_site: Site) -> None:
+def test_a_server_that_was_started_again_serves_the_same_client(connect_to_own: Connect, own_site: LiveServer) -> None:
     agent = own_site.worker()
 
     async def story() -> None:
@@ -180,7 +184,7 @@ def test_a_server_that_was_started_again_serves_the_same_client(connect_to_own: 
     asyncio.run(story())
 
 
-def test_sessions_are_for_streams_alone_and_one_that_was_ended_is_refused(site: Site) -> None:
+def test_sessions_are_for_streams_alone_and_one_that_was_ended_is_refused(site: LiveServer) -> None:
     shake_hands = request(0, "initialize", CLIENT)
     known = {**HEADERS, "Authorization": f"Bearer {site.token('owner')}"}  # streams are for those whom the server knows
     with httpx.Client(base_url=site.url, headers=known, timeout=LIMIT) as http:

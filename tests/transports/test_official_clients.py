@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.transports.conftest import Site
+from tests.transports.conftest import LiveServer
 from tests.transports.official import ERAS, WAYS, client
 from tests.transports.wires import LIMIT
 
@@ -18,7 +18,7 @@ where_closing_cancels = pytest.mark.parametrize(
 
 
 @everywhere
-def test_it_connects_lists_and_calls(site: Site, way: str, mode: str) -> None:
+def test_it_connects_lists_and_calls(site: LiveServer, way: str, mode: str) -> None:
     agent = site.worker()
 
     async def story() -> None:
@@ -37,7 +37,7 @@ def test_it_connects_lists_and_calls(site: Site, way: str, mode: str) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_the_server_says_what_to_do_first(site: Site, way: str, mode: str) -> None:
+def test_the_server_says_what_to_do_first(site: LiveServer, way: str, mode: str) -> None:
     async def story() -> None:
         async with client(site, way, mode) as connected:
             assert "authenticate" in (connected.instructions or "")
@@ -46,7 +46,7 @@ def test_the_server_says_what_to_do_first(site: Site, way: str, mode: str) -> No
 
 
 @everywhere
-def test_many_calls_share_one_connection(site: Site, way: str, mode: str) -> None:
+def test_many_calls_share_one_connection(site: LiveServer, way: str, mode: str) -> None:
     async def story() -> None:
         async with client(site, way, mode) as connected:
             calls = [connected.call_tool("help", {"tool_name": "logout"}) for _ in range(20)]
@@ -57,7 +57,7 @@ def test_many_calls_share_one_connection(site: Site, way: str, mode: str) -> Non
 
 
 @where_closing_cancels
-def test_a_call_that_is_given_up_leaves_nobody_waiting_at_the_server(site: Site, way: str, mode: str) -> None:
+def test_a_call_that_is_given_up_leaves_nobody_waiting_at_the_server(site: LiveServer, way: str, mode: str) -> None:
     async def story() -> None:
         async with client(site, way, mode, site.token("coordinator")) as connected:
             claim = {"coordinator_id": "c-gives-up", "agent_ids": [], "free_slots": 1, "timeout_seconds": 45}
@@ -72,7 +72,7 @@ def test_a_call_that_is_given_up_leaves_nobody_waiting_at_the_server(site: Site,
 
 @where_closing_cancels
 def test_who_asks_hears_that_a_call_still_waits(
-    site: Site, way: str, mode: str, monkeypatch: pytest.MonkeyPatch
+    site: LiveServer, way: str, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("toryo.server.progress.EVERY", 0.05)
     agent = site.agent(site.project())

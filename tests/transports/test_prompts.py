@@ -8,7 +8,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp_types import TextContent
 
-from tests.transports.conftest import Site
+from tests.transports.conftest import LiveServer
 from tests.transports.official import ERAS, client
 from tests.transports.test_resources import signed_in
 
@@ -22,7 +22,7 @@ async def words(connected: Client, name: str, **arguments: str) -> str:
 
 
 @pytest.mark.parametrize("mode", ERAS)
-def test_they_are_listed_with_their_arguments(site: Site, mode: str) -> None:
+def test_they_are_listed_with_their_arguments(site: LiveServer, mode: str) -> None:
     async def story() -> None:
         async with client(site, "tcp", mode) as connected:
             found = {each.name: each for each in (await connected.list_prompts()).prompts}
@@ -36,7 +36,7 @@ def test_they_are_listed_with_their_arguments(site: Site, mode: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["tcp", "stdio"])
-def test_an_agent_needs_no_arguments(site: Site, way: str) -> None:
+def test_an_agent_needs_no_arguments(site: LiveServer, way: str) -> None:
     agent = site.worker()
 
     async def story() -> None:
@@ -51,7 +51,7 @@ def test_an_agent_needs_no_arguments(site: Site, way: str) -> None:
     asyncio.run(story())
 
 
-def test_whoever_starts_an_agent_by_hand_is_told_how_it_signs_in(site: Site) -> None:
+def test_whoever_starts_an_agent_by_hand_is_told_how_it_signs_in(site: LiveServer) -> None:
     async def story() -> None:
         async with client(site, "tcp", "auto") as connected:
             told = await words(connected, "agent_start", agent_id="ann")
@@ -62,7 +62,7 @@ def test_whoever_starts_an_agent_by_hand_is_told_how_it_signs_in(site: Site) -> 
     asyncio.run(story())
 
 
-def test_a_person_names_what_they_mean_and_is_told_what_people_can_do(site: Site) -> None:
+def test_a_person_names_what_they_mean_and_is_told_what_people_can_do(site: LiveServer) -> None:
     agent = site.worker()
 
     async def story() -> None:
@@ -77,7 +77,7 @@ def test_a_person_names_what_they_mean_and_is_told_what_people_can_do(site: Site
     asyncio.run(story())
 
 
-def test_they_speak_the_projects_language(site: Site) -> None:
+def test_they_speak_the_projects_language(site: LiveServer) -> None:
     project = site.project(language="ja")
     task = site.task(project, "家を建てる")
 
@@ -91,8 +91,9 @@ def test_they_speak_the_projects_language(site: Site) -> None:
     asyncio.run(story())
 
 
+@pytest.mark.pitfall("F118")
 @pytest.mark.parametrize("mode", ERAS)
-def test_what_belongs_to_another_project_is_not_found(site: Site, mode: str) -> None:
+def test_what_belongs_to_another_project_is_not_found(site: LiveServer, mode: str) -> None:
     agent, other = site.worker(), site.worker()
 
     async def story() -> None:
@@ -111,7 +112,7 @@ def test_what_belongs_to_another_project_is_not_found(site: Site, mode: str) -> 
     asyncio.run(story())
 
 
-def test_without_a_credential_nothing_of_a_project_is_told(site: Site) -> None:
+def test_without_a_credential_nothing_of_a_project_is_told(site: LiveServer) -> None:
     agent = site.worker()
 
     async def story() -> None:

@@ -13,7 +13,7 @@ from mcp import Client, MCPError
 from mcp.shared.subscriptions import ResourceUpdated
 from mcp_types import TextResourceContents
 
-from tests.transports.conftest import Agent, Site
+from tests.transports.conftest import Agent, LiveServer
 from tests.transports.official import ERAS, WAYS, Heard, client
 
 STOPS_WITHIN = 20.0
@@ -28,7 +28,7 @@ def no_word_about_deprecation() -> Iterator[None]:
         yield
 
 
-async def signed_in(site: Site, agent: Agent) -> str:
+async def signed_in(site: LiveServer, agent: Agent) -> str:
     """A session of the agent; its token may be the credential of a connection."""
     async with client(site, "tcp", "legacy") as anybody:
         answer = await anybody.call_tool("authenticate", agent.credentials)
@@ -48,7 +48,7 @@ def board(project: str) -> str:
 
 
 @pytest.mark.parametrize("mode", ERAS)
-def test_an_agent_is_shown_its_board_its_task_and_its_inbox_and_may_read_them(site: Site, mode: str) -> None:
+def test_an_agent_is_shown_its_board_its_task_and_its_inbox_and_may_read_them(site: LiveServer, mode: str) -> None:
     agent = site.worker()
 
     async def story() -> None:
@@ -65,7 +65,7 @@ def test_an_agent_is_shown_its_board_its_task_and_its_inbox_and_may_read_them(si
 
 
 @pytest.mark.parametrize("mode", ERAS)
-def test_templates_say_how_the_rest_is_addressed(site: Site, mode: str) -> None:
+def test_templates_say_how_the_rest_is_addressed(site: LiveServer, mode: str) -> None:
     async def story() -> None:
         async with client(site, "tcp", mode) as connected:
             found = {each.uri_template for each in (await connected.list_resource_templates()).resource_templates}
@@ -75,7 +75,7 @@ def test_templates_say_how_the_rest_is_addressed(site: Site, mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ERAS)
-def test_what_belongs_to_another_project_or_agent_is_not_found(site: Site, mode: str) -> None:
+def test_what_belongs_to_another_project_or_agent_is_not_found(site: LiveServer, mode: str) -> None:
     """F118: the same answer as for what does not exist."""
     agent, other = site.worker(), site.worker()
 
@@ -98,7 +98,7 @@ def test_what_belongs_to_another_project_or_agent_is_not_found(site: Site, mode:
     asyncio.run(story())
 
 
-def test_whoever_has_not_said_who_they_are_reads_nothing_and_is_told_how(site: Site) -> None:
+def test_whoever_has_not_said_who_they_are_reads_nothing_and_is_told_how(site: LiveServer) -> None:
     agent = site.worker()
 
     async def story() -> None:
@@ -111,7 +111,7 @@ def test_whoever_has_not_said_who_they_are_reads_nothing_and_is_told_how(site: S
     asyncio.run(story())
 
 
-def test_a_person_reads_what_they_see(site: Site) -> None:
+def test_a_person_reads_what_they_see(site: LiveServer) -> None:
     agent = site.worker()
 
     async def story() -> None:
@@ -126,7 +126,7 @@ def test_a_person_reads_what_they_see(site: Site) -> None:
     asyncio.run(story())
 
 
-def test_reading_the_inbox_delivers_nothing(site: Site) -> None:
+def test_reading_the_inbox_delivers_nothing(site: LiveServer) -> None:
     agent = site.worker()
 
     async def story() -> None:
@@ -148,7 +148,7 @@ def test_reading_the_inbox_delivers_nothing(site: Site) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_with_a_handshake_a_subscriber_hears_of_each_change_until_it_unsubscribes(site: Site, way: str) -> None:
+def test_with_a_handshake_a_subscriber_hears_of_each_change_until_it_unsubscribes(site: LiveServer, way: str) -> None:
     project = site.project()
     heard = Heard()
 
@@ -172,7 +172,7 @@ def test_with_a_handshake_a_subscriber_hears_of_each_change_until_it_unsubscribe
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_without_one_each_listening_is_a_stream_of_its_own(site: Site, way: str) -> None:
+def test_without_one_each_listening_is_a_stream_of_its_own(site: LiveServer, way: str) -> None:
     project, elsewhere = site.project(), site.project()
 
     async def story() -> None:
@@ -189,7 +189,7 @@ def test_without_one_each_listening_is_a_stream_of_its_own(site: Site, way: str)
     asyncio.run(story())
 
 
-def test_nobody_follows_what_they_may_not_read(site: Site) -> None:
+def test_nobody_follows_what_they_may_not_read(site: LiveServer) -> None:
     agent, other = site.worker(), site.worker()
 
     async def story() -> None:
@@ -208,7 +208,7 @@ def test_nobody_follows_what_they_may_not_read(site: Site) -> None:
     asyncio.run(story())
 
 
-def test_an_agent_hears_when_something_lands_in_its_inbox(site: Site) -> None:
+def test_an_agent_hears_when_something_lands_in_its_inbox(site: LiveServer) -> None:
     agent = site.worker()
 
     async def story() -> None:
@@ -225,7 +225,7 @@ def test_an_agent_hears_when_something_lands_in_its_inbox(site: Site) -> None:
 
 
 @pytest.mark.parametrize("mode", ERAS)
-def test_a_server_that_stops_ends_its_streams_and_does_not_wait_for_them(own_site: Site, mode: str) -> None:
+def test_a_server_that_stops_ends_its_streams_and_does_not_wait_for_them(own_site: LiveServer, mode: str) -> None:
     project = own_site.project()
 
     async def story() -> None:

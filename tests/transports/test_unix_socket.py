@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.environments import clean_environment
-from tests.transports.conftest import Site
+from tests.transports.conftest import LiveServer
 from tests.transports.wires import ENDS_WITHIN, LIMIT
 from toryo.client import AsyncClient, Client, RefusalError
 
@@ -38,11 +38,11 @@ asyncio.run(work())
 """
 
 
-def test_only_its_owner_may_open_it(site: Site) -> None:
+def test_only_its_owner_may_open_it(site: LiveServer) -> None:
     assert stat.S_IMODE(site.socket.stat().st_mode) == 0o600
 
 
-def test_both_clients_call_tools_and_routes(site: Site) -> None:
+def test_both_clients_call_tools_and_routes(site: LiveServer) -> None:
     address, token = f"unix://{site.socket}", site.token("owner")
     with Client(address, token) as blocking:
         assert blocking.call("health_check")["status"] == "ok"
@@ -59,7 +59,7 @@ def test_both_clients_call_tools_and_routes(site: Site) -> None:
     asyncio.run(story())
 
 
-def test_the_command_line_speaks_over_it(site: Site) -> None:
+def test_the_command_line_speaks_over_it(site: LiveServer) -> None:
     words = ("--server", f"unix://{site.socket}", "--data-dir", str(site.directory), "project", "list", "--json")
     found = subprocess.run(
         [sys.executable, "-m", "toryo", *words],
@@ -77,7 +77,7 @@ def test_the_command_line_speaks_over_it(site: Site) -> None:
 
 
 @pytest.fixture
-def coordinator(own_site: Site, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+def coordinator(own_site: LiveServer, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """One that knows of the server nothing but the socket, as `coordinator_config.yaml` says it."""
     (tmp_path / "agent.py").write_text(AGENT)
     (tmp_path / "coordinator_config.yaml").write_text(
@@ -94,9 +94,10 @@ def coordinator(own_site: Site, tmp_path: Path) -> Iterator[subprocess.Popen[byt
         process.wait(ENDS_WITHIN * 4)
 
 
+@pytest.mark.pitfall("F42")
 @pytest.mark.parametrize("provider", ["command", "mine"])
 def test_a_coordinator_and_its_agents_work_over_it(
-    own_site: Site, coordinator: subprocess.Popen[bytes], tmp_path: Path, provider: str
+    own_site: LiveServer, coordinator: subprocess.Popen[bytes], tmp_path: Path, provider: str
 ) -> None:
     project = own_site.project(decomposition="never")
     agent = own_site.agent(project, provider=provider)
@@ -107,7 +108,7 @@ def test_a_coordinator_and_its_agents_work_over_it(
         assert shown(own_site, task)["summary"] == "read The house"
 
 
-def finished(site: Site, task: str) -> dict[str, Any]:
+def finished(site: LiveServer, task: str) -> dict[str, Any]:
     """The task, once it is closed; waits for events, not for time."""
     after = 0
     until = time.monotonic() + LIMIT
@@ -120,6 +121,6 @@ def finished(site: Site, task: str) -> dict[str, Any]:
     raise AssertionError(f"it never ended: {found}")
 
 
-def shown(site: Site, task: str) -> dict[str, Any]:
+def shown(site: LiveServer, task: str) -> dict[str, Any]:
     found: dict[str, Any] = site.people.get(f"/tasks/{task}").json()["task"]
     return found

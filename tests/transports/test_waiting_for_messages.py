@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.stories import World
-from tests.transports.conftest import Agent, Connect, Site, way_to
+from tests.transports.conftest import Agent, Connect, LiveServer, way_to
 from tests.transports.wires import Wire, call, content
 from toryo.client import Client
 from toryo.domain.times import SECOND
@@ -36,7 +36,7 @@ Answer = dict[str, Any]
 class Talk:
     """Agents `a` and `b` of one project; a person has the panels of both open, so that both stay."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: LiveServer) -> None:
         self.site = site
         self.project = site.project(decomposition="never")
         self.a, self.b = site.agent(self.project), site.agent(self.project)
@@ -79,7 +79,7 @@ class Talk:
 class Chatting:
     """A session over a connection of its own; `credential` is what a way to the server is opened with."""
 
-    site: Site
+    site: LiveServer
     credential: str
 
     def call(self, tool: str, /, **arguments: Any) -> Answer:
@@ -88,7 +88,9 @@ class Chatting:
 
 
 @contextlib.asynccontextmanager
-async def held(wire: Wire, site: Site, topic: str, tool: str, **arguments: Any) -> AsyncIterator[asyncio.Task[Answer]]:
+async def held(
+    wire: Wire, site: LiveServer, topic: str, tool: str, **arguments: Any
+) -> AsyncIterator[asyncio.Task[Answer]]:
     """The tool's call, once it waits at the server; the result as MCP shows it."""
     waiting = asyncio.create_task(call(wire, tool, timeout_seconds=WAIT, **arguments))
     await asyncio.to_thread(site.until_followed, topic)
@@ -180,9 +182,10 @@ def ending(request: pytest.FixtureRequest) -> Ending:
     return ENDINGS[request.param]
 
 
+@pytest.mark.pitfall("F95")
 @pytest.mark.parametrize("tool", TOOLS)
 def test_what_concerns_a_waiting_chat_agent_ends_its_wait_at_once(
-    site: Site, connect: Connect, ending: Ending, tool: str
+    site: LiveServer, connect: Connect, ending: Ending, tool: str
 ) -> None:
     talk = Talk(site)
     a, b = talk.start(talk.a), talk.start(talk.b)
@@ -202,7 +205,7 @@ def test_what_concerns_a_waiting_chat_agent_ends_its_wait_at_once(
         assert not said.get("pending_messages")
 
 
-def test_the_turn_that_ends_a_wait_comes_with_what_was_said(site: Site, connect: Connect) -> None:
+def test_the_turn_that_ends_a_wait_comes_with_what_was_said(site: LiveServer, connect: Connect) -> None:
     talk = Talk(site)
     a, b = talk.start(talk.a), talk.start(talk.b)
     invite(talk, a, b)
@@ -217,7 +220,9 @@ def test_the_turn_that_ends_a_wait_comes_with_what_was_said(site: Site, connect:
     assert [each["your_turn"] for each in said["conversations"]] == [True]
 
 
-def test_a_task_session_that_waits_for_a_delegation_goes_on_when_that_is_over(site: Site, connect: Connect) -> None:
+def test_a_task_session_that_waits_for_a_delegation_goes_on_when_that_is_over(
+    site: LiveServer, connect: Connect
+) -> None:
     talk = Talk(site)
     task = site.task(talk.project, assignee_id=talk.a.id, status="in_progress")
     chat = talk.start(talk.a)
@@ -243,7 +248,7 @@ def test_a_task_session_that_waits_for_a_delegation_goes_on_when_that_is_over(si
     assert [each["result"] for each in said["delegations"]] == ["It said yes."]
 
 
-def test_what_is_there_already_is_said_without_a_wait(site: Site, connect: Connect) -> None:
+def test_what_is_there_already_is_said_without_a_wait(site: LiveServer, connect: Connect) -> None:
     talk = Talk(site)
     a = talk.start(talk.a)
     talk.write()
@@ -261,7 +266,10 @@ def test_what_is_there_already_is_said_without_a_wait(site: Site, connect: Conne
 # --- when nothing happens --------------------------------------------------------------------------------------------
 
 
-def test_when_nothing_happens_the_wait_ends_and_the_agent_is_told_to_call_again(site: Site, connect: Connect) -> None:
+@pytest.mark.pitfall("F29")
+def test_when_nothing_happens_the_wait_ends_and_the_agent_is_told_to_call_again(
+    site: LiveServer, connect: Connect
+) -> None:
     talk = Talk(site)
     a = talk.start(talk.a)
 
@@ -312,7 +320,7 @@ def _next_look(later: Later, now: int, until: int) -> int:
 # --- who waits no more -----------------------------------------------------------------------------------------------
 
 
-def test_a_server_that_stops_answers_everybody_who_waits_at_once(own_site: Site, connect_to_own: Connect) -> None:
+def test_a_server_that_stops_answers_everybody_who_waits_at_once(own_site: LiveServer, connect_to_own: Connect) -> None:
     talk = Talk(own_site)
     agents = [talk.start(own_site.agent(talk.project)) for _ in range(3)]
 
@@ -330,12 +338,14 @@ def test_a_server_that_stops_answers_everybody_who_waits_at_once(own_site: Site,
     assert {each["action"] for each in asyncio.run(story())} == {"wait_for_messages"}
 
 
-def _waiting(site: Site) -> object:
+def _waiting(site: LiveServer) -> object:
     found: object = site.running.app.edge._waiting
     return found
 
 
-def test_a_client_that_goes_away_frees_its_wait_and_what_comes_is_the_next_ones(site: Site, connect: Connect) -> None:
+def test_a_client_that_goes_away_frees_its_wait_and_what_comes_is_the_next_ones(
+    site: LiveServer, connect: Connect
+) -> None:
     talk = Talk(site)
     a = talk.start(talk.a)
 
@@ -353,20 +363,22 @@ def test_a_client_that_goes_away_frees_its_wait_and_what_comes_is_the_next_ones(
 
 
 @pytest.fixture
-def pair(tmp_path: Path, postgres_empty: str) -> Iterator[tuple[Site, Site]]:
+def pair(tmp_path: Path, postgres_empty: str) -> Iterator[tuple[LiveServer, LiveServer]]:
     """Two servers on one PostgreSQL database, each with a data directory and tokens of its own."""
     with contextlib.ExitStack() as open_:
         sites = []
         for name in ("one", "two"):
             settings = Settings(port=0, data_dir=tmp_path / name, database=postgres_empty)
             running = open_.enter_context(app.run_in_thread(settings))
-            sites.append(Site.at(tmp_path / name, running))
+            sites.append(LiveServer.at(tmp_path / name, running))
         yield sites[0], sites[1]
 
 
 @pytest.mark.postgresql
 @pytest.mark.parametrize("tool", TOOLS)
-def test_what_is_written_at_one_server_wakes_who_waits_at_another(pair: tuple[Site, Site], tool: str) -> None:
+def test_what_is_written_at_one_server_wakes_who_waits_at_another(
+    pair: tuple[LiveServer, LiveServer], tool: str
+) -> None:
     here, there = pair
     talk = Talk(here)
     a = talk.start(talk.a)

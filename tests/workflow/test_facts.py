@@ -166,6 +166,7 @@ def test_may_be_decomposed_asks_for_the_window_even_before_there_is_a_session() 
 # --- classes of children, each treated as its own --------------------------------------------------------------------
 
 
+@pytest.mark.pitfall("F58")
 def test_nobodys_own_workers_and_foreign_children_are_told_apart() -> None:
     """One child of each class: nobody's, the manager's own, a worker's, and one of somebody who cannot."""
     children = [

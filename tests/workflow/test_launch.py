@@ -426,6 +426,7 @@ def test_chat_cools_down_by_itself() -> None:
     assert chat(cooldowns=COOLING) == hold("chat", "no_chat_work")
 
 
+@pytest.mark.pitfall("F8", "F36")
 def test_chat_and_task_are_decided_independently() -> None:
     paused = ground(MAIN, where=project(ProjectStatus.PAUSED))
     for facts in ({"where": paused}, {"where": ground(stuck("main", "boss")), "blocked_tasks": 1}, {"live": LIVE}):

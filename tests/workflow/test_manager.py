@@ -130,6 +130,7 @@ def test_8_always() -> None:
     assert boss_is_told(RUNNING, about=news("closed", "other")) == ("manager 8", "situational_awareness")
 
 
+@pytest.mark.pitfall("F59")
 def test_three_children_and_one_dispatched_leaves_the_other_two_to_choose_from() -> None:
     others = todo("b", "bob", below=MAIN), todo("c", below=MAIN)
     assert boss_is_told(RUNNING, *others) == ("manager 8", "situational_awareness")

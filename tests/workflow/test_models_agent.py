@@ -26,6 +26,8 @@ from toryo.workflow import launch, next_action
 from toryo.workflow.launch import Action, Decision
 from toryo.workflow.snapshot import Cooldown, Snapshot
 
+pytestmark = pytest.mark.slow
+
 BOSS = agent("boss", Role.MANAGER)
 AGENTS: dict[str, Agent | None] = {
     "unknown": None,

@@ -1,0 +1,40 @@
+"""A Git repository as the person uses it to whom it belongs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+
+class Repository:
+    """A person's repository, used as the person does: with the plain program."""
+
+    def __init__(self, path: Path, like: Path | None = None) -> None:
+        self.path = path
+        if like is not None:
+            shutil.copytree(like, path)
+        else:
+            path.mkdir(parents=True)
+            self.git("init", "--quiet", "--initial-branch=main", "--template=")
+
+    def git(self, *words: str, at: Path | None = None, code: int | None = 0) -> str:
+        person = ("-c", "user.name=Person", "-c", "user.email=person@example.org")
+        done = subprocess.run(
+            ["git", *person, *words], cwd=at or self.path, capture_output=True, text=True, check=False
+        )
+        assert code is None or done.returncode == code, done.stderr
+        return done.stdout.rstrip("\n")
+
+    def commit(self, message: str = "more", at: Path | None = None, **files: str) -> str:
+        for name, text in files.items():
+            ((at or self.path) / name.replace("__", ".")).write_text(text)
+        self.git("add", "--all", at=at)
+        self.git("commit", "--quiet", "--no-verify", f"--message={message}", at=at)
+        return self.git("rev-parse", "HEAD", at=at)
+
+    def state(self) -> tuple[str, ...]:
+        """Everything that must not have changed where nothing was to happen."""
+        refs = self.git("for-each-ref", "--format=%(refname) %(objectname)")
+        config = (self.path / ".git" / "config").read_text()
+        return (refs, self.git("worktree", "list"), config, self.git("status", "--porcelain"), self.git("diff", "HEAD"))
