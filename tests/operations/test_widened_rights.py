@@ -38,7 +38,7 @@ def test_naming_one_option_leaves_the_others_alone(world: World) -> None:
     claude(world, provider_options={"permissions": "read", "labels": ["gpu"]})
     answer = edit(world, provider_options={"account": "second", "labels": None})
     assert options(world, "ann") == {"permissions": "read", "account": "second"}
-    assert answer["changes"] == ["labels: ['gpu'] → none", "account: none → second"]
+    assert answer["changes"] == ["labels: [gpu] → none", "account: none → second"]
     assert "widened" not in answer
 
 
