@@ -265,14 +265,14 @@ def processes_left(crew: Crew) -> Iterator[str]:
 def talk_left(crew: Crew) -> Iterator[str]:
     """Then nothing is left to be said either, by agents that can be started."""
     rows = crew.reader.rows()
-    members = {each["agent_id"] for each in rows["memberships"] if each["removed_at"] is None}
+    able = {each["id"] for each in rows["agents"] if each["status"] == "active" and each["provider"] is not None}
     there = {
-        each["id"]
-        for each in rows["agents"]
-        if each["id"] in members and each["status"] == "active" and each["provider"] is not None
+        (each["project_id"], each["agent_id"])
+        for each in rows["memberships"]
+        if each["removed_at"] is None and each["agent_id"] in able
     }
     for each in rows["delegations"]:
-        if each["status"] in ("pending", "processing") and each["agent_id"] in there:
+        if each["status"] in ("pending", "processing") and (each["project_id"], each["agent_id"]) in there:
             yield f"a delegation of {each['agent_id']} to {each['target_agent_id']} is {each['status']} for ever"
     for each in rows["conversations"]:
         if each["state"] != "ended" and each["state"] != "expired":
@@ -284,7 +284,7 @@ def talk_left(crew: Crew) -> Iterator[str]:
         if (
             unread
             and each["kind"] == "message"
-            and each["to_agent_id"] in there
+            and (each["project_id"], each["to_agent_id"]) in there
             and each["conversation_id"] not in over
         ):
             yield f"nobody delivers what {each['from_agent_id']} wrote to {each['to_agent_id']}"
