@@ -290,7 +290,8 @@ class Crew:
         if launch_id not in self.working:
             return True  # it was ended in the middle of this
         if "action" not in one.said:  # its token is another process's by now: it ends
-            one.said = {"action": "exit"}
+            self.leaves(launch_id, one)
+            return True
         one.seen = self.acts if self.calls and self.interrupt is None else one.seen
         self.log.append(f"{process.agent_id}: {action} -> {one.said['action']}")
         self.judge_refusals(one, action, undisturbed=undisturbed)
