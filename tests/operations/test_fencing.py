@@ -63,13 +63,12 @@ def logged(monkeypatch: pytest.MonkeyPatch) -> list[Answer]:
     """What is logged of faults, however other tests have left logging."""
     found: list[Answer] = []
 
-    def keep(_: object, __: str, event: Answer) -> Answer:
+    def keep(_: Any, __: str, event: Any) -> Any:
         found.append(event)
         raise structlog.DropEvent
 
-    monkeypatch.setattr(
-        faults, "_log", structlog.wrap_logger(None, processors=[keep], wrapper_class=structlog.BoundLogger)
-    )
+    kept = structlog.wrap_logger(None, processors=[keep], wrapper_class=structlog.BoundLogger)
+    monkeypatch.setattr(faults, "_log", kept)
     return found
 
 
