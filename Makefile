@@ -19,10 +19,10 @@ PAGES         := src/toryo/server/static/index.html
 PAGE_SOURCES  := $(shell find web/src web/public web/index.html web/*.ts web/package.json -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check fix test test-fast demo docs serve bench web screenshots wheel lock audit
+.PHONY: help setup check fix test test-fast demo docs translations serve bench web screenshots wheel lock audit
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## make the environment in .venv (again only when pyproject.toml changed)
 
@@ -42,6 +42,7 @@ check: $(READY) web/node_modules/.ready ## lint, format, types, arrows between p
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
+	$(BIN)/python docs/translations.py --check
 	cd web && $(WITH_NODE) npm run --silent check
 
 fix: $(READY) web/node_modules/.ready ## mend what can be mended by machine
@@ -59,6 +60,9 @@ test-fast: $(READY) ## run the tests that need nothing but Python and take momen
 demo: $(READY) $(if $(findstring --keep,$(ARGS)),$(PAGES)) ## see a team at work, from nothing: no model, no key
 	$(BIN)/toryo demo $(ARGS)
 
+translations: $(READY) ## add new sentences to the gettext catalogues in src/toryo/locale, drop old ones
+	$(BIN)/python docs/translations.py
+
 docs: $(READY) ## write docs/reference and web/openapi.json anew from the code
 	$(BIN)/python docs/generate.py
 
@@ -68,12 +72,15 @@ serve: $(READY) $(PAGES) ## a server and a Coordinator here, until ^C
 web: $(PAGES) ## build the dashboard into the package
 
 $(PAGES): web/node_modules/.ready $(PAGE_SOURCES)
-	cd web && $(WITH_NODE) npm run --silent build
+	@echo "Building the dashboard: less than a minute ..."
+	@cd web && $(WITH_NODE) npm run --silent build
 
 # Node 20 or newer: the machine's own, else the one that PyPI brings.
 web/node_modules/.ready: web/package-lock.json $(READY)
-	@$(NODE_IS_THERE) || $(PIP) --require-hashes --requirement requirements/node.txt
-	cd web && $(WITH_NODE) npm install --no-save --no-audit --no-fund --loglevel=error
+	@$(NODE_IS_THERE) || { echo "Fetching Node.js from PyPI: about 60 MB ..."; \
+		$(PIP) --require-hashes --requirement requirements/node.txt; }
+	@echo "Fetching the dashboard's tools with npm: about 100 MB, 340 MB on disk ..."
+	@cd web && $(WITH_NODE) npm install --no-save --no-audit --no-fund --loglevel=error
 	@touch $@
 
 wheel: $(READY) $(PAGES) ## build a wheel with the dashboard in it, into dist/

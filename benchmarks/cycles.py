@@ -22,7 +22,7 @@ from pathlib import Path
 import structlog
 
 from toryo.operations.calls.callers import Credentials
-from toryo.operations.calls.dispatch import Office
+from toryo.operations.calls.dispatch import Dispatcher
 from toryo.operations.people.credentials import bootstrap
 from toryo.settings import Settings
 from toryo.storage.opening import open_database, upgrade
@@ -38,14 +38,15 @@ def main() -> None:
         url = options.database or f"sqlite:///{place / 'toryo.db'}"
         with open_database(url) as database:
             upgrade(database)
-            office = Office(database, Settings(data_dir=place), _now, random.getrandbits, lambda _: None)
-            bootstrap(office, "tct_benchmark", OWNER.bearer or "")
-            project_id, agent_id = _team(office)
+            dispatcher = Dispatcher(database, Settings(data_dir=place), _now, random.getrandbits, lambda _: None)
+            bootstrap(dispatcher, "tct_benchmark", OWNER.bearer or "")
+            project_id, agent_id = _team(dispatcher)
             floor = _median(options.rounds, lambda: _bare(place, options.seconds))
             print(f"bare sqlite3, one at a time, FULL: {floor:8.0f} cycles/s (median of {options.rounds})")
             for callers in (1, 8, 64):
                 rate = _median(
-                    options.rounds, lambda many=callers: _product(office, project_id, agent_id, many, options.seconds)
+                    options.rounds,
+                    lambda many=callers: _product(dispatcher, project_id, agent_id, many, options.seconds),
                 )
                 print(f"product, {callers:2d} callers: {rate:20.0f} cycles/s, {rate / floor:5.2f} x the bare one")
 
@@ -66,29 +67,36 @@ def _median(rounds: int, measure: Callable[[], float]) -> float:
     return statistics.median(measure() for _ in range(rounds))
 
 
-def _team(office: Office) -> tuple[str, str]:
-    project = _call(office, "create_project", name="Benchmark", working_directory="/tmp")
+def _team(dispatcher: Dispatcher) -> tuple[str, str]:
+    project = _call(dispatcher, "create_project", name="Benchmark", working_directory="/tmp")
     agent_id = f"bench-{random.getrandbits(32):x}"
-    _call(office, "create_agent", id=agent_id, role="worker", max_parallel_tasks=1000, projects=[project["project_id"]])
+    _call(
+        dispatcher,
+        "create_agent",
+        id=agent_id,
+        role="worker",
+        max_parallel_tasks=1000,
+        projects=[project["project_id"]],
+    )
     return project["project_id"], agent_id
 
 
-def _call(office: Office, name: str, /, **arguments: object) -> dict:
-    outcome = office.perform(name, dict(arguments), OWNER)
+def _call(dispatcher: Dispatcher, name: str, /, **arguments: object) -> dict:
+    outcome = dispatcher.perform(name, dict(arguments), OWNER)
     assert not outcome.refused, outcome.result
     assert outcome.result is not None
     return outcome.result
 
 
-def _product(office: Office, project_id: str, agent_id: str, callers: int, seconds: float) -> float:
+def _product(dispatcher: Dispatcher, project_id: str, agent_id: str, callers: int, seconds: float) -> float:
     until = time.perf_counter() + seconds
     done = [0] * callers
 
     def work(place: int) -> None:
         while time.perf_counter() < until:
-            task = _call(office, "file_task", project_id=project_id, title=f"T {place}", assignee_id=agent_id)
-            _call(office, "move_task", task_id=task["task_id"], status="in_progress")
-            _call(office, "move_task", task_id=task["task_id"], status="completed")
+            task = _call(dispatcher, "file_task", project_id=project_id, title=f"T {place}", assignee_id=agent_id)
+            _call(dispatcher, "move_task", task_id=task["task_id"], status="in_progress")
+            _call(dispatcher, "move_task", task_id=task["task_id"], status="completed")
             done[place] += 1
 
     threads = [threading.Thread(target=work, args=(place,)) for place in range(callers)]

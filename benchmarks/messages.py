@@ -37,7 +37,7 @@ from psycopg.conninfo import conninfo_to_dict
 from toryo.client import AsyncClient, Client
 from toryo.domain import chat
 from toryo.operations.calls.callers import Credentials
-from toryo.operations.calls.dispatch import Office
+from toryo.operations.calls.dispatch import Dispatcher
 from toryo.operations.people.credentials import bootstrap
 from toryo.settings import ChatSettings, GuardSettings, Settings
 from toryo.storage import chat as stored
@@ -257,9 +257,9 @@ SCRIBES = 40
 
 @dataclass
 class Team:
-    """An office in process, with agents of one project; `noted` are the statements of its last call."""
+    """A dispatcher in process, with agents of one project; `noted` are the statements of its last call."""
 
-    office: Office
+    dispatcher: Dispatcher
     database: Database
     project: str
     noted: list[tuple[Statement, dict[str, Any]]]
@@ -270,23 +270,23 @@ class Team:
         upgrade(database)
         folder = Path(held.enter_context(tempfile.TemporaryDirectory()))
         noting = _Noting(database)
-        office = Office(noting, Settings(data_dir=folder, **LIFTED), _now, random.getrandbits, lambda _: None)
-        bootstrap(office, "tct_benchmark", "tpt_benchmark")
-        made = _call(office, "create_project", OWNER, name="Bench", working_directory=str(folder))
-        return cls(office, database, made["project_id"], noting.noted)
+        dispatcher = Dispatcher(noting, Settings(data_dir=folder, **LIFTED), _now, random.getrandbits, lambda _: None)
+        bootstrap(dispatcher, "tct_benchmark", "tpt_benchmark")
+        made = _call(dispatcher, "create_project", OWNER, name="Bench", working_directory=str(folder))
+        return cls(dispatcher, database, made["project_id"], noting.noted)
 
     def agent(self, name: str, **more: Any) -> None:
         asked = {"id": name, "role": "worker", "provider": "none", "projects": [self.project], **more}
-        _call(self.office, "create_agent", OWNER, **asked)
+        _call(self.dispatcher, "create_agent", OWNER, **asked)
 
     def chatting(self, name: str) -> Credentials:
         """A chat session that has signed in, in a panel that is open."""
-        _call(self.office, "open_chat", OWNER, project_id=self.project, agent_id=name)
+        _call(self.dispatcher, "open_chat", OWNER, project_id=self.project, agent_id=name)
         who = {"coordinator_id": "bench", "agent_ids": [name]}
-        (launch,) = _call(self.office, "claim_starts", COORDINATOR, **who, free_slots=0, free_chat_slots=1)["start"]
+        (launch,) = _call(self.dispatcher, "claim_starts", COORDINATOR, **who, free_slots=0, free_chat_slots=1)["start"]
         mine = Credentials(bearer=launch["credential"])
-        _call(self.office, "authenticate", mine)
-        _call(self.office, "report_model", mine, provider="none", model_id="none")
+        _call(self.dispatcher, "authenticate", mine)
+        _call(self.dispatcher, "report_model", mine, provider="none", model_id="none")
         return mine
 
     def fill(self, total: int) -> None:
@@ -376,12 +376,14 @@ def _looks(teams: list[tuple[Team, Credentials]], rounds: int) -> dict[str, list
     scribes = itertools.cycle(f"p{number}" for number in range(SCRIBES))
     acts: dict[str, Callable[[Team, Credentials, str], object]] = {
         "next action, nothing to do": lambda team, mine, _: _call(
-            team.office, "get_next_action", mine, timeout_seconds=0
+            team.dispatcher, "get_next_action", mine, timeout_seconds=0
         ),
-        "unread check, nothing there": lambda team, mine, _: _call(team.office, "get_pending_messages", mine),
-        "a look that waits on": lambda team, mine, _: team.office.perform("get_next_action", {}, mine, may_wait=True),
+        "unread check, nothing there": lambda team, mine, _: _call(team.dispatcher, "get_pending_messages", mine),
+        "a look that waits on": lambda team, mine, _: team.dispatcher.perform(
+            "get_next_action", {}, mine, may_wait=True
+        ),
         "storing a message": lambda team, _, scribe: _write(team, scribe),
-        "fetching one": lambda team, mine, _: _call(team.office, "get_pending_messages", mine),
+        "fetching one": lambda team, mine, _: _call(team.dispatcher, "get_pending_messages", mine),
     }
     times: dict[str, list[list[float]]] = {what: [[] for _ in teams] for what in acts}
     for _ in range(rounds):
@@ -396,16 +398,16 @@ def _looks(teams: list[tuple[Team, Credentials]], rounds: int) -> dict[str, list
 
 def _write(team: Team, scribe: str) -> None:
     asked = {"project_id": team.project, "agent_id": "a", "content": "Are you there?", "as_person": scribe}
-    _call(team.office, "send_chat_message", OWNER, **asked)
+    _call(team.dispatcher, "send_chat_message", OWNER, **asked)
 
 
 def _plans(team: Team, mine: Credentials) -> str:
     """How many statements a look that waits on runs, and by which indexes it and a fetch read the tables of talk."""
-    noting: Any = team.office.database
+    noting: Any = team.dispatcher.database
     noting.on = True
-    team.office.perform("get_next_action", {}, mine, may_wait=True)
+    team.dispatcher.perform("get_next_action", {}, mine, may_wait=True)
     looked = list(team.noted)
-    _call(team.office, "get_pending_messages", mine)
+    _call(team.dispatcher, "get_pending_messages", mine)
     noting.on = False
     found: list[str] = []
     for statement, params in looked + team.noted:
@@ -535,7 +537,7 @@ def claims(kinds: list[Any], full: bool) -> None:
             none = _claim(team, rounds)
             for wanted in range(10):
                 asked = {"project_id": team.project, "agent_id": f"a{wanted}", "content": "Are you there?"}
-                _call(team.office, "send_chat_message", OWNER, **asked)
+                _call(team.dispatcher, "send_chat_message", OWNER, **asked)
             ten = _claim(team, rounds)
             print(f"{name}: none {none:.2f}, ten {ten:.2f} ({ten / none:.2f} x)")
 
@@ -544,7 +546,7 @@ def _claim(team: Team, rounds: int) -> float:
     times = []
     for _ in range(rounds):
         began = time.perf_counter()
-        _call(team.office, "claim_starts", COORDINATOR, coordinator_id="bench", free_slots=1, free_chat_slots=0)
+        _call(team.dispatcher, "claim_starts", COORDINATOR, coordinator_id="bench", free_slots=1, free_chat_slots=0)
         times.append((time.perf_counter() - began) * 1000)
     return statistics.median(times)
 
@@ -562,8 +564,8 @@ def _at(times: list[float], percent: int) -> float:
     return sorted(times)[min(len(times) - 1, len(times) * percent // 100)]
 
 
-def _call(office: Office, tool: str, who: Credentials, /, **arguments: object) -> dict[str, Any]:
-    outcome = office.perform(tool, dict(arguments), who)
+def _call(dispatcher: Dispatcher, tool: str, who: Credentials, /, **arguments: object) -> dict[str, Any]:
+    outcome = dispatcher.perform(tool, dict(arguments), who)
     assert not outcome.refused and outcome.result is not None, outcome.result
     return outcome.result
 

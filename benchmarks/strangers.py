@@ -58,7 +58,7 @@ def _server(folder: Path) -> tuple[subprocess.Popen[str], int]:
     command = [sys.executable, "-m", "toryo", "server", "--port", "0", "--data-dir", str(folder)]
     started = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert started.stderr is not None
-    line = started.stderr.readline()
+    line = next(each for each in started.stderr if each.startswith("ready "))
     threading.Thread(target=started.stderr.read, daemon=True).start()
     return started, int(line.rpartition(":")[2])
 

@@ -19,7 +19,7 @@ import structlog
 
 from toryo.domain.tasks import Wait
 from toryo.operations.calls.callers import Credentials
-from toryo.operations.calls.dispatch import Office
+from toryo.operations.calls.dispatch import Dispatcher
 from toryo.operations.people.credentials import bootstrap
 from toryo.settings import Settings
 from toryo.storage.engine.database import Connection, Database
@@ -36,16 +36,18 @@ def main() -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     with tempfile.TemporaryDirectory() as folder, open_database(f"sqlite:///{Path(folder) / 'toryo.db'}") as database:
         upgrade(database)
-        office = Office(database, Settings(data_dir=Path(folder)), _now, random.getrandbits, lambda _: None)
-        bootstrap(office, "tct_benchmark", "tpt_benchmark")
-        subtasks = [_team(office, database, number) for number in range(many)]
+        dispatcher = Dispatcher(database, Settings(data_dir=Path(folder)), _now, random.getrandbits, lambda _: None)
+        bootstrap(dispatcher, "tct_benchmark", "tpt_benchmark")
+        subtasks = [_team(dispatcher, database, number) for number in range(many)]
         print(f"{many} managers wait for {many} people at work")
-        print(f"cold: {_look(office):9.1f} ms")
-        print(f"warm: {statistics.median(_look(office) for _ in range(20)):9.1f} ms (median of 20, nothing changed)")
+        print(f"cold: {_look(dispatcher):9.1f} ms")
+        print(
+            f"warm: {statistics.median(_look(dispatcher) for _ in range(20)):9.1f} ms (median of 20, nothing changed)"
+        )
         changed = []
         for subtask in subtasks[:20]:
-            _call(office, "edit_task", OWNER, task_id=subtask, priority="high")
-            changed.append(_look(office))
+            _call(dispatcher, "edit_task", OWNER, task_id=subtask, priority="high")
+            changed.append(_look(dispatcher))
         print(f"warm: {statistics.median(changed):9.1f} ms (median of 20, one task has changed before each)")
 
 
@@ -53,29 +55,40 @@ def _now() -> int:
     return int(time.time() * 1000)
 
 
-def _call(office: Office, name: str, who: Credentials, /, **arguments: object) -> dict:
-    outcome = office.perform(name, dict(arguments), who)
+def _call(dispatcher: Dispatcher, name: str, who: Credentials, /, **arguments: object) -> dict:
+    outcome = dispatcher.perform(name, dict(arguments), who)
     assert not outcome.refused, outcome.result
     assert outcome.result is not None
     return outcome.result
 
 
-def _look(office: Office) -> float:
+def _look(dispatcher: Dispatcher) -> float:
     """Milliseconds of one look by a Coordinator with a free slot."""
     begun = time.perf_counter()
-    _call(office, "claim_starts", COORDINATOR, coordinator_id="benchmark", free_slots=1)
+    _call(dispatcher, "claim_starts", COORDINATOR, coordinator_id="benchmark", free_slots=1)
     return (time.perf_counter() - begun) * 1000
 
 
-def _team(office: Office, database: Database, number: int) -> str:
+def _team(dispatcher: Dispatcher, database: Database, number: int) -> str:
     """A project in which a manager waits for a person below it who is at work; answers the person's task."""
-    project = _call(office, "create_project", OWNER, name=f"P{number}", working_directory="/tmp")["project_id"]
+    project = _call(dispatcher, "create_project", OWNER, name=f"P{number}", working_directory="/tmp")["project_id"]
     manager, person = f"m{number}", f"p{number}"
-    _call(office, "create_agent", OWNER, id=manager, role="manager", provider="none", projects=[project])
-    _call(office, "create_agent", OWNER, id=person, role="worker", kind="human", reports_to=manager, projects=[project])
-    main = _call(office, "file_task", OWNER, project_id=project, title="M", assignee_id=manager, status="in_progress")
+    _call(dispatcher, "create_agent", OWNER, id=manager, role="manager", provider="none", projects=[project])
+    _call(
+        dispatcher,
+        "create_agent",
+        OWNER,
+        id=person,
+        role="worker",
+        kind="human",
+        reports_to=manager,
+        projects=[project],
+    )
+    main = _call(
+        dispatcher, "file_task", OWNER, project_id=project, title="M", assignee_id=manager, status="in_progress"
+    )
     sub = _call(
-        office, "file_task", OWNER, project_id=project, title="S", assignee_id=person,
+        dispatcher, "file_task", OWNER, project_id=project, title="S", assignee_id=person,
         parent_task_id=main["task_id"], status="in_progress",
     )  # fmt: skip
     database.write(lambda connection: _leave_waiting(connection, main["task_id"]))

@@ -315,10 +315,10 @@ PAGES: Mapping[str, Callable[[], str]] = {
 def openapi() -> str:
     """What the pages' types are made from (`npm run types` in web/)."""
     from toryo.operations.calls.catalogue import catalogue
-    from toryo.server import rest
+    from toryo.server import answers, rest
     from toryo.server.openapi import document
 
-    described = document(catalogue().values(), rest.PREFIX, rest.STREAM)
+    described = document(catalogue().values(), answers.API, rest.STREAM)
     described["info"]["version"] = "0"  # a release changes no types
     return json.dumps(described, indent=1, ensure_ascii=False)
 

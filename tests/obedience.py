@@ -35,6 +35,8 @@ class Obedient:
     retried: set[str] = field(default_factory=set)
     delegates: str | None = None
     """With whom it has something discussed before it does a task."""
+    fails_first: str | None = None
+    """The title of a task that it cannot do at the first attempt."""
     calls: int = 0
 
     def run(self) -> int:
@@ -99,6 +101,10 @@ class Obedient:
         return self.ask("report_completed", result="success", summary="all subtasks are done")
 
     def do_execute_task(self, _: Answer) -> Answer:
+        if self.fails_first is not None:
+            task = self.process.call("get_my_task")["task"]
+            if (task["title"], task["attempt"]) == (self.fails_first, 1):
+                return self.ask("report_completed", result="failed", summary="cannot now")
         if self.delegates is not None:
             target, self.delegates = self.delegates, None
             if not self.process.call("get_task_conversations")["delegations"]:

@@ -1,6 +1,6 @@
-"""The story kit: a world with people, Coordinators and agents' processes on one office, in process, on one clock.
+"""The story kit: a world with people, Coordinators and agents' processes on one dispatcher, in process, on one clock.
 
-Every call goes the whole path of `Office.perform`, and every answer is held to its promise on the way: a success
+Every call goes the whole path of `Dispatcher.perform`, and every answer is held to its promise on the way: a success
 answers the operation's output schema, a refusal has its four keys. What agents do by themselves stands in
 `tests/obedience.py`, what must never be broken in `tests/invariants.py`.
 """
@@ -30,7 +30,7 @@ from toryo.housekeeping.runner import CHORES
 from toryo.operations.calls import call_log
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation, catalogue
-from toryo.operations.calls.dispatch import Office, Outcome
+from toryo.operations.calls.dispatch import Dispatcher, Outcome
 from toryo.operations.calls.identity import digest
 from toryo.operations.people.credentials import bootstrap
 from toryo.settings import Settings
@@ -58,7 +58,7 @@ class Refused(AssertionError):
 
 
 class World:
-    """One office on one database, and everybody who calls it. The clock stands still but for a tick per call."""
+    """One dispatcher on one database, and everybody who calls it. The clock stands still but for a tick per call."""
 
     def __init__(
         self,
@@ -74,14 +74,14 @@ class World:
         self.tick = tick
         self.hints: list[frozenset[str]] = []
         entropy = random.Random(seed)
-        self.office = Office(
+        self.dispatcher = Dispatcher(
             database,
             settings or _USUAL,
             self._clock,
             entropy.getrandbits,
             lambda them: self.hints.append(frozenset(them)),
         )
-        bootstrap(self.office, COORDINATOR_TOKEN, OWNER_TOKEN)
+        bootstrap(self.dispatcher, COORDINATOR_TOKEN, OWNER_TOKEN)
         self.owner = Caller(self, OWNER_TOKEN)
         self.nobody = Caller(self, None)
         self.passkeys: dict[str, str] = {}
@@ -100,19 +100,19 @@ class World:
 
     def perform(self, name: str, arguments: Answer, credentials: Credentials, *, may_wait: bool = False) -> Outcome:
         self.now += self.tick
-        outcome = self.office.perform(name, arguments, credentials, may_wait=may_wait)
+        outcome = self.dispatcher.perform(name, arguments, credentials, may_wait=may_wait)
         hold_to_promise(name, outcome)
         self._hold_no_fault()
         return outcome
 
     def _hold_no_fault(self) -> None:
         """A fault that a fence has caught is one all the same."""
-        assert self.faulty or not self.office.context.faults.total, self.office.context.faults.lasting(self.now)
+        assert self.faulty or not self.dispatcher.context.faults.total, self.dispatcher.context.faults.lasting(self.now)
 
     def housekeep(self) -> None:
         """One round of every chore; a chore that fails fails the story."""
         for _, chore in CHORES:
-            self.office.housekeep(chore)
+            self.dispatcher.housekeep(chore)
         self._hold_no_fault()
 
     # --- what people set up --------------------------------------------------------------------------------------
@@ -154,8 +154,8 @@ class World:
         token = f"tpt_{agent_id}"
 
         def work(connection: Connection) -> None:
-            keeping = Transaction(connection).keeping
-            keeping.add_token(digest(token), "person", agent_id, self.now, agent_id=agent_id, login=login)
+            tokens = Transaction(connection).tokens
+            tokens.add(digest(token), "person", agent_id, self.now, agent_id=agent_id, login=login)
 
         self.database.write(work)
         return Caller(self, token)
@@ -490,7 +490,18 @@ def _hold_calls(instruction: str) -> None:
 
 @lru_cache(maxsize=256)
 def _validator(operation: Operation) -> Draft202012Validator:
-    return Draft202012Validator(operation.output_schema)
+    return Draft202012Validator(closed(operation.output_schema))
+
+
+def closed(schema: Any) -> Any:
+    """The schema without room for what it does not declare; clients leave that room, the product does not take it."""
+    if isinstance(schema, list):
+        return [closed(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {key: closed(each) for key, each in schema.items()}
+    declares = schema.get("type") == "object" and isinstance(schema.get("properties"), dict)
+    return {"additionalProperties": False, **inner} if declares else inner
 
 
 _TABLE = re.compile(r"(?:FROM|INTO|UPDATE)\s+(\w+)")

@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.conftest import Toryo
 from tests.environments import clean_environment
+from toryo import held
 from toryo.client import Unreachable, discovery
 from toryo.directories import data_dir
 from toryo.trust import DATA, Untrusted, trusted
@@ -147,6 +148,8 @@ def test_a_token_goes_to_a_server_that_only_a_file_names_if_that_is_on_this_mach
     data: Path, url: str, *, goes: bool
 ):
     (data / "server.json").write_text(json.dumps({"url": url}))
+    lock = held.hold(data / held.SERVER_LOCK)
+    assert lock is not None
     for environ in ({"TORYO_TOKEN": "tpt_mine"}, {"TORYO_LAUNCH_CREDENTIAL": "tlc_mine"}):
         if goes:
             assert discovery.find(environ=environ).token in environ.values()
@@ -156,6 +159,7 @@ def test_a_token_goes_to_a_server_that_only_a_file_names_if_that_is_on_this_mach
         assert discovery.find(environ={**environ, "TORYO_SERVER_URL": url}).token in environ.values()
     named = discovery.find(data_dir=data, environ={"TORYO_TOKEN": "tpt_mine"})
     assert (named.url, named.token) == (url, "tpt_mine")
+    os.close(lock)
 
 
 def test_the_directory_itself_is_given_back(data: Path):

@@ -1,6 +1,7 @@
 """Lock files that a process holds for as long as it lives, with its process id in them: who runs from a data directory.
 
-The kernel lets go of a lock when its process ends, however it ends. So a file that is not held says nothing.
+The kernel lets go of a lock when its process ends, however it ends. So a file that is not held says nothing, nor does
+what a server has written about itself: after a `kill -9` another program may have its port, and its process id.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 UP_LOCK = "up.lock"
 SERVER_LOCK = "server.lock"
+SERVER_FILE = "server.json"
 COORDINATORS = "coordinators"
 _LOOK_EVERY = 0.05
 _TRIES = 7
@@ -66,14 +69,24 @@ def holders(place: Path) -> Iterator[Holder]:
             yield Holder(name, pid_in(path), path)
 
 
+def server(place: Path) -> dict[str, Any] | None:
+    """What the server that runs from a data directory has written about itself (`url`, `socket`, `pid`), or None."""
+    try:
+        document = json.loads((place / SERVER_FILE).read_bytes())
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return None
+    told = isinstance(document, dict) and document.get("url")
+    return document if told and is_held(place / SERVER_LOCK) else None
+
+
 def server_at(port: int, places: Iterable[Path]) -> tuple[Path, int] | None:
     """The data directory, of those given, whose running server listens on a port of this machine, and its process."""
     for place in places:
         try:
-            url = json.loads((place / "server.json").read_bytes())["url"]
-            if urlsplit(url).port == port and is_held(place / SERVER_LOCK):
+            running = server(place)
+            if running is not None and urlsplit(str(running["url"])).port == port:
                 return place, pid_in(place / SERVER_LOCK)
-        except (OSError, ValueError, TypeError, KeyError):
+        except (OSError, ValueError):
             continue
     return None
 

@@ -2,7 +2,7 @@
 
 Declared here once. The server refuses what does not fit where it is written; a Coordinator refuses to start it, in the
 same words; widening (`wider`), the reference and the tests read the same tables. Both sides import this module, so it
-imports neither: standard library only. What an option does to a program stands with that provider, in
+imports neither. What an option does to a program stands with that provider, in
 `coordinator/providers/`.
 
 To add an option: one `Option` in `COMMON`, or in a group that the providers concerned name in `DECLARED`.
@@ -10,12 +10,12 @@ To add an option: one `Option` in `COMMON`, or in a group that the providers con
 
 from __future__ import annotations
 
-import difflib
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from toryo.nearest import nearest
 
 Value = str | bool
 
@@ -263,13 +263,6 @@ def unknown_provider(name: str, reported: Iterable[str] = ()) -> Said | None:
         provider=shown(name),
         names=names,
     )
-
-
-def nearest(given: str, names: Iterable[str]) -> str | None:
-    """What somebody meant who wrote this."""
-    plain = {unicodedata.normalize("NFKC", each).casefold(): each for each in names}
-    found = difflib.get_close_matches(unicodedata.normalize("NFKC", given).casefold()[:100], plain, 1, 0.6)
-    return plain[found[0]] if found else None
 
 
 def shown(given: Any) -> str:

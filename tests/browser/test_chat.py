@@ -181,7 +181,7 @@ def test_what_a_task_wants_a_person_to_know_is_there_word_for_word_and_counted_a
 
 @pytest.mark.pitfall("F107")
 def test_f107_an_agent_that_cannot_come_leaves_no_waiting_sign_behind(works: Site, chrome: Browser) -> None:
-    works.hire("mute", "house", provider="script", provider_options={"script": {"answers": "no list"}})
+    works.hire("mute", "house", provider="script", provider_options={"script": "no-such-script.yaml"})
     with browsers.window(chrome, works) as window:
         page = thread(window, "mute")
         say(page, "Hello?")

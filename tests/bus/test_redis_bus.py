@@ -47,11 +47,11 @@ async def tell(bus: RedisBus, story: Any) -> None:
 
 
 def test_a_ready_task_is_published_on_the_channel_of_its_queue_with_its_id(redis_url: str, fresh: Database) -> None:
-    """Seed 4, 6.1: `redis.subscribe('task:planning', …)`. When it is filed, and when what it waits for is completed."""
+    """Published when it is filed, and when what it waits for is completed: `redis.subscribe("task:planning")`."""
     bus = RedisBus(redis_url)
     world = World(fresh, Settings())
     world.project()
-    world.office.publish = bus.publish
+    world.dispatcher.publish = bus.publish
 
     def story() -> None:
         with listening(redis_url, "task:planning") as planning, listening(redis_url, "task:building") as building:

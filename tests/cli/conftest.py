@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -126,7 +127,19 @@ class Process:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toryo]:
     """A server of the session's own, and the command line that finds it."""
-    home = tmp_path_factory.mktemp("home")
+    with _serving(tmp_path_factory.mktemp("home")) as toryo:
+        yield toryo
+
+
+@pytest.fixture
+def fresh_server(tmp_path: Path) -> Iterator[Toryo]:
+    """A server of the test's own: for what depends on everything that a server has ever been told."""
+    with _serving(tmp_path) as toryo:
+        yield toryo
+
+
+@contextmanager
+def _serving(home: Path) -> Iterator[Toryo]:
     environment = {**clean_environment(home), "TORYO_DATA_DIR": str(home / "data")}
     process = Process("server", "--port", "0", environment=environment, cwd=home)
     try:

@@ -39,7 +39,7 @@ WRONG = {
     "a task that waits for itself": ("  - {{project: {name}, title: Two, depends_on: [Two]}}\n", "in a circle"),
     "what the server alone refuses": (
         "  - {{project: {name}, title: " + "x" * 400 + "}}\n",
-        "title: String should have at most 300 characters",
+        "title must have at most 300 characters",
     ),
 }
 
@@ -341,8 +341,8 @@ def test_what_a_file_waits_for_is_the_task_of_a_person_not_a_part_that_an_agent_
     [
         (b"", "the file is empty"),
         (b"# nothing\n", "the file is empty"),
-        (b"- a list\n", "this is no toryo.yaml"),
-        (b"just words\n", "this is no toryo.yaml"),
+        (b"- a list\n", "this is not a toryo.yaml"),
+        (b"just words\n", "this is not a toryo.yaml"),
         ("projects: []\n".encode("utf-16"), "UTF-8"),
         (bytes(range(256)), "UTF-8"),
     ],

@@ -328,7 +328,7 @@ def test_keys_typed_while_nobody_reads_are_shown_and_begin_the_next_line(crew: T
 def test_what_refuses_a_talk_leaves_the_terminal_as_it_was(crew: Toryo, terminal: Open) -> None:
     thread = terminal(crew, "chat", "ghost", "--project", "yard")
     assert thread.ended() == 4
-    assert "agentNotFound" in thread.text
+    assert "toryo: There is no agent ghost." in thread.text
     assert thread.mode() == thread.mode_at_first
 
 
@@ -361,7 +361,7 @@ def test_what_is_refused_is_said_and_one_goes_on(crew: Toryo, terminal: Open) ->
     thread = terminal(crew, "chat", "mia")
     thread.until("mia is connected")
     thread.type("x" * 4001 + "\n")
-    thread.until("not sent: tooLarge")
+    thread.until("not sent: content ")
     thread.type("What is your name?\n")
     thread.until("Mia: I am Mia.")
 
@@ -408,7 +408,7 @@ def test_a_thread_outlives_its_server_and_what_was_typed_meanwhile_is_said_once(
     thread = terminal(toryo, "chat", NOBODY)
     thread.until(f"{NOBODY} is not connected")
     server.end()
-    thread.until("The server is away")
+    thread.until("Cannot reach the server")
     thread.type("Said in between.\n")
     start()
     thread.until("The server is back.")
@@ -426,7 +426,7 @@ def test_who_waits_while_the_server_goes_away_for_good_gets_3(start: Callable[..
     try:
         waiting.until(f"{NOBODY} is not connected")
         server.end()
-        waiting.until("The server is away")
+        waiting.until("Cannot reach the server")
         assert waiting.process.wait(100) == 3
     finally:
         waiting.end()
@@ -441,7 +441,7 @@ def test_who_may_not_talk_any_more_is_told_so_and_the_thread_ends(
     thread.until(f"{NOBODY} is not connected: Nobody starts this agent")
     toryo.json("project", "archive", "yard")
     assert thread.ended() == 4
-    assert "toryo: notNow" in thread.text
+    assert "toryo: Project yard is archived: nobody comes to read." in thread.text
 
 
 class Losing(Here):

@@ -132,7 +132,7 @@ def test_a_process_that_dies_meanwhile_ends_the_demo(server: Toryo, project: str
     here = Here(data_dir=Path(server.environment["TORYO_DATA_DIR"]))
     seen = watching.Seen(time.monotonic(), {project: task["task_id"]}, after=watching.newest_event(here))
     watching.look(here, seen)
-    with pytest.raises(Failure, match="coordinator has ended"):
+    with pytest.raises(Failure, match="coordinator exited"):
         watching.until_over(here, seen, limit_seconds=30, changed=lambda: None, died=lambda: "coordinator")
 
 

@@ -82,7 +82,15 @@ def line_of(name: str, command: Any, folder: Path) -> list[str]:
             continue
         kind = each.type_descriptor.annotation
         choices = get_args(kind) if get_origin(kind) is Literal else ()
-        value = str(folder / "file") if kind is Path else "1" if kind is int else str((*choices, "x")[0])
+        value = (
+            str(folder)
+            if each.name == "dir"
+            else str(folder / "file")
+            if kind is Path
+            else "1"
+            if kind is int
+            else str((*choices, "x")[0])
+        )
         words += [value] if each.param_type_name == "argument" else [each.opts[0], value]
     flags = {opt for each in command.params for opt in each.opts}
     return [*words, *(["--yes"] if "--yes" in flags else []), *BESIDES.get(name, [])]
@@ -92,10 +100,9 @@ class Answer(dict[str, Any]):
     """What is not declared may come along: it is as hostile as the rest."""
 
     def __missing__(self, key: str) -> Any:
-        numbers, lists = ("_ms", "_seconds"), ("dependencies", "attempts", "conversations", "events", "tasks")
         if key == "files":
             return [Answer(insertions=1, deletions=1)]
-        return 1 if key.endswith(numbers) else [] if key in lists else moment_or_words(key)
+        return 1 if key.endswith(("_ms", "_seconds")) else moment_or_words(key)
 
 
 yaml.SafeDumper.add_representer(Answer, lambda dumper, answer: dumper.represent_dict(answer))
@@ -109,7 +116,8 @@ def moment_or_words(name: str) -> str:
 def sample(schema: dict[str, Any], defs: dict[str, Any], name: str = "") -> Any:
     """A value of this shape; every text is the hostile one, moments are moments."""
     if "$ref" in schema:
-        return sample(defs[schema["$ref"].rpartition("/")[2]], defs, name)
+        of = schema["$ref"].rpartition("/")[2]
+        return sample(defs[of], {each: defs[each] for each in defs if each != of}, name)
     if name in ("reports_to", "parent_task_id"):  # a tree has no circles
         return None
     if "enum" in schema:
@@ -119,7 +127,9 @@ def sample(schema: dict[str, Any], defs: dict[str, Any], name: str = "") -> Any:
     if schema.get("type") == "object":
         return with_fields(schema, defs)
     if schema.get("type") == "array":
-        return [sample(schema.get("items", {}), defs, name) for _ in range(2)]
+        items = schema.get("items", {})
+        ends = "$ref" in items and items["$ref"].rpartition("/")[2] not in defs  # nothing like itself below it
+        return [] if ends else [sample(items, defs, name) for _ in range(2)]
     plain = {"integer": 1, "number": 1.5, "boolean": True, "null": None}
     return schema.get("const", plain.get(schema.get("type", ""), moment_or_words(name)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 import toryo
 from tests.cli.conftest import Toryo
+from toryo import held
 from toryo.cli.here import PRIVATE_NETWORK, warn_of_clear_text
 
 HEAVY = {"httpx", "mcp", "orjson", "pydantic", "rich", "sqlalchemy", "starlette", "uvicorn", "yaml"}
@@ -66,12 +68,13 @@ def test_a_failure_is_one_json_document_where_json_was_asked_for(nowhere: Toryo)
     assert ended.err.startswith("toryo: ")
 
 
-def test_a_refusal_ends_with_4_and_names_code_and_instruction(server: Toryo) -> None:
+def test_a_refusal_ends_with_4_and_says_what_is_wrong_in_words_and_its_code_to_scripts(server: Toryo) -> None:
     ended = server("task", "show", "tsk_missing", "--json")
     assert ended.code == 4
     assert ended.json["error"] == "taskNotFound"
     assert ended.json["instruction"]
-    assert "taskNotFound" in ended.err
+    assert "taskNotFound" not in ended.err
+    assert ended.err.startswith(f"toryo: {ended.json['message']}")
     assert ended.json["instruction"] in ended.err
 
 
@@ -93,6 +96,8 @@ def test_inside_an_agent_the_owners_token_is_not_read(server: Toryo) -> None:
 def test_the_data_directory_is_the_one_here_if_there_is_one(server: Toryo, tmp_path: Path) -> None:
     """`.toryo/` of an older Toryo, in the working directory or above, unless another one is named."""
     (tmp_path / ".toryo").mkdir(mode=0o700)
+    lock = held.hold(tmp_path / ".toryo" / held.SERVER_LOCK)
+    assert lock is not None
     for name in ("server.json", "owner.token"):
         shutil.copy(Path(server.environment["TORYO_DATA_DIR"]) / name, tmp_path / ".toryo" / name)
     below = tmp_path / "src" / "lib"
@@ -100,6 +105,7 @@ def test_the_data_directory_is_the_one_here_if_there_is_one(server: Toryo, tmp_p
     for each in (tmp_path, below):
         ended = server("project", "list", "--json", cwd=each, TORYO_DATA_DIR="")
         assert (ended.code, ended.json["success"]) == (0, True)
+    os.close(lock)
 
 
 def test_the_version_is_told(nowhere: Toryo) -> None:

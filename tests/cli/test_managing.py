@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Toryo
+from tests.cli.conftest import Process, Toryo
 
 
 def test_a_project_is_made_shown_changed_and_put_away(server: Toryo, project: str, tmp_path: Path) -> None:
@@ -165,8 +165,8 @@ def test_logs_of_an_agent_that_was_never_started_say_where_to_look(server: Toryo
     assert f"toryo why {agent}" in ended.err
 
 
-def test_doctor_finds_the_server_and_what_is_missing(server: Toryo, nowhere: Toryo) -> None:
-    well = server.json("doctor")
+def test_doctor_finds_the_server_and_what_is_missing(fresh_server: Toryo, nowhere: Toryo) -> None:
+    well = fresh_server.json("doctor")
     assert {each["name"] for each in well["findings"] if each["ok"]} >= {"python", "data directory", "server"}
     ill = nowhere("doctor")
     assert ill.code == 1
@@ -184,14 +184,63 @@ def test_lists_are_whole_lines_where_nobody_looks(
     assert "…" not in listed.out
 
 
+def test_a_task_that_nobody_has_is_answered_with_who_can_take_it_and_how(server: Toryo, project: str) -> None:
+    filed = server("task", "add", "Sweep", "--project", project)
+    assert f"no agent belongs to {project} yet" in filed.err
+    server.json("agent", "add", f"{project}.ann", "--role", "worker", "--project", project)
+    filed = server("task", "add", "Sweep", "--project", project)
+    task = filed.out.split()[1]
+    lines = [each.strip() for each in filed.err.splitlines()]
+    assert lines[0] == f"Nobody has it yet. It can go to {project}.ann:"
+    for line in lines[1:]:
+        assert server(*line.split()[1:]).code == 0, line
+    assert server.json("task", "show", task)["task"]["status"] == "in_progress"
+    assert server("task", "add", "Dust", "--project", project, "--assignee", f"{project}.ann").err == ""
+
+
+def test_who_watches_what_is_over_already_sees_the_whole_end_after_its_parts(server: Toryo, project: str) -> None:
+    house = server.json("task", "add", "House", "--project", project)["task_id"]
+    server.json("task", "add", "Roof", "--project", project, "--parent", house)
+    server("task", "cancel", house, "--reason", "enough")
+    watched = server("task", "watch", house)
+    assert [each.split()[2] for each in watched.out.splitlines()] == ["Roof", "House"]
+
+
+def test_where_no_coordinator_runs_who_watches_is_told_what_starts_agents(fresh_server: Toryo) -> None:
+    toryo, here = fresh_server, ("--project", "yard")
+    toryo.json("project", "add", "Yard", "--id", "yard", "--dir", str(toryo.home))
+    toryo.json("agent", "add", "hand", "--role", "worker", "--provider", "command", *here)
+    task = toryo.json("task", "add", "Sweep", *here, "--assignee", "hand", "--status", "in_progress")["task_id"]
+    watch = Process("task", "watch", task, environment=toryo.environment, cwd=toryo.home)
+    try:
+        watch.until("`toryo up` is what starts agents")
+    finally:
+        watch.end()
+
+
+def test_a_provider_that_nobody_has_is_warned_of_with_its_line_in_the_file(fresh_server: Toryo) -> None:
+    file = fresh_server.home / "toryo.yaml"
+    file.write_text("agents:\n  - {id: reader, role: worker, provider: cluade}\n")
+    warned = fresh_server("apply", "--yes")
+    assert f"toryo: warning: {file.name}:2: No Coordinator has a provider cluade" in warned.err
+
+
 def test_a_person_is_told_how_to_sign_in_and_gets_no_passkey(server: Toryo, project: str) -> None:
-    ended = server("agent", "add", f"{project}.lena", "--kind", "human", "--role", "owner")
+    ended = server("agent", "add", f"{project}.lena", "--kind", "human", "--role", "owner", "--yes")
     assert ended.code == 0
     assert "passkey" not in ended.out
     assert f"toryo open --person {project}.lena" in ended.err
     assert "may do everything" in ended.err
     server("agent", "edit", f"{project}.lena", "--project", project)
     assert "It is a person: nobody starts people." in server("why", f"{project}.lena").out
+
+
+def test_logs_of_a_task_for_which_nobody_was_started_say_where_to_look(server: Toryo, project: str) -> None:
+    task = server.json("task", "add", f"Sweep {project}", "--project", project)["task_id"]
+    ended = server("logs", f"Sweep {project}")
+    assert (ended.code, ended.out) == (1, "")
+    assert f"toryo task watch {task}" in ended.err
+    assert server("logs", "tsk_missing").code == 4
 
 
 def test_logs_of_nobody_name_whom_one_may_have_meant(server: Toryo, project: str) -> None:

@@ -25,6 +25,11 @@ def test_a_task_is_meant_by_the_end_of_its_id_and_by_its_title(server: Toryo, pr
     assert (refused.code, refused.out) == (4, "")
 
 
+def test_a_task_of_an_archived_project_is_still_found_by_its_title(server: Toryo, project: str, task: str) -> None:
+    assert server("project", "archive", project).code == 0
+    assert server.json("task", "show", f"Bake for {project}")["task"]["task_id"] == task
+
+
 def test_a_title_comes_before_the_end_of_another_tasks_id(server: Toryo, project: str, task: str) -> None:
     named = str(server.json("task", "add", task[-8:], "--project", project)["task_id"])
     assert server.json("task", "show", task[-8:])["task"]["task_id"] == named

@@ -30,10 +30,13 @@ def stranger() -> Iterator[str]:
 
 
 def test_in_a_directory_without_a_project_it_says_so(nowhere: Toryo) -> None:
-    ended = nowhere("task", "list")
-    assert ended.code == 3
-    assert f"there is no .toryo/ in {nowhere.home} or above" in ended.err
-    assert "Change into the directory of your project" in ended.err
+    file = nowhere.home / "toryo.yaml"
+    file.write_text("projects: []\n")
+    for words in (("task", "list"), ("down",), ("apply", str(file)), ("events",)):
+        ended = nowhere(*words)
+        assert ended.code == 3
+        assert f"there is no .toryo/ in {nowhere.home} or above" in ended.err, words
+        assert "change into its directory" in ended.err
     assert "there is no .toryo/" not in nowhere("--data-dir", str(nowhere.home / "x"), "task", "list").err
 
 
@@ -48,9 +51,42 @@ def test_a_token_that_is_not_known_is_answered_with_where_to_get_one(server: Tor
     ended = server("--token", "nonsense", "task", "list")
     assert ended.code == 4
     assert "This token is not known here." in ended.err
-    assert "Leave out --token (or TORYO_TOKEN)" in ended.err
+    assert "Check --token, --token-file or TORYO_TOKEN, or leave it out" in ended.err
     assert "toryo token person add" in ended.err
     assert "(Asked: http://" in ended.err
+
+
+def test_who_gives_no_token_is_told_where_one_comes_from(server: Toryo, nowhere: Toryo) -> None:
+    url = json.loads((server.home / "data" / "server.json").read_bytes())["url"]
+    ended = nowhere("--server", url, "task", "list")
+    assert ended.code == 4
+    assert "You gave no token." in ended.err
+    for source in ("--token-file FILE", "TORYO_TOKEN", "toryo token person add"):
+        assert source in ended.err
+    other = nowhere.home / "other"
+    other.mkdir()
+    (other / "owner.token").write_text("tpt_other\n")
+    assert (
+        "in the data directory is not one of this server"
+        in nowhere("--server", url, "--data-dir", str(other), "task", "list").err
+    )
+
+
+def test_a_project_in_a_directory_that_is_not_there_is_refused(server: Toryo, project: str, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    file = tmp_path / "toryo.yaml"
+    file.write_text("projects:\n  - id: gone\n    name: Gone\n    directory: gone\n")
+    for words in (
+        ("project", "add", "Gone", "--dir", str(gone)),
+        ("project", "edit", project, "--dir", str(gone)),
+        ("apply", str(file)),
+    ):
+        ended = server(*words)
+        assert ended.code == 2, words
+        assert f"{gone} is not there" in ended.err
+    assert "toryo.yaml:4" in ended.err
+    file.write_text("")
+    assert "is no directory" in server("project", "add", "Gone", "--dir", str(file)).err
 
 
 def test_a_port_of_our_own_server_is_named_with_its_data_directory_and_process(
@@ -61,7 +97,8 @@ def test_a_port_of_our_own_server_is_named_with_its_data_directory_and_process(
     (place / "server.json").write_text(json.dumps({"url": "http://127.0.0.1:8765"}))
     monkeypatch.setattr(directories, "every", lambda: [tmp_path / "none", place])
     in_use = OSError(errno.EADDRINUSE, "in use")
-    assert listening._cannot_listen("127.0.0.1", 8765, in_use).message == "Port 8765 on 127.0.0.1 is already in use."
+    killed = listening._cannot_listen("127.0.0.1", 8765, in_use)
+    assert killed.message == "Port 8765 on 127.0.0.1 is already in use by another program."
     lock = held.hold(place / held.SERVER_LOCK)
     assert lock is not None
     try:
@@ -71,7 +108,22 @@ def test_a_port_of_our_own_server_is_named_with_its_data_directory_and_process(
         os.close(lock)
     assert f"the Toryo server of the data directory {place} (pid {os.getpid()})" in told.message
     assert f"toryo down --data-dir '{place}'" in told.instruction
-    assert "already in use" in other.message
+    assert "by another program" in other.message
+
+
+def test_what_a_killed_server_has_left_behind_names_nobody(nowhere: Toryo, stranger: str) -> None:
+    """Another program has its port since: it is not the Toryo that is to be stopped, and is sent no token."""
+    place = nowhere.home / ".local" / "share" / "toryo" / "data"
+    for words in (("up",), ("server",)):
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "server.json").write_text(json.dumps({"url": stranger}))
+        asked = nowhere("task", "list")
+        assert asked.code == 3
+        assert "No server is running" in asked.err
+        ended = nowhere(*words, "--port", stranger.rpartition(":")[2])
+        assert ended.code == 2
+        assert "is already in use by another program. Choose another port with --port" in ended.err
+        assert "toryo down" not in ended.err
 
 
 @pytest.mark.parametrize(
@@ -96,8 +148,8 @@ MISUSED: dict[tuple[str, ...], str] = {
         "x",
     ): "Missing option '--role'. Choose from: worker, manager, owner. See `toryo agent add --help`.",
     ("events", "--after", "x"): ". See `toryo events --help`.",
-    ("task", "list", "--status", "finished"): "'finished' is not one of 'backlog', 'todo'",
-    ("up", "--port", "99999"): "less than or equal to 65535. See `toryo up --help`.",
+    ("task", "list", "--status", "finished"): "--status: 'finished' is not known. Use one of: backlog, todo, ",
+    ("up", "--port", "99999"): "--port must be at most 65535 (given: 99999). See",
     ("playbook", "check", "nofile"): "nofile is not there. Name a playbook, or a toryo.yaml.",
 }
 

@@ -47,6 +47,15 @@ def code(link: str) -> str:
     return link.strip().partition("/sign-in#")[2]
 
 
+def test_who_is_not_there_is_called_a_person(server: Toryo) -> None:
+    for words in (("person", "remove", "nobody"), ("person", "edit", "nobody", "--role", "viewer")):
+        ended = server(*words)
+        assert ended.code == 4
+        assert "There is no person nobody. List the people for their ids (toryo person list)." in " ".join(
+            ended.err.split()
+        )
+
+
 def test_a_person_is_added_shown_changed_and_removed(server: Toryo, project: str) -> None:
     name = f"person-{os.getpid()}-{next(_numbers)}"
     added = server("person", "add", name, "--role", "viewer", "--project", project, "--email", f"{name}@example.org")
@@ -62,7 +71,7 @@ def test_a_person_is_added_shown_changed_and_removed(server: Toryo, project: str
 
 def test_a_role_must_be_said_and_be_one(server: Toryo) -> None:
     assert "--role" in server("person", "add", "x").err
-    assert "'king' is not one of" in server("person", "add", "x", "--role", "king").err
+    assert "'king' is not known." in server("person", "add", "x", "--role", "king").err
     assert server("person", "edit", "owner").code == 2
 
 
@@ -113,7 +122,7 @@ def test_a_token_of_ones_own_is_a_credential_until_it_is_revoked(server: Toryo, 
     made = server.json("token", "person", "add", "nightly", "--role", "viewer", "--days", "30", "--person", person)
     mine = ("--token", made["token"])
     assert server("project", "list", *mine).code == 0
-    assert "is for the owner" in server("project", "add", "x", "--dir", "/x", *mine).err
+    assert "is for the owner" in server("project", "add", "x", "--dir", "/", *mine).err
     listed = server("token", "person", "list", *mine).out
     assert re.search(r"pat_\w+ +viewer .* nightly", listed)
     assert made["token"] not in listed

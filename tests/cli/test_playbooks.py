@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from toryo.agents import documents, playbook_format, script_format
 from toryo.cli import main, manifest
 from toryo.cli.failures import Misuse
+from toryo.formats import documents, playbook_format, script_format
 
 PLAN = r"""
 tasks:
@@ -74,7 +74,7 @@ def test_a_value_within_quotes_is_named_with_its_line_when_the_plan_is_checked(p
     plan.write_text(PLAN.replace("{command: make}", """{command: 'make "{{version}}"'}"""))
     code, _, err = typed(capsys, plan)
     assert code == 2
-    assert f"{plan}:5: tasks[0].subtasks[0].context.command: {{{{version}}}} stands within double quotes" in err
+    assert f"{plan}:5: tasks[0].subtasks[0].context.command: {{{{version}}}} is inside double quotes" in err
 
 
 def test_mistakes_are_named_with_their_lines_and_end_with_2(plan, capsys) -> None:

@@ -258,7 +258,7 @@ def test_keys_that_are_not_good_end_it_with_4_and_say_why(server: Toryo, project
     unknown, foreign = _run(server, "tqk_unknown", me), _run(server, made["token"], "another")
     other_type = _run(server, made["token"], me, "u")
     assert [each.code for each in (unknown, foreign, other_type)] == [4, 4, 4]
-    assert "invalidCredentials: This API key is not known here" in unknown.err
+    assert "toryo: This API key is not known here" in unknown.err
     assert f"This API key belongs to {me}." in foreign.err
     assert "This API key is not for u." in other_type.err
     (key,) = server.json("token", "list", "--project", project)["keys"]

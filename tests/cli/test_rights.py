@@ -57,7 +57,7 @@ def test_what_widens_rights_is_not_done_unasked(server: Toryo, reader: str, proj
         assert "--yes" in ended.err
     assert options(server, reader) == {"permissions": "read"}
     assert server("agent", "edit", reader, "--option", "permissions=full", "--yes").code == 0
-    assert "WIDENED: permissions: read → full" in server("events").out
+    assert 'WIDENED="permissions: read → full"' in server("events").out
 
 
 def test_a_typing_error_is_refused_with_what_was_meant(server: Toryo, reader: str) -> None:
@@ -68,10 +68,13 @@ def test_a_typing_error_is_refused_with_what_was_meant(server: Toryo, reader: st
     assert options(server, reader) == {"permissions": "read"}
 
 
-def test_an_unknown_provider_is_said_at_once(server: Toryo, reader: str) -> None:
-    ended = server("agent", "edit", reader, "--provider", "cdoex", "--option", "permissions=", "--yes")
+def test_an_unknown_provider_is_said_at_once(fresh_server: Toryo) -> None:
+    """No Coordinator of other tests may have called this server: one that names no providers may have any."""
+    fresh_server.json("project", "add", "bakery", "--id", "bakery", "--dir", str(fresh_server.home))
+    fresh_server.json("agent", "add", "reader", "--role", "worker", "--provider", "codex", "--project", "bakery")
+    ended = fresh_server("agent", "edit", "reader", "--provider", "cdoex", "--yes")
     assert "warning: No Coordinator has a provider cdoex" in ended.err
-    assert "Did you mean codex?" in server("agent", "show", reader).err
+    assert "Did you mean codex?" in fresh_server("agent", "show", "reader").err
 
 
 def test_what_holds_by_default_is_shown_as_such(server: Toryo, reader: str) -> None:
@@ -116,6 +119,41 @@ def test_the_options_of_a_file_are_all_that_an_agent_has_and_what_they_widen_is_
     ]
     assert options(server, reader) == {"account": "second"}
     assert server.json("apply", str(file))["changes"] == []
+
+
+def test_a_new_agent_with_more_rights_than_usual_is_not_made_unasked(
+    server: Toryo, project: str, tmp_path: Path
+) -> None:
+    """As adding, so by a file."""
+    one = f"new-{project}"
+    words = ("agent", "add", one, "--role", "worker", "--provider", "codex", "--option")
+    for asked in ((*words, "permissions=full"), ("apply", str(team(tmp_path, one, OPTIONS)))):
+        ended = server(*asked)
+        assert (ended.code, ended.out) == (2, ""), asked
+        assert "permissions: edit → full" in ended.err
+        assert "--yes" in ended.err
+        assert server("agent", "show", one).code == 4
+    assert server("apply", str(team(tmp_path, one, OPTIONS)), "--yes").code == 0
+    assert server("agent", "add", f"{one}-2", *words[3:], "permissions=edit").code == 0
+    assert server("agent", "add", f"{one}-3", *words[3:], "permissions=full", "--yes").code == 0
+
+
+@pytest.mark.parametrize("kind", ["ai", "human"])
+def test_a_new_owner_is_not_made_unasked(server: Toryo, project: str, tmp_path: Path, kind: str) -> None:
+    one = f"{kind}-{project}"
+    file = tmp_path / "toryo.yaml"
+    file.write_text(f"agents:\n  - {{id: {one}, role: owner, kind: {kind}}}\n")
+    for asked in (("agent", "add", one, "--role", "owner", "--kind", kind), ("apply", str(file))):
+        ended = server(*asked)
+        assert (ended.code, ended.out) == (2, ""), asked
+        assert "role: none → owner" in ended.err
+        assert "--yes" in ended.err
+        assert server("agent", "show", one).code == 4
+    assert server("apply", str(file), "--yes").code == 0
+    assert server.json("apply", str(file))["changes"] == []
+
+
+OPTIONS = "provider_options: {permissions: full}"
 
 
 def test_a_file_that_says_nothing_of_options_leaves_them_alone(server: Toryo, reader: str, tmp_path: Path) -> None:

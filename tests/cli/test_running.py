@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import Process, Toryo
 from tests.environments import clean_environment
-from toryo.cli import running
+from toryo.cli import processes, running
 from toryo.settings import Settings
 
 Start = Callable[..., Process]
@@ -43,6 +43,8 @@ def _alive(pid: int) -> bool:
 
 def test_the_server_says_ready_and_leaves_its_address(start: Start, tmp_path: Path) -> None:
     server = start("server", "--port", "0")
+    server.until(f"The data directory is {tmp_path / 'data'}")
+    server.until("It starts no agents: toryo coordinator does")
     line = server.until("ready http://")
     left = json.loads((tmp_path / "data" / "server.json").read_text())
     assert line == f"ready {left['url']}"
@@ -92,7 +94,7 @@ def test_up_ends_with_1_if_its_server_dies(start: Start, tmp_path: Path) -> None
     up.until("Toryo is up at http://")
     pid = json.loads((tmp_path / "data" / "server.json").read_text())["pid"]
     os.kill(pid, 9)
-    up.until("The server has ended by itself")
+    up.until("The server exited unexpectedly")
     assert up.process.wait(100) == 1
 
 
@@ -150,12 +152,28 @@ def test_a_variable_that_is_nearly_a_setting_is_said(
     for name in ("TORYO_PROT", "TORYO_TOKEN", "TORYO_SERVER_URL", "TORYO_HOST"):
         monkeypatch.setenv(name, "9000")
     running._warn_of_near_names(Settings)
-    assert capsys.readouterr().err == "toryo: warning: TORYO_PROT is no setting. Did you mean TORYO_PORT?\n"
+    assert capsys.readouterr().err == "toryo: warning: TORYO_PROT is not a setting. Did you mean TORYO_PORT?\n"
 
 
 def test_a_coordinator_without_a_server_to_be_found_ends_with_3(nowhere: Toryo) -> None:
     ended = nowhere("coordinator")
     assert ended.code == 3
+
+
+def test_who_interrupts_the_end_once_more_is_told_what_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crew = processes.Crew(tmp_path, [], [], {}, lambda *_: None)
+    interrupts = iter([KeyboardInterrupt(), None])
+
+    def in_order() -> None:
+        if (interrupt := next(interrupts)) is not None:
+            raise interrupt
+
+    monkeypatch.setattr(crew, "_stop_in_order", in_order)
+    with pytest.raises(KeyboardInterrupt):
+        crew.stop()
+    assert capsys.readouterr().err.startswith("Stopping the agents at once. ^C again kills")
 
 
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])

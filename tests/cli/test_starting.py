@@ -12,7 +12,8 @@ import pytest
 from tests.cli.conftest import Process, Toryo
 from tests.cli.fakes import Machine
 from tests.cli.terminals import Terminal
-from toryo.cli import manifest
+from toryo import chosen_ids
+from toryo.cli import manifest, teams
 from toryo.cli.failures import Misuse
 
 TEAM = """\
@@ -55,6 +56,24 @@ def team(tmp_path: Path, project: str) -> Path:
     file = tmp_path / "toryo.yaml"
     file.write_text(TEAM.format(name=f"{project}.team"))
     return file
+
+
+def test_without_a_file_the_toryo_yaml_of_this_directory_is_applied(server: Toryo, team: Path) -> None:
+    ended = server("apply", cwd=team.parent)
+    assert ended.code == 0, ended.err
+    assert server("apply", cwd=team.parent).out == "nothing to change\n"
+
+
+def test_below_a_project_the_toryo_yaml_above_is_named(server: Toryo, team: Path) -> None:
+    below = team.parent / "work"
+    for words in (("apply",), ("apply", "toryo.yaml")):
+        ended = server(*words, cwd=below)
+        assert ended.code == 2
+        assert f"There is no toryo.yaml here; {team} exists above." in ended.err
+        assert f"toryo apply {team}\n" in ended.err
+    assert "is a directory" in server("apply", ".", cwd=team.parent).err
+    team.unlink()
+    assert "toryo.yaml is not there. Name a toryo.yaml" in server("apply", cwd=below).err
 
 
 def test_applying_makes_everything_and_again_changes_nothing(server: Toryo, team: Path) -> None:
@@ -220,6 +239,32 @@ def test_a_directory_with_any_name_gets_a_file_that_can_be_read(tmp_path: Path) 
         assert read.agents[0].projects == [read.projects[0].id]
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Küche", "kuche"),
+        ("Žluťoučký kůň", "zlutoucky-kun"),
+        ("Straße", "strasse"),
+        ("Smørrebrød", "smorrebrod"),
+        ("ＡＢＣ", "abc"),
+        ("My  Project!", "my-project"),
+        ("日本語", "project"),
+        ("日本語 app", "app"),
+        ("...", "project"),
+        ("x" * 63 + " y", "x" * 63),
+    ],
+)
+def test_an_id_keeps_the_latin_letters_of_a_name(name: str, expected: str) -> None:
+    assert teams.id_from(name) == expected
+    assert chosen_ids.may_be(expected)
+
+
+def test_init_says_which_id_the_project_has(machine: Machine) -> None:
+    assert seen(machine)["project_id"] == "bakery"
+    (machine.place / "toryo.yaml").unlink()
+    assert "project bakery" in machine.toryo("init", "--yes").out
+
+
 def test_what_init_writes_can_be_applied_again_and_again(server: Toryo, machine: Machine, project: str) -> None:
     machine.install("claude")
     place = machine.folder / project
@@ -227,6 +272,22 @@ def test_what_init_writes_can_be_applied_again_and_again(server: Toryo, machine:
     seen(machine, "--dir", str(place))
     assert server.json("apply", str(place / "toryo.yaml"))["changes"]
     assert server.json("apply", str(place / "toryo.yaml"))["changes"] == []
+
+
+def test_init_refuses_a_directory_that_is_hardly_meant(machine: Machine) -> None:
+    machine.toryo("init", "--yes")
+    below = machine.place / "src" / "app"
+    below.mkdir(parents=True)
+    for place, why in (
+        (below, f"is inside another project, {machine.place}"),
+        (machine.home, "is your home directory"),
+        (Path("/"), "is the root directory"),
+    ):
+        ended = machine.toryo("init", "--yes", "--dir", str(place))
+        assert ended.code == 2, place
+        assert why in ended.err
+        assert "--dir" in ended.err
+        assert not (place / "toryo.yaml").exists()
 
 
 def test_init_never_overwrites_a_file(nowhere: Toryo, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_what_is_without_price_or_unfinished_is_marked_and_explained(team: Team)
     assert ben.split()[-2:] == ["4,321", "–"]
     assert total.split()[-3:] == ["≥", "8,642", "$1.50+"]
     assert "1 launch without a price (prices: in the Coordinator's file)" in shown.err
-    assert "1 launch ended before saying how much" in shown.err
+    assert "1 launch ended before reporting the total" in shown.err
 
 
 def test_the_budget_of_today_is_told_below(team: Team) -> None:
@@ -103,7 +103,7 @@ def test_the_budget_of_today_is_told_below(team: Team) -> None:
 def test_where_nothing_was_used_that_is_said(team: Team) -> None:
     shown = team.toryo("usage", "--project", team.project, "--since", "2020-01-01", "--until", "2020-01-02")
     assert (shown.code, shown.out) == (0, "")
-    assert "Nothing was used since 2020-01-01 until 2020-01-02." in shown.err
+    assert "No usage recorded from 2020-01-01 to 2020-01-02." in shown.err
     assert "on 2020-01-01." in team.toryo("usage", "--since", "2020-01-01", "--until", "2020-01-01").err
 
 
@@ -111,7 +111,7 @@ def test_where_nothing_was_used_that_is_said(team: Team) -> None:
     ("words", "code", "told"),
     [
         (("--by", "day,week"), 2, "'week'"),
-        (("--by", ","), 2, "names nothing"),
+        (("--by", ","), 2, "--by is empty"),
         (("--days", "0"), 2, "--days"),
         (("--days", "3", "--since", "2020-01-01"), 4, "Give either days"),
         (("--since", "monday"), 4, "since"),
@@ -131,9 +131,9 @@ def test_logs_end_with_what_the_launch_has_used_beside_its_output(team: Team) ->
     for words in (("logs", launch), ("logs", f"{team.project}.ann", "--follow")):
         shown = team.toryo(*words)
         assert shown.out == "hammering\n"
-        assert shown.err == (
-            "used: 1,234,567 tokens in (1,000,000 of them cached), 4,321 out, 12 turns, 34 calls of tools, $1.50, "
-            "sonnet\n"
+        assert (words[1] == launch) is not shown.err.startswith("The newest launch: ")
+        assert shown.err.endswith(
+            "used: 1,234,567 tokens in (1,000,000 of them cached), 4,321 out, 12 turns, 34 tool calls, $1.50, sonnet\n"
         )
     document = team.toryo.json("logs", launch)
     assert (document["text"], document["usage"]["output_tokens"]) == ("hammering\n", 4_321)
@@ -163,6 +163,24 @@ def test_output_that_was_removed_is_told_before_what_was_used() -> None:
 
 def test_tokens_that_a_program_has_not_told_are_not_zero() -> None:
     used = {**SPENT, "input_tokens": 0, "output_tokens": 0, "cached_tokens": 0, "lower_bound": True, "cost_usd": None}
-    assert usage.brief(used) == "tokens not known, 12 turns, 34 calls of tools, no price known, sonnet"
+    assert usage.brief(used) == "tokens not known, 12 turns, 34 tool calls, no price known, sonnet"
     row = {**used, "launches": 1, "lower_bounds": 1, "without_price": 1}
     assert usage._sums(row) == ["1", "–", "–", "–", "–"]
+
+
+@pytest.mark.parametrize(
+    ("launches", "shown"),
+    [
+        ([("chat", False), ("task", False)], 1),
+        ([("chat", True), ("task", False)], 1),
+        ([("task", True), ("chat", False)], 1),
+        ([("task", True), ("task", True)], 0),
+        ([("task", False), ("task", True), ("chat", False)], 0),
+    ],
+)
+def test_of_an_agents_launches_what_runs_comes_first_and_work_before_talk(
+    launches: list[tuple[str, bool]], shown: int
+) -> None:
+    """The newest stands first among those that are given."""
+    given = [{"purpose": purpose, "ended_at": "2026-01-01" if ended else None} for purpose, ended in launches]
+    assert logs.in_order(given)[0] is given[shown]

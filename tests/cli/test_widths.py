@@ -17,9 +17,10 @@ import pytest
 
 from tests.cli import test_hostile_texts as every_command
 from tests.cli.test_hostile_texts import TRIED, EvilServer, line_of, run
-from toryo.cli import layout, output
+from toryo.cli import layout, output, starting
 from toryo.cli.layout import Cell
 from toryo.client import Client
+from toryo.coordinator.providers import BUILT_IN
 
 LONG = (
     "Incomprehensiveness of the counterrevolutionary 棟梁の（たいへん長い）コーディネーターの名前、その一。 and"
@@ -52,7 +53,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
 def too_long(printed: str) -> list[str]:
     """Lines that do not fit, though they have blanks at which they could have been folded."""
-    return [each for each in printed.splitlines() if layout.width(each) > 80 and len(each.split()) > 1]
+    return [each for each in printed.splitlines() if layout.width(each) > 80 and len(layout.folded(each, 80)) > 1]
 
 
 def broken(printed: str) -> list[str]:
@@ -143,6 +144,47 @@ def test_a_long_line_is_folded_between_words(monkeypatch: pytest.MonkeyPatch) ->
 )
 def test_a_line_ends_where_a_reader_expects_it(line: str, room: int, lines: list[str]) -> None:
     assert layout.folded(line, room) == lines
+
+
+COPIED = [
+    *sorted({each.install for each in BUILT_IN.values() if each.install}),
+    "toryo task add TITLE --project bakery --assignee runner --status in_progress",
+    """toryo task edit tsk_1m8361gbe8md4mb4pap --context '{"command": "…"}'""",
+    "toryo db move --data-dir '/home/ann/My Projects/bakery'",
+    "/home/ann/toryo/.venv/bin/toryo apply toryo.yaml",
+    "/usr/bin/python3 -m toryo down --data-dir /srv/data",
+    "kill -9 4711",
+    "/home/ann/.local/share/toryo/projects/bakery-0123456789/data",
+    "'/home/ann/My Projects/bakery/toryo.yaml'",
+]
+
+
+@pytest.mark.parametrize("copied", COPIED)
+@pytest.mark.parametrize(
+    "written", ["To do it: {}. Then go on", "install one, such as {}; or another", "`{}` (or not)"]
+)
+def test_what_is_to_be_copied_stands_on_one_line_however_narrow_the_terminal(copied: str, written: str) -> None:
+    for room in range(20, 100):
+        lines = layout.folded(f"  {written.format(copied)} " + "with many more words " * 9, room)
+        assert any(copied in each for each in lines), (room, lines)
+        assert not any(layout.width(each) > room for each in lines if copied not in each), (room, lines)
+
+
+def test_paths_that_init_names_stand_on_one_line_though_they_have_blanks(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = narrow(monkeypatch)
+    team = Path("/home/ann/My Projects/the bakery around the corner/toryo.yaml")
+    starting._print_next(team, Path("/srv/all the data/that there is"), starting.Plan("bakery", ["claude"]), [])
+    printed = terminal.getvalue().splitlines()
+    assert any(f"'{team}'" in each for each in printed), printed
+    assert any("'/srv/all the data/that there is'" in each for each in printed), printed
+
+
+def test_the_words_around_a_command_are_folded_as_ever() -> None:
+    for prose in (
+        "toryo doctor says what is missing, and much more than that",
+        "toryo: warning: it is not there at all",
+    ):
+        assert all(layout.width(each) <= 30 for each in layout.folded(prose, 30)), prose
 
 
 def test_a_folded_command_means_the_same_to_a_shell() -> None:

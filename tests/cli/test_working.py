@@ -50,12 +50,33 @@ def test_watching_a_task_that_fails_ends_with_1_and_its_document(team: Toryo) ->
     assert (watched.json["success"], watched.json["task"]["status"]) == (False, "failed")
 
 
-def test_logs_show_what_the_process_printed_of_an_agent_and_of_a_launch(team: Toryo) -> None:
-    team("task", "watch", _order(team, "Speak", "echo twelve planks"))
+def test_who_watches_a_task_that_would_be_blocked_again_is_told_what_has_to_change_first(team: Toryo) -> None:
+    words = ("--project", "yard", "--assignee", "hand", "--status", "in_progress")
+    name = team.json("task", "add", "Sweep", *words)["task_id"]
+    watch = Process("task", "watch", name, environment=team.environment, cwd=team.home)
+    try:
+        watch.until("Give it a command, then unblock it.")
+        watch.until(f"First: toryo task edit {name} --context")
+        watch.until(f"toryo task move {name} in_progress")
+        team("task", "cancel", name, "--reason", "enough")
+        watch.until("cancelled")
+    finally:
+        watch.end()
+
+
+def test_logs_show_what_the_process_printed_of_an_agent_a_task_and_a_launch_and_say_which(team: Toryo) -> None:
+    task = _order(team, "Speak of planks", "echo twelve planks")
+    team("task", "watch", task)
     assert "twelve planks" in team("logs", "hand", "--follow").out
     shown = team.json("logs", "hand")
+    assert f"The newest launch: {shown['launch_id']} of hand, for tsk_" in team("logs", "hand").err
+    for typed in (task, task[-6:], "Speak of planks"):
+        named = team("logs", typed)
+        assert named.out == shown["text"]
+        assert f"The newest launch: {shown['launch_id']} of hand, for tsk_" in named.err
     assert "twelve planks" in shown["text"]
     assert team("logs", shown["launch_id"]).out == shown["text"]
+    assert team("logs", shown["launch_id"]).err == ""
 
 
 def test_following_logs_shows_output_as_it_comes_and_ends_with_the_process(team: Toryo) -> None:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
+from contextlib import ExitStack
 
 import pytest
 
+from toryo import held
 from toryo.client import Unreachable, discovery
 
 
 @pytest.fixture
 def place(tmp_path):
-    """A data directory as a running server leaves it."""
+    """A data directory while a server runs from it."""
+    lock = held.hold(tmp_path / held.SERVER_LOCK)
+    assert lock is not None
     (tmp_path / "server.json").write_text(json.dumps({"url": "http://127.0.0.1:4711", "socket": None, "pid": 1}))
     (tmp_path / "owner.token").write_text("tpt_owner\n")
     (tmp_path / "coordinator.token").write_text("tct_coordinator\n")
-    return tmp_path
+    yield tmp_path
+    os.close(lock)
 
 
 def test_a_running_server_and_the_owners_token_are_found_in_the_data_directory(place) -> None:
@@ -47,7 +54,7 @@ def test_inside_an_agent_its_launch_credential_is_the_only_one(place) -> None:
 def test_a_token_file_is_never_shown_to_a_stranger_elsewhere(place, monkeypatch) -> None:
     monkeypatch.chdir(place)
     place.joinpath(".toryo").mkdir(mode=0o700)
-    for name in ("owner.token", "server.json"):
+    for name in ("owner.token", "server.json", held.SERVER_LOCK):
         (place / name).rename(place / ".toryo" / name).chmod(0o600)
     assert discovery.find("https://elsewhere.example", environ={}).token is None
     assert discovery.find("http://localhost:9", environ={}).token == "tpt_owner"
@@ -62,3 +69,37 @@ def test_where_no_server_runs_the_message_says_how_to_start_or_name_one(tmp_path
 def test_a_server_without_a_token_file_is_still_found(place) -> None:
     (place / "owner.token").unlink()
     assert discovery.find(data_dir=place, environ={}).token is None
+
+
+def test_a_server_that_was_killed_is_not_taken_for_one_that_runs(tmp_path) -> None:
+    (tmp_path / "server.json").write_text(json.dumps({"url": "http://127.0.0.1:4711"}))
+    (tmp_path / "owner.token").write_text("tpt_owner\n")
+    with pytest.raises(Unreachable, match="No server is running"):
+        discovery.find(data_dir=tmp_path, environ={})
+
+
+@pytest.fixture(params=[held.UP_LOCK, held.SERVER_LOCK])
+def starting(tmp_path, request):
+    """A data directory whose server has not yet written where it is."""
+    lock = held.hold(tmp_path / request.param)
+    assert lock is not None
+    with ExitStack() as process:
+        process.callback(os.close, lock)
+        yield process
+
+
+def test_a_server_that_is_starting_is_waited_for(tmp_path, starting, monkeypatch) -> None:
+    looks = iter([None, None, {"url": "http://127.0.0.1:4711"}])
+    monkeypatch.setattr(held, "server", lambda _: next(looks))
+    assert discovery.find(data_dir=tmp_path, environ={}, wait_seconds=60).url == "http://127.0.0.1:4711"
+
+
+def test_a_server_that_takes_longer_to_start_is_named_with_its_process(tmp_path, starting) -> None:
+    with pytest.raises(Unreachable, match=rf"toryo \w+ \(pid {os.getpid()}\) is starting or stopping.*try again"):
+        discovery.find(data_dir=tmp_path, environ={}, wait_seconds=0)
+
+
+def test_nobody_waits_for_a_server_whose_process_has_ended(tmp_path, starting) -> None:
+    threading.Timer(0, starting.close).start()
+    with pytest.raises(Unreachable, match="No server is running"):
+        discovery.find(data_dir=tmp_path, environ={}, wait_seconds=3600)

@@ -29,13 +29,18 @@ from tests.scenarios.sites import WITHIN, Site
 from toryo import first_words
 from toryo.agents.variables import CREDENTIAL, SERVER_URL
 from toryo.coordinator import processes
+from toryo.domain.times import SECOND
+from toryo.workflow.snapshot import Limits
 
 MODEL = "scripted-1"
 """What programs ask for whose agent names no model, where they need to be told one."""
 HARMLESS = frozenset({"registry.npmjs.org:443"})
 """opencode looks for its plugin there; where it is not reached, nothing is lost."""
-TIME_TO_TELL = {"TORYO_GUARDS__STOP_GRACE": "20"}
-"""For a program that has reported, and says in its last words what it has used: it is not hurried out."""
+TIME_TO_TELL = {"TORYO_GUARDS__STOP_GRACE": str(Limits().stop_grace // SECOND)}
+"""For a program that has reported, and says in its last words what it has used: it is not hurried out. As long as a
+server that nobody has told otherwise gives it."""
+GATHERED_WITHIN = 300.0
+"""Seconds: several programs on Node start at once, on a machine that may do other things."""
 KEYS = {name: f"key-that-only-{name}-may-see" for name in clis.PROGRAMS}
 
 
@@ -251,7 +256,7 @@ class Gathering:
         return held
 
     def wait(self) -> None:
-        assert self.complete.wait(WITHIN), f"only {self.came} have come"
+        assert self.complete.wait(GATHERED_WITHIN), f"only {self.came} have come"
 
 
 def meeting(number: int) -> Gathering:

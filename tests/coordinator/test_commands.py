@@ -8,12 +8,12 @@ from typing import cast
 
 import pytest
 
-from toryo.agents import documents, playbook_format, script_format, templates
 from toryo.agents.plans import NoPlan, plan_for
 from toryo.agents.script import ScriptRunner
 from toryo.agents.session import Session
-from toryo.agents.templates import Unfit
 from toryo.coordinator.config import Mistakes
+from toryo.formats import documents, playbook_format, script_format, templates
+from toryo.formats.templates import Unfit
 
 MARKER = "marker"
 VALUES = [

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from toryo.agents import documents, plans, playbook_format, shell
+from toryo.agents import plans, shell
 from toryo.agents.conditions import GoOn, LeaveOut, Situation, Standing, comes_after, in_words
 from toryo.agents.plans import NoPlan, Step
-from toryo.agents.playbook_format import Mistakes
 from toryo.agents.playbook_worker import Whole
+from toryo.formats import documents, playbook_format
+from toryo.formats.playbook_format import Mistakes
 
 
 def steps(*subtasks: str, title: str = "x", **context: Any) -> tuple[Step, ...]:
@@ -178,10 +179,29 @@ def test_a_mistake_names_its_line_and_what_would_be_right(subtasks, line, words)
     assert words in found
 
 
-def test_a_mistake_in_a_condition_of_several_lines_names_the_very_line() -> None:
-    text = "tasks:\n- subtasks:\n  - id: a\n    title: A\n    when:\n      variable: x\n      equal: y\n"
-    with pytest.raises(Mistakes, match=r"^plan\.yaml:7: .*did you mean equals\?"):
+@pytest.mark.parametrize("alone", [True, False])
+@pytest.mark.parametrize(
+    ("condition", "line", "words"),
+    [
+        (("variable: x", "equal: y"), 8, "did you mean equals?"),
+        (("variable: x", "equals: [y]"), 8, "a text, a number, true or false"),
+        (("equals: x", "variable: '{{titel}}'"), 8, "did you mean title?"),
+        (("status: failed", "subtask: b"), 8, "there is no subtask 'b'"),
+        (("subtask: a", "status: fail"), 8, "'completed', 'failed', 'cancelled' or 'closed'"),
+        (("subtask: a", "summary_matches: '('"), 8, "not a valid regular expression"),
+    ],
+)
+def test_a_mistake_in_a_condition_of_several_lines_names_the_very_line(
+    condition: tuple[str, ...], line: int, words: str, alone: bool
+) -> None:
+    head = "tasks:\n- subtasks:\n  - {id: a, title: A}\n  - id: c\n    title: C\n    when:\n"
+    first = "      " if alone else "    - "
+    text = head + first + "\n      ".join(condition)
+    with pytest.raises(Mistakes) as caught:
         playbook_format.parse(documents.read(text, "plan.yaml"))
+    [found] = str(caught.value).splitlines()
+    assert found.startswith(f"plan.yaml:{line}: ")
+    assert words in found
 
 
 def test_a_playbook_given_as_data_is_left_as_it_was(tmp_path) -> None:

@@ -88,8 +88,8 @@ def test_a_name_that_is_not_in_the_environment_is_a_mistake() -> None:
     ("text", "words"),
     [
         ("max_concurrent: [1\n", "not valid YAML: the list that [ begins on line 1 is not closed"),
-        ("max_concurrent: 1\nmax_concurrent: 2\n", "2: max_concurrent is said twice"),
-        ("- a\n", "valid dictionary"),
+        ("max_concurrent: 1\nmax_concurrent: 2\n", "2: max_concurrent is given twice"),
+        ("- a\n", "must be a mapping of names to values"),
         ("server_url: localhost\n", "use http://HOST:PORT"),
         ("server_url: http://a\nmcp_socket_path: /b\n", "one server is enough"),
         ("ai_providers:\n  clod: {cli_args: [x]}\n", "2: ai_providers.clod: cli_command is missing"),
@@ -123,4 +123,4 @@ def test_the_providers_that_need_no_program_are_always_there_and_may_be_given_li
 
 
 def test_an_empty_sandbox_is_a_mistake_and_not_a_choice() -> None:
-    assert "say auto, bwrap or none" in mistakes("sandbox:\n")
+    assert "use auto, bwrap or none" in mistakes("sandbox:\n")

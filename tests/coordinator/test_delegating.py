@@ -12,10 +12,10 @@ import pytest
 from tests.client.fake_server import Call, FakeServer, Refused
 from tests.coordinator.test_session import COMMAND, run
 from tests.coordinator.test_talking import SCRIPT
-from toryo.agents import documents, script_format
 from toryo.agents.command import CommandRunner
 from toryo.agents.session import Over, Session
 from toryo.client import Client
+from toryo.formats import documents, script_format
 
 ASK = {"target_agent_id": "bob", "purpose": "Ask Bob"}
 

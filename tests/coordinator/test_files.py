@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from toryo import files
-from toryo.agents import documents, playbook_format, script_format
-from toryo.agents.documents import Mistakes
 from toryo.coordinator import checks, logs
 from toryo.coordinator.logs import Log
 from toryo.coordinator.sandbox import Walled
 from toryo.coordinator.stream import Reading
+from toryo.formats import documents, playbook_format, script_format
+from toryo.formats.documents import Mistakes
 
 SOURCE = Path(files.__file__).parent
 
@@ -22,10 +22,11 @@ DIRECT = {
     "files.py": {"os.open"},
     "coordinator/processes.py": {"read_text", "read_bytes"},  # /proc, which no agent writes
     "coordinator/descendants.py": {"read_text"},  # the same
+    "coordinator/journal.py": {"os.open"},  # its directory, to sync it
     "coordinator/sandbox.py": {"os.open"},  # what is mounted, without following links; nothing is read
     "coordinator/workspaces.py": {"open", "os.open"},  # writes what is generated, and reads that
     "coordinator/worktrees/making.py": {"os.open"},  # a directory, to lock it
-    "agents/documents.py": {"yaml.SafeLoader"},
+    "formats/documents.py": {"yaml.SafeLoader"},
     "cli/demo/__init__.py": {"open"},  # writes its own log
     "cli/exporting.py": {"os.open"},  # writes
     "cli/here.py": {"read_text"},  # the token file that a person names: it may be a pipe

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from toryo import redaction, tokens
+from toryo import redaction, token_forms
 from toryo.client import RefusalError, Unreachable
 from toryo.coordinator import logs
+from toryo.coordinator.log_shipper import TRIES_AFTER_THE_END, LogShipper
 from toryo.coordinator.logs import Log
-from toryo.coordinator.shipping import TRIES_AFTER_THE_END, Shipping
 from toryo.redaction import MASK, Mask
 
 
@@ -122,7 +122,7 @@ KEY = "-----BEGIN RSA PRIVATE KEY-----" + "\nMIIEpAIBAAKCAQEA0123456789abcdefghi
 KEY_END = "\nMIIEpAIB==\n-----END RSA PRIVATE KEY-----\n"
 
 
-@pytest.mark.parametrize("prefix", tokens.PREFIXES)
+@pytest.mark.parametrize("prefix", token_forms.PREFIXES)
 def test_whatever_toryo_mints_is_masked(prefix) -> None:
     token = prefix + "0123456789abcdef" * 3
     for text in ("{}", "key={} and", '"{}"', "({})", "MY_{}", "https://host/#{}", "-{}-"):
@@ -130,14 +130,14 @@ def test_whatever_toryo_mints_is_masked(prefix) -> None:
 
 
 def test_no_token_is_minted_with_a_prefix_of_its_own() -> None:
-    """`tokens.py` names them all: else the next one would not be masked."""
+    """`token_forms.py` names them all: else the next one would not be masked."""
     source = Path(logs.__file__).parents[1]
     for file in source.rglob("*.py"):
         for call in re.findall(r"call\.new_token\((.*?)\)", file.read_text(encoding="utf-8")):
-            assert re.fullmatch(r'(tokens\.)?[A-Z]+|""', call), f"{file.name}: new_token({call})"
-        if file.name != "tokens.py":
+            assert re.fullmatch(r'(token_forms\.)?[A-Z]+|""', call), f"{file.name}: new_token({call})"
+        if file.name != "token_forms.py":
             written = re.findall(r"[\"'](?:t[a-z]{2}|pk)_[\"']", file.read_text(encoding="utf-8"))
-            assert not set(written) & {f'"{each}"' for each in tokens.PREFIXES}, file.name
+            assert not set(written) & {f'"{each}"' for each in token_forms.PREFIXES}, file.name
 
 
 @pytest.mark.parametrize("secret", FOREIGN)
@@ -222,9 +222,9 @@ class Server:
         return len(self.text)
 
 
-def looks(server: Server, path, *steps) -> Shipping:
-    async def go() -> Shipping:
-        shipping = Shipping(server.append)
+def looks(server: Server, path, *steps) -> LogShipper:
+    async def go() -> LogShipper:
+        shipping = LogShipper(server.append)
         shipping.add("lau_1", Log(path, plain))
         for step in steps:
             step(shipping)
@@ -250,7 +250,7 @@ def test_an_output_whose_look_fails_is_told_once_and_all_others_are_still_seen(p
                 enough.set()
             look(launch_id, log)
 
-        shipping = Shipping(Server().append, counted, look_every=0.01)
+        shipping = LogShipper(Server().append, counted, look_every=0.01)
         path.write_text("one\n")
         shipping.add("lau_bad", Log(path, plain))
         shipping.add("lau_good", Log(path, plain))
@@ -270,7 +270,7 @@ def test_an_output_that_cannot_be_read_keeps_no_other_from_the_server_and_is_giv
 
     async def go() -> None:
         server = Server()
-        shipping = Shipping(server.append)
+        shipping = LogShipper(server.append)
         for name, mask in (("bad", unreadable), ("good", plain)):
             (tmp_path / name).write_text("one\n")
             shipping.add(name, Log(tmp_path / name, mask))
@@ -290,7 +290,7 @@ def test_a_server_that_is_away_gets_the_same_piece_again(path) -> None:
     server.failing = Unreachable("away", sent=True)
     path.write_text("one\n")
 
-    def back(_: Shipping) -> None:
+    def back(_: LogShipper) -> None:
         server.failing = None
         path.write_text("one\ntwo\n")
 
@@ -402,7 +402,7 @@ def test_outputs_that_are_added_while_others_are_there_are_looked_at_with_them(t
     """A look for each would look at all of them each time: a thousand starts, half a million looks."""
     looks: list[int] = []
 
-    class Counting(Shipping):
+    class Counting(LogShipper):
         async def look(self) -> None:
             looks.append(len(self._shipments))
             await super().look()

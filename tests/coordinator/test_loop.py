@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import subprocess
 import sys
@@ -20,14 +21,15 @@ import pytest
 from tests.client.fake_server import BOUND, Call, FakeServer, Refused
 from tests.coordinator.orders import Orders
 from toryo.client import AsyncClient
-from toryo.coordinator import instance, processes
+from toryo.coordinator import identity_lock, processes
 from toryo.coordinator.config import AgentConfig, Config, parse
+from toryo.coordinator.disk_usage import DiskUsage
+from toryo.coordinator.failure_words import judge_runner
 from toryo.coordinator.journal import Journal, Record
+from toryo.coordinator.limits import Limits
 from toryo.coordinator.loop import STARTS_AT_A_TIME, Coordinator
-from toryo.coordinator.measuring import Measuring
 from toryo.coordinator.orders import Launch as OrderedLaunch
-from toryo.coordinator.plan import Limits
-from toryo.coordinator.provider import Command, Provider, Setting, judge_runner
+from toryo.coordinator.provider import Command, Provider, Setting
 from toryo.coordinator.providers import configured
 from toryo.coordinator.starting import Starter
 from toryo.provider_options import EVERY
@@ -410,7 +412,7 @@ def test_the_environment_is_an_allow_list_and_who_the_agent_is(server, orders, p
             "TORYO_LAUNCH_CREDENTIAL": "tlc_a_0123456789abcdef",
             "TORYO_PURPOSE": "task",
             "TORYO_PROVIDER": "shell",
-            "TORYO_COORDINATOR_ID": instance.mark("me", tmp_path / "data"),
+            "TORYO_COORDINATOR_ID": identity_lock.mark("me", tmp_path / "data"),
             "TORYO_COORDINATOR_PID": str(os.getpid()),
             "AGENT_ID": "agent-a",
             "PROJECT_ID": "prj",
@@ -663,18 +665,19 @@ def test_two_coordinators_of_one_place_never_bear_one_id(server, orders, tmp_pat
 
 LEAVES_AN_AGENT = """
 import os, subprocess, sys
-server, directory, coordinator = sys.argv[1:]
+server, directory, coordinator, begins = sys.argv[1:]
 env = dict(os.environ, TORYO_LAUNCH_ID="lau_o", TORYO_SERVER_URL=server, AGENT_ID="o",
            TORYO_COORDINATOR_ID=coordinator, TORYO_COORDINATOR_PID=str(os.getpid()))
-subprocess.Popen(["/bin/sh", "-c", "echo > ready; read line < go"], env=env, cwd=directory, start_new_session=True)
+script = f"{begins} echo > ready; read line < go"
+subprocess.Popen(["/bin/sh", "-c", script], env=env, cwd=directory, start_new_session=True)
 """
 
 
-def predecessor(directory: Path, server_url: str, coordinator: str = "somebody") -> None:
+def predecessor(directory: Path, server_url: str, coordinator: str = "somebody", begins: str = "") -> None:
     """A Coordinator that starts an agent and is gone; the agent lives on."""
     for name in ("go", "ready"):
         os.mkfifo(directory / name)
-    argv = [sys.executable, "-c", LEAVES_AN_AGENT, server_url, str(directory), coordinator]
+    argv = [sys.executable, "-c", LEAVES_AN_AGENT, server_url, str(directory), coordinator, begins]
     subprocess.run(argv, check=True)
     (directory / "ready").read_text()
 
@@ -690,11 +693,29 @@ def test_what_a_predecessor_left_running_is_adopted_and_its_end_reported(server,
     story(server, tmp_path, tell)
 
 
+def test_of_an_agent_that_has_started_others_the_agent_is_adopted(server, orders, project, tmp_path) -> None:
+    """They lead groups of their own, and have its environment: it is over when the agent has ended."""
+    os.mkfifo(project / "up")
+    os.mkfifo(project / "over")
+
+    def tell(_: Coordinator) -> None:
+        assert server.waiting_for("claim_starts")[0].arguments["running"] == ["lau_o"]
+        (project / "go").write_text("go\n")
+        assert "error" not in exit_of(server, "o")
+
+    helper = "import os; open('up', 'w').close(); open('over').read()"
+    begins = f'setsid {sys.executable} -c "{helper}" & read line < up;'
+    predecessor(project, server.url, begins=begins)
+    story(server, tmp_path, tell)
+    with contextlib.suppress(OSError):
+        os.close(os.open(project / "over", os.O_WRONLY | os.O_NONBLOCK))
+
+
 def test_what_it_left_running_itself_with_a_server_that_moved_is_ended(server, orders, project, tmp_path) -> None:
     def tell(_: Coordinator) -> None:
         assert exit_of(server, "o")["error"] == "stopped"
 
-    predecessor(project, "http://127.0.0.1:9", instance.mark("me", tmp_path / "data"))
+    predecessor(project, "http://127.0.0.1:9", identity_lock.mark("me", tmp_path / "data"))
     story(server, tmp_path, tell, Config(coordinator_id="me"))
 
 
@@ -705,7 +726,7 @@ def test_what_another_coordinator_left_with_another_server_is_none_of_its_busine
         assert server.waiting_for("claim_starts")[0].arguments["running"] == []
         (project / "go").write_text("go\n")
 
-    predecessor(project, "http://127.0.0.1:9", instance.mark("me", tmp_path / "elsewhere"))
+    predecessor(project, "http://127.0.0.1:9", identity_lock.mark("me", tmp_path / "elsewhere"))
     story(server, tmp_path, tell, Config(coordinator_id="me"))
 
 
@@ -743,32 +764,101 @@ def test_a_report_that_no_server_took_is_made_by_the_next_coordinator_before_it_
 def test_a_number_that_another_process_has_by_now_is_not_taken_for_the_agent(
     server: FakeServer, orders: Orders, project: Path, tmp_path: Path
 ) -> None:
-    """Nothing is sent to it, and its launch is told to be over."""
-    held = instance.hold(tmp_path / "data", "me")
+    """Nothing is sent to it, and its launch is told to be over; neither after the machine was started anew."""
+    held = identity_lock.hold(tmp_path / "data", "me")
     held.release()
     other = subprocess.Popen(["sleep", "60"], start_new_session=True)
     journal = Journal(held.journal)
     journal.put(Record(OrderedLaunch("lau_one", "agent-one", "prj"), other.pid, 1))
-    journal.put(Record(OrderedLaunch("lau_two", "agent-two", "prj"), other.pid, processes.began(other.pid)))
+    began, boot = processes.began(other.pid), processes.boot()
+    journal.put(Record(OrderedLaunch("lau_two", "agent-two", "prj"), other.pid, began, boot=boot))
+    journal.put(Record(OrderedLaunch("lau_six", "agent-six", "prj"), other.pid, began, boot="before"))
+    assert journal.settle(BOUND)
 
     def tell(_: Coordinator) -> None:
         assert exit_of(server, "one")["error"] == "coordinator_stopped"
+        assert exit_of(server, "six")["error"] == "coordinator_stopped"
         server.waiting_for("claim_starts")
 
     try:
         story(server, tmp_path, tell, Config(coordinator_id="me", polling_interval=0.2, sandbox="none"))
         assert other.poll() is None
-        assert [each.arguments["launch_id"] for each in server.seen("report_process_exit")] == ["lau_one"]
+        told = [each.arguments["launch_id"] for each in server.seen("report_process_exit")]
+        assert sorted(told) == ["lau_one", "lau_six"]
     finally:
         other.kill()
         other.wait()
+
+
+def test_an_end_that_was_seen_is_told_as_it_was_although_something_of_the_launch_still_runs(
+    server: FakeServer, orders: Orders, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is found running is noted, on a disk that is never slow: the end that was noted before stays."""
+    held = identity_lock.hold(tmp_path / "data", "me")
+    held.release()
+    seen = OrderedLaunch("lau_o", "o", "prj")
+    journal = Journal(held.journal)
+    journal.put(Record(seen, told={"exit_code": 3, "error": "crashed"}))
+    assert journal.settle(BOUND)
+    put = Journal.put
+
+    def put_at_once(journal: Journal, record: Record) -> None:
+        put(journal, record)
+        assert journal.settle(BOUND)
+
+    def tell(_: Coordinator) -> None:
+        told = exit_of(server, "o")
+        assert (told["exit_code"], told["error"]) == (3, "crashed")
+        server.waiting_for("claim_starts")
+        (project / "go").write_text("go\n")
+
+    monkeypatch.setattr(Journal, "put", put_at_once)
+    predecessor(project, server.url, identity_lock.mark("me", tmp_path / "data"))
+    story(server, tmp_path, tell, Config(coordinator_id="me", polling_interval=0.2, sandbox="none"))
+    assert len(server.seen("report_process_exit")) == 1
+
+
+def test_a_disk_that_hangs_does_not_keep_it_from_leaving(
+    server: FakeServer,
+    orders: Orders,
+    project: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    hangs = threading.Event()
+    monkeypatch.setattr(os, "fsync", lambda _: hangs.wait())
+    monkeypatch.setattr("toryo.coordinator.loop.SETTLE_FOR", 0.1)
+
+    def tell(_: Coordinator) -> None:
+        orders.give(launch("a", "true", project))
+        exit_of(server, "a")
+
+    try:
+        story(server, tmp_path, tell, Config(coordinator_id="me", polling_interval=0.2, sandbox="none"))
+        identity_lock.hold(tmp_path / "data", "me").release()
+        assert "has not written within 0.1 seconds" in caplog.text
+    finally:
+        hangs.set()
+
+
+def test_whatever_fails_while_it_leaves_its_id_is_free(
+    server: FakeServer, orders: Orders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(_: AsyncClient) -> None:
+        raise RuntimeError("closing failed")
+
+    monkeypatch.setattr(AsyncClient, "close", fails)
+    with pytest.raises(RuntimeError, match="closing failed"):
+        story(server, tmp_path, lambda _: server.waiting_for("claim_starts"), Config(coordinator_id="me"))
+    identity_lock.hold(tmp_path / "data", "me").release()
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", "null", "[" * 100_000, '{"launch": {}}', '{"launch": 3}', "\x00"])
 def test_a_note_about_a_launch_that_cannot_be_read_stops_nobody(
     server: FakeServer, orders: Orders, tmp_path: Path, content: str
 ) -> None:
-    held = instance.hold(tmp_path / "data", "me")
+    held = identity_lock.hold(tmp_path / "data", "me")
     held.release()
     held.journal.mkdir()
     (held.journal / "lau_one.json").write_text(content)
@@ -779,7 +869,7 @@ def test_a_note_about_a_launch_that_cannot_be_read_stops_nobody(
 def test_what_logs_and_worktrees_take_is_told_beside_the_work(
     server: FakeServer, orders: Orders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("toryo.coordinator.loop.Measuring", partial(Measuring, first_after=0))
+    monkeypatch.setattr("toryo.coordinator.loop.DiskUsage", partial(DiskUsage, first_after=0))
     server.on("report_disk", {})
     (tmp_path / "data" / "worktrees").mkdir(parents=True)
     (tmp_path / "data" / "worktrees" / "large").write_bytes(b"x" * 100_000)

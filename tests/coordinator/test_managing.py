@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.coordinator.test_conditions import ON_FAILURE, A
-from toryo.agents import documents, playbook_format
 from toryo.agents.playbook_manager import Manager
 from toryo.agents.session import Session
 from toryo.client import RefusalError
+from toryo.formats import documents, playbook_format
 
 Answer = dict[str, Any]
 PLAN = f"tasks:\n  - match: (.*)\n    subtasks:\n      - {A}\n      - {ON_FAILURE}\n"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
 import pytest
 
-from toryo.agents import documents, playbook_format
 from toryo.agents.plans import NoPlan, filled, fits, plan_for
-from toryo.agents.playbook_format import Mistakes
+from toryo.formats import documents, plans, playbook_format
+from toryo.formats.playbook_format import Mistakes
 
 TRANSLATE = r"""
 tasks:
@@ -101,7 +104,7 @@ def test_a_text_that_is_nothing_but_a_variable_keeps_its_type() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("tasks: []\n", 1, "at least 1"),
+        ("tasks: []\n", 1, "must not be empty"),
         ("task: []\n", 1, "did you mean tasks?"),
         (plan("      - {id: a, titel: A}\n"), 4, "did you mean title?"),
         (plan("      - {id: a, title: A}\n      - {id: a, title: B}\n"), 5, "two subtasks have the id 'a'"),
@@ -121,6 +124,29 @@ def test_a_mistake_names_its_line_and_what_would_be_right(text, line, words) -> 
     found = mistakes(text)
     assert found.startswith(f"plan.yaml:{line}: ")
     assert words in found
+
+
+PATTERNS = 20
+MANY: dict[str, Any] = {
+    "playbook": {"tasks": [{"match": f"a{n}", "subtasks": [{"id": "a", "title": "A"}]} for n in range(PATTERNS)]},
+    "script": {"answers": [{"when": f"a{n}", "answer": "A"} for n in range(PATTERNS)]},
+}
+
+
+@pytest.mark.parametrize(("names", "refused"), [(["playbook"], [15]), (["script"], [15]), ([*MANY], [15, 20])])
+def test_the_patterns_of_an_agents_plans_are_judged_for_a_bounded_time(
+    names: list[str], refused: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a clock that goes on by a second whenever somebody looks at it, as if each pattern took one."""
+    options = {name: MANY[name] for name in names}
+    assert list(plans.mistakes(options)) == []
+    seconds = itertools.count()
+    with monkeypatch.context() as slow:
+        slow.setattr("time.monotonic", lambda: float(next(seconds)))
+        found = dict(plans.mistakes(options))
+    assert list(found) == list(options)
+    assert [str(each).count("checking the patterns of this plan takes too long") for each in found.values()] == refused
+    assert list(plans.mistakes(options)) == []
 
 
 def test_a_playbook_is_text_or_a_mapping_or_a_file_of_the_project(tmp_path) -> None:

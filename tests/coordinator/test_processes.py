@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from toryo.coordinator import logs, processes
-from toryo.coordinator.plan import Stage
+from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.provider import BadConfig, CommandNotFound
 
 BOUND = 100.0
@@ -220,3 +220,11 @@ async def gone(*pids: int) -> None:
             return True
 
     await until(lambda: all(dead(each) for each in pids))
+
+
+def test_a_process_that_is_buried_while_it_is_looked_at_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    pid = os.spawnv(os.P_NOWAIT, "/bin/true", ["true"])
+    os.waitpid(pid, 0)
+    monkeypatch.setattr(os, "kill", lambda *_: None)
+    assert processes.has_ended(pid, 1)
+    assert processes.has_ended(pid, None)

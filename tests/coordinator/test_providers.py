@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from toryo.coordinator.config import ProviderConfig
+from toryo.coordinator.failure_words import judge_by_words, judge_runner
 from toryo.coordinator.orders import Launch
-from toryo.coordinator.provider import BadConfig, Exit, Setting, judge_by_words, judge_runner
+from toryo.coordinator.provider import BadConfig, Exit, Setting
 from toryo.coordinator.providers import BUILT_IN, custom
 from toryo.failures import Failure
 from toryo.first_words import FIXED, first_words

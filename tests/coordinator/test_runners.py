@@ -50,7 +50,7 @@ def test_a_list_is_run_as_it_is_and_not_by_a_shell(team, coordinator) -> None:
             "The command took longer than 0.5 seconds and was stopped.\n\nbegun",
         ),
         ({"command": ["/no/such/program"]}, "failed", "The command could not be started"),
-        ({}, "blocked", "This task has no context.command, and nothing else can be run here."),
+        ({}, "blocked", "This task has no context.command, so there is no command to run."),
     ],
 )
 def test_what_goes_wrong_is_reported_with_its_reason(team, coordinator, context, status, words) -> None:
@@ -239,7 +239,8 @@ def test_a_worker_that_may_not_divide_runs_all_steps_at_once(team, coordinator) 
 
 
 def test_a_playbook_with_a_mistake_starts_nothing_and_says_where_it_is(team, coordinator) -> None:
-    worker = team.hire("w", "playbook", provider_options={"playbook": WORKER_PLAN.replace("retry", "retrie")})
+    (team.directory / "wrong.yaml").write_text(WORKER_PLAN.replace("retry", "retrie"))
+    worker = team.hire("w", "playbook", provider_options={"playbook": "wrong.yaml"})
     team.file("Build chair", worker)
     [launch] = team.until(
         lambda: team.launches(worker), lambda launches: launches and launches[0]["exit_error"] is not None
@@ -247,7 +248,7 @@ def test_a_playbook_with_a_mistake_starts_nothing_and_says_where_it_is(team, coo
     assert launch["exit_error"] == "bad_config"
     path = f"/launches/{launch['launch_id']}/log"
     text = team.until(lambda: team.client.rest("GET", path)["text"], bool)
-    assert "provider_options.playbook:4: tasks[0].retrie: there is no such key; did you mean retry?" in text
+    assert "wrong.yaml:4: tasks[0].retrie: there is no such key; did you mean retry?" in text
 
 
 # --- conditions ------------------------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from toryo.agents import documents, script_format
-from toryo.agents.script_format import Mistakes
+from toryo.formats import documents, script_format
+from toryo.formats.script_format import Mistakes
 
 GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "scripted-agents.md"
 
@@ -41,7 +41,7 @@ def test_an_empty_script_is_an_honest_sentence_and_good_behaviour() -> None:
         ("delegations:\n  - {about: x, say: '{{last}}'}\n", 2, "there is no variable 'last' here"),
         ("tasks:\n  - match: x\n    delegate: {target_agent_id: b}\n", 3, "purpose: is missing"),
         ("behave: silnt\n", 1, "behave.silnt: there is no such key; did you mean silent?"),
-        ("behave: {crash_after: 0}\n", 1, "greater than or equal to 1"),
+        ("behave: {crash_after: 0}\n", 1, "must be at least 1"),
     ],
 )
 def test_a_mistake_names_its_line_and_what_would_be_right(text, line, words) -> None:

@@ -73,7 +73,7 @@ def test_an_action_it_does_not_know_three_times_is_enough(led: FakeServer) -> No
     assert done.returncode == 0
     assert tools(led).count("get_next_action") <= 5
     assert tools(led)[-2:] == ["save_progress", "logout"]
-    assert "says juggle again and again" in led.seen("save_progress")[0].arguments["progress"]
+    assert "keeps answering juggle" in led.seen("save_progress")[0].arguments["progress"]
 
 
 def test_the_same_advice_without_any_change_is_not_followed_for_ever(led: FakeServer) -> None:

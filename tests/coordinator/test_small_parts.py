@@ -14,7 +14,7 @@ import pytest
 from toryo import held
 from toryo.agents.variables import own_python_path
 from toryo.client import AsyncClient, RefusalError
-from toryo.coordinator import instance, orders
+from toryo.coordinator import identity_lock, orders
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.pacing import FIRST, REPEATING, Pace
 from toryo.coordinator.provider import BadConfig
@@ -49,15 +49,15 @@ def test_a_server_that_is_away_is_tried_ever_more_slowly_up_to_the_polling_inter
 
 
 def test_an_id_is_the_same_after_a_restart_and_never_borne_twice(tmp_path) -> None:
-    first = instance.hold(tmp_path, None)
-    second = instance.hold(tmp_path, None)
+    first = identity_lock.hold(tmp_path, None)
+    second = identity_lock.hold(tmp_path, None)
     assert second.id == f"{first.id}-2"
     assert len(first.id) <= 64
     first.release()
-    again = instance.hold(tmp_path, None)
+    again = identity_lock.hold(tmp_path, None)
     assert again.id == first.id
     with pytest.raises(BadConfig, match="give this one another --id"):
-        instance.hold(tmp_path, second.id)
+        identity_lock.hold(tmp_path, second.id)
     second.release()
     again.release()
 
@@ -110,13 +110,13 @@ def test_each_launch_has_a_private_directory_that_is_removed(tmp_path: Path) -> 
 
 
 def test_the_word_for_people_stands_beside_the_lock_which_keeps_the_process_id(tmp_path) -> None:
-    one = instance.hold(tmp_path, "one")
+    one = identity_lock.hold(tmp_path, "one")
     one.tell("sandbox: on")
     (held_by,) = held.holders(tmp_path)
     assert (held_by.name, held_by.pid) == ("Coordinator", os.getpid())
-    assert instance.left_word(tmp_path) == {"one": "sandbox: on"}
+    assert identity_lock.left_word(tmp_path) == {"one": "sandbox: on"}
     one.tell("off")
-    assert instance.left_word(tmp_path) == {"one": "off"}
+    assert identity_lock.left_word(tmp_path) == {"one": "off"}
     one.release()
 
 
@@ -141,7 +141,7 @@ def test_a_token_that_was_replaced_is_read_anew_and_the_call_is_made_again() -> 
         async def call(self, tool: str, **_: Any) -> dict[str, Any]:
             self.calls.append(f"{tool} {self.token}")
             if self.token == "old":
-                raise RefusalError("invalidCredentials", "This token is not known here (any more).")
+                raise RefusalError("invalidCredentials", "This token is not known here.")
             return {"start": [], "stop": []}
 
     client = Rotated()
@@ -155,7 +155,7 @@ def test_a_token_that_is_wrong_and_stays_so_is_refused_at_once() -> None:
         token = "old"
 
         async def call(self, tool: str, **_: Any) -> dict[str, Any]:
-            raise RefusalError("invalidCredentials", "This token is not known here (any more).")
+            raise RefusalError("invalidCredentials", "This token is not known here.")
 
     server = Server(cast("AsyncClient", Refusing()), lambda: "old")
     with pytest.raises(RefusalError):

@@ -24,10 +24,11 @@ import pytest
 from tests.client.fake_server import BOUND, Call, FakeServer
 from tests.coordinator.orders import Orders
 from tests.coordinator.test_loop import FAST, exit_of, launch, story, until
-from toryo.coordinator import instance, loop, plan, processes
+from toryo.coordinator import identity_lock, loop, processes, stopping
 from toryo.coordinator.config import Config
+from toryo.coordinator.failure_words import judge_model
 from toryo.coordinator.loop import Coordinator
-from toryo.coordinator.provider import FINE, Beside, Command, Provider, Setting, judge_model
+from toryo.coordinator.provider import FINE, Beside, Command, Provider, Setting
 from toryo.coordinator.stream import Called, Event, Said, Session, Troubled, Turned, Used
 from toryo.provider_options import EVERY
 
@@ -214,7 +215,7 @@ def test_one_good_sign_makes_patience_begin_anew(server, orders, project, tmp_pa
 
 
 def test_what_time_does_not_mend_is_waited_for_a_moment_only(server, orders, project, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(plan, "IN_VAIN_FOR", 0.5)
+    monkeypatch.setattr(stopping, "IN_VAIN_FOR", 0.5)
     no = "tell(troubled=dict(words='authentication_failed', status=401, retry_seconds=35.0))"
 
     def tell(_: Coordinator) -> None:
@@ -240,7 +241,7 @@ rest()
     def tell(_: Coordinator) -> None:
         orders.give(fake("a", script, project))
         assert exit_of(server, "a")["error"].startswith("rate_limited")
-        until(lambda: "! the model's service said no (429)" in orders.logs.get("lau_a", ""))
+        until(lambda: "! the model's service refused (429)" in orders.logs.get("lau_a", ""))
 
     beside = Beside("beside", lambda text: text.splitlines())
     story(server, tmp_path, tell, providers=providers(patience=0.6, beside=beside))
@@ -526,7 +527,7 @@ def leaves(server: FakeServer, project: Path, tmp_path: Path, script: str, sessi
     """A predecessor starts a program and is gone; the program lives on."""
     logs = tmp_path / "data" / "logs"
     logs.mkdir(parents=True, exist_ok=True)
-    mark = instance.mark("me", tmp_path / "data")
+    mark = identity_lock.mark("me", tmp_path / "data")
     argv = [sys.executable, "-c", LEAVES, server.url, str(project), mark, str(logs / "lau_o.log"), PROGRAM + script]
     subprocess.run([*argv, session], check=True)
     until((project / "ready").exists)

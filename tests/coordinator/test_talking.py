@@ -15,7 +15,7 @@ import pytest
 
 from tests.client.fake_server import BOUND, Call, FakeServer, Refused
 from tests.coordinator.test_session import COMMAND, run, tools
-from toryo.agents import documents, script_format
+from toryo.formats import documents, script_format
 
 SCRIPT = "toryo.agents.script"
 TALK = frozenset(

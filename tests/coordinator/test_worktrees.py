@@ -15,7 +15,7 @@ import pytest
 
 from tests.repositories import Repository
 from toryo.coordinator import worktrees
-from toryo.coordinator.worktrees import Conflict, Kept, Merged, Nothing, Trouble, Worktree, ending, places
+from toryo.coordinator.worktrees import Conflict, Kept, Merged, Nothing, Trouble, Worktree, merging, places
 from toryo.coordinator.worktrees import git as running
 
 AGENT = "w1"
@@ -147,7 +147,7 @@ def test_from_a_detached_head_there_is_no_base_branch(repository, place):
     worktree = worked(repository, place, new="x")
     assert worktree.base_branch is None
     assert [each.path for each in worktrees.diff(worktree).files] == ["new"]
-    refused("say into which", worktrees.merge, worktree, "m")
+    refused("name the branch to merge into", worktrees.merge, worktree, "m")
     assert merged(worktree, "main").into == "main"
 
 
@@ -331,7 +331,7 @@ def test_a_directory_that_is_something_else_is_left_alone(repository, place):
     (place / "t1").mkdir(parents=True)
     (place / "t1" / "precious").write_text("x")
     before = repository.state()
-    refused("is no worktree of", make, repository, place)
+    refused("is not a worktree of", make, repository, place)
     assert (place / "t1" / "precious").read_text() == "x"
     assert repository.state() == before
 
@@ -920,7 +920,7 @@ def test_a_branch_that_moves_on_while_it_is_merged_into_loses_nothing(repository
             break
         return tree
 
-    monkeypatch.setattr(ending, "joined", meanwhile)
+    monkeypatch.setattr(merging, "joined", meanwhile)
     commit = merged(worktree).commit
     assert commit == repository.git("rev-parse", "main")
     assert repository.git("log", "--first-parent", "--format=%s", "main").split("\n") == [
@@ -929,7 +929,7 @@ def test_a_branch_that_moves_on_while_it_is_merged_into_loses_nothing(repository
         "first",
         "first",
     ]
-    monkeypatch.setattr(ending, "ATTEMPTS", 0)
+    monkeypatch.setattr(merging, "ATTEMPTS", 0)
     refused("moved on", worktrees.merge, worktree, "m")
 
 
@@ -942,7 +942,7 @@ def test_merges_of_many_at_once_all_arrive(repository, place):
     assert repository.git("status", "--porcelain") == ""
 
 
-# --- ending ----------------------------------------------------------------------------------------------------------
+# --- removing --------------------------------------------------------------------------------------------------------
 
 
 def test_after_a_merge_directory_and_branch_go_and_leave_no_trace(repository, place):

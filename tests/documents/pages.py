@@ -48,6 +48,42 @@ def blocks(text: str) -> Iterator[Block]:
         yield Block(language, inside)
 
 
+def printed(text: str) -> dict[str, str]:
+    """By a block of commands, the block right below it that shows what they print."""
+    return dict(re.findall(rf"^```sh\n({_INSIDE})```\n\n```\n({_INSIDE})```$", text, re.MULTILINE))
+
+
+def differs(shown: str, printed: str) -> str:
+    """The first lines shown that were not printed; empty if all were, in this order, and nothing between them. Ids,
+    times and the numbers of events are anybody's. `…` stands for whatever was left out: of a line, or as a line for
+    several. What `task watch` has seen on the way depends on when it looked, so only what it ends with is compared."""
+    lines = [_masked(each) for each in printed.splitlines() if not _PASSES.match(each)]
+    at, anywhere = 0, False
+    for line in shown.splitlines():
+        if _PASSES.match(line):
+            continue
+        if line == "…":
+            anywhere = True
+            continue
+        wanted = re.compile(".*".join(map(re.escape, _masked(line).split("…"))))
+        while anywhere and at < len(lines) and not wanted.fullmatch(lines[at]):
+            at += 1
+        if at >= len(lines) or not wanted.fullmatch(lines[at]):
+            return f"{line!r} is shown, {lines[at : at + 3]} was printed"
+        at, anywhere = at + 1, False
+    return "" if anywhere or at == len(lines) else f"also printed: {lines[at : at + 3]}"
+
+
+_INSIDE = r"(?:(?!```).*\n)*"
+_PASSES = re.compile(r"[○◐] (todo|in_progress) ")
+
+
+def _masked(line: str) -> str:
+    """Ids as long as they were: columns stand below one another."""
+    line = re.sub(r"\b(tsk|lau)_\w+", lambda found: found[1] + "_" * (len(found[0]) - 3), line.rstrip())
+    return re.sub(r"\d\d:\d\d:\d\d", "00:00:00", re.sub(r"^ +\d+  (?=\d\d:)", "     0  ", line))
+
+
 def uncommented(block: Block) -> list[str]:
     """What a machine would read of a block: its lines without comments, and without the spaces before these."""
     if block.language not in {"sh", "yaml"}:

@@ -31,7 +31,8 @@ PROGRAMS = (
 BOUND = 100.0
 RUNS_ON = {"up": "Toryo is up", "server": "ready http", "coordinator": "working with"}
 """Commands that go on, and what they print when they are ready."""
-STARTS_WORK = ("task add", "task move", "task retry", "apply")
+GOES_ON = ("task add", "task move", "task retry", "task watch", "apply")
+"""Commands that are typed while others work."""
 _SHELL = re.compile(r"[|&;<>$`]|^(cd|mkdir|cat|echo|printf)\b")
 
 
@@ -53,6 +54,10 @@ class Reader:
         """What stands in the place of TASK, PRJ and the like."""
         self.running: list[Process] = []
         self.confirms: tuple[str, ...] = ()
+        self.told = ""
+        """All that the block that is read has printed, as a terminal shows it."""
+        self.compares = True
+        """Whether what the page shows below a block is what is printed here, too."""
         self._add_programs()
 
     def _add_programs(self) -> None:
@@ -104,8 +109,14 @@ class Reader:
         machine does not have; `fails`: of lines that are to fail; `confirms`: of lines that ask whether they may."""
         self.words |= words
         self.confirms = confirms
-        lines = [each for each in _lines(self.block(begins)) if not each.startswith(without or ("\n",))]
-        return "".join([self.type(each, fails=each.startswith(fails or ("\n",))) for each in lines])
+        block = self.block(begins)
+        lines = [each for each in _lines(block) if not each.startswith(without or ("\n",))]
+        self.told = ""
+        out = "".join([self.type(each, fails=each.startswith(fails or ("\n",))) for each in lines])
+        shown = pages.printed(self.page.read_text(encoding="utf-8")).get(block)
+        if shown is not None and self.compares:
+            assert pages.differs(shown, self.told) == "", block
+        return out
 
     def leave_out(self, begins: str, reason: str) -> None:
         """A block that is not typed here, and why."""
@@ -125,11 +136,12 @@ class Reader:
         if words[:1] == ["toryo"] and words[1] in RUNS_ON and "check" not in words:
             self._start(words[1:])
             return ""
-        if words[:1] == ["toryo"] and not any(" ".join(words[1:]).startswith(each) for each in STARTS_WORK):
+        if words[:1] == ["toryo"] and not any(" ".join(words[1:]).startswith(each) for each in GOES_ON):
             self.settle()
         plain = words[:1] == ["toryo"] and not _SHELL.search(shlex.join(words))
         ended = self.toryo(*words[1:]) if plain else self._shell(line)
         assert (ended.code != 0) is fails, f"{line}\n{ended.out}{ended.err}"
+        self.told += ended.err + ended.out
         if words[:2] == ["toryo", "down"]:
             self.running.clear()
         return ended.out
@@ -175,7 +187,7 @@ class Reader:
 
     def _data_dir(self) -> str:
         [said, *_] = [each for each in self.running[-1].lines if "data directory is " in each]
-        return said.partition("data directory is ")[2].rstrip(".")
+        return shlex.split(said.partition("data directory is ")[2])[0]
 
     def _busy(self, client: Client) -> bool:
         if client.rest("GET", "/status")["running"]:

@@ -13,10 +13,10 @@ import pytest
 import typer
 
 from tests.documents import pages
-from toryo.agents import documents, playbook_format, script_format
 from toryo.cli import manifest
 from toryo.cli.main import app
 from toryo.coordinator import config
+from toryo.formats import documents, playbook_format, script_format
 
 
 @pytest.mark.parametrize("page", pages.pages(), ids=pages.name)

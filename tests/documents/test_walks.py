@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -63,6 +64,30 @@ def test_every_command_of_a_page_works_as_it_is_shown(reader: Reader) -> None:
     assert reader.unread() == []
 
 
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("filed tsk_1a2b3c (todo)\n", "filed tsk_9z8y7x (todo)\n", True),
+        ("filed tsk_1a2b3c (todo)\n", "filed tsk_1a2b3c (backlog)\n", False),
+        ("a\n", "a\nb\n", False),
+        ("a\nb\n", "a\n", False),
+        ("a\n…\nc\n…\n", "a\nb\nb\nc\nd\n", True),
+        ("a\n…\nc\n", "a\nb\n", False),
+        ("     2  14:03:07  task.started  …\n", "    12  09:00:00  task.started  from=todo\n", True),
+        ("◐ in_progress Bake\n✔ completed   Bake\n", "○ todo        Bake\n✔ completed   Bake\n", True),
+    ],
+)
+def test_what_a_page_shows_is_compared_with_what_is_printed(shown: str, printed: str, *, same: bool) -> None:
+    assert (pages.differs(shown, printed) == "") is same
+
+
+def _has_left(reader: Reader, agent: str) -> None:
+    """Whoever has reported leaves a moment later; until then it is said to be running."""
+    until = time.monotonic() + 60
+    while "already_running" in reader.toryo("why", agent).out:
+        assert time.monotonic() < until, f"{agent} does not leave"
+
+
 # --- the first pages -------------------------------------------------------------------------------------------------
 
 
@@ -101,8 +126,13 @@ def _tutorial(reader: Reader) -> None:
     reader.read("mkdir bakery && cd bakery")
     reader.save("toryo.yaml")
     reader.read("toryo apply toryo.yaml")
-    assert "bread for 12" in reader.read('toryo task add "Bake 12 loaves"')
+    reader.read('toryo task add "Bake 12 loaves"')
+    reader.read("toryo task watch")
+    assert "bread for 12" in reader.read("toryo task list")
     assert "task.created" in reader.read("toryo events --after 0")
+    _has_left(reader, "baker")
+    reader.read("toryo why baker")
+    reader.read("toryo logs baker")
     assert "failed" in reader.read('toryo task add "Bake bread"', fails=("toryo task watch",))
     assert "completed" in reader.read("echo dough of rye", TASK=reader.task("Bake bread"))
 
@@ -112,6 +142,7 @@ def _tutorial(reader: Reader) -> None:
 
 @walks("docs/tutorial/first-team-claude.md")
 def _first_team(reader: Reader) -> None:
+    reader.compares = False  # the page shows what a model has said
     reader.machine.install("claude")
     reader.read("npm install", "npm install")
     reader.read("mkdir cookbook")
@@ -127,6 +158,7 @@ def _first_team(reader: Reader) -> None:
 
 @walks("docs/tutorial/first-team-gemini.md")
 def _gemini(reader: Reader) -> None:
+    reader.compares = False
     reader.leave_out("npm install", WEB)
     reader.variables["GEMINI_API_KEY"] = "a-key"
     reader.machine.install("gemini")
@@ -142,6 +174,7 @@ def _gemini(reader: Reader) -> None:
 
 @walks("docs/tutorial/mixed-team.md")
 def _mixed(reader: Reader) -> None:
+    reader.compares = False
     reader.variables["GEMINI_API_KEY"] = "a-key"
     for each in ("claude", "codex", "gemini"):
         reader.machine.install(each)
@@ -317,6 +350,7 @@ def _talk(reader: Reader) -> None:
 
 @walks("docs/how-to/usage-and-budgets.md")
 def _usage(reader: Reader) -> None:
+    reader.compares = False  # the page shows a team that has used something
     reader.shop()
     reader.work("Sweep")
     reader.read("toryo usage ")

@@ -18,17 +18,17 @@ from tests.domain.things import (
     actor,
     after,
     agent,
-    ground,
     moves,
     outcome,
     statuses,
     task,
+    tree_state,
 )
 from toryo.domain.dependencies import Links, refuse_cycle
 from toryo.domain.errors import Refusal
-from toryo.domain.ground import Ground
 from toryo.domain.moves import Actor, Change
 from toryo.domain.tasks import MOVES, Approval, Status, Task
+from toryo.domain.tree_state import TreeState
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +43,7 @@ ALSO_BY_CASCADE = {(Status.BACKLOG, Status.BLOCKED), (Status.BLOCKED, Status.BAC
 
 
 @st.composite
-def grounds(draw: st.DrawFn) -> Ground:
+def tree_states(draw: st.DrawFn) -> TreeState:
     """A tree of up to ten tasks, four deep, with dependencies, in `todo` and `backlog`."""
     crew = [agent("ann", reports_to="boss", parallel=draw(st.integers(1, 2)))]
     made: list[Task] = []
@@ -58,7 +58,7 @@ def grounds(draw: st.DrawFn) -> Ground:
         others = draw(st.lists(st.sampled_from([each.id for each in made]), max_size=2, unique=True))
         if outcome(refuse_cycle, name, others, _linked(made, waits)) is None:
             waits[name] = tuple(others)
-    return ground(*made, waits=waits, crew=crew)
+    return tree_state(*made, waits=waits, crew=crew)
 
 
 def _linked(made: list[Task], waits: dict[str, tuple[str, ...]]) -> Any:
@@ -82,8 +82,8 @@ orders = st.lists(
 )
 
 
-def played(where: Ground, wanted: list[tuple[int, Status, Actor, bool]]) -> Ground:
-    """The ground after these moves, as far as they were accepted; the invariants are asked after each."""
+def played(where: TreeState, wanted: list[tuple[int, Status, Actor, bool]]) -> TreeState:
+    """The state after these moves, as far as they were accepted; the invariants are asked after each."""
     for number, to, who, because in wanted:
         names = list(where.tree.tasks)
         name = names[number % len(names)]
@@ -99,7 +99,7 @@ def played(where: Ground, wanted: list[tuple[int, Status, Actor, bool]]) -> Grou
     return where
 
 
-def _own_blocks_below(where: Ground, name: str) -> tuple[str, ...]:
+def _own_blocks_below(where: TreeState, name: str) -> tuple[str, ...]:
     """What a report of `blocked` names as its causes."""
     below = where.tree.descendants(where.tree.tasks[name])
     return tuple(each.id for each in below if each.status is Status.BLOCKED and each.blocked_cause is None)
@@ -115,14 +115,14 @@ def assert_each_change_is_a_move(changes: list[Change]) -> None:
             assert edge[0] is edge[1]
 
 
-def assert_what_was_started_may_run(where: Ground, changes: list[Change]) -> None:
+def assert_what_was_started_may_run(where: TreeState, changes: list[Change]) -> None:
     """Guard 1 held at every start, also where a cascade was undone."""
     for each in changes:
         if each.verb and each.after.in_progress:
             assert list(where.hindrances(where.tree.tasks[each.after.id])) == []
 
 
-def assert_all_is_in_order(where: Ground) -> None:
+def assert_all_is_in_order(where: TreeState) -> None:
     tree = where.tree
     for each in tree.tasks.values():
         ended = [above for above in tree.ancestors(each) if above.status in (Status.COMPLETED, Status.CANCELLED)]
@@ -136,7 +136,7 @@ def assert_all_is_in_order(where: Ground) -> None:
         assert len(ids) <= where.agents[name].max_parallel_tasks
 
 
-def _assert_block_is_explained(where: Ground, held: Task) -> None:
+def _assert_block_is_explained(where: TreeState, held: Task) -> None:
     tree = where.tree
     assert held.blocked_by is not None
     assert held.blocked_from in (Status.BACKLOG, Status.TODO, Status.IN_PROGRESS)
@@ -148,14 +148,14 @@ def _assert_block_is_explained(where: Ground, held: Task) -> None:
 
 
 @settings(max_examples=250, deadline=None)
-@given(grounds(), orders)
-def test_whatever_is_accepted_the_rules_hold_afterwards(where: Ground, wanted: list) -> None:
+@given(tree_states(), orders)
+def test_whatever_is_accepted_the_rules_hold_afterwards(where: TreeState, wanted: list) -> None:
     assert_all_is_in_order(played(where, wanted))
 
 
 @settings(max_examples=100, deadline=None)
-@given(grounds(), orders)
-def test_a_refused_move_changes_nothing_and_says_what_instead(where: Ground, wanted: list) -> None:
+@given(tree_states(), orders)
+def test_a_refused_move_changes_nothing_and_says_what_instead(where: TreeState, wanted: list) -> None:
     where = played(where, wanted)
     for name, to in [(name, to) for name in where.tree.tasks for to in Status]:
         before = dict(where.tree.tasks)
@@ -167,8 +167,8 @@ def test_a_refused_move_changes_nothing_and_says_what_instead(where: Ground, wan
 
 
 @settings(max_examples=150, deadline=None)
-@given(grounds(), orders)
-def test_a_block_that_is_lifted_at_once_has_changed_nothing_but_times(where: Ground, wanted: list) -> None:
+@given(tree_states(), orders)
+def test_a_block_that_is_lifted_at_once_has_changed_nothing_but_times(where: TreeState, wanted: list) -> None:
     where = played(where, wanted)
     for name, each in where.tree.tasks.items():
         if each.status in (Status.TODO, Status.IN_PROGRESS):
@@ -181,8 +181,8 @@ def test_a_block_that_is_lifted_at_once_has_changed_nothing_but_times(where: Gro
 
 
 @settings(max_examples=150, deadline=None)
-@given(grounds(), orders, st.data())
-def test_blocks_may_be_lifted_in_any_order(where: Ground, wanted: list, data: st.DataObject) -> None:
+@given(tree_states(), orders, st.data())
+def test_blocks_may_be_lifted_in_any_order(where: TreeState, wanted: list, data: st.DataObject) -> None:
     where = played(where, wanted)
     held, came_from = where, {}
     for name in data.draw(st.permutations(list(where.tree.tasks)))[:4]:
@@ -209,5 +209,5 @@ WRITTEN_BY_EVERY_MOVE: dict[str, Any] = {
 """A window that was closed by the block stays closed, too."""
 
 
-def _facts(where: Ground) -> dict[str, Task]:
+def _facts(where: TreeState) -> dict[str, Task]:
     return {name: replace(each, **WRITTEN_BY_EVERY_MOVE) for name, each in where.tree.tasks.items()}

@@ -10,14 +10,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.domain import things
-from tests.domain.things import agent, at_work, cancelled, done, failed, ground, outcome, project, refused, stuck, todo
+from tests.domain.things import (
+    agent,
+    at_work,
+    cancelled,
+    done,
+    failed,
+    outcome,
+    project,
+    refused,
+    stuck,
+    todo,
+    tree_state,
+)
 from toryo.domain import creating
 from toryo.domain.agents import Agent, Role
 from toryo.domain.creating import Draft, Intent
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.ground import Ground
 from toryo.domain.projects import CommandsFrom, Decomposition
 from toryo.domain.tasks import Task
+from toryo.domain.tree_state import TreeState
 
 ANN, BOSS, HANA = things.ANN, things.BOSS, things.HANA
 MAIN = at_work("main", "ann", by="boss")
@@ -35,7 +47,7 @@ def by_worker(
     *children: Task, main: Task = MAIN, parent: Task | None = None, many: int = 1, fetched: bool = True, **more: Any
 ) -> Any:
     """What becomes of a worker's wish for so many subtasks: None if it may."""
-    where = ground(main, *children, where=more.pop("where", None))
+    where = tree_state(main, *children, where=more.pop("where", None))
     wanted = drafts(many, **more)
     return outcome(creating.refuse_worker, where, main, parent or main, ANN, wanted, fetched)
 
@@ -113,7 +125,7 @@ def test_the_workers_cap_is_the_projects() -> None:
 
 
 def by_manager(*children: Task, parent: Task = PLAN, intent: Intent | None = None, **draft: Any) -> Any:
-    where = ground(PLAN, *([] if parent is PLAN else [parent]), *children, **draft.pop("around", {}))
+    where = tree_state(PLAN, *([] if parent is PLAN else [parent]), *children, **draft.pop("around", {}))
     return outcome(creating.refuse_manager, where, parent, BOSS, drafts(1, **draft), intent)
 
 
@@ -163,7 +175,7 @@ def test_adding_where_nothing_is_open_needs_no_intent(over) -> None:
 # --- the place, for everybody ----------------------------------------------------------------------------------------
 
 
-def place(where: Ground, parent: Task = PLAN, wanted: list[Draft] | None = None, **how: Any) -> Any:
+def place(where: TreeState, parent: Task = PLAN, wanted: list[Draft] | None = None, **how: Any) -> Any:
     settings = where.project.settings
     return outcome(creating.refuse_place, settings, where.tree, parent, wanted or drafts(1), **{"capped": True, **how})
 
@@ -173,7 +185,7 @@ def place(where: Ground, parent: Task = PLAN, wanted: list[Draft] | None = None,
 def test_nothing_is_created_below_what_is_closed_not_even_by_people(over, capped: bool) -> None:
     closed = over("closed", "boss")
     inside = todo("inside", "ann", below=closed)
-    where = ground(closed, inside)
+    where = tree_state(closed, inside)
     for parent in (closed, inside):
         assert code_of(place(where, parent, capped=capped)) is Code.INVALID_TRANSITION
 
@@ -182,7 +194,7 @@ def test_a_tree_is_four_deep() -> None:
     third = todo("c", below=todo("b", below=PLAN))
     assert third.depth == 3
     fourth = todo("d", below=third)
-    where = ground(PLAN, todo("b", below=PLAN), third, fourth)
+    where = tree_state(PLAN, todo("b", below=PLAN), third, fourth)
     assert place(where, third) is None
     answer = place(where, fourth)
     assert code_of(answer) is Code.DEPTH_EXCEEDED
@@ -193,20 +205,20 @@ def test_a_tree_is_four_deep() -> None:
 def test_twenty_subtasks_may_be_open_and_sixty_may_ever_have_been() -> None:
     open_ = [todo(f"t{number}", below=PLAN) for number in range(18)]
     over = [done(f"d{number}", below=PLAN) for number in range(9)]
-    where = ground(PLAN, *open_, *over)
+    where = tree_state(PLAN, *open_, *over)
     assert place(where, wanted=drafts(2)) is None
     assert code_of(place(where, wanted=drafts(3))) is Code.TOO_MANY_SUBTASKS
     assert place(where, wanted=drafts(3), capped=False) is None
     old = replace(PLAN, children_ever=59)
-    assert place(ground(old), old) is None
-    assert code_of(place(ground(old), old, drafts(2))) is Code.TOO_MANY_SUBTASKS
-    assert place(ground(old), old, drafts(2), capped=False) is None
+    assert place(tree_state(old), old) is None
+    assert code_of(place(tree_state(old), old, drafts(2))) is Code.TOO_MANY_SUBTASKS
+    assert place(tree_state(old), old, drafts(2), capped=False) is None
 
 
 def test_replacing_makes_room_of_what_is_not_in_progress_only() -> None:
     children = [todo(f"t{number}", below=PLAN) for number in range(18)]
     running = [at_work("r1", "ann", below=PLAN), at_work("r2", "bob", below=PLAN)]
-    where = ground(PLAN, *children, *running)
+    where = tree_state(PLAN, *children, *running)
     assert place(where, wanted=drafts(18), replacing=True) is None
     assert code_of(place(where, wanted=drafts(19), replacing=True)) is Code.TOO_MANY_SUBTASKS
     assert code_of(place(where, wanted=drafts(1))) is Code.TOO_MANY_SUBTASKS
@@ -214,21 +226,21 @@ def test_replacing_makes_room_of_what_is_not_in_progress_only() -> None:
 
 @pytest.mark.parametrize("title", ["Paint the wall", " paint  THE\twall "])
 def test_a_title_like_an_open_siblings_is_refused_with_that_siblings_id(title: str) -> None:
-    where = ground(PLAN, todo("t", below=PLAN, title="Paint the wall"))
+    where = tree_state(PLAN, todo("t", below=PLAN, title="Paint the wall"))
     for capped in (True, False):
         answer = place(where, wanted=[Draft(title)], capped=capped)
         assert code_of(answer) is Code.DUPLICATE_SUBTASK
         assert answer.details["task_id"] == "t"
-    assert place(ground(PLAN, done("t", below=PLAN, title="Paint the wall")), wanted=[Draft(title)]) is None
+    assert place(tree_state(PLAN, done("t", below=PLAN, title="Paint the wall")), wanted=[Draft(title)]) is None
 
 
 def test_two_of_one_call_are_not_called_the_same() -> None:
-    assert code_of(place(ground(PLAN), wanted=[Draft("One", local_id="a"), Draft("one")])) is Code.DUPLICATE_SUBTASK
+    assert code_of(place(tree_state(PLAN), wanted=[Draft("One", local_id="a"), Draft("one")])) is Code.DUPLICATE_SUBTASK
 
 
 def test_a_new_plan_may_repeat_a_title_that_it_replaces_but_not_one_in_progress() -> None:
-    waiting = ground(PLAN, todo("t", below=PLAN, title="Paint"))
-    running = ground(PLAN, at_work("t", "ann", below=PLAN, title="Paint"))
+    waiting = tree_state(PLAN, todo("t", below=PLAN, title="Paint"))
+    running = tree_state(PLAN, at_work("t", "ann", below=PLAN, title="Paint"))
     assert place(waiting, wanted=[Draft("Paint")], replacing=True) is None
     assert code_of(place(running, wanted=[Draft("Paint")], replacing=True)) is Code.DUPLICATE_SUBTASK
 
@@ -242,7 +254,7 @@ IN_CHECKS = Draft("Run it", acceptance=({"file": "a"}, {"command": "true"}))
 @pytest.mark.parametrize("draft", [IN_CONTEXT, IN_CHECKS], ids=["in the context", "in the acceptance checks"])
 def test_commands_are_written_by_people_and_by_managers_where_the_project_says_so(draft: Draft) -> None:
     def may(by: Agent | None, who: CommandsFrom) -> bool:
-        return outcome(creating.refuse_commands, ground(where=project(commands_from=who)), [draft], by) is None
+        return outcome(creating.refuse_commands, tree_state(where=project(commands_from=who)), [draft], by) is None
 
     assert [may(by, CommandsFrom.PEOPLE) for by in (None, HANA, BOSS, ANN)] == [True, True, False, False]
     assert [may(by, CommandsFrom.MANAGERS) for by in (None, HANA, BOSS, ANN)] == [True, True, True, False]
@@ -254,7 +266,7 @@ def test_everybody_may_do_without_commands() -> None:
         Draft("Told", context={"note": "command"}),
         Draft("Filed", acceptance=({"file": "a"},)),
     ):
-        creating.refuse_commands(ground(), [draft], ANN)
+        creating.refuse_commands(tree_state(), [draft], ANN)
 
 
 # --- batches ---------------------------------------------------------------------------------------------------------

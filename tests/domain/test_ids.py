@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.domain.things import NOW
+from toryo import chosen_ids
 from toryo.domain import ids
 
 instants = st.integers(0, 2**45 - 1)
@@ -39,9 +41,22 @@ def test_an_id_says_what_it_is_of() -> None:
 
 @pytest.mark.parametrize("good", ["a", "worker-a", "9", "w_1.x", "a" * 64])
 def test_people_may_choose_short_plain_ids(good: str) -> None:
-    assert ids.may_be_chosen(good)
+    assert chosen_ids.may_be(good)
 
 
 @pytest.mark.parametrize("bad", ["", "a" * 65, "Worker", "a b", "ä", "a/b", "..", ".hidden", "-x", "a\n", "a\x00"])
 def test_ids_that_read_badly_in_paths_and_options_are_not_chosen(bad: str) -> None:
-    assert not ids.may_be_chosen(bad)
+    assert not chosen_ids.may_be(bad)
+
+
+@given(st.text(max_size=200), st.integers(1, chosen_ids.LONGEST))
+def test_what_is_made_of_a_name_may_be_chosen(name: str, longest: int) -> None:
+    made = chosen_ids.made_of(name, "x", longest)
+    assert chosen_ids.may_be(made)
+    assert len(made) <= longest
+    assert chosen_ids.made_of(made, "y") == made
+
+
+def test_the_shape_of_ids_is_said_in_one_place() -> None:
+    sources = Path(chosen_ids.__file__).parent.rglob("*.py")
+    assert [each.name for each in sources if "[^a-z0-9" in each.read_text(encoding="utf-8")] == ["chosen_ids.py"]

@@ -20,7 +20,6 @@ from tests.domain.things import (
     cancelled,
     done,
     failed,
-    ground,
     move,
     moves,
     project,
@@ -29,12 +28,13 @@ from tests.domain.things import (
     stuck,
     task,
     todo,
+    tree_state,
 )
 from toryo.domain.errors import Code
-from toryo.domain.ground import Ground
 from toryo.domain.moves import Actor, relation
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.tasks import Approval, Checks, Status, Wait
+from toryo.domain.tree_state import TreeState
 
 BACKLOG, TODO, IN_PROGRESS = Status.BACKLOG, Status.TODO, Status.IN_PROGRESS
 BLOCKED, COMPLETED, FAILED, CANCELLED = Status.BLOCKED, Status.COMPLETED, Status.FAILED, Status.CANCELLED
@@ -54,14 +54,14 @@ BOSS, ANN, BOB, HANA, PAUL, ZOE = (actor(each) for each in ("boss", "ann", "bob"
 MAIN = at_work("main", "boss")
 
 
-def alone(status: Status, assignee: str = "ann", **fields) -> Ground:
+def alone(status: Status, assignee: str = "ann", **fields) -> TreeState:
     """One task without a parent."""
-    return ground(task("t", status, assignee, **fields))
+    return tree_state(task("t", status, assignee, **fields))
 
 
-def below_boss(status: Status, assignee: str = "ann", **fields) -> Ground:
+def below_boss(status: Status, assignee: str = "ann", **fields) -> TreeState:
     """A subtask of boss's main task."""
-    return ground(MAIN, task("t", status, assignee, below=MAIN, **fields))
+    return tree_state(MAIN, task("t", status, assignee, below=MAIN, **fields))
 
 
 # --- the table -------------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def test_who_filed_a_task_for_itself_may_as_much_as_who_filed_it_for_another() -
 def test_the_assignee_of_any_task_above_stands_above() -> None:
     part = at_work("part", "ann", below=MAIN)
     leaf = todo("leaf", "bob", below=part)
-    where = ground(MAIN, part, leaf)
+    where = tree_state(MAIN, part, leaf)
     assert relation(where, leaf, BOSS) == relation(where, leaf, ANN) == relation(where, leaf, HANA) == "ancestor"
     assert relation(where, leaf, BOB) == "assignee"
     assert relation(where, leaf, ZOE) is None
@@ -193,7 +193,7 @@ def test_the_assignee_of_any_task_above_stands_above() -> None:
 def test_a_worker_may_do_everything_to_its_own_subtasks() -> None:
     main = at_work("main", "ann")
     for before, to in AGENTS_MAY:
-        where = ground(main, task("t", before, "ann", below=main, by="ann"))
+        where = tree_state(main, task("t", before, "ann", below=main, by="ann"))
         assert statuses(move(where, "t", to, ANN))["t"] == to.value
 
 
@@ -250,17 +250,19 @@ def test_a_block_says_who_when_why_and_whence_and_nothing_of_it_stays_when_it_is
 ROOT = cancelled("root", "olga")
 HINDERED = {
     "an ancestor is closed": (
-        ground(ROOT, at_work("mid", "boss", below=ROOT), todo("t", "ann", below=at_work("mid", "boss", below=ROOT))),
+        tree_state(
+            ROOT, at_work("mid", "boss", below=ROOT), todo("t", "ann", below=at_work("mid", "boss", below=ROOT))
+        ),
         Code.INVALID_TRANSITION,
         ("closed_task_id", "root"),
     ),
     "the project rests": (
-        ground(todo("t", "ann"), where=project(ProjectStatus.PAUSED)),
+        tree_state(todo("t", "ann"), where=project(ProjectStatus.PAUSED)),
         Code.NOT_NOW,
         ("reason", "project_paused"),
     ),
     "the project is over": (
-        ground(todo("t", "ann"), where=project(ProjectStatus.ARCHIVED)),
+        tree_state(todo("t", "ann"), where=project(ProjectStatus.ARCHIVED)),
         Code.NOT_NOW,
         ("reason", "project_archived"),
     ),
@@ -271,28 +273,28 @@ HINDERED = {
     ),
     "it was rejected": (alone(TODO, approval=Approval.REJECTED), Code.NOT_APPROVED, ("approval", "rejected")),
     "a dependency is at work": (
-        ground(todo("t", "ann"), waits={"t": ["x", "y"]}, outside=[at_work("x", "bob"), done("y")]),
+        tree_state(todo("t", "ann"), waits={"t": ["x", "y"]}, outside=[at_work("x", "bob"), done("y")]),
         Code.DEPENDENCY_NOT_MET,
         ("waiting_for", ["x"]),
     ),
     "a dependency was cancelled": (
-        ground(todo("t", "ann"), waits={"t": ["x"]}, outside=[cancelled("x")]),
+        tree_state(todo("t", "ann"), waits={"t": ["x"]}, outside=[cancelled("x")]),
         Code.DEPENDENCY_NOT_MET,
         ("waiting_for", ["x"]),
     ),
-    "nobody is assigned": (ground(todo("t", by="paul")), Code.INVALID_TRANSITION, None),
+    "nobody is assigned": (tree_state(todo("t", by="paul")), Code.INVALID_TRANSITION, None),
     "the assignee is inactive": (
-        ground(todo("t", "ann"), crew=[agent("ann", active=False, reports_to="boss")]),
+        tree_state(todo("t", "ann"), crew=[agent("ann", active=False, reports_to="boss")]),
         Code.INVALID_TRANSITION,
         ("assignee_id", "ann"),
     ),
     "the assignee is no member": (
-        ground(todo("t", "ann"), strangers=["ann"]),
+        tree_state(todo("t", "ann"), strangers=["ann"]),
         Code.INVALID_TRANSITION,
         ("assignee_id", "ann"),
     ),
     "the assignee is at its limit": (
-        ground(todo("t", "ann"), elsewhere={"ann": 1}),
+        tree_state(todo("t", "ann"), elsewhere={"ann": 1}),
         Code.LIMIT_REACHED,
         ("running", ["other_ann_0"]),
     ),
@@ -311,13 +313,13 @@ def test_guard_1_refuses_to_start_on_every_way_in_and_for_everybody(why: str, be
 
 def test_a_limit_of_two_lets_two_main_tasks_run_and_no_third() -> None:
     crew = [agent("ann", reports_to="boss", parallel=2)]
-    assert statuses(move(ground(todo("t", "ann"), crew=crew, elsewhere={"ann": 1}), "t", IN_PROGRESS))
-    refused_move(Code.LIMIT_REACHED, ground(todo("t", "ann"), crew=crew, elsewhere={"ann": 2}), "t", IN_PROGRESS)
+    assert statuses(move(tree_state(todo("t", "ann"), crew=crew, elsewhere={"ann": 1}), "t", IN_PROGRESS))
+    refused_move(Code.LIMIT_REACHED, tree_state(todo("t", "ann"), crew=crew, elsewhere={"ann": 2}), "t", IN_PROGRESS)
 
 
 def test_subtasks_of_the_same_agent_start_beside_its_main_task() -> None:
     main = at_work("main", "ann")
-    where = ground(main, todo("t", "ann", below=main), at_work("other", "ann", below=main))
+    where = tree_state(main, todo("t", "ann", below=main), at_work("other", "ann", below=main))
     assert statuses(move(where, "t", IN_PROGRESS, ANN))["t"] == "in_progress"
 
 
@@ -332,13 +334,13 @@ def test_only_the_first_start_sets_when_a_task_was_started() -> None:
 
 @pytest.mark.parametrize("status", [BACKLOG, TODO, IN_PROGRESS, BLOCKED])
 def test_success_is_refused_while_a_child_is_open_and_the_children_are_named(status: Status) -> None:
-    where = ground(MAIN, task("t", status, "ann", below=MAIN), done("u", "ann", below=MAIN))
+    where = tree_state(MAIN, task("t", status, "ann", below=MAIN), done("u", "ann", below=MAIN))
     refusal = refused_move(Code.SUBTASKS_OPEN, where, "main", COMPLETED)
     assert [each["task_id"] for each in refusal.details["open_subtasks"]] == ["t"]
 
 
 def test_success_is_refused_while_an_awaited_delegation_is_open() -> None:
-    refused_move(Code.DELEGATION_OPEN, ground(MAIN, open_delegations={"main": 1}), "main", COMPLETED)
+    refused_move(Code.DELEGATION_OPEN, tree_state(MAIN, open_delegations={"main": 1}), "main", COMPLETED)
 
 
 @pytest.mark.parametrize(
@@ -355,14 +357,14 @@ def test_success_is_refused_until_every_acceptance_check_has_passed(checks: Chec
 @pytest.mark.parametrize("to", [FAILED, BLOCKED])
 def test_failed_and_blocked_need_none_of_that(to: Status) -> None:
     main = replace(MAIN, has_acceptance=True, checks=Checks.FAILED)
-    where = ground(main, todo("t", "ann", below=main), open_delegations={"main": 1})
+    where = tree_state(main, todo("t", "ann", below=main), open_delegations={"main": 1})
     assert statuses(move(where, "main", to, BOSS)) == {"main": to.value, "t": "blocked"}
 
 
 def test_completing_cancels_what_is_still_open_below() -> None:
     gone = failed("gone", "ann", below=MAIN)
     leaf = stuck("leaf", "ann", below=gone, blocked_cause="gone", blocked_from=TODO)
-    where = ground(MAIN, gone, leaf, done("good", "bob", below=MAIN))
+    where = tree_state(MAIN, gone, leaf, done("good", "bob", below=MAIN))
     changes = moves(where, "main", COMPLETED, BOSS)
     assert [(each.after.id, each.verb, each.caused_by) for each in changes] == [
         ("main", "completed", None),
@@ -373,7 +375,7 @@ def test_completing_cancels_what_is_still_open_below() -> None:
 # --- cascades --------------------------------------------------------------------------------------------------------
 
 
-def house() -> Ground:
+def house() -> TreeState:
     """Three levels below `root`, in every open status, and some closed ones."""
     root = at_work("root", "hana")
     left = at_work("left", "boss", below=root)
@@ -384,7 +386,7 @@ def house() -> Ground:
     next_ = todo("next", "ann", below=part, by="ann", place=1)
     ready = done("ready", "ann", below=part, by="ann", place=2)
     held = stuck("held", "bob", below=left, blocked_reason="no paint", place=2)
-    return ground(root, left, right, draft, part, own, next_, ready, held)
+    return tree_state(root, left, right, draft, part, own, next_, ready, held)
 
 
 BEFORE = statuses(house())
@@ -481,12 +483,12 @@ def test_what_is_taken_along_names_who_did_it_and_why() -> None:
 # --- a block reported because of other blocks ------------------------------------------------------------------------
 
 
-def reported(by: Actor = ANN) -> Ground:
+def reported(by: Actor = ANN) -> TreeState:
     """ann reports her main task blocked because two of its subtasks are."""
     main = at_work("main", "ann")
     one, two = stuck("one", "ann", below=main), stuck("two", "ann", below=main, place=1)
     go = at_work("go", "ann", below=main, place=2)
-    return move(ground(main, one, two, go), "main", BLOCKED, by, because_of=("one", "two"))
+    return move(tree_state(main, one, two, go), "main", BLOCKED, by, because_of=("one", "two"))
 
 
 def test_a_reported_block_is_lifted_with_the_last_of_its_causes() -> None:
@@ -518,7 +520,7 @@ def test_lifting_goes_up_as_far_as_reports_lead() -> None:
     root = at_work("root", "boss")
     tree = {"root": root, **{name: replace(each, root_id="root") for name, each in below.tree.tasks.items()}}
     tree["main"] = replace(tree["main"], parent_id="root")
-    where = move(ground(*tree.values()), "root", BLOCKED, BOSS, because_of=("main",))
+    where = move(tree_state(*tree.values()), "root", BLOCKED, BOSS, because_of=("main",))
     where = move(move(where, "one", TODO, HANA), "two", TODO, HANA)
     assert statuses(where) == {
         "root": "in_progress",
@@ -544,14 +546,14 @@ def test_agents_try_again_up_to_the_retry_policy_and_people_as_often_as_they_lik
 
 
 def test_the_retry_policy_is_the_projects() -> None:
-    where = ground(MAIN, failed("t", "ann", below=MAIN), where=project(retry_attempts=1))
+    where = tree_state(MAIN, failed("t", "ann", below=MAIN), where=project(retry_attempts=1))
     refused_move(Code.ATTEMPTS_EXHAUSTED, where, "t", TODO, BOSS)
 
 
 @pytest.mark.parametrize("over", [done, failed, cancelled])
 def test_nothing_below_a_closed_task_is_tried_again_by_anybody(over) -> None:
     main = over("main", "boss")
-    where = ground(main, failed("t", "ann", below=main))
+    where = tree_state(main, failed("t", "ann", below=main))
     assert refused_move(Code.INVALID_TRANSITION, where, "t", TODO, OWNER).details["closed_task_id"] == "main"
     assert statuses(move(where, "t", CANCELLED, OWNER))["t"] == "cancelled"
 
@@ -588,7 +590,7 @@ def test_a_move_remembers_the_session_that_made_it_and_what_was_taken_along_none
 def window(status: Status, to: Status) -> bool:
     """Whether ann may still add subtasks to hers after one of them has moved."""
     main = at_work("main", "ann")
-    where = ground(main, task("t", status, "ann", below=main, by="ann"))
+    where = tree_state(main, task("t", status, "ann", below=main, by="ann"))
     after = move(where, "t", to, OWNER).tree.tasks["main"]
     return after.worked_attempt < after.attempt
 
@@ -606,18 +608,18 @@ def test_the_window_stays_open_while_drafts_come_and_go() -> None:
 
 def test_children_of_an_earlier_attempt_do_not_close_the_window() -> None:
     main = at_work("main", "ann", attempt=2)
-    where = ground(main, todo("t", "ann", below=main, by="ann", parent_attempt=1))
+    where = tree_state(main, todo("t", "ann", below=main, by="ann", parent_attempt=1))
     assert move(where, "t", IN_PROGRESS, ANN).tree.tasks["main"].worked_attempt == 0
 
 
 def test_closing_the_window_is_no_change_of_status() -> None:
     main = at_work("main", "ann")
-    changes = moves(ground(main, todo("t", "ann", below=main)), "t", IN_PROGRESS, ANN)
+    changes = moves(tree_state(main, todo("t", "ann", below=main)), "t", IN_PROGRESS, ANN)
     assert [(each.after.id, each.verb) for each in changes] == [("t", "started"), ("main", "")]
     assert changes[1].after.moved_at == main.moved_at
 
 
 def test_a_window_is_closed_once() -> None:
     main = at_work("main", "ann", worked_attempt=1)
-    changes = moves(ground(main, todo("t", "ann", below=main)), "t", IN_PROGRESS, ANN)
+    changes = moves(tree_state(main, todo("t", "ann", below=main)), "t", IN_PROGRESS, ANN)
     assert [each.after.id for each in changes] == ["t"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toryo import tokens
+from toryo import token_forms
 from toryo.domain import secrecy
 from toryo.redaction import Mask
 
@@ -20,7 +20,7 @@ OF_OTHERS = [
     "AKIA" + "A1" * 8,
     "eyJ" + "a1" * 8 + "." + "a1" * 8 + "." + "a1" * 4,
 ]
-OWN = [f"{prefix}{'a1' * 12}" for prefix in tokens.PREFIXES]
+OWN = [f"{prefix}{'a1' * 12}" for prefix in token_forms.PREFIXES]
 
 
 @pytest.mark.parametrize("token", [*OWN, *OF_OTHERS])

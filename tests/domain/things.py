@@ -15,11 +15,11 @@ import pytest
 from toryo.domain.agents import Agent, Kind, Role
 from toryo.domain.agents import Status as AgentStatus
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.ground import Ground, Tree
 from toryo.domain.moves import Actor, Change, Order, plan
 from toryo.domain.projects import Project, Settings
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.tasks import Approval, Priority, Status, Task
+from toryo.domain.tree_state import Tree, TreeState
 
 NOW = 1_800_000_000_000
 """Milliseconds since the epoch."""
@@ -148,7 +148,7 @@ def cancelled(name: str, assignee: str | None = None, **fields: Any) -> Task:
     return task(name, Status.CANCELLED, assignee, **fields)
 
 
-def ground(
+def tree_state(
     *tasks: Task,
     waits: Mapping[str, Iterable[str]] | None = None,
     outside: Iterable[Task] = (),
@@ -157,7 +157,7 @@ def ground(
     elsewhere: Mapping[str, int] | None = None,
     where: Project | None = None,
     **facts: Any,
-) -> Ground:
+) -> TreeState:
     """One tree and the crew around it.
 
     `waits` are dependencies, `outside` tasks of other trees, `crew` replaces members of the same id, `strangers` are no
@@ -169,7 +169,7 @@ def ground(
         {each.id: each for each in outside},
     )
     agents = {each.id: each for each in (*CREW, *crew)}
-    return Ground(
+    return TreeState(
         project=where or project(),
         tree=tree,
         agents=agents,
@@ -189,27 +189,27 @@ def busy(tree: Tree, elsewhere: Mapping[str, int]) -> dict[str, frozenset[str]]:
 
 
 def move(
-    where: Ground, name: str, to: Status, who: Actor = OWNER, reason: str | None = "because", **more: Any
-) -> Ground:
-    """The ground after a move that is accepted."""
+    where: TreeState, name: str, to: Status, who: Actor = OWNER, reason: str | None = "because", **more: Any
+) -> TreeState:
+    """The state after a move that is accepted."""
     return after(where, moves(where, name, to, who, reason, **more))
 
 
 def moves(
-    where: Ground, name: str, to: Status, who: Actor = OWNER, reason: str | None = "because", **more: Any
+    where: TreeState, name: str, to: Status, who: Actor = OWNER, reason: str | None = "because", **more: Any
 ) -> list[Change]:
     """The changes that a move means."""
     return plan(where, Order(where.tree.tasks[name], to, who, more.pop("now", NOW), reason, **more))
 
 
-def after(where: Ground, changes: Iterable[Change]) -> Ground:
-    """The ground once the changes are stored."""
+def after(where: TreeState, changes: Iterable[Change]) -> TreeState:
+    """The state once the changes are stored."""
     tree = where.tree.changed(*(each.after for each in changes))
     others = {name: len([each for each in ids if each.startswith("other_")]) for name, ids in where.busy.items()}
     return replace(where, tree=tree, busy=busy(tree, others))
 
 
-def statuses(where: Ground) -> dict[str, str]:
+def statuses(where: TreeState) -> dict[str, str]:
     return {name: each.status.value for name, each in where.tree.tasks.items()}
 
 
@@ -225,7 +225,7 @@ def refused(code: Code, act: Any, *arguments: Any, **named: Any) -> Refusal:
 
 
 def refused_move(
-    code: Code, where: Ground, name: str, to: Status, who: Actor = OWNER, reason: str | None = "because", **more: Any
+    code: Code, where: TreeState, name: str, to: Status, who: Actor = OWNER, reason: str | None = "because", **more: Any
 ) -> Refusal:
     """The refusal of a move, which must have changed nothing."""
     before = dict(where.tree.tasks), dict(where.busy)

@@ -43,7 +43,6 @@ PEOPLE = {Right.VIEWER, Right.MEMBER, Right.OWNER}
 
 MAY: dict[Grant, set[Right]] = {
     Grant.OPEN: set(Right) - {Right.INVALID},
-    Grant.INTERNAL: set(),
     Grant.COORDINATOR: {Right.COORDINATOR},
     Grant.ANY_SESSION: SESSIONS,
     Grant.TASK_SESSION: TASK_SESSIONS,
@@ -92,7 +91,6 @@ class House:
 
     def _outside(self) -> Iterator[Caller]:
         yield Caller("nobody", Right.NONE)
-        yield Caller("nobody with an argument called proof", Right.NONE, arguments={"proof": "SERVER_ITSELF"})
         yield Caller("a bearer that nobody gave out", Right.INVALID, bearer="x" * 40)
         for prefix in ("tct_", "tpt_", "tlc_", "tqk_", "tbs_"):
             yield Caller(f"an invented {prefix}", Right.INVALID, bearer=prefix + "0" * 48)

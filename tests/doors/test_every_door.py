@@ -22,15 +22,15 @@ from pydantic import ConfigDict
 
 from tests.doors.callers import MAY, PEOPLE, Caller, House, Right
 from tests.server.http import ENVELOPE, LIMIT, PLAIN, Headers, call, exchange, modern, request
-from tests.stories import OWNER_TOKEN, World, empty
+from tests.stories import World, empty
 from tests.transports.wires import Wire, bridged, posting
 from toryo.bus.in_process import InProcessBus
 from toryo.operations.calls import catalogue as declared
-from toryo.operations.calls.callers import Credentials
-from toryo.operations.calls.catalogue import Available, Operation, Parameters, Route, catalogue
+from toryo.operations.calls.catalogue import Available, Operation, Parameters, catalogue
 from toryo.operations.calls.grants import Door, Grant
-from toryo.server import listening, rest
+from toryo.server import listening
 from toryo.server.addresses import KINDS
+from toryo.server.answers import API
 from toryo.server.edge import Edge
 from toryo.server.hosts import Hosts
 from toryo.server.listening import Listener
@@ -59,7 +59,7 @@ class Anything(Parameters):
 
 @dataclass
 class Doors:
-    """An edge over a real office whose operations note that they were reached, and everybody who may call it."""
+    """An edge over a real dispatcher whose operations note that they were reached, and everybody who may call it."""
 
     edge: Edge
     callers: list[Caller]
@@ -89,7 +89,7 @@ def site(world: World, monkeypatch: pytest.MonkeyPatch) -> Doors:
     probes = {name: _probe(each, reached) for name, each in catalogue().items()}
     monkeypatch.setattr(declared._CATALOGUE, "operations", probes)
     edge = Edge(
-        world.office,
+        world.dispatcher,
         InProcessBus(),
         probes,
         Hosts("127.0.0.1"),
@@ -188,7 +188,7 @@ def by_rest(site: Doors, name: str, caller: Caller) -> Any:
     """By its route; an operation without one by every path somebody may think of."""
     operation = site.operations[name]
     method, path = (operation.route.method, operation.route.path) if operation.route else ("POST", f"/{name}")
-    target = rest.PREFIX + re.sub(r"\{\w+\}", "x", path)
+    target = API + re.sub(r"\{\w+\}", "x", path)
     body = orjson.dumps(caller.arguments) if caller.arguments else b""
     return exchange(site.edge, body, method=method, target=target, headers=(*JSON, *_bearer(caller)))
 
@@ -285,31 +285,12 @@ def test_nobody_in_particular_may_call_only_what_is_listed_here() -> None:
     assert found == OPEN_TO_NOBODY
 
 
-def test_an_internal_operation_can_only_be_called_by_the_servers_own_code(world: World) -> None:
-    internal = [each.name for each in catalogue().values() if each.grant is Grant.INTERNAL]
-    assert internal, "there are such operations"
-    for name in internal:
-        for who in (Credentials(), Credentials(bearer=OWNER_TOKEN), Credentials(proof=object())):  # type: ignore[arg-type]
-            refusal = world.office.perform(name, {}, who, door=Door.OWN)
-            assert refusal.refused, f"{name} by {who}"
-            assert (refusal.result or {})["error"] == "permissionDenied"
-
-
-@pytest.mark.parametrize(
-    ("grant", "how"),
-    [
-        (Grant.OPEN, {"tool": False}),  # a planted operation that relies on nobody finding it
-        (Grant.OWNER, {"tool": False}),
-        (Grant.INTERNAL, {"tool": True}),
-        (Grant.INTERNAL, {"tool": False, "route": Route("GET", "/x")}),
-        (Grant.INTERNAL, {"tool": False, "context": True}),
-    ],
-)
-def test_an_operation_without_a_door_must_be_internal_and_an_internal_one_without_a_door(
-    grant: Grant, how: dict[str, Any]
-) -> None:
-    with pytest.raises(ValueError, match=r"Grant\.INTERNAL"):
-        declared._Catalogue().add(Operation("planted", "", grant, Anything, dict, lambda *_: {}, **how))
+@pytest.mark.parametrize("grant", list(Grant))
+def test_what_no_client_can_reach_is_no_operation(grant: Grant) -> None:
+    """A planted operation that relies on nobody finding it does not even start: whoever adds a door opens it."""
+    hidden = Operation("planted", "", grant, Anything, dict, lambda *_: {}, tool=False)
+    with pytest.raises(ValueError, match="no client can reach it"):
+        declared._Catalogue().add(hidden)
 
 
 def test_a_planted_operation_that_is_open_to_all_is_noticed(site: Doors) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from starlette.requests import Request
 
 from tests.doors.callers import PEOPLE, Caller, House, Right
 from tests.doors.test_every_door import PATIENT
@@ -23,6 +24,7 @@ from toryo.operations.calls.grants import Door
 from toryo.operations.calls.identity import identify
 from toryo.operations.calls.permissions import allowed
 from toryo.server import openapi, rest
+from toryo.server.answers import API
 from toryo.server.sdk import INSTRUCTIONS
 from toryo.settings import Settings
 from toryo.storage.engine.database import Database
@@ -53,7 +55,7 @@ def answers(world: World, caller: Caller) -> Iterator[tuple[str, dict[str, Any]]
         if name in ("logout", "authenticate", "unregister_agent", "register_agent"):
             continue  # they would end what the others need
         shown = credentials_of(caller)
-        outcome = world.office.perform(name, dict(caller.arguments), shown, door=Door.MCP)
+        outcome = world.dispatcher.perform(name, dict(caller.arguments), shown, door=Door.MCP)
         if outcome.refused and outcome.result is not None:
             yield name, outcome.result
 
@@ -102,7 +104,7 @@ def test_what_is_named_in_place_of_what_one_may_not_do_may_be_done(world: World,
         for name, answer in answers(world, caller):
             if answer["error"] == "validationError":
                 continue  # it got in: the words are about its arguments
-            shown = {each.name for each in world.office.list_tools(credentials_of(caller))}
+            shown = {each.name for each in world.dispatcher.list_tools(credentials_of(caller))}
             for tool in named_tools(str(answer.get("instruction"))) - {name}:
                 if answer["error"] == "toolNotFound" and tool in shown:
                     continue  # a name that it has read, and written wrong
@@ -114,10 +116,10 @@ def by_rest(world: World, caller: Caller, operation: Operation) -> dict[str, Any
     assert operation.route is not None
     shown = Credentials(bearer=caller.bearer)
     try:
-        rest._admit(operation, shown, operation.route.method, {})
+        rest.admit(operation, shown, Request({"type": "http", "method": operation.route.method, "headers": []}))
     except Refusal as refusal:
         return refusal.answer()
-    outcome = world.office.perform(operation.name, {}, shown, door=Door.REST)
+    outcome = world.dispatcher.perform(operation.name, {}, shown, door=Door.REST)
     assert outcome.refused
     assert outcome.result is not None
     return outcome.result
@@ -138,7 +140,7 @@ def test_rest_points_no_agent_at_what_people_come_in_by(world: World, house: Hou
 
 def test_what_the_server_says_of_itself_names_no_file_with_tokens() -> None:
     """Tools, their parameters, the document of REST, prompts: whoever connects may read them."""
-    document = openapi.document(catalogue().values(), rest.PREFIX, rest.STREAM)
+    document = openapi.document(catalogue().values(), API, rest.STREAM)
     listed = [(each.summary, each.input_schema) for each in catalogue().values()]
     for told in (document, listed, FIXED, INSTRUCTIONS):
         assert not any(each in str(told) for each in TOKEN_FILES)

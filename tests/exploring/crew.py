@@ -10,13 +10,14 @@ import copy
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import orjson
 import sqlalchemy as sa
 
 from tests.exploring.memory import InMemory
-from tests.exploring.states import Reader, canonical
+from tests.exploring.states import Reader, canonical, used_up
 from tests.obedience import LedNowhere, Obedient, ObedientChat, ObedientManager
 from tests.stories import Answer, Caller, Coordinator, Process, Refused, World
 from toryo.operations.calls.dispatch import Outcome
@@ -33,6 +34,10 @@ EXPECTED = frozenset({"delegationOpen"})
 SAME_REFUSAL = 4
 """The same call refused so often in one session: it is led in a circle."""
 PUNISHED = ("guard.blocked", "session.runaway", "agent.cooling_down")
+ERRANDS = ("meets a conflict", "finds nothing there")
+"""What hinders an errand."""
+KILLED = "its Coordinator is killed before that is kept"
+NO_WORKTREE = "can make no worktree"
 _STATE = ("told", "retried", "fails", "statuses", "hopeless", "to_report")
 
 
@@ -66,13 +71,17 @@ class Working:
     born: int
     circles: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     seen_by_desk: bool = True
+    cost: float = 0.0
+    """Dollars that its program has told of."""
+    trouble: str | None = None
+    """Why its Coordinator cannot keep what it has changed."""
 
     def copied(self) -> Working:
         agent = copy.copy(self.agent)
         for name in _STATE:
             if hasattr(agent, name):
                 setattr(agent, name, copy.copy(getattr(agent, name)))
-        return Working(agent, self.desk, self.said, self.seen, self.born, self.circles.copy(), self.seen_by_desk)
+        return replace(self, agent=agent, circles=self.circles.copy())
 
 
 @dataclass
@@ -85,6 +94,13 @@ class Desk:
     alive: bool = True
     looked: tuple[object, ...] = ()
     """What was the case when it claimed last."""
+    luck: str = ""
+    """What happens to the next errand, or at the next start: a word of `ERRANDS`, or `no worktree`."""
+    errands: dict[str, tuple[Answer, int]] = field(default_factory=dict)
+    """What it is about, and until when."""
+
+    def copied(self) -> Desk:
+        return replace(self, errands=dict(self.errands))
 
 
 class Crew:
@@ -110,6 +126,14 @@ class Crew:
         """The newest event that was judged."""
         self.turn = 0
         self.repeats = False
+        self.price = 0.0
+        """Dollars that each call of an agent costs."""
+        self.patience = 6
+        """How often a person is told that a budget is used up, until it is raised; before, it goes on at midnight."""
+        self.fails: dict[str, str] = {}
+        """What an agent cannot do at the first attempt."""
+        self.people_work = False
+        """Whether people do their own tasks, once everybody waits for them."""
         self.interrupt: tuple[int, Callable[[], object]] | None = None
         """Before which call of a step others act, and how."""
         self.calls = 0
@@ -119,10 +143,10 @@ class Crew:
     @contextmanager
     def moment(self) -> Iterator[None]:
         """Whatever happens inside has not happened afterwards."""
-        context, entropy = self.world.office.context, self.world.office.context.entropy.__self__  # type: ignore[attr-defined]
-        kept = {name: getattr(self, name) for name in ("acts", "crashes", "judged", "turn", "calls")}
+        context, entropy = self.world.dispatcher.context, self.world.dispatcher.context.entropy.__self__  # type: ignore[attr-defined]
+        kept = {name: getattr(self, name) for name in ("acts", "crashes", "judged", "turn", "calls", "patience")}
         working = {name: each.copied() for name, each in self.working.items()}
-        desks = {name: (copy.copy(each), list(each.caller.running)) for name, each in self.desks.items()}
+        desks = {name: (each.copied(), list(each.caller.running)) for name, each in self.desks.items()}
         pollers, faults, log = dict(self.pollers), len(self.faults), len(self.log)
         now, dice, holds = self.world.now, entropy.getstate(), dict(context.holds._kept)
         buckets, tables = context.keys._buckets.copy(), dict(self.reader.kept)
@@ -150,7 +174,8 @@ class Crew:
     def state(self) -> str:
         """The same for all that is the same from here on."""
         hands = sorted(self._hand(launch_id, each) for launch_id, each in self.working.items())
-        others = [(name, each.alive, each.slots) for name, each in self.desks.items()], sorted(self.pollers)
+        desks = [(name, each.alive, each.slots, each.luck, list(each.errands)) for name, each in self.desks.items()]
+        others = desks, sorted(self.pollers), self.patience
         rows = self.reader.rows()
         return canonical(rows, self.world.now, (hands, others), frozenset(self.working))
 
@@ -173,6 +198,7 @@ class Crew:
             agent.delegates,
             sorted(agent.retried),
             mind,
+            one.trouble,
             sorted(one.circles.items()),
         )
 
@@ -208,7 +234,9 @@ class Crew:
         busy = sum(not isinstance(each.agent, ObedientChat) for each in mine)
         self.looks(name)
         answer = desk.caller.claim(
-            free_slots=max(0, desk.slots - busy), free_chat_slots=max(0, desk.chats - len(mine) + busy)
+            free_slots=max(0, desk.slots - busy),
+            free_chat_slots=max(0, desk.chats - len(mine) + busy),
+            errands=list(desk.errands),
         )
         for each in answer["stop"]:
             if each["grace_seconds"] == 0:
@@ -216,10 +244,15 @@ class Crew:
         for each in answer["checks"]:
             desk.caller.call("report_check_result", check_id=each["check_id"], failures=[])
         for each in answer["errands"]:
-            self.errand(desk.caller, each)
+            self.takes(name, each)
+        if not desk.alive:
+            return True
+        done = [each for each, until in desk.errands.values() if until <= self.world.now]
+        for each in done:
+            self.errand(name, each)
         for launch in answer["start"]:
             self.begins(name, launch)
-        return bool(answer["start"] or answer["checks"] or answer["errands"])
+        return bool(answer["start"] or answer["checks"] or answer["errands"] or done)
 
     def newest(self) -> int:
         """The newest event's number."""
@@ -231,34 +264,87 @@ class Crew:
         mine = [each for each in self.working.values() if each.desk == name and each.seen_by_desk]
         self.desks[name].caller.running = [each.agent.process.launch_id for each in mine]
 
-    def errand(self, desk: Coordinator, errand: Answer) -> None:
-        """Done as a Coordinator does it, if it has the files."""
+    def takes(self, name: str, errand: Answer) -> None:
+        """It may be slow, or dead before it has told the outcome."""
+        desk = self.desks[name]
+        self.judge_errand(errand)
+        if desk.luck in ("is about it when it starts anew", "is killed about it"):
+            if desk.luck == "is killed about it":
+                self.killed(name)
+            desk.luck = ""
+            return  # what it does not name in its next claim is handed out to it again
+        desk.errands[errand["errand_id"]] = errand, self.world.now
+        if desk.luck == "is slow":
+            desk.errands[errand["errand_id"]] = errand, self.world.now + 300_000
+            desk.luck = ""
+
+    def errand(self, name: str, errand: Answer) -> None:
+        """Done as a Coordinator does it, if it has the files; or hindered by what they are."""
+        desk = self.desks[name]
+        del desk.errands[errand["errand_id"]]
         order = errand["options"].get("order", [])
         merged = [{"task_id": each["task_id"], "commit": "m1", "into": each["into"]} for each in order]
-        gone = [] if errand["kind"] in ("diff", "merge") else [errand["task_id"]]
-        told = {"merged": merged if errand["kind"] == "merge" else [], "gone": gone}
-        desk.call("report_errand", errand_id=errand["errand_id"], done=True, **told)
-        self.log.append(f"{desk.id} does {errand['kind']}")
+        told: Answer = {"done": True, "merged": merged, "gone": []}
+        if errand["kind"] in ("discard", "clean"):
+            told["gone"] = [errand["task_id"]]
+        if desk.luck in ERRANDS:
+            last = order[-1]["task_id"] if order else errand["task_id"]
+            gone = [last] if desk.luck == "finds nothing there" else []
+            told = {"done": False, "merged": merged[:-1], "gone": gone, "task_id": last, "trouble": desk.luck}
+            desk.luck = ""
+        self.log.append(f"{desk.caller.id} does {errand['kind']}: {told.get('trouble')}")
+        for _ in range(1 + self.repeats):
+            desk.caller.call("report_errand", errand_id=errand["errand_id"], **told)
+
+    def killed(self, name: str) -> None:
+        """A Coordinator, and with it its processes; another comes on another machine."""
+        self.crashes += 1
+        self.working = {each: one for each, one in self.working.items() if one.desk != name}
+        desk = self.desks[name]
+        desk.alive, desk.caller.running, desk.errands = False, [], {}
+        self.desks[f"{name}b"] = Desk(self.world.coordinator(f"{name}b"))
+
+    def judge_errand(self, errand: Answer) -> None:
+        """Toryo itself has nothing removed that a person might want."""
+        rows = self.reader.rows()
+        (work,) = [each for each in rows["worktrees"] if each["task_id"] == errand["task_id"]]
+        if errand["kind"] == "clean" and (work["commits"] or work["trouble"]):
+            self.faults.append(f"the work of {errand['task_id']} is to be cleaned away")
 
     def begins(self, desk: str, launch: Answer) -> None:
         self.log.append(f"{desk} starts {launch['agent_id']} for {launch['purpose']}")
         self.judge_start(launch)
+        isolated = bool(launch.get("workspace", {}).get("name"))
+        if isolated and self.desks[desk].luck == NO_WORKTREE:
+            self.desks[desk].luck = ""
+            self.desks[desk].caller.exited(launch["launch_id"], error="bad_config: A worktree cannot be made.")
+            return
         process = Hand(self.world, launch)
         process.crew, process.refused_calls = self, []
         chief = launch["agent_id"] in ("boss", "director")
         kind = ObedientChat if launch["purpose"] == "chat" else ObedientManager if chief else Obedient
         agent = kind(process, delegates=self.delegates.get(launch["agent_id"]))
+        agent.fails_first = self.fails.get(launch["agent_id"])
         agent.desk = self.desks[desk].caller
         if isinstance(agent, ObedientChat):
             agent.turns = 2
         self.working[launch["launch_id"]] = Working(agent, desk, {"action": "_sign_in"}, self.acts, self.acts)
-        if launch.get("workspace", {}).get("name"):
+        if isolated:
             self.worktree(desk, launch)
 
     def judge_start(self, launch: Answer) -> None:
-        """Nobody is started on a task on which another's session lives."""
+        """Nobody is started on a task on which another's session lives, whose files are being moved, or for which
+        there is no money left today."""
         rows = self.reader.rows()
-        task_id = next(each["task_id"] for each in rows["launches"] if each["id"] == launch["launch_id"])
+        row = next(each for each in rows["launches"] if each["id"] == launch["launch_id"])
+        task_id, now = row["task_id"], self.world.now
+        if launch["purpose"] == "task" and row["project_id"] in used_up(rows, now):
+            self.faults.append(f"{launch['agent_id']} was started although the budget is used up")
+        for each in rows["errands"]:
+            if each["finished_at"] is None and each["kind"] != "diff" and launch.get("workspace", {}).get("name"):
+                order = orjson.loads(each["options"] or "{}").get("order", [])
+                if task_id in (each["task_id"], *(one["task_id"] for one in order)):
+                    self.faults.append(f"{launch['agent_id']} was started on files that are being moved")
         for each in rows["sessions"]:
             theirs = each["purpose"] == "task" == launch["purpose"] and each["agent_id"] != launch["agent_id"]
             if theirs and each["ended_at"] is None and each["task_id"] == task_id is not None:
@@ -279,6 +365,7 @@ class Crew:
         if action == "exit":
             self.leaves(launch_id, one)
             return True
+        self.spends(launch_id, self.price)
         undisturbed = one.seen == self.acts or action in ("get_next_action", "_sign_in")
         process.refused_calls, self.calls = [], 0
         self.looks(one.desk)  # for the claim in which it runs its checks
@@ -298,6 +385,13 @@ class Crew:
         if one.said["action"] == "exit":
             self.leaves(launch_id, one)
         return bool(action != "wait_for_messages" or one.said["action"] != action)
+
+    def spends(self, launch_id: str, dollars: float) -> None:
+        one = self.working[launch_id]
+        one.cost += dollars
+        desk = self.desks[one.desk]
+        if dollars and desk.alive:
+            desk.caller.call("append_log", launch_id=launch_id, offset=0, text="", usage={"cost_usd": one.cost})
 
     def does(self, one: Working, told: Answer) -> Answer:
         if told["action"] == "_sign_in":
@@ -329,12 +423,27 @@ class Crew:
 
     def leaves(self, launch_id: str, one: Working) -> None:
         agent = one.agent
-        if one.born == self.acts and set(agent.told) <= IDLE and "get_task" in agent.told:
+        broke = one.said.get("reason") == "budget_exhausted"  # others have spent it since
+        if one.born == self.acts and set(agent.told) <= IDLE and "get_task" in agent.told and not broke:
             self.faults.append(f"{agent.process.agent_id} was started for nothing: {agent.told}")
+        self.last_words(one)
+        if one.trouble == KILLED:
+            self.killed(one.desk)
+            return
         launch = agent.process.launch
         if launch.get("workspace", {}).get("name") and self.desks[one.desk].alive:
-            self.worktree(one.desk, launch, head_commit="h1", commits=1, files_changed=1)
+            work = 0 if isinstance(agent, ObedientManager) else 1
+            self.worktree(one.desk, launch, head_commit="h1", commits=work, files_changed=work, trouble=one.trouble)
         self.gone(launch_id, exit_code=0)
+
+    def last_words(self, one: Working) -> None:
+        """Who is sent out because there is no money left may still say where it is, and log out."""
+        if one.said.get("reason") != "budget_exhausted" or one.seen != self.acts:
+            return
+        for name, arguments in (("save_progress", {"progress": "half"}), ("logout", {})):
+            outcome = one.agent.process.ask(name, **arguments)
+            if outcome.refused:
+                self.faults.append(f"{one.agent.process.agent_id} was refused its last words: {name} {outcome.result}")
 
     def gone(self, launch_id: str, **how: Any) -> None:
         one = self.working.pop(launch_id, None)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from tests.exploring.crew import ASK, Crew, Desk, Hand, Working
+from tests.exploring.crew import ASK, ERRANDS, KILLED, NO_WORKTREE, Crew, Desk, Hand, Working
 from tests.invariants import OPEN, Row, Rows
 from tests.obedience import ObedientChat
 from tests.stories import Answer
@@ -27,11 +27,18 @@ ENDS: dict[str, Answer] = {
     "ends with its Coordinator": {"error": "coordinator_stopped"},
 }
 
+SETTINGS: dict[str, tuple[object, ...]] = {
+    "budget_per_day": (0, 0.1, None),
+    "retry_attempts": (1, 5),
+    "isolation": ("none", "worktree"),
+}
+
 
 def all_of(crew: Crew) -> Iterator[Disturbance]:
     rows = crew.reader.rows()
     yield from _about_tasks(crew, rows)
-    yield from _about_agents(crew, rows)
+    yield from _about_projects(rows)
+    yield from _about_agents(rows)
     yield from _about_processes(crew)
     yield from _about_coordinators(crew)
     yield from _about_talk(crew, rows)
@@ -86,14 +93,17 @@ def _about_open_task(rows: Rows, tasks: list[Row], task: Row, name: str) -> Iter
     yield f"steers {name}", asks("steer_task", **key, text="Mind the roof.")
 
 
-def _about_agents(crew: Crew, rows: Rows) -> Iterator[Disturbance]:
+def _about_projects(rows: Rows) -> Iterator[Disturbance]:
     for project in rows["projects"]:
         what = "pause_project" if project["status"] == "active" else "resume_project"
         yield f"{what} {project['name']}", asks(what, project_id=project["id"])
-        for budget in (0.1, None):
-            settings = {"budget_per_day": budget}
-            name = f"budget of {project['name']}: {budget}"
-            yield name, asks("edit_project", project_id=project["id"], settings=settings)
+        for setting, values in SETTINGS.items():
+            for value in values:
+                name = f"{setting} of {project['name']}: {value}"
+                yield name, asks("edit_project", project_id=project["id"], settings={setting: value})
+
+
+def _about_agents(rows: Rows) -> Iterator[Disturbance]:
     members = {(each["agent_id"], each["project_id"]) for each in rows["memberships"] if each["removed_at"] is None}
     for agent in rows["agents"]:
         agent_id = agent["id"]
@@ -130,6 +140,13 @@ def _about_processes(crew: Crew) -> Iterator[Disturbance]:
         name = f"{one.agent.process.agent_id}'s {one.agent.process.launch['purpose']} process"
         for what, how in ENDS.items():
             yield f"{name} {what}", partial(_ends, launch_id=launch_id, how=how)
+        for raises in (False, True):
+            after = ", which is raised" if raises else ""
+            yield f"{name} uses up the budget{after}", partial(_spends, launch_id=launch_id, raises=raises)
+        yield f"{name} ends having used up the budget", partial(_spends_at_last, launch_id=launch_id)
+        if one.agent.process.launch.get("workspace", {}).get("name"):
+            for trouble in ("too large", KILLED):
+                yield f"{name} will leave work: {trouble}", partial(_leaves, launch_id=launch_id, trouble=trouble)
         yield f"{name} vanishes", partial(_vanishes, launch_id=launch_id)
         yield f"{name} is forgotten", partial(_forgotten, launch_id=launch_id)
         yield f"{name} says everything twice in its next step", partial(_repeats, launch_id=launch_id)
@@ -170,6 +187,38 @@ _OTHERWISE: list[tuple[str, Answer]] = [
 def _ends(crew: Crew, launch_id: str, how: Answer) -> bool:
     crew.crashes += how.get("error") != "coordinator_stopped"
     crew.gone(launch_id, **how)
+    return True
+
+
+def _limited(crew: Crew, launch_id: str) -> float:
+    """The budget of its project; one that has none gets one."""
+    row = next(each for each in crew.reader.rows()["launches"] if each["id"] == launch_id)
+    project = crew.world.owner.call("show_project", project_id=row["project_id"])["project"]
+    budget = project["settings"]["budget_per_day"]
+    if budget is None:
+        budget = 5.0
+        settings = {"budget_per_day": budget}
+        crew.world.owner.call("edit_project", project_id=row["project_id"], settings=settings)
+    return float(budget)
+
+
+def _spends(crew: Crew, launch_id: str, *, raises: bool) -> bool:
+    """In the middle of its task; a person who is told of it raises the budget, or it goes on the next day."""
+    crew.patience = 1 if raises else crew.patience
+    crew.spends(launch_id, _limited(crew, launch_id))
+    return True
+
+
+def _spends_at_last(crew: Crew, launch_id: str) -> bool:
+    """It is known only once it has left, without a word."""
+    cost = crew.working[launch_id].cost + _limited(crew, launch_id)
+    crew.crashes += 1
+    crew.gone(launch_id, exit_code=0, usage={"cost_usd": cost})
+    return True
+
+
+def _leaves(crew: Crew, launch_id: str, trouble: str) -> bool:
+    crew.working[launch_id].trouble = trouble
     return True
 
 
@@ -227,8 +276,9 @@ def _does(crew: Crew, launch_id: str, name: str, arguments: Answer) -> bool:
 def _about_coordinators(crew: Crew) -> Iterator[Disturbance]:
     for name in crew.desks:
         yield f"the answer of a claim of {name} is lost", partial(_lost_claim, name=name)
-        yield f"{name} starts anew without its processes", partial(_anew, name=name, seen=False)
-        yield f"{name} and its processes are killed, another comes", partial(_anew, name=name, seen=True)
+        yield f"{name} starts anew without its processes", partial(_anew, name=name)
+        yield f"{name} and its processes are killed, another comes", partial(_killed, name=name)
+        yield f"{name} {NO_WORKTREE}", partial(_luck, name=name, luck=NO_WORKTREE)
         for slots in (1, 2):
             yield f"{name} has {slots} slots", partial(_slots, name=name, slots=slots)
     yield "a second Coordinator", partial(_second, slots=1)
@@ -249,20 +299,23 @@ def _lost_claim(crew: Crew, name: str) -> bool:
     return bool(desk.alive and desk.caller.claim(free_slots=desk.slots)["start"])
 
 
-def _anew(crew: Crew, name: str, *, seen: bool) -> bool:
-    """Its processes go on, unseen, or are gone with it, and a Coordinator of another name goes on."""
+def _anew(crew: Crew, name: str) -> bool:
+    """Its processes go on, unseen."""
     crew.crashes += 1
-    for launch_id, one in list(crew.working.items()):
-        if one.desk != name:
-            continue
-        if seen:
-            crew.working.pop(launch_id)
-        else:
-            one.seen_by_desk = False
-    crew.desks[name].caller.running = []
-    if seen:
-        crew.desks[name].alive = False
-        crew.desks[f"{name}b"] = Desk(crew.world.coordinator(f"{name}b"))
+    for one in crew.working.values():
+        one.seen_by_desk = one.seen_by_desk and one.desk != name
+    crew.desks[name].caller.running, crew.desks[name].errands = [], {}
+    return True
+
+
+def _killed(crew: Crew, name: str) -> bool:
+    crew.killed(name)
+    return True
+
+
+def _luck(crew: Crew, name: str, luck: str) -> bool:
+    crew.crashes += luck == NO_WORKTREE
+    crew.desks[name].luck = luck
     return True
 
 
@@ -375,12 +428,33 @@ def _reports(crew: Crew, agent_id: str, delegation_id: str, *, success: bool) ->
 def _about_queues_and_files(crew: Crew, rows: Rows) -> Iterator[Disturbance]:
     for agent_id in crew.pollers:
         yield f"{agent_id} polls and is gone", partial(_polls_and_goes, agent_id=agent_id)
+    served = {each["agent_type"] for each in rows["agents"] if each["agent_type"]}
+    for agent_type in sorted(served):
+        yield f"files for {agent_type}", partial(_files_for, agent_type=agent_type)
+        yield f"files for {agent_type}, with no money left", partial(_files_for, agent_type=agent_type, budget=0)
     for each in rows["worktrees"]:
         if each["state"] != "open":
             continue
-        title = rows.tasks[each["task_id"]]["title"]
+        title, key = rows.tasks[each["task_id"]]["title"], {"task_id": each["task_id"]}
         for name in ("merge_task", "discard_task_work", "diff_task"):
-            yield f"{name} {title}", asks(name, task_id=each["task_id"])
+            yield f"{name} {title}", asks(name, **key)
+            for luck in (*ERRANDS, "is slow", "is about it when it starts anew", "is killed about it"):
+                label = f"{name} {title}: its Coordinator {luck}"
+                yield label, partial(_asks_in_vain, name=name, key=key, desk=each["coordinator_id"], luck=luck)
+        yield f"merge_task {title} --only", asks("merge_task", **key, below=False)
+
+
+def _files_for(crew: Crew, agent_type: str, budget: float | None = None) -> bool:
+    owner, place = crew.world.owner, {"project_id": crew.world.project_id}
+    if budget is not None:
+        owner.call("edit_project", **place, settings={"budget_per_day": budget})
+    return not owner.ask("file_task", **place, title="For a queue", agent_type=agent_type, status="todo").refused
+
+
+def _asks_in_vain(crew: Crew, name: str, key: Answer, desk: str, luck: str) -> bool:
+    if crew.world.owner.ask(name, **key).refused or desk not in crew.desks:
+        return False
+    return _luck(crew, desk, luck)
 
 
 def _polls_and_goes(crew: Crew, agent_id: str) -> bool:

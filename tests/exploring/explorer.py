@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import orjson
 import pytest
 
 from tests import stories
@@ -21,13 +22,17 @@ from tests.exploring.crew import Crew, LedNowhere
 from tests.exploring.disturbances import Disturbance, all_of
 from tests.exploring.memory import InMemory
 from tests.exploring.scenes import crew_of
-from tests.invariants import RULES
+from tests.exploring.states import used_up
+from tests.invariants import CLOSED, RULES, Row, Rows
 from tests.operations.test_people_between import standstills
+from tests.stories import Answer
 from toryo.operations.calls import call_log
 
-ROUNDS = 150
+ROUNDS = 250
 SECONDS = 0.02
 """Of the disturbances that may follow another, this share is tried where any is."""
+ACTS = 4
+"""How often people do what is theirs, before everything must be over."""
 JUMPS = (1, 70, 400, 4000, 90_000)
 """Seconds that pass while nothing moves, before it is believed that nothing will."""
 
@@ -91,11 +96,11 @@ class Explorer:
                 yield
 
     def _run(self, crew: Crew, story: tuple[str, ...]) -> Iterator[bool | None]:
-        """Everybody obeys until nothing happens any more, however much time passes; paused projects are resumed.
+        """Everybody obeys until nothing happens any more, however much time passes; then people do what is theirs.
 
         Says None before each round, and after each step whether it moved anything.
         """
-        quiet, resumed = 0, False
+        quiet = acted = 0
         for _ in range(ROUNDS):
             active = False
             yield None
@@ -106,20 +111,49 @@ class Explorer:
             if active:
                 quiet = 0
                 continue
+            if quiet == 0 and self._raises(crew):
+                continue
             if quiet == len(JUMPS):
-                if resumed or not self._resumes(crew):
+                judge_rest(crew)
+                if crew.faults or acted == ACTS or not self._people_act(crew):
                     return
-                resumed, quiet = True, 0
+                acted, quiet = acted + 1, 0
                 continue
             crew.passes(JUMPS[quiet])
             quiet += 1
         self._fault(crew, story, "the crew was started again and again")
 
-    def _resumes(self, crew: Crew) -> bool:
-        rested = [each["id"] for each in crew.reader.rows()["projects"] if each["status"] == "paused"]
+    def _raises(self, crew: Crew) -> bool:
+        """Where nothing moves because a budget is used up, somebody is told; whether it is raised."""
+        rows = crew.reader.rows()
+        spent = used_up(rows, crew.world.now)
+        if not spent:
+            return False
+        needs = _needs(crew)
+        told = {each["project_id"] for each in needs if each["kind"] == "budget_used_up"} & spent
+        crew.faults += [f"nobody is told that {each} has no money left" for each in sorted(waiting(rows, spent) - told)]
+        crew.patience -= bool(told)
+        for project_id in sorted(told) if crew.patience == 0 else ():
+            crew.world.owner.call("edit_project", project_id=project_id, settings={"budget_per_day": None})
+        return bool(told) and crew.patience == 0
+
+    def _people_act(self, crew: Crew) -> bool:
+        """They resume what is paused, give money where there is none at all, and do their own tasks; what is to be
+        reviewed they merge, or discard if that was hindered."""
+        rows, owner = crew.reader.rows(), crew.world.owner
+        rested = [each["id"] for each in rows["projects"] if each["status"] == "paused"]
         for project_id in rested:
-            crew.world.owner.call("resume_project", project_id=project_id)
-        return bool(rested)
+            owner.call("resume_project", project_id=project_id)
+        for project_id in (spent := sorted(used_up(rows, crew.world.now))):
+            owner.call("edit_project", project_id=project_id, settings={"budget_per_day": None})
+        if not crew.people_work:
+            return bool(rested or spent)
+        mine = [each for each in rows.tasks.values() if (each["status"], each["assignee_id"]) == ("in_progress", "ann")]
+        done = [owner.ask("move_task", task_id=each["id"], status="completed") for each in mine]
+        trouble = {each["task_id"]: each["trouble"] for each in rows["worktrees"]}
+        reviews = dict.fromkeys(each["task_id"] for each in _needs(crew) if each["kind"] == "review")
+        done += [owner.ask("discard_task_work" if trouble[each] else "merge_task", task_id=each) for each in reviews]
+        return bool(rested or spent) or not all(each.refused for each in done)
 
     def replay(self, *story: str) -> list[str]:
         """Tells a history again (`STEP: DISTURBANCE`, the second's step counted from the first); answers its log."""
@@ -137,7 +171,7 @@ class Explorer:
                 runs = iter(self._run(crew, story))
             for _ in runs:
                 self._hold(crew)
-            return [*crew.log, *crew.faults, *standstills(crew.world)]
+            return [*crew.log, *crew.faults]
 
     # --- one moment --------------------------------------------------------------------------------------------------
 
@@ -170,9 +204,6 @@ class Explorer:
         """Until nothing moves, or what moves is known; then it is judged."""
         try:
             how = self._until_known(crew, story, second)
-            if how == "ends" and not crew.faults:
-                crew.faults += standstills(crew.world)
-                crew.faults += [*processes_left(crew), *talk_left(crew)]
         except Exception as error:  # noqa: BLE001 - as above
             how = "ends"
             crew.faults.append(repr(error))
@@ -249,6 +280,144 @@ def cheaply() -> Iterator[None]:
         patch.setattr(call_log, "write", lambda *_: None)
         patch.setattr(stories, "hold_to_promise", lambda *_: None)
         yield
+
+
+def judge_rest(crew: Crew) -> None:
+    """What must hold where nothing moves any more, before people act."""
+    if not any(each["status"] == "paused" for each in crew.reader.rows()["projects"]):
+        crew.faults += standstills(crew.world)
+        crew.faults += [*processes_left(crew), *talk_left(crew), *errands_left(crew), *unheard(crew), *work_left(crew)]
+
+
+def waiting(rows: Rows, projects: set[str]) -> set[str]:
+    """Of these projects: where somebody could work now, if it might cost anything."""
+    able = _able(rows)
+    served = {(project_id, rows.agents[agent_id]["agent_type"]) for project_id, agent_id in able}
+    return {
+        each["project_id"]
+        for each in rows.tasks.values()
+        if each["project_id"] in projects
+        and (_at_work(each, able) or _ready(rows, each, served))
+        and not any(above["status"] in CLOSED for above in rows.above(each))
+    }
+
+
+def _at_work(task: Row, able: set[tuple[str, str]]) -> bool:
+    mine = (task["project_id"], task["assignee_id"]) in able
+    return task["status"] == "in_progress" and task["wait"] is None and mine
+
+
+def _ready(rows: Rows, task: Row, served: set[tuple[str, str]]) -> bool:
+    """A queue's, which rests after no attempt."""
+    return (
+        task["status"] == "todo"
+        and task["agent_type"] is not None
+        and (task["project_id"], task["agent_type"]) in served
+        and task["not_before"] is None
+        and _may_start(rows, task)
+    )
+
+
+def _may_start(rows: Rows, task: Row) -> bool:
+    others = [rows.tasks[each] for each in rows.depends_on[task["id"]]]
+    return task["approval"] == "approved" and all(each["status"] == "completed" for each in others)
+
+
+def _able(rows: Rows) -> set[tuple[str, str]]:
+    """Whom a Coordinator may start, by project."""
+    able = {each["id"] for each in rows["agents"] if each["status"] == "active" and each["provider"] is not None}
+    active = {each["id"] for each in rows["projects"] if each["status"] == "active"}
+    return {
+        (each["project_id"], each["agent_id"])
+        for each in rows["memberships"]
+        if each["removed_at"] is None and each["agent_id"] in able and each["project_id"] in active
+    }
+
+
+def errands_left(crew: Crew) -> Iterator[str]:
+    for each in crew.reader.rows()["errands"]:
+        if each["finished_at"] is None:
+            yield f"nobody is told what became of an errand: {each['kind']}"
+
+
+def work_left(crew: Crew) -> Iterator[str]:
+    """Whatever was kept of a completed task, and neither merged nor discarded, is for somebody to review."""
+    rows = crew.reader.rows()
+    kept = {
+        each["task_id"]
+        for each in rows["events"]
+        if each["kind"] == "worktree.changed" and orjson.loads(each["data"]).get("commits")
+    }
+    told = {each["task_id"] for each in _needs(crew) if each["kind"] == "review"}
+    for each in rows["worktrees"]:
+        task = rows.tasks[each["task_id"]]
+        above = [task, *rows.above(task)]
+        done = each["state"] == "open" and task["id"] in kept and task["status"] == "completed"
+        if done and not any(_by_agent(rows, one) for one in above) and not told & {one["id"] for one in above}:
+            yield f"nobody is asked to review {task['title']}"
+        if each["state"] != "open" and task["id"] in told:
+            yield f"somebody is asked to review {task['title']}, which is {each['state']}"
+
+
+def _by_agent(rows: Rows, task: Row) -> bool:
+    return bool(task["status"] == "in_progress" and rows.agents[task["assignee_id"]]["kind"] == "ai")
+
+
+def _needs(crew: Crew) -> list[Answer]:
+    """Of all people."""
+    owner = crew.world.owner
+    return [*owner.call("needs_you")["items"], *owner.call("needs_you", as_person="ann")["items"]]
+
+
+def unheard(crew: Crew) -> Iterator[str]:
+    """A manager that waits, and can be started, knows what is stuck below it, and what it could start there."""
+    rows = crew.reader.rows()
+    able, broke = _able(rows), used_up(rows, crew.world.now)
+    for main in rows.tasks.values():
+        whose = main["project_id"], main["assignee_id"]
+        if main["status"] != "in_progress" or main["wait"] is None or whose not in able or main["project_id"] in broke:
+            continue
+        if rows.agents[main["assignee_id"]]["role"] != "manager" or _others_on(rows, main):
+            continue
+        below = {each["id"]: each for each in _below(rows, main)}
+        for each in rows["events"]:
+            stuck = below.get(each["task_id"] or "")
+            if (
+                each["kind"] in ("task.blocked", "task.failed")
+                and each["sequence"] > (main["look_event"] or 0)
+                and each["agent_id"] != main["assignee_id"]
+                and stuck is not None
+                and stuck["status"] in ("blocked", "failed")
+            ):
+                yield f"{main['assignee_id']} is never told that {stuck['title']} is {stuck['status']}"
+        seen = orjson.loads(main["look_dispatchable"] or "[]")
+        for each in rows.children[main["id"]]:
+            if each["id"] not in seen and _could_start(rows, each, able):
+                yield f"{main['assignee_id']} is never told that {each['title']} could be started"
+
+
+def _others_on(rows: Rows, task: Row) -> bool:
+    return any(each["ended_at"] is None and each["task_id"] == task["id"] for each in rows["sessions"])
+
+
+def _below(rows: Rows, task: Row) -> Iterator[Row]:
+    for each in rows.children[task["id"]]:
+        yield each
+        yield from _below(rows, each)
+
+
+def _could_start(rows: Rows, task: Row, able: set[tuple[str, str]]) -> bool:
+    """Of somebody who has nothing else to do."""
+    idle = not any(
+        each["status"] == "in_progress" and each["assignee_id"] == task["assignee_id"] for each in rows.tasks.values()
+    )
+    return (
+        task["status"] == "todo"
+        and task["agent_type"] is None
+        and _may_start(rows, task)
+        and (task["project_id"], task["assignee_id"]) in able
+        and idle
+    )
 
 
 def processes_left(crew: Crew) -> Iterator[str]:

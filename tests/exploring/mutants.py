@@ -16,11 +16,14 @@ import pytest
 
 from tests.exploring.explorer import Explorer, cheaply
 from tests.exploring.memory import InMemory
-from toryo.domain.ground import Ground, Tree
+from toryo.domain.tree_state import Tree, TreeState
+from toryo.housekeeping import worktrees
 from toryo.operations.calls.call import Call
 from toryo.operations.launches import termination
 from toryo.operations.overview import needs
 from toryo.operations.queue.claims import Fate
+from toryo.operations.worktrees import file_locks, jobs
+from toryo.storage import snapshots
 from toryo.storage.opening import upgrade
 from toryo.workflow import facts, launch
 
@@ -57,6 +60,11 @@ def _no_event(kind: str) -> Break:
     return breaks
 
 
+def _no_source(source: Callable[..., Any]) -> Break:
+    kept = tuple(each for each in needs.SOURCES if each is not source)
+    return lambda patch: patch.setattr(needs, "SOURCES", kept)
+
+
 def _obedience_counts(patch: pytest.MonkeyPatch) -> None:
     """Whoever leaves because it was told to is said to have lost its claim."""
     patch.setattr(termination, "_fate", lambda *_: Fate.LOST)
@@ -68,18 +76,29 @@ def _everything_is_new(patch: pytest.MonkeyPatch) -> None:
 
 MUTANTS: dict[str, Mutant] = {
     "a manager is not woken when nothing is outstanding any more (row 10)": Mutant("small", _without("10")),
-    "a manager is not woken for what can be started (row 9)": Mutant("deep", _without("9")),
-    "a manager is not woken for what is blocked (row 8)": Mutant("small", _without("8")),
+    "a manager is not woken for what can be started (row 9)": Mutant("scarce", _without("9")),
+    "a manager is not woken for what is blocked (row 8)": Mutant("scarce", _without("8")),
     "a worker that can only wait is started (row 12a)": Mutant("asked", _without("12a")),
     "two work on a task that was just given away (row 7a)": Mutant("small", _without("7a"), "gives"),
-    "what is stuck is no need": Mutant("small", _answers(needs, "_stuck", lambda *_: [])),
+    "what is stuck is no need": Mutant("small", _answers(needs, "_stuck_in", lambda *_, **__: [])),
     "a block is not told in the log": Mutant("small", _no_event("task.blocked")),
-    "who may do one task at a time may do any number": Mutant("small", _answers(Ground, "room", lambda *_: True)),
-    "dependencies do not matter": Mutant("trees", _answers(Tree, "open_dependencies", lambda *_: [])),
+    "who may do one task at a time may do any number": Mutant("small", _answers(TreeState, "room", lambda *_: True)),
+    "dependencies do not matter": Mutant("trees", _answers(Tree, "open_dependencies", lambda *_: []), "in_progress"),
     "who leaves as told loses its claim": Mutant("asked", _obedience_counts),
     "something is always outstanding": Mutant("small", _answers(facts, "outstanding", lambda _: True)),
     "leases never run out": Mutant("small", _answers(termination, "lapse", lambda *_: False), "vanishes"),
     "a manager that waits is woken by anything": Mutant("small", _everything_is_new),
+    "a used-up budget hinders nobody": Mutant("scarce", _answers(snapshots, "_budget_used_up", lambda *_: False)),
+    "nobody is told of a used-up budget": Mutant("scarce", _no_source(needs._budgets)),
+    "who starts does not look whose files are being moved": Mutant(
+        "trees", _answers(file_locks, "_errand", lambda *_: None), "slow"
+    ),
+    "an errand of a Coordinator that has died is never given up": Mutant(
+        "trees", _answers(worktrees, "_give_up", lambda *_: False), "killed about"
+    ),
+    "what was kept is forgotten at the next start": Mutant(
+        "scarce", _answers(jobs, "_goes_on", lambda *_: False), "killed before"
+    ),
 }
 
 

@@ -92,7 +92,24 @@ def trees(crew: Crew) -> None:
     crew.world.task("w2", title="Roof", parent_task_id=top, status="todo", dependencies=[walls])
 
 
-_SCENES = (small, deep, talk, queue, asked, desks, trees)
+def scarce(crew: Crew) -> None:
+    """Little money a day, a part that fails at first and one that is a person's, a queue; all in worktrees."""
+    _people(crew, isolation="worktree", budget_per_day=12.0)
+    crew.price, crew.people_work = 0.5, True
+    crew.world.manager("boss", "ann")
+    crew.world.worker("w1", "boss", agent_type="planning")
+    crew.world.worker("w2", "boss")
+    chief = key(crew.world, "chief", orchestrator=True)
+    top = crew.world.task("boss", title="House")
+    walls = crew.world.task("w1", title="Walls", parent_task_id=top)
+    crew.world.task("ann", title="Garden", parent_task_id=top)
+    roof = crew.world.task("w2", title="Roof", parent_task_id=top, status="todo", dependencies=[walls])
+    crew.world.task("w2", title="Cellar", parent_task_id=top, status="todo", dependencies=[roof])
+    crew.fails["w2"] = "Cellar"
+    filed(chief, max_attempts=2)
+
+
+_SCENES = (small, deep, talk, queue, asked, desks, trees, scarce)
 SCENES: dict[str, Callable[[Crew], None]] = {each.__name__: each for each in _SCENES}
 
 

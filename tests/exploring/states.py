@@ -7,6 +7,7 @@ that are told apart may behave alike, and (rarely: a second before a limit) two 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -142,8 +143,27 @@ def canonical(rows: Rows, now: int, hands: object, launches: frozenset[str]) -> 
     take("errands", ("kind", "task_id", "coordinator_id"), "taken_at", where=lambda each: each["finished_at"] is None)
     take("worktrees", ("task_id", "coordinator_id", "state", "commits", "trouble"))
     take("checks", ("task_id", "launch_id"), "taken_at", where=lambda each: each["finished_at"] is None)
-    found.append(sum(each["cost_usd"] or 0 for each in rows["usages"]))
+    spent = spent_today(rows, now)
+    found.append([(each["id"], round(spent[each["id"]], 2)) for each in rows["projects"]])
+    if used_up(rows, now):
+        found.append(now // 3_600_000 % 24)
     return _without_ids(repr(found))
+
+
+def spent_today(rows: Rows, now: int) -> Counter[str]:
+    """Dollars, by project."""
+    spent: Counter[str] = Counter()
+    for each in rows["usages"]:
+        if each["day"] == now // 86_400_000:
+            spent[each["project_id"]] += each["cost_usd"] or 0
+    return spent
+
+
+def used_up(rows: Rows, now: int) -> set[str]:
+    """Projects that may spend no more today."""
+    spent = spent_today(rows, now)
+    budgets = {each["id"]: orjson.loads(each["settings"]).get("budget_per_day") for each in rows["projects"]}
+    return {each for each, budget in budgets.items() if budget is not None and spent[each] >= budget}
 
 
 def _facts(rows: Rows) -> list[Row]:

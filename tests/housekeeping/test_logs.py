@@ -106,7 +106,7 @@ def test_output_of_a_launch_that_still_lives_stays_however_old(crew: World):
     process = crew.start("w1")
     crew.coordinator().call("append_log", launch_id=process.launch_id, offset=0, text="words\n")
     crew.advance(40 * DAYS)
-    assert crew.office.housekeep(logs.forget) == 0
+    assert crew.dispatcher.housekeep(logs.forget) == 0
     assert printed(crew) == {process.launch_id}
 
 
@@ -116,7 +116,7 @@ def test_a_round_deletes_a_bounded_part_and_whole_launches(crew: World, monkeypa
     crew.advance(31 * DAYS)
     deleted, left = [], []
     for _ in range(4):
-        deleted.append(crew.office.housekeep(logs.forget))
+        deleted.append(crew.dispatcher.housekeep(logs.forget))
         left.append(len(printed(crew)))
     assert (deleted, left) == ([2, 2, 1, 0], [3, 1, 0, 0])
     assert oldest.launch_id < newest.launch_id
@@ -131,5 +131,5 @@ def test_where_nothing_is_old_a_round_writes_nothing(crew: World):
         logs.forget(call)
         wrote.append(call.tx.wrote)
 
-    crew.office.housekeep(forget)
+    crew.dispatcher.housekeep(forget)
     assert wrote == [False]

@@ -72,8 +72,8 @@ def by_mail(mails: Mails, **more: Any) -> dict[str, Any]:
 
 def go(world: World) -> None:
     """One round of housekeeping, and one of sending."""
-    world.office.housekeep(notices.note)
-    sender = Sending(world.office)
+    world.dispatcher.housekeep(notices.note)
+    sender = Sending(world.dispatcher)
     sender.round()
     sender.close()
 
@@ -209,10 +209,10 @@ def test_guessing_at_a_passkey_does_not_tell_people_again_and_again(hooked: Worl
 def test_two_servers_on_one_database_tell_it_once(hooked: World, web: Web):
     """Both look at the same time; while one sends, the other finds nothing to send."""
     block(hooked)
-    hooked.office.housekeep(notices.note)
-    other = Sending(hooked.office)
+    hooked.dispatcher.housekeep(notices.note)
+    other = Sending(hooked.dispatcher)
     web.meanwhile = other.round
-    Sending(hooked.office).round()
+    Sending(hooked.dispatcher).round()
     assert len(web.posted) == 1
 
 
@@ -318,9 +318,9 @@ def test_a_defect_in_sending_counts_as_a_failure_and_tells_no_secret(hooked: Wor
             """Nothing."""
 
     block(hooked)
-    hooked.office.housekeep(notices.note)
+    hooked.dispatcher.housekeep(notices.note)
     for _ in range(3):
-        Sending(hooked.office, {Channel.WEBHOOK: Broken()}).round()
+        Sending(hooked.dispatcher, {Channel.WEBHOOK: Broken()}).round()
         hooked.advance(3600)
     (event,) = hooked.events("notice.given_up")
     assert event["data"]["error"] == "RuntimeError"
@@ -331,10 +331,11 @@ def test_a_defect_in_sending_counts_as_a_failure_and_tells_no_secret(hooked: Wor
 
 def test_a_server_that_dies_before_it_has_sent_leaves_it_to_the_next_one(hooked: World, web: Web):
     block(hooked)
-    hooked.office.housekeep(notices.note)
-    taken = hooked.office.housekeep(lambda call: notices.take(call, Channel.WEBHOOK))
+    hooked.dispatcher.housekeep(notices.note)
+    taken = hooked.dispatcher.housekeep(lambda call: notices.take(call, Channel.WEBHOOK))
     go(hooked)
     assert web.posted == []
+    assert taken is not None
     hooked.advance(301)
     go(hooked)
     assert [each.said["id"] for each in web.posted] == [taken.id]
@@ -347,11 +348,11 @@ def test_a_server_that_dies_after_it_has_sent_sends_again_with_the_same_id(
         raise SystemExit
 
     block(hooked)
-    hooked.office.housekeep(notices.note)
+    hooked.dispatcher.housekeep(notices.note)
     with monkeypatch.context() as patched:
         patched.setattr(notices, "sent", dies)
         with pytest.raises(SystemExit):
-            Sending(hooked.office).round()
+            Sending(hooked.dispatcher).round()
     hooked.advance(301)
     go(hooked)
     first, second = web.posted
@@ -390,14 +391,14 @@ def test_a_message_that_was_seen_meanwhile_is_not_told(hooked: World, web: Web):
 def test_a_message_that_is_seen_at_the_last_moment_is_not_told(hooked: World, web: Web, when: str):
     write(hooked)
     hooked.advance(61)
-    hooked.office.housekeep(notices.note)
+    hooked.dispatcher.housekeep(notices.note)
     if when == "before it is tried again":
         web.answers = [500]
-        Sending(hooked.office).round()
+        Sending(hooked.dispatcher).round()
         hooked.advance(31)
     see(hooked)
     before = len(web.posted)
-    Sending(hooked.office).round()
+    Sending(hooked.dispatcher).round()
     hooked.advance(3600)
     go(hooked)
     assert len(web.posted) == before
@@ -406,13 +407,13 @@ def test_a_message_that_is_seen_at_the_last_moment_is_not_told(hooked: World, we
 def test_what_is_over_waits_for_nobody_any_more(hooked: World):
     write(hooked)
     hooked.advance(61)
-    hooked.office.housekeep(notices.note)
-    due = hooked.office.database.read(lambda connection: Notices(connection).due(Channel.WEBHOOK, hooked.now, 10))
+    hooked.dispatcher.housekeep(notices.note)
+    due = hooked.dispatcher.database.read(lambda connection: Notices(connection).due(Channel.WEBHOOK, hooked.now, 10))
     assert [each.key.split()[0] for each in due] == ["message"]
     see(hooked)
-    hooked.office.housekeep(notices.note)
+    hooked.dispatcher.housekeep(notices.note)
     later = hooked.now + 86_400_000
-    assert hooked.office.database.read(lambda each: Notices(each).due(Channel.WEBHOOK, later, 10)) == []
+    assert hooked.dispatcher.database.read(lambda each: Notices(each).due(Channel.WEBHOOK, later, 10)) == []
 
 
 def test_further_messages_of_a_thread_that_was_told_are_not_told_one_by_one(hooked: World, web: Web):
@@ -436,7 +437,7 @@ def test_where_nothing_is_configured_nothing_is_written_and_nothing_runs(fresh: 
     block(world)
     go(world)
     assert rows(world) == 0
-    idle = Sending(world.office)
+    idle = Sending(world.dispatcher)
     idle.start()
     assert not idle._thread.is_alive()
 

@@ -32,7 +32,7 @@ def test_rounds_come_by_themselves_and_end_with_close(fresh: Database, monkeypat
     world = World(fresh, Settings(session=SessionSettings(cleanup_interval=1)))
     swept = Event()
     monkeypatch.setattr(runner, "CHORES", (("sweep", lambda call: swept.set()),))
-    housekeeping = Housekeeping(world.office)
+    housekeeping = Housekeeping(world.dispatcher)
     housekeeping.start()
     assert swept.wait(timeout=100)
     housekeeping.close()
@@ -47,7 +47,7 @@ def test_a_chore_that_fails_does_not_keep_the_next_one_from_its_turn(world: Worl
 
     chores = (("breaks", breaks), ("works", lambda call: done.append("works")))
     monkeypatch.setattr(runner, "CHORES", chores)
-    housekeeping = Housekeeping(world.office)
+    housekeeping = Housekeeping(world.dispatcher)
     housekeeping.round()
     housekeeping.round()
     assert done == ["works", "works"]
@@ -62,14 +62,14 @@ def test_what_a_failing_chore_has_written_is_taken_back(world: World, monkeypatc
         raise RuntimeError("broken")
 
     monkeypatch.setattr(runner, "CHORES", (("breaks", breaks),))
-    Housekeeping(world.office).round()
+    Housekeeping(world.dispatcher).round()
     assert world.show(task)["summary"] is None
 
 
 def test_a_round_is_at_most_half_a_minute_away(world: World):
     """Stalls are to be seen within the stall time, not a sweep later."""
-    assert Housekeeping(world.office)._every == 30.0
+    assert Housekeeping(world.dispatcher)._every == 30.0
 
 
 def test_closing_one_that_was_never_started_does_nothing(world: World):
-    Housekeeping(world.office).close()
+    Housekeeping(world.dispatcher).close()

@@ -75,7 +75,7 @@ class Market:
             assert first["action"] == "get_pending_messages" or watched, (first, self.done)
 
     def _watched(self) -> set[str]:
-        after = self.world.now - self.world.office.context.talk.viewer_lease
+        after = self.world.now - self.world.dispatcher.context.talk.viewer_lease
 
         def look(tx: Transaction) -> set[str]:
             return {each for each in AGENTS if tx.chat.viewers(self.world.project_id, each, after)}

@@ -53,7 +53,9 @@ def system_messages(world: World, person: str, agent: str = "w1") -> list[Answer
 
 
 @pytest.mark.pitfall("F77")
-def test_a_request_of_somebody_who_stands_not_above_is_pending_and_every_person_above_is_asked(office: World) -> None:
+def test_a_request_of_somebody_who_stands_not_above_is_pending_and_every_person_above_is_asked(
+    office: World,
+) -> None:
     """UC018."""
     process, message = chat_with(office, "ann", "/approve\nPlease paint the wall")
     task = process.call("request_task", **ASKED, message_id=message)["task_id"]
@@ -172,7 +174,9 @@ def test_a_message_that_is_used_ten_times_at_once_asks_for_one_task(office: Worl
 
 
 @pytest.mark.pitfall("F78")
-def test_only_a_delivered_message_of_a_person_to_this_agent_in_the_last_day_asks_for_anything(office: World) -> None:
+def test_only_a_delivered_message_of_a_person_to_this_agent_in_the_last_day_asks_for_anything(
+    office: World,
+) -> None:
     process, message = chat_with(office, "bea", "/approve\nPaint the wall")
     to_another = office.say("w2", "/approve\nPaint the wall", as_person="bea")
     not_delivered = office.say("w1", "/approve\nPaint the roof", as_person="bea")
@@ -366,7 +370,7 @@ def by_an_agent(world: World, work: Callable[[Call], object]) -> None:
 
     def do(connection: Connection) -> None:
         tx = Transaction(connection)
-        work(Call(tx, identify(tx, process.credentials, world.now), world.now, world.office.context))
+        work(Call(tx, identify(tx, process.credentials, world.now), world.now, world.dispatcher.context))
         tx.events.flush()
 
     world.database.write(do)
@@ -397,7 +401,7 @@ CHANGES: dict[str, tuple[Callable[[Call, str], object], bool]] = {
     "context": (lambda call, task: task_commands.edit(call, call.task(task), context={"x": 1}), True),
     "acceptance": (lambda call, task: task_commands.edit(call, call.task(task), acceptance=({"file": "x"},)), True),
     "assignee": (
-        lambda call, task: task_commands.assign(call, call.ground(call.task(task)), call.task(task), "w2"),
+        lambda call, task: task_commands.assign(call, call.tree_state(call.task(task)), call.task(task), "w2"),
         True,
     ),
     "priority": (lambda call, task: task_commands.edit(call, call.task(task), priority=Priority.HIGH), False),

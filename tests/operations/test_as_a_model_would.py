@@ -40,7 +40,7 @@ def listed(there: Cast, who: str) -> dict[str, Operation]:
         "coordinator": there.world.coordinator().credentials,
         "nobody": Credentials(),
     }
-    return {each.name: each for each in there.world.office.list_tools(callers[who])}
+    return {each.name: each for each in there.world.dispatcher.list_tools(callers[who])}
 
 
 EVERYBODY = ("worker", "manager", "chat", "key", "orchestrator", "coordinator", "nobody")

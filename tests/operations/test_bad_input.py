@@ -1,4 +1,4 @@
-"""Bad input on every operation: a refusal that names the next step; nothing changed; the office works on."""
+"""Bad input on every operation: a refusal that names the next step; nothing changed; the dispatcher works on."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def there(fresh: Database) -> Cast:
 
 
 def works(there: Cast) -> None:
-    """The office works on: who called before can go on."""
+    """The dispatcher works on: who called before can go on."""
     there.callers[Grant.TASK_SESSION].call("get_next_action")
     there.world.coordinator().claim(free_slots=0)
     there.world.task("w1", title="One more", status="todo")

@@ -89,6 +89,16 @@ def test_what_takes_too_long_is_undone(world: World, monkeypatch: pytest.MonkeyP
     assert kept(world) == before
 
 
+def test_plans_that_take_too_long_to_judge_are_refused_before_anything_is_made(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "LONGEST_SECONDS", -1.0)
+    plan = {"playbook": {"tasks": [{"subtasks": [{"id": "a", "title": "A"}]}]}}
+    brings = change("edit_agent", agent_id="w1", provider="playbook", provider_options=plan)
+    refused = world.owner.refused("apply_changes", "tooLarge", changes=[*TEAM, brings])
+    assert "the first 6 took that long" in refused["instruction"]
+
+
 @pytest.mark.parametrize("where", ["project_id", "parent_task_id", "dependencies", "assignee_id", "task_id"])
 def test_what_is_of_another_project_is_not_found_from_within_either(world: World, where: str) -> None:
     world.crew(workers=1)
@@ -268,11 +278,11 @@ def test_creating_a_subtask_reads_its_tree_once_and_nothing_that_it_wrote(world:
     told = [each for each, _ in ran]
     written = told.index("INSERT tasks")
     main = ["SELECT tasks"]
-    ground = [
+    tree_state = [
         *("SELECT projects", "SELECT tasks", "SELECT dependencies", "SELECT sessions", "WITH agents"),
         *("SELECT memberships", "SELECT tasks", "SELECT delegations"),  # the third: who is busy
     ]
     counted = ["UPDATE tasks"]  # the parent counts its children; only a first one is progress
-    assert told[written - len(ground) - 1 : written + 2] == [*main, *ground, "INSERT tasks", *counted]
+    assert told[written - len(tree_state) - 1 : written + 2] == [*main, *tree_state, "INSERT tasks", *counted]
     assert told.count("INSERT tasks") == told.count("UPDATE tasks") == 1
     assert len(told) - written - 2 == 26  # what it is to do next, and how it stands with its guards

@@ -376,7 +376,7 @@ def given(operation: Any) -> Answer:
 
 
 def test_a_task_session_is_told_to_delegate_by_every_tool_of_chat(office: World):
-    """Seed 1: a task session works, a chat session talks."""
+    """A task session works, a chat session talks."""
     office.task("a")
     worker = office.start("a")
     assert len(CHAT_TOOLS) == 9

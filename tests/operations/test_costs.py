@@ -13,7 +13,7 @@ from toryo.domain.errors import Code
 from toryo.operations.calls import masking, validation
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import MOST_NAMES, Operation, Parameters, catalogue
-from toryo.operations.calls.dispatch import Office
+from toryo.operations.calls.dispatch import Dispatcher
 from toryo.operations.calls.grants import Door, Grant
 from toryo.settings import Settings
 from toryo.storage.errors import DatabaseUnavailable
@@ -41,9 +41,9 @@ class Untouched:
     write = read
 
 
-def office() -> tuple[Office, Untouched]:
+def office() -> tuple[Dispatcher, Untouched]:
     database = Untouched()
-    return Office(database, Settings(), lambda: 0, lambda _bits: 0, lambda _topics: None), database  # type: ignore[arg-type]
+    return Dispatcher(database, Settings(), lambda: 0, lambda _bits: 0, lambda _topics: None), database  # type: ignore[arg-type]
 
 
 def operations() -> list[Operation]:

@@ -13,9 +13,8 @@ from tests.documents.test_pages import wrong as mistake_in
 from tests.stories import Answer, World
 from toryo.housekeeping import stalls
 from toryo.operations.calls import faults
-from toryo.operations.calls.callers import SERVER_ITSELF, Credentials
 from toryo.operations.launches import decisions, termination
-from toryo.operations.overview import needs, stuck
+from toryo.operations.overview import health, needs, stuck
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
@@ -84,7 +83,7 @@ def test_an_agent_that_cannot_be_decided_about_keeps_no_other_from_its_start(
     (item,) = told(crew)
     assert (item["kind"], item["agent_id"], item["project_id"]) == ("agent_cannot_start", BROKEN, crew.project_id)
     assert item["text"] == "Internal error, see the server's log (claim_starts; 1 times)."
-    assert crew.office.context.faults.total == 1
+    assert crew.dispatcher.context.faults.total == 1
 
 
 def test_it_is_started_as_soon_as_it_can_be_decided_about_again(
@@ -229,7 +228,7 @@ def test_faults_are_counted_and_one_agent_is_one_need(crew: World, plant: Plant)
     crew.owner.call("why", agent_id=BROKEN)
     (item,) = told(crew)
     assert item["text"] == "Internal error, see the server's log (claim_starts, why; 4 times)."
-    assert crew.office.context.faults.total == 4
+    assert crew.dispatcher.context.faults.total == 4
 
 
 def test_members_are_not_told_what_only_owners_can_look_up(crew: World, plant: Plant) -> None:
@@ -277,10 +276,5 @@ def test_writers_to_others_are_told_that_nobody_came(crew: World, plant: Plant) 
 
 
 def test_metrics_count_them(crew: World) -> None:
-    crew.office.context.faults.note("test", None, None, crew.now, ZeroDivisionError())
-    object.__setattr__(
-        crew.office.context, "settings", crew.office.context.settings.model_copy(update={"metrics": True})
-    )
-    found = crew.perform("read_measures", {}, Credentials(proof=SERVER_ITSELF)).result
-    assert found is not None
-    assert {"name": "internal_errors", "labels": {}, "value": 1} in found["measures"]
+    crew.dispatcher.context.faults.note("test", None, None, crew.now, ZeroDivisionError())
+    assert ("internal_errors", {}, 1) in crew.dispatcher.housekeep(health.measures)

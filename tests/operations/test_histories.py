@@ -6,6 +6,8 @@ import pytest
 
 from tests.invariants import hold
 from tests.obedience import crew_works
+from tests.operations.test_queue import filed, key
+from tests.operations.test_worktrees import Yard
 from tests.stories import World
 from toryo.domain.errors import Code
 
@@ -196,3 +198,50 @@ def test_two_managers_of_whom_neither_can_get_it_done_are_stopped_and_a_person_i
     assert len(starts) <= 8
     assert [each["task_id"] for each in world.events("guard.blocked")] == [house]
     hold(world)
+
+
+# --- work in worktrees -----------------------------------------------------------------------------------------------
+
+
+def test_work_that_was_kept_is_reviewed_also_where_its_task_was_gone_on_with_on_a_machine_that_then_died(
+    world: World,
+) -> None:
+    yard = Yard(world)
+    task = world.task("w1", title="Walls")
+    first = yard.launch("w1")
+    yard.told(first, head_commit="h1", commits=1, files_changed=2)
+    yard.c1.exited(first["launch_id"], error="crashed: oh")
+    world.advance(4000)
+    process = world.process(yard.launch("w1"))
+    held = yard.worktree(task)
+    assert (held["head_commit"], held["commits"], held["files_changed"]) == ("h1", 1, 2)
+    process.sign_in()
+    process.call("get_my_task")
+    process.report()
+    world.advance(4000)  # nobody tells of its end
+    world.coordinator("c2").claim()
+    (item,) = world.owner.call("needs_you")["items"]
+    assert (item["kind"], item["task_id"]) == ("review", task)
+    assert len(world.events("worktree.changed")) == 1
+
+
+# --- budgets ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_person_is_told_that_no_money_is_left_also_where_only_a_queue_waits_for_it(world: World) -> None:
+    world.project(budget_per_day=5.0, decomposition="never")
+    world.manager("boss")
+    world.worker("w1", "boss", agent_type="planning")
+    world.task("w1")
+    process = world.start("w1")
+    process.report()
+    world.coordinator().exited(process.launch_id, exit_code=0, usage={"cost_usd": 6.0})
+    assert world.owner.call("needs_you")["items"] == []
+    plan = filed(key(world, "chief", orchestrator=True))
+    assert world.why("w1") == "hold budget_exhausted"
+    (item,) = world.owner.call("needs_you")["items"]
+    assert (item["kind"], item["project_id"]) == ("budget_used_up", world.project_id)
+    world.owner.call("edit_project", project_id=world.project_id, settings={"budget_per_day": 50})
+    assert world.owner.call("needs_you")["items"] == []
+    crew_works(world, "w1")
+    assert world.status(plan) == "completed"

@@ -36,3 +36,16 @@ def test_every_module_that_declares_operations_is_a_group_and_every_group_declar
 def test_no_group_of_operations_imports_another() -> None:
     groups = declaring()
     assert {group: imported(group) & groups - {group} for group in groups if imported(group) & groups - {group}} == {}
+
+
+def test_the_path_of_calls_knows_no_operation_by_its_name() -> None:
+    """What is peculiar to one stands in its declaration."""
+    texts = {
+        path.stem: {
+            node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and str(node.value) in names
+        }
+        for names in [catalogue().keys()]
+        for path in (ROOT / "calls").glob("*.py")
+        for tree in [ast.parse(path.read_text(encoding="utf-8"))]
+    }
+    assert {module: found for module, found in texts.items() if found} == {}

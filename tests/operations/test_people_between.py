@@ -237,12 +237,15 @@ class Story:
 def standstills(world: World) -> Iterator[str]:
     """What is not finished, was not left on purpose, and about which nobody is asked."""
     told: set[str] = set()
+    broke: set[str] = set()
     for who in ("owner", "ann"):
         asked = {} if who == "owner" else {"as_person": who}
-        told |= {each["task_id"] for each in world.owner.call("needs_you", **asked)["items"]}
+        items = world.owner.call("needs_you", **asked)["items"]
+        told |= {each["task_id"] for each in items}
+        broke |= {each["project_id"] for each in items if each["kind"] == "budget_used_up"}
     rows = read(world)
     for task in rows.tasks.values():
-        if task["status"] in OPEN and not _excused(rows, task, told):
+        if task["status"] in OPEN and task["project_id"] not in broke and not _excused(rows, task, told):
             yield f"nobody is told of {task['id']} “{task['title']}” {task['status']} of {task['assignee_id']}"
 
 

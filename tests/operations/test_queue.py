@@ -16,6 +16,7 @@ from toryo.domain.errors import Code
 from toryo.domain.times import HOUR, SECOND
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.grants import Door
+from toryo.operations.queue import claims
 from toryo.settings import AuthSettings, Settings
 from toryo.storage import schema
 from toryo.storage.engine.database import Database
@@ -83,7 +84,7 @@ def test_a_call_that_waits_is_counted_once_however_often_it_looks(fresh: Databas
 
     async def looks() -> None:
         for _ in range(20):
-            outcome = await world.office.perform_async(
+            outcome = await world.dispatcher.perform_async(
                 "heartbeat", asked, waiting.credentials, door=Door.OWN, again=True
             )
             assert not outcome.refused
@@ -340,6 +341,24 @@ def test_whoever_holds_a_task_and_may_file_splits_it(planning: Queue) -> None:
     assert planning.world.status(whole) == "completed"
 
 
+def test_who_has_as_many_tasks_as_it_may_is_given_the_part_of_one_that_stands_behind_others(
+    planning: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = planning.world
+    splitter = poller(world, "splitter", orchestrator=True)
+    world.owner.call("edit_agent", agent_id="splitter", max_parallel_tasks=1)
+    whole = filed(planning.chief)
+    assert [each["task_id"] for each in claimed(splitter, "splitter")] == [whole]
+    others = [filed(planning.chief, f"Other {number}", priority="high") for number in range(5)]
+    part = filed(splitter, "Part", parent_task_id=whole)
+    assert [each["task_id"] for each in claimed(splitter, "splitter")] == [part]
+    world.hints.clear()
+    monkeypatch.setattr(claims, "MOST_PASSED", 1)
+    assert claimed(splitter, "splitter") == []
+    assert world.hints == [], "others who may claim nothing either would wake each other for ever"
+    assert planning.poll(max_tasks=9) == others
+
+
 # --- attempts --------------------------------------------------------------------------------------------------------
 
 
@@ -456,7 +475,7 @@ def test_what_is_lost_together_with_the_task_above_it_is_lost_once(planning: Que
 
 @pytest.mark.pitfall("F139")
 def test_silence_makes_an_agent_offline_and_releases_only_whom_heartbeats_were_known_of(planning: Queue) -> None:
-    """F139; the plain agents of seed 4 send none and keep what they have."""
+    """F139; plain queue agents send none and keep what they have."""
     plain, beating = filed(planning.chief, "Plain"), filed(planning.chief, "Beating")
     planning.poll("p1")
     planning.poll("p2")

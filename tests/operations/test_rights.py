@@ -6,6 +6,7 @@ Every operation that takes something away stands in the table, or is exempt with
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -15,12 +16,12 @@ from typing import Any
 import pytest
 
 from tests.stories import Browser, Caller, World
+from toryo.domain.errors import Refusal
 from toryo.domain.people import OWNER
 from toryo.domain.times import DAY, SECOND, iso
 from toryo.operations.calls.call import RIGHTS
-from toryo.operations.calls.callers import SERVER_ITSELF, Credentials
 from toryo.operations.calls.catalogue import catalogue
-from toryo.operations.people import credentials
+from toryo.operations.people import credentials, sign_in
 from toryo.operations.people.credentials import bootstrap
 from toryo.settings import AuthSettings, Settings
 from toryo.storage.engine.database import Database
@@ -145,7 +146,7 @@ PEOPLE: dict[str, tuple[Callable[[World, Household], object], set[str]]] = {
     "sign_out": (lambda w, h: h.things["browser"].call("sign_out"), OF_BROWSER | {"link of the token"}),
     "set_password": (_set_password, BROWSERS | LINKS),
     "change_person": (lambda w, h: w.owner.call("change_person", person_id="ann", login="member"), FOR_VIC | LINKS),
-    "sign_in_vouched": (_vouched_without_a_role, EVERYTHING),
+    "a role that the provider takes away": (_vouched_without_a_role, EVERYTHING),
 }
 
 
@@ -175,7 +176,7 @@ def test_a_new_token_in_the_data_directory_ends_the_old_one_and_what_was_made_wi
     made = Caller(world, world.owner.call("make_access_token", name="x")["token"])
     browser = opened(world, world.owner.call("make_sign_in_link")["code"])
     unopened = world.owner.call("make_sign_in_link")["code"]
-    bootstrap(world.office, "tct_coordinator", "tpt_another_owner")
+    bootstrap(world.dispatcher, "tct_coordinator", "tpt_another_owner")
     for each in (world.owner, made):
         each.refused("who_am_i", "invalidCredentials")
     browser.refused("who_am_i", "authenticationRequired")
@@ -198,7 +199,7 @@ class Files:
 
 def with_files(world: World, place: str = "here") -> Files:
     files = Files(place)
-    world.office.context = _with(world.office.context, files)
+    world.dispatcher.context = _with(world.dispatcher.context, files)
     return files
 
 
@@ -210,7 +211,7 @@ def _with(context: Any, files: Files) -> Any:
 def test_a_rotated_token_is_refused_and_the_new_one_is_good(fresh: Database, which: str, kind: str):
     world = World(fresh)
     with_files(world)
-    bootstrap(world.office, "tct_coordinator", "tpt_owner")
+    bootstrap(world.dispatcher, "tct_coordinator", "tpt_owner")
     world.owner.call("rotate_server_token", which=which)
     old, new = Caller(world, f"{kind}_{which}"), Caller(world, f"{kind}_here_1")
     name = "who_am_i" if which == "owner" else "list_managed_agents"
@@ -221,9 +222,9 @@ def test_a_rotated_token_is_refused_and_the_new_one_is_good(fresh: Database, whi
 def test_a_revoked_token_whose_file_comes_back_gives_way_to_a_new_one(fresh: Database):
     world = World(fresh)
     files = with_files(world)
-    bootstrap(world.office, "tct_coordinator", "tpt_owner")
-    bootstrap(world.office, "tct_coordinator", "tpt_second")
-    bootstrap(world.office, "tct_coordinator", "tpt_owner")
+    bootstrap(world.dispatcher, "tct_coordinator", "tpt_owner")
+    bootstrap(world.dispatcher, "tct_coordinator", "tpt_second")
+    bootstrap(world.dispatcher, "tct_coordinator", "tpt_owner")
     world.owner.refused("who_am_i", "invalidCredentials")
     assert files.made == 1
     assert Caller(world, "tpt_here_1").call("who_am_i")["login"] == OWNER
@@ -232,11 +233,11 @@ def test_a_revoked_token_whose_file_comes_back_gives_way_to_a_new_one(fresh: Dat
 def test_servers_that_share_a_database_have_tokens_of_their_own_which_owners_list_and_revoke(fresh: Database):
     world = World(fresh)
     with_files(world, "here")
-    bootstrap(world.office, "tct_coordinator", "tpt_owner")
+    bootstrap(world.dispatcher, "tct_coordinator", "tpt_owner")
     with_files(world, "there")
-    bootstrap(world.office, "tct_there", "tpt_there")
+    bootstrap(world.dispatcher, "tct_there", "tpt_there")
     with_files(world, "here")
-    bootstrap(world.office, "tct_coordinator", "tpt_owner")
+    bootstrap(world.dispatcher, "tct_coordinator", "tpt_owner")
     other = Caller(world, "tpt_there")
     assert other.call("who_am_i")["login"] == OWNER
     listed = world.owner.call("list_server_tokens")["server_tokens"]
@@ -411,7 +412,7 @@ def test_a_new_passkey_ends_no_process_that_a_coordinator_has_started(world: Wor
 # --- every operation that takes something away -----------------------------------------------------------------------
 
 TAKES = re.compile(
-    r"^(revoke|remove|deactivate|disable|renew|rotate|end|sign_out|sign_in_vouched|set_password|change|archive|pause"
+    r"^(revoke|remove|deactivate|disable|renew|rotate|end|sign_out|set_password|change|archive|pause"
     r"|close|stop|discard|cancel|unregister|logout|delete|reject|restore|forget|expel|demote|report_process_exit)"
 )
 EXEMPT = {
@@ -465,9 +466,14 @@ def test_agents_that_wait_are_woken_when_a_right_is_taken_away(world: World, tak
 
 
 def vouch(world: World, **person: Any) -> dict[str, Any]:
-    outcome = world.perform("sign_in_vouched", person, Credentials(proof=SERVER_ITSELF))
-    assert outcome.result is not None
-    return outcome.result
+    who = sign_in.Vouched(**person)
+    step = partial(sign_in.sign_in_vouched, wanted=who)
+    answer: Any
+    try:
+        answer = asyncio.run(world.dispatcher.as_server(step))
+    except Refusal as refusal:
+        answer = refusal.answer()
+    return dict(answer)
 
 
 def forget_own_role(connection: Any, person_id: str) -> None:

@@ -14,7 +14,7 @@ from toryo.domain.errors import Code
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Outcome
 from toryo.operations.calls.grants import Door
-from toryo.storage.redis_shared import RedisState
+from toryo.storage.shared_state_redis import RedisState
 
 
 def test_sessions_and_queue_agents_of_a_project_share_and_others_do_not(world: World) -> None:
@@ -66,7 +66,7 @@ def test_while_redis_is_away_tasks_and_results_go_on_and_shared_values_say_so(wo
     seconds = 0.0
     with redis_proxy(redis_url) as wire:
         state = RedisState(wire.url, clock=lambda: seconds)
-        world.office.context = replace(world.office.context, shared=state)
+        world.dispatcher.context = replace(world.dispatcher.context, shared=state)
         world.project()
         chief, planner = key(world, "chief", orchestrator=True), poller(world, "p1")
         assert planner.call("set_shared_state", key="k", value=1)["version"] == 1
@@ -87,10 +87,10 @@ def test_while_redis_is_away_tasks_and_results_go_on_and_shared_values_say_so(wo
 def test_a_work_that_runs_again_has_set_a_value_in_redis_once(world: World, redis_url: str) -> None:
     """A database may roll a work back and run it again; Redis has it then, and is not asked for another version."""
     state = RedisState(redis_url)
-    world.office.context = replace(world.office.context, shared=state)
+    world.dispatcher.context = replace(world.dispatcher.context, shared=state)
     world.project()
     token = world.owner.call("make_api_key", project_id=world.project_id, agent_id="w1")["token"]
-    asked = world.office._asked(
+    asked = world.dispatcher._asked(
         "set_shared_state", {"key": "k", "value": 1, "expected_version": 0}, Credentials(bearer=token), Door.OWN, False
     )
     assert not isinstance(asked, Outcome)

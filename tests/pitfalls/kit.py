@@ -18,7 +18,7 @@ def person(world: World, name: str, login: str = "member", **more: Any) -> Calle
     world.agent(name, "manager", kind="human", provider=None, **more)
     token = f"tpt_{name}"
     world.database.write(
-        lambda connection: Transaction(connection).keeping.add_token(
+        lambda connection: Transaction(connection).tokens.add(
             digest(token), "person", name, world.now, agent_id=name, login=login
         )
     )

@@ -1,7 +1,7 @@
 """Pitfalls that only a real server and real processes can show: F1 to F53, F116, F120 and F129.
 
 One site serves all that ask about agents at work: two that run a command and one that runs a program of its own by a
-template, each stopped at a gate. Which test proves which pitfall: `table.py`.
+template, each stopped at a gate.
 """
 
 from __future__ import annotations

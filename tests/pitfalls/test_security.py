@@ -1,4 +1,4 @@
-"""Pitfalls F116 to F123, and F79: who may call what, and what nobody may see. Which test proves which: `table.py`."""
+"""Pitfalls F116 to F123, and F79: who may call what, and what nobody may see."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.server.http import PLAIN, call
 from tests.stories import Caller as Asker
 from tests.stories import World
 from tests.workflow.scenes import session
-from toryo.agents import playbook_format
 from toryo.coordinator import checks
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Refusal
 from toryo.domain.launches import Purpose
 from toryo.domain.queue import ApiKey
 from toryo.first_words import FIXED, first_words
+from toryo.formats import playbook_format
 from toryo.operations.calls.callers import Caller, Kind, Login
 from toryo.operations.calls.catalogue import Operation, catalogue
 from toryo.operations.calls.grants import Grant
@@ -62,7 +62,6 @@ SESSIONS = {"worker", "worker chatting", "manager", "manager chatting"}
 PEOPLE = {"viewer", "member", "owner"}
 MAY: dict[Grant, set[str]] = {
     Grant.OPEN: set(CALLERS),
-    Grant.INTERNAL: set(),
     Grant.COORDINATOR: {"coordinator"},
     Grant.ANY_SESSION: SESSIONS,
     Grant.TASK_SESSION: {"worker", "manager"},

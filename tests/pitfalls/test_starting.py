@@ -1,6 +1,6 @@
 """Pitfalls F1 to F53: starting agents, sessions, leases, and the Coordinator, in process.
 
-What only real processes can show stands in `test_processes.py`. Which test proves which pitfall: `table.py`.
+What only real processes can show stands in `test_processes.py`.
 """
 
 from __future__ import annotations

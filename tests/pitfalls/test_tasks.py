@@ -1,4 +1,4 @@
-"""Pitfalls F54 to F94: tasks and workflow. Which test proves which pitfall: `table.py`."""
+"""Pitfalls F54 to F94: tasks and workflow."""
 
 from __future__ import annotations
 

@@ -171,13 +171,18 @@ class Agent:
 
 
 def agents(urls: Iterable[str]) -> list[Agent]:
-    """The agents' processes of these servers that run now."""
+    """The agents' processes of these servers that run now: of each launch the oldest, which has started the others."""
     wanted = set(urls)
-    return [
-        Agent(pid, each[variables.LAUNCH_ID], each.get("AGENT_ID", ""), each.get("PROJECT_ID", ""))
+    found = [
+        (
+            processes.began(pid) or 0,
+            Agent(pid, each[variables.LAUNCH_ID], each.get("AGENT_ID", ""), each.get("PROJECT_ID", "")),
+        )
         for pid, each in processes.environments()
         if each.get(variables.SERVER_URL) in wanted and variables.COORDINATOR_PID in each and not _buried(pid)
     ]
+    newest_first = sorted(found, key=lambda each: (each[0], each[1].pid), reverse=True)
+    return list({agent.launch_id: agent for _, agent in newest_first}.values())
 
 
 def everything_of(urls: Iterable[str], launch_id: str | None = None) -> list[int]:

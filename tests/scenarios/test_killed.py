@@ -144,6 +144,7 @@ def test_a_machine_that_crashes_goes_on_without_waiting_for_the_leases_of_its_ag
     main = _story(site, gate)
     _at_work(site)
     (coordinator,) = site.coordinators
+    _noted(site)
 
     site.server.kill()
     coordinator.kill()
@@ -167,6 +168,7 @@ def test_an_end_that_the_server_could_not_be_told_is_told_by_the_next_coordinato
     _at_work(site)
     (coordinator,) = site.coordinators
     old = site.agents()
+    _noted(site)
 
     site.server.kill()
     if not seen:
@@ -240,6 +242,13 @@ def _at_work(site: Site) -> dict[str, str]:
         found[agent_id] = site.until_printed(_part_of(site, agent_id), "at work")
     site.until("the manager has left", lambda: len(site.agents()) == PARTS)
     return found
+
+
+def _noted(site: Site) -> None:
+    """Waits until the disk, however busy, has a note of each agent at work: a Coordinator that is killed before cannot
+    tell its successor of them."""
+    at_work, notes = {each.launch_id for each in site.agents()}, site.data / "coordinators"
+    site.until("all are noted", lambda: at_work <= {each.stem for each in notes.glob("*.launches/*.json")})
 
 
 def _part_of(site: Site, agent_id: str) -> str:

@@ -20,7 +20,7 @@ def crew(world: World) -> World:
 
 
 def by_hand(world: World, agent_id: str, **more: str) -> Answer:
-    """Somebody starts the agent with its passkey, as seed 2's prompt says."""
+    """Somebody starts the agent with its passkey, as the architecture document's prompt says."""
     return world.nobody.call("authenticate", agent_id=agent_id, passkey=world.passkeys[agent_id], **more)
 
 

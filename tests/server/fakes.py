@@ -1,6 +1,6 @@
-"""A tiny office with a catalogue of its own, so that the edge is tested alone: it answers from memory, no database.
+"""A tiny dispatcher with a catalogue of its own, so that the edge is tested alone: it answers from memory, no database.
 
-The tests of whole calls through the real office stand in `test_whole_server.py`.
+The tests of whole calls through the real dispatcher stand in `test_whole_server.py`.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class _ObservedSubscriptions(Subscriptions):
         self.changed.set()
 
 
-class FakeOffice:
+class FakeDispatcher:
     """Performs the operations below; `rung` holds the names that `await_bell` no longer waits for.
 
     `looked` (for tasks) and `looks_made` (for other threads) tell when it was asked.
@@ -117,6 +117,9 @@ class FakeOffice:
         self.looks_made.release()
         await asyncio.sleep(0)  # as the real one, whose answer comes from another thread
         return outcome
+
+    async def as_server(self, step: Any, shown: Any = None, *, reads: bool = False) -> Any:
+        raise NotImplementedError
 
     def _perform(self, name: str, arguments: dict[str, Any], credentials: Credentials, may_wait: bool) -> Outcome:
         operation = self.operations.get(name)

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from tests.server.fakes import FakeOffice
+from tests.server.fakes import FakeDispatcher
 from toryo.bus.in_process import InProcessBus
 from toryo.server import listening
 from toryo.server.connections import Connections
@@ -119,13 +119,13 @@ async def exchange(app: Any, body: bytes = b"", **how: Any) -> Response:
 
 
 @contextlib.asynccontextmanager
-async def edge(office: FakeOffice | None = None, bus: Any = None, **how: Any) -> AsyncIterator[Edge]:
-    """A started edge over a fake office."""
-    office = office or FakeOffice()
+async def edge(dispatcher: FakeDispatcher | None = None, bus: Any = None, **how: Any) -> AsyncIterator[Edge]:
+    """A started edge over a fake dispatcher."""
+    dispatcher = dispatcher or FakeDispatcher()
     built = Edge(
-        office,
+        dispatcher,
         bus or InProcessBus(),
-        office.operations,
+        dispatcher.operations,
         how.get("hosts", Hosts("127.0.0.1")),
         how.get("max_body", MAX_BODY),
     )
@@ -138,11 +138,11 @@ async def edge(office: FakeOffice | None = None, bus: Any = None, **how: Any) ->
 
 @dataclass
 class Served:
-    """An edge over a fake office that answers on TCP, in a thread of its own."""
+    """An edge over a fake dispatcher that answers on TCP, in a thread of its own."""
 
     url: str
     port: int
-    office: FakeOffice
+    dispatcher: FakeDispatcher
     listener: Listener
 
 
@@ -152,14 +152,14 @@ def served(socket_path: Path | None = None, connections: Connections | None = No
     ready = threading.Event()
 
     async def serve() -> None:
-        office = FakeOffice()
+        dispatcher = FakeDispatcher()
         sockets = [listening.tcp("127.0.0.1", 0)]
         if socket_path is not None:
             sockets.append(listening.unix(socket_path))
-        async with edge(office, **how) as app:
+        async with edge(dispatcher, **how) as app:
             listener = Listener(app, ready.set, app.stop_waiting, connections)
             port = sockets[0].getsockname()[1]
-            started.append(Served(f"http://127.0.0.1:{port}", port, office, listener))
+            started.append(Served(f"http://127.0.0.1:{port}", port, dispatcher, listener))
             await listener.serve(sockets)
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)

@@ -92,7 +92,7 @@ def test_headers_that_are_too_large_are_refused_also_when_they_come_whole(head: 
 def test_a_silent_connection_is_closed_and_a_call_that_waits_is_not() -> None:
     with bounded(Bounds(head_seconds=SOON, body_seconds=SOON)) as (server, crowd):
         waiting = connected(server, request(call("await_bell", {"timeout_seconds": 45})))
-        server.office.looks_made.acquire(timeout=LIMIT)
+        server.dispatcher.looks_made.acquire(timeout=LIMIT)
         with connected(server) as silent:
             assert rest_of(silent) == b""
         assert crowd.of("127.0.0.1") == 1
@@ -135,7 +135,7 @@ def test_this_machine_may_have_any_number_of_connections() -> None:
 def test_calls_that_wait_are_never_the_ones_that_leave() -> None:
     with bounded(Bounds(of_one_address=2)) as (server, crowd):
         waiting = [connected(server, request(call("await_bell", {"timeout_seconds": 45}))) for _ in range(2)]
-        until(lambda: server.office.counted == len(waiting))  # a call that waits looks more than once
+        until(lambda: server.dispatcher.counted == len(waiting))  # a call that waits looks more than once
         with connected(server) as late:
             assert rest_of(late).startswith(b"HTTP/1.1 503 ")
         assert crowd.of("127.0.0.1") == 2
@@ -181,7 +181,7 @@ def test_half_requests_have_so_many_bytes_together_and_the_oldest_pays() -> None
 def test_requests_far_ahead_of_their_answers_end_the_connection() -> None:
     first = request(call("await_bell", {"timeout_seconds": 45}))
     with bounded(Bounds()) as (server, crowd), connected(server, first) as connection:
-        server.office.looks_made.acquire(timeout=LIMIT)
+        server.dispatcher.looks_made.acquire(timeout=LIMIT)
         pour(connection, b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n" * 100, 1)
         assert b"429" in rest_of(connection)
         until(lambda: len(crowd) == 0)
@@ -211,7 +211,7 @@ def test_who_does_not_read_its_answers_loses_the_connection() -> None:
         connection.connect(("127.0.0.1", server.port))
         sending = threading.Thread(target=pour, args=(connection, large, 10), daemon=True)
         sending.start()
-        server.office.looks_made.acquire(timeout=LIMIT)
+        server.dispatcher.looks_made.acquire(timeout=LIMIT)
         until(lambda: len(crowd) == 0)
         connection.close()
         sending.join(LIMIT)

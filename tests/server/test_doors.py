@@ -18,7 +18,8 @@ import pytest
 from tests.server.http import PLAIN, call
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation, catalogue
-from toryo.server import app, rest
+from toryo.server import app
+from toryo.server.answers import API
 from toryo.server.app import Running
 from toryo.server.pages import STATIC
 from toryo.settings import Settings
@@ -34,7 +35,7 @@ class TwoProjects:
 
     def __init__(self, running: Running, directory: Path) -> None:
         self.url = running.url
-        self.office = running.app.office
+        self.dispatcher = running.app.dispatcher
         self.owner = (directory / "owner.token").read_text().strip()
         self.coordinator = (directory / "coordinator.token").read_text().strip()
         for project in ("open", "secret"):
@@ -49,7 +50,7 @@ class TwoProjects:
         self.ids = self._secrets()
 
     def ask(self, name: str, bearer: str | None = None, /, **arguments: Any) -> dict[str, Any]:
-        outcome = self.office.perform(name, arguments, Credentials(bearer=bearer or self.owner))
+        outcome = self.dispatcher.perform(name, arguments, Credentials(bearer=bearer or self.owner))
         assert not outcome.refused, outcome.result
         return outcome.result or {}
 
@@ -89,7 +90,7 @@ class TwoProjects:
         launch = self._launch("worker")
         key = self.ask("make_api_key", project_id="open", agent_id="queued")
         asked = {"agent_id": "worker", "passkey": self.passkey, "project_id": "open"}
-        session = self.office.perform("authenticate", asked, Credentials()).result or {}
+        session = self.dispatcher.perform("authenticate", asked, Credentials()).result or {}
         return {
             "launch credential": launch["credential"],
             "session token": session["session_token"],
@@ -120,9 +121,9 @@ def send(http: httpx.Client, operation: Operation, bearer: str | None, **ids: st
     arguments = {name: ids[name] for name in operation.parameters.model_fields if name in ids}
     arguments = {name: value for name, value in arguments.items() if f"{{{name}}}" not in route.path}
     if route.method == "GET":
-        return http.get(rest.PREFIX + path, headers=headers, params=arguments)
+        return http.get(API + path, headers=headers, params=arguments)
     body = {**least(operation, route.path), **arguments}
-    return http.request(route.method, rest.PREFIX + path, headers=headers, json=body)
+    return http.request(route.method, API + path, headers=headers, json=body)
 
 
 def least(operation: Operation, path: str) -> dict[str, Any]:
@@ -217,7 +218,7 @@ def test_even_in_their_own_matters_a_viewer_does_nothing_for_others(house: TwoPr
         ("POST", "/access-tokens", {"name": "x", "login": "owner"}),
         ("GET", "/access-tokens?person_id=ann", None),
     ):
-        answer = http.request(method, rest.PREFIX + path, headers=headers, json=body)
+        answer = http.request(method, API + path, headers=headers, json=body)
         assert answer.status_code == 403, (method, path, answer.text)
 
 
@@ -301,7 +302,7 @@ def test_no_route_answers_a_foreign_name_another_site_or_a_browser_that_has_left
         found = set()
         for each in only:
             assert each.route is not None
-            path = rest.PREFIX + re.sub(r"\{\w+\}", "nothing", each.route.path)
+            path = API + re.sub(r"\{\w+\}", "nothing", each.route.path)
             found.add(http.request(each.route.method, path, headers=headers).status_code)
         return found
 

@@ -89,7 +89,7 @@ def test_a_stop_answers_held_calls_and_ends_long_before_their_time(monkeypatch: 
         for each in holders:
             each.start()
         for _ in range(40):  # two looks each: now they all wait
-            assert server.office.looks_made.acquire(timeout=LIMIT)
+            assert server.dispatcher.looks_made.acquire(timeout=LIMIT)
         began = time.monotonic()
     took = time.monotonic() - began
     for each in holders:

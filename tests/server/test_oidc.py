@@ -13,6 +13,7 @@ import pytest
 
 from tests.server.identity_provider import CLIENT, SECRET, Provider, key
 from toryo.operations.calls.callers import Credentials
+from toryo.operations.people import sign_in
 from toryo.server import app, identity_provider
 from toryo.server.app import Running
 from toryo.settings import AuthSettings, Settings
@@ -34,9 +35,9 @@ def serve(idp: Provider, tmp_path: Path) -> Iterator[Serve]:
     """Starts a server whose people sign in with the provider."""
     started: list[Running] = []
 
-    def begin(**more: Any) -> Running:
+    def begin(*, metrics: bool = False, **more: Any) -> Running:
         auth = AuthSettings(oidc_issuer=idp.issuer, oidc_client_id=CLIENT, oidc_client_secret=SECRET, **more)
-        started.append(app.run_in_thread(Settings(port=0, data_dir=tmp_path, auth=auth)))
+        started.append(app.run_in_thread(Settings(port=0, data_dir=tmp_path, auth=auth, metrics=metrics)))
         return started[-1]
 
     yield begin
@@ -59,7 +60,7 @@ def come_in(server: Running, idp: Provider) -> tuple[httpx.Client, httpx.Respons
 
 def add(server: Running, **person: Any) -> None:
     owner = (server.app.directory.path / "owner.token").read_text().strip()
-    outcome = server.app.office.perform("add_person", person, Credentials(bearer=owner))
+    outcome = server.app.dispatcher.perform("add_person", person, Credentials(bearer=owner))
     assert not outcome.refused, outcome.result
 
 
@@ -120,6 +121,60 @@ def test_the_provider_may_give_the_roles_and_take_them_again(serve: Serve, idp: 
     idp.claims["realm"] = {"roles": ["staff"]}
     come_in(server, idp)
     assert me(browser)["login"] == "member", "in the other browser, too"
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [{"name": "A\u202eevil"}, {"name": "A\x1b[31mB"}, {"name": "A\x00B"}, {"name": "A\nB"}, {"sub": "a\x00"},
+     {"email": "a\nb@example.org"}, {"sub": "x" * 1001}],
+    ids=str,
+)  # fmt: skip
+def test_what_the_provider_says_of_somebody_is_judged_like_any_strangers_words(
+    serve: Serve, idp: Provider, claims: Claims
+) -> None:
+    server = serve(oidc_default_role="member")
+    idp.claims.update(claims)
+    _, answer = come_in(server, idp)
+    refused(answer, "the provider says what cannot be")
+
+
+def test_only_a_get_leaves_for_the_provider_and_signs_the_browser_out(serve: Serve, idp: Provider) -> None:
+    browser, _ = come_in(serve(oidc_default_role="member"), idp)
+    for path in ("/sign-in/oidc", "/sign-in/oidc/callback?state=x&code=y"):
+        answer = browser.head(path)
+        assert (answer.status_code, answer.headers["allow"]) == (405, "GET")
+    assert me(browser)["person_id"] == "ann"
+
+
+def test_signing_in_with_a_provider_is_counted_and_refusals_are_logged(serve: Serve, idp: Provider) -> None:
+    server = serve(metrics=True)
+    come_in(server, idp)
+    add(server, person_id="anna", login="viewer", email="Ann@Example.org")
+    come_in(server, idp)
+    measured = httpx.get(f"{server.url}/metrics").text
+    assert 'toryo_events_total{kind="person.signed_in"} 1' in measured
+    assert 'operation="sign_in_vouched",outcome="ok"' in measured
+    assert 'operation="sign_in_vouched",outcome="permissionDenied"' in measured
+    server.close()
+    kept = (server.app.directory.path / "logs" / "server.log").read_text()
+    assert "sign_in_refused" in kept
+    assert "permissionDenied" in kept
+
+
+def test_a_fault_of_the_server_while_somebody_signs_in_is_a_page_that_says_what_to_do(
+    serve: Serve, idp: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve(oidc_default_role="member")
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("planted")
+
+    monkeypatch.setattr(sign_in, "_end_earlier", fail)
+    answer = httpx.get(f"{server.url}/sign-in/oidc")
+    assert answer.status_code == 503
+    assert "content-security-policy" in answer.headers
+    assert "Try again" in answer.text
+    assert "planted" not in answer.text
 
 
 def test_only_verified_addresses_of_these_domains_come_in(serve: Serve, idp: Provider) -> None:
@@ -199,7 +254,7 @@ def test_a_token_that_is_wrong_signs_nobody_in(serve: Serve, idp: Provider, how:
     browser, answer = come_in(server, idp)
     refused(answer)
     assert browser.get("/api/v1/me").status_code == 401
-    people = server.app.office.perform("list_people", {}, Credentials(bearer=owner_token(server))).result or {}
+    people = server.app.dispatcher.perform("list_people", {}, Credentials(bearer=owner_token(server))).result or {}
     assert [each["person_id"] for each in people["people"]] == ["owner"]
 
 
@@ -246,7 +301,7 @@ def test_neither_codes_nor_tokens_stand_in_the_log(serve: Serve, idp: Provider) 
     token = next(value for name, value in browser.cookies.items() if name != "toryo-leaving")
     server.close()
     kept = (server.app.directory.path / "logs" / "server.log").read_text()
-    assert "sign_in_vouched" in kept
+    assert "signed_in" in kept
     for each in (secret, token, back.partition("state=")[2], SECRET):
         assert each not in kept
 

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.server.fakes import FakeOffice, ObservedBus
+from tests.server.fakes import FakeDispatcher, ObservedBus
 from tests.server.http import LIMIT, PLAIN, Exchange, Headers, call, edge, exchange
 from toryo.server import progress
 
@@ -54,12 +54,12 @@ class Heard(Exchange):
 @pytest.mark.parametrize("token", TOKENS)
 def test_a_call_that_waits_long_is_answered_by_a_stream_of_growing_progress_and_then_its_answer(token: Any) -> None:
     async def story() -> None:
-        office, bus = FakeOffice(), ObservedBus()
-        async with edge(office, bus) as app:
+        dispatcher, bus = FakeDispatcher(), ObservedBus()
+        async with edge(dispatcher, bus) as app:
             held = Heard(app, waiting(token))
             running = asyncio.create_task(held.run())
             await held.until_told(3)
-            office.rung.add("bell")
+            dispatcher.rung.add("bell")
             bus.publish(("bell:bell",))
             response = await running
             assert (response.status, response.headers["content-type"]) == (200, "text/event-stream")
@@ -74,9 +74,9 @@ def test_a_call_that_waits_long_is_answered_by_a_stream_of_growing_progress_and_
 
 def test_an_answer_that_is_there_soon_is_plain_json() -> None:
     async def story() -> None:
-        office = FakeOffice()
-        office.rung.add("bell")
-        async with edge(office) as app:
+        dispatcher = FakeDispatcher()
+        dispatcher.rung.add("bell")
+        async with edge(dispatcher) as app:
             response = await exchange(app, waiting("mine"))
             assert response.headers["content-type"] == "application/json"
             assert response.tool_result["structuredContent"]["rung"] is True
@@ -91,14 +91,14 @@ def test_an_answer_that_is_there_soon_is_plain_json() -> None:
 )
 def test_nobody_else_hears_of_it(body: bytes, headers: Headers) -> None:
     async def story() -> None:
-        office, bus = FakeOffice(), ObservedBus()
-        async with edge(office, bus) as app:
+        dispatcher, bus = FakeDispatcher(), ObservedBus()
+        async with edge(dispatcher, bus) as app:
             held = Exchange(app, body, headers=headers)
             running = asyncio.create_task(held.run())
-            while len(office.looks) < 2:
-                office.looked.clear()
-                await office.looked.wait()
-            office.rung.add("bell")
+            while len(dispatcher.looks) < 2:
+                dispatcher.looked.clear()
+                await dispatcher.looked.wait()
+            dispatcher.rung.add("bell")
             bus.publish(("bell:bell",))
             assert (await running).headers["content-type"] == "application/json"
 
@@ -107,14 +107,14 @@ def test_nobody_else_hears_of_it(body: bytes, headers: Headers) -> None:
 
 def test_a_client_that_leaves_while_it_hears_of_progress_leaves_nobody_waiting() -> None:
     async def story() -> None:
-        office, bus = FakeOffice(), ObservedBus()
-        async with edge(office, bus) as app:
+        dispatcher, bus = FakeDispatcher(), ObservedBus()
+        async with edge(dispatcher, bus) as app:
             held = Heard(app, waiting("mine"))
             running = asyncio.create_task(held.run_until_gone())
             await held.until_told(1)
             held.leave()
             await running
             await bus.until(lambda topics: "bell:bell" not in topics)
-            assert office.finished == 0
+            assert dispatcher.finished == 0
 
     run(story())

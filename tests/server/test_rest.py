@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.fakes import FakeOffice, ObservedBus
+from tests.server.fakes import FakeDispatcher, ObservedBus
 from tests.server.http import Exchange, Response, edge, exchange, references
 
 PERSON = (("host", "localhost"), ("authorization", "Bearer tpt_owner"))
@@ -98,7 +98,20 @@ def test_mistakes_are_problems(method: str, path: str, body: bytes, status: int,
 
 
 def test_a_method_that_is_not_there_names_those_that_are() -> None:
-    assert ask("PUT", "/things/t1", b"{}").headers["allow"] == "GET, PATCH"
+    assert ask("PUT", "/things/t1", b"{}").headers["allow"] == "GET, HEAD, PATCH"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PROPFIND"])
+def test_where_there_is_nothing_no_method_is_offered(method: str) -> None:
+    async def once(target: str) -> Response:
+        async with edge() as app:
+            return await exchange(app, method=method, target=target, headers=PERSON)
+
+    for target in ("/nonsense", "/register", "/api/v1/nonsense", "/health/"):
+        response = asyncio.run(once(target))
+        assert problem(response) == (404, "notFound"), target
+    assert problem(asyncio.run(once("/health"))) == (405, "methodNotAllowed")
+    assert problem(asyncio.run(once("/"))) == (405, "methodNotAllowed")
 
 
 def test_a_body_that_is_not_declared_as_json_is_refused() -> None:
@@ -123,12 +136,12 @@ def test_what_is_open_needs_no_credential() -> None:
 @pytest.mark.pitfall("F30")
 def test_a_long_poll_answers_when_it_is_hinted() -> None:
     async def story() -> None:
-        office, bus = FakeOffice(), ObservedBus()
-        async with edge(office, bus) as app:
+        dispatcher, bus = FakeDispatcher(), ObservedBus()
+        async with edge(dispatcher, bus) as app:
             client = Exchange(app, method="GET", target="/api/v1/things?wait_seconds=40", headers=PERSON)
             held = asyncio.create_task(client.run())
             await bus.until(lambda topics: "bell:things" in topics)
-            office.rung.add("things")
+            dispatcher.rung.add("things")
             bus.publish(("bell:things",))
             assert (await held).status == 200
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import ast
+import re
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from starlette.requests import Request
+from starlette.responses import Response
 
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.rate_limits import BURST, EVERY_SECONDS, Pace
-from toryo.server import app
+from toryo.server import app, identity
 from toryo.server.app import Running
+from toryo.server.pages import Pages
 from toryo.server.proxies import Proxies
 from toryo.settings import Settings
 
@@ -32,7 +39,7 @@ def owner(server: Running) -> str:
 
 
 def ask(server: Running, name: str, **arguments: Any) -> dict[str, Any]:
-    outcome = server.app.office.perform(name, arguments, Credentials(bearer=owner(server)))
+    outcome = server.app.dispatcher.perform(name, arguments, Credentials(bearer=owner(server)))
     assert not outcome.refused, outcome.result
     return outcome.result or {}
 
@@ -58,11 +65,66 @@ def test_no_script_reads_the_cookie_and_no_other_site_sends_it(server: Running) 
     _, answer = sign_in(server)
     set_ = cookie(answer)
     assert {"HttpOnly", "Path", "SameSite", "Max-Age"} <= set(set_)
-    assert (set_["SameSite"], set_["Path"], set_["Max-Age"]) == ("Strict", "/", str(14 * 86_400))
+    assert (set_["SameSite"], set_["Path"], set_["Max-Age"]) == ("strict", "/", str(14 * 86_400))
     assert "Secure" not in set_, "this was plain http, on this machine"
     assert "browser_token" not in answer.json()
     assert set_["value"] not in answer.text
     assert answer.headers["cache-control"] == "no-store"
+
+
+def test_the_first_cookie_of_exactly_this_name_counts(server: Running) -> None:
+    """Neither a name that only looks like it, nor an empty one beside it, nor quotes change who is signed in."""
+    good = cookie(sign_in(server)[1])
+    name, value = good["name"], good["value"]
+
+    def seen(said: bytes) -> int:
+        return httpx.get(f"{server.url}/api/v1/me", headers={b"Cookie": said}).status_code
+
+    mine = f"{name}={value}".encode()
+    assert seen(mine) == seen(mine + b"; " + name.encode() + b"=") == seen(b"a=b; " + mine) == 200
+    assert seen(mine + f"; {name}=another".encode()) == 200
+    for wrong in (b"\xa0" + mine, b"\x85" + mine, f'{name}="{value}"'.encode(), b"x" + mine):
+        assert seen(wrong) == 401, wrong
+
+
+def test_no_cookie_is_read_by_the_parser_that_takes_seconds_for_some() -> None:
+    """`http.cookies` is quadratic on older Pythons: one request of a stranger would hold up everybody."""
+    for path in Path(identity.__file__).parent.glob("*.py"):
+        assert not re.search(r"request\.cookies|http\.cookies|SimpleCookie", _code(path)), path
+
+
+def _code(path: Path) -> str:
+    """Without docstrings and comments."""
+    return ast.unparse(ast.parse(re.sub(r'"""(?:.|\n)*?"""', '"""x"""', path.read_text(encoding="utf-8"))))
+
+
+@pytest.mark.parametrize(("scheme", "host"), [("http", "x:²"), ("https", "x:"), ("https", "é"), ("http", "")])
+def test_whatever_host_is_named_a_browser_is_signed_in_by_a_cookie_that_fits_the_scheme(scheme: str, host: str) -> None:
+    headers = [(b"host", host.encode("latin-1"))]
+    request = Request({"type": "http", "method": "GET", "path": "/", "scheme": scheme, "headers": headers})
+    response = Response()
+    identity.keep_signed_in(response, request, "tbs_x")
+    given = response.headers["set-cookie"]
+    assert given.startswith("__Host-toryo=" if scheme == "https" else "toryo=")
+    assert ("; Secure" in given) is (scheme == "https")
+
+
+def test_a_file_of_the_dashboard_is_found_by_its_encoded_name(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("page")
+    (tmp_path / "a b@é.js").write_text("script")
+    request = Request({"type": "http", "method": "GET", "path": "/a%20b%40%C3%A9.js", "headers": []})
+    assert Pages(tmp_path).answer(request).body == b"script"
+
+
+@pytest.mark.parametrize("name", ["Host", "Origin", "Authorization", "Sec-Fetch-Site", "Content-Type", "X-Toryo"])
+def test_a_header_that_means_one_thing_is_sent_once(server: Running, name: str) -> None:
+    address = urlsplit(server.url)
+    with socket.create_connection((address.hostname or "", address.port or 0), timeout=100) as connection:
+        host = "" if name == "Host" else f"Host: {address.netloc}\r\n"
+        twice = f"{name}: {address.netloc}\r\n" + f"{name}: {address.netloc}\r\n"
+        connection.sendall(f"GET /health HTTP/1.1\r\n{host}{twice}Connection: close\r\n\r\n".encode())
+        answer = connection.makefile("rb").readline()
+    assert answer.split()[1] in (b"400", b"403"), answer
 
 
 def test_two_servers_of_one_machine_do_not_sign_one_anothers_people_out(server: Running) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.fakes import FakeOffice, ObservedBus
+from tests.server.fakes import FakeDispatcher, ObservedBus
 from tests.server.http import LIMIT, Exchange, call, edge, exchange
 from toryo.operations.calls.call import RIGHTS
 from toryo.operations.calls.callers import Credentials
@@ -19,31 +19,31 @@ from toryo.server.waiting import Waiting, patience
 NOBODY = Credentials()
 
 
-def make() -> tuple[FakeOffice, ObservedBus, Waiting]:
-    office, bus = FakeOffice(), ObservedBus()
-    return office, bus, Waiting(office, bus, office.operations, clock.now)
+def make() -> tuple[FakeDispatcher, ObservedBus, Waiting]:
+    dispatcher, bus = FakeDispatcher(), ObservedBus()
+    return dispatcher, bus, Waiting(dispatcher, bus, dispatcher.operations, clock.now)
 
 
-async def until_looked(office: FakeOffice, times: int) -> None:
-    """Returns when the office has been asked so often."""
+async def until_looked(dispatcher: FakeDispatcher, times: int) -> None:
+    """Returns when the dispatcher has been asked so often."""
     async with asyncio.timeout(LIMIT):
-        while len(office.looks) < times:
-            office.looked.clear()
-            await office.looked.wait()
+        while len(dispatcher.looks) < times:
+            dispatcher.looked.clear()
+            await dispatcher.looked.wait()
 
 
-def ring(office: FakeOffice, bus: ObservedBus, name: str = "bell") -> None:
-    office.rung.add(name)
+def ring(dispatcher: FakeDispatcher, bus: ObservedBus, name: str = "bell") -> None:
+    dispatcher.rung.add(name)
     bus.publish((f"bell:{name}",))
 
 
 def test_a_call_that_waits_answers_when_it_is_hinted() -> None:
     async def story() -> None:
-        office, bus, edges = make()
+        dispatcher, bus, edges = make()
         held = asyncio.create_task(edges.answer("await_bell", {"timeout_seconds": 40}, NOBODY, Door.OWN))
-        await until_looked(office, 2)
+        await until_looked(dispatcher, 2)
         assert not held.done()
-        ring(office, bus)
+        ring(dispatcher, bus)
         outcome = await asyncio.wait_for(held, LIMIT)
         assert outcome.result == {"success": True, "rung": True}
 
@@ -52,12 +52,12 @@ def test_a_call_that_waits_answers_when_it_is_hinted() -> None:
 
 def test_a_call_that_waits_looks_again_when_somebody_has_lost_a_right() -> None:
     async def story() -> None:
-        office, bus, edges = make()
+        dispatcher, bus, edges = make()
         held = asyncio.create_task(edges.answer("await_bell", {"timeout_seconds": 40}, NOBODY, Door.OWN))
-        await until_looked(office, 2)
+        await until_looked(dispatcher, 2)
         bus.publish((RIGHTS,))
-        await until_looked(office, 3)
-        ring(office, bus)
+        await until_looked(dispatcher, 3)
+        ring(dispatcher, bus)
         await asyncio.wait_for(held, LIMIT)
 
     asyncio.run(story())
@@ -65,23 +65,23 @@ def test_a_call_that_waits_looks_again_when_somebody_has_lost_a_right() -> None:
 
 def test_what_happens_between_the_first_look_and_the_subscription_is_not_missed() -> None:
     async def story() -> None:
-        office, _, edges = make()
+        dispatcher, _, edges = make()
         held = asyncio.create_task(edges.answer("await_bell", {"timeout_seconds": 40}, NOBODY, Door.OWN))
-        await until_looked(office, 1)
-        office.rung.add("bell")  # and nobody listens to a hint yet
+        await until_looked(dispatcher, 1)
+        dispatcher.rung.add("bell")  # and nobody listens to a hint yet
         outcome = await asyncio.wait_for(held, LIMIT)
         assert outcome.result == {"success": True, "rung": True}
-        assert (len(office.looks), office.counted) == (2, 1), "a call is one call, however often it looks"
+        assert (len(dispatcher.looks), dispatcher.counted) == (2, 1), "a call is one call, however often it looks"
 
     asyncio.run(story())
 
 
 def test_when_patience_ends_the_call_is_asked_a_last_time_and_answers() -> None:
     async def story() -> None:
-        office, bus, edges = make()
+        dispatcher, bus, edges = make()
         outcome = await edges.answer("await_bell", {"timeout_seconds": 0.05}, NOBODY, Door.OWN)
         assert outcome.result == {"success": True, "rung": False}
-        assert office.looks[-1] == ("await_bell", False)
+        assert dispatcher.looks[-1] == ("await_bell", False)
         assert bus.topics() == set()
 
     asyncio.run(story())
@@ -89,22 +89,22 @@ def test_when_patience_ends_the_call_is_asked_a_last_time_and_answers() -> None:
 
 def test_a_call_that_does_not_wait_looks_once_and_subscribes_to_nothing() -> None:
     async def story() -> None:
-        office, _, edges = make()
+        dispatcher, _, edges = make()
         for arguments in ({"timeout_seconds": 0}, {"timeout_seconds": -1}, {"timeout_seconds": "soon"}):
             await edges.answer("await_bell", dict(arguments), NOBODY, Door.OWN)
         await edges.answer("echo", {"text": "x"}, NOBODY, Door.OWN)
-        assert [may_wait for _, may_wait in office.looks] == [False] * 4
+        assert [may_wait for _, may_wait in dispatcher.looks] == [False] * 4
 
     asyncio.run(story())
 
 
 def test_the_instant_that_the_handler_names_is_a_look_without_a_hint() -> None:
     async def story() -> None:
-        office, _, edges = make()
-        office.at = clock.now() + 100
+        dispatcher, _, edges = make()
+        dispatcher.at = clock.now() + 100
         held = asyncio.create_task(edges.answer("await_bell", {"timeout_seconds": 40}, NOBODY, Door.OWN))
-        await until_looked(office, 2)
-        office.rung.add("bell")
+        await until_looked(dispatcher, 2)
+        dispatcher.rung.add("bell")
         outcome = await asyncio.wait_for(held, LIMIT)
         assert outcome.result == {"success": True, "rung": True}
 
@@ -113,19 +113,19 @@ def test_the_instant_that_the_handler_names_is_a_look_without_a_hint() -> None:
 
 def test_an_instant_that_has_passed_does_not_make_the_call_spin() -> None:
     async def story() -> None:
-        office, _, edges = make()
-        office.at = 1
+        dispatcher, _, edges = make()
+        dispatcher.at = 1
         await edges.answer("await_bell", {"timeout_seconds": 0.3}, NOBODY, Door.OWN)
-        assert len(office.looks) <= 2 + 0.3 / waiting.SHORTEST + 1
+        assert len(dispatcher.looks) <= 2 + 0.3 / waiting.SHORTEST + 1
 
     asyncio.run(story())
 
 
 def test_a_stop_makes_everyone_answer_at_once_and_lets_nobody_wait_again() -> None:
     async def story() -> None:
-        office, _, edges = make()
+        dispatcher, _, edges = make()
         held = [asyncio.create_task(edges.answer("await_bell", {}, NOBODY, Door.OWN)) for _ in range(100)]
-        await until_looked(office, 200)
+        await until_looked(dispatcher, 200)
         began = time.monotonic()
         edges.stop()
         outcomes = await asyncio.wait_for(asyncio.gather(*held), LIMIT)
@@ -167,14 +167,14 @@ def test_a_handler_that_never_answers_is_a_fault_and_not_an_endless_loop() -> No
 def test_patience_is_the_argument_or_the_default_and_never_more_than_45_seconds(
     arguments: dict[str, Any], seconds: float
 ) -> None:
-    assert patience(FakeOffice().operations["await_bell"], arguments) == seconds
+    assert patience(FakeDispatcher().operations["await_bell"], arguments) == seconds
 
 
 @pytest.mark.parametrize("unusual", [{}, {"task": None}], ids=["plain path", "SDK"])
 def test_a_client_that_leaves_ends_its_wait_and_leaves_nothing_behind(unusual: dict[str, Any]) -> None:
     async def story() -> None:
-        office, bus = FakeOffice(), ObservedBus()
-        async with edge(office, bus) as app:
+        dispatcher, bus = FakeDispatcher(), ObservedBus()
+        async with edge(dispatcher, bus) as app:
             client = Exchange(app, call("await_bell", {}, **unusual))
             held = asyncio.create_task(client.run_until_gone())
             await bus.until(lambda topics: "bell:bell" in topics)
@@ -182,20 +182,20 @@ def test_a_client_that_leaves_ends_its_wait_and_leaves_nothing_behind(unusual: d
             await asyncio.wait_for(held, LIMIT)
             assert client.sent == []
             await bus.until(lambda topics: set(topics) <= {RIGHTS})  # which the endpoint itself follows
-            assert office.finished == 0
+            assert dispatcher.finished == 0
 
     asyncio.run(story())
 
 
 def test_other_calls_are_answered_while_a_hundred_wait() -> None:
     async def story() -> None:
-        office, bus = FakeOffice(), ObservedBus()
-        async with edge(office, bus) as app:
+        dispatcher, bus = FakeDispatcher(), ObservedBus()
+        async with edge(dispatcher, bus) as app:
             held = [asyncio.create_task(exchange(app, call("await_bell"))) for _ in range(100)]
-            await until_looked(office, 200)
+            await until_looked(dispatcher, 200)
             answer = await exchange(app, call("echo", {"text": "at once"}))
             assert answer.tool_result["structuredContent"]["text"] == "at once"
-            ring(office, bus)
+            ring(dispatcher, bus)
             answers = await asyncio.gather(*held)
             assert all(each.tool_result["structuredContent"]["rung"] for each in answers)
 

@@ -1,4 +1,4 @@
-"""The real server, from start to end: office, database and bus behind the edge, files, signals, a second start."""
+"""The real server, from start to end: dispatcher, database and bus behind the edge, files, signals, a second start."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ from toryo.domain.projects import Settings
 from toryo.domain.sessions import Choice, End
 from toryo.domain.tasks import Approval, Checks, Details, Priority, Status, Wait
 from toryo.storage import agents, events, launches, projects, schema, sessions, tasks
+from toryo.storage.coordinators import Disk, Seen
 from toryo.storage.engine.database import Connection
 from toryo.storage.errors import ConstraintBroken
-from toryo.storage.keeping import Disk, Seen
 from toryo.storage.launches import Check
 from toryo.storage.transaction import Transaction
 
@@ -428,33 +428,33 @@ def test_notifications_wait_until_they_are_delivered_and_void_interrupts_are_dro
 
 
 def test_tokens_batches_decisions_and_coordinators_are_kept(store: Store):
-    store.write(lambda tx: tx.keeping.add_token("h", "person", "n", NOW, agent_id="boss", login="owner"))
-    store.write(lambda tx: tx.keeping.add_token("h", "person", "n", NOW))
-    assert store.read(lambda tx: tx.keeping.token("h")) == ("person", "boss", "owner")
-    store.write(lambda tx: tx.keeping.remember_batch("w1", "tsk_1", "k", "content", {"a": "tsk_2"}, NOW))
-    assert store.read(lambda tx: tx.keeping.batch("w1", "tsk_1", "k")) == ("content", {"a": "tsk_2"})
+    store.write(lambda tx: tx.tokens.add("h", "person", "n", NOW, agent_id="boss", login="owner"))
+    store.write(lambda tx: tx.tokens.add("h", "person", "n", NOW))
+    assert store.read(lambda tx: tx.tokens.find("h")) == ("person", "boss", "owner")
+    store.write(lambda tx: tx.idempotency_keys.remember("w1", "tsk_1", "k", "content", {"a": "tsk_2"}, NOW))
+    assert store.read(lambda tx: tx.idempotency_keys.find("w1", "tsk_1", "k")) == ("content", {"a": "tsk_2"})
     store.each(
-        lambda tx: tx.keeping.remember_decision("w1", "prj_1", "task", "hold", NOW),
-        lambda tx: tx.keeping.remember_decision("w1", "prj_1", "task", "start", NOW),
+        lambda tx: tx.launches.remember_decision("w1", "prj_1", "task", "hold", NOW),
+        lambda tx: tx.launches.remember_decision("w1", "prj_1", "task", "start", NOW),
     )
-    assert store.read(lambda tx: tx.keeping.last_decision("w1", "prj_1", "task")) == ("start", NOW)
+    assert store.read(lambda tx: tx.launches.last_decision("w1", "prj_1", "task")) == ("start", NOW)
     store.each(
-        lambda tx: tx.keeping.see_coordinator(Seen("c1", 1), NOW),
-        lambda tx: tx.keeping.see_coordinator(Seen("c1", 2, ["claude"], ["gpu"], agents=["w1"]), NOW),
+        lambda tx: tx.coordinators.see(Seen("c1", 1), NOW),
+        lambda tx: tx.coordinators.see(Seen("c1", 2, ["claude"], ["gpu"], agents=["w1"]), NOW),
     )
-    assert store.read(lambda tx: tx.keeping.coordinators()) == [Seen("c1", 2, ["claude"], ["gpu"], None, ["w1"], NOW)]
+    assert store.read(lambda tx: tx.coordinators.all()) == [Seen("c1", 2, ["claude"], ["gpu"], None, ["w1"], NOW)]
     newest = Disk(3, 4, complete=True, measured_at=NOW)
     store.each(
-        lambda tx: tx.keeping.measured("c1", Disk(1, 2, complete=False, measured_at=NOW)),
-        lambda tx: tx.keeping.measured("c1", newest),
-        lambda tx: tx.keeping.measured("c2", newest),
-        lambda tx: tx.keeping.see_coordinator(Seen("c1", 2, ["claude"], ["gpu"], agents=["w1"]), NOW),
+        lambda tx: tx.coordinators.measured("c1", Disk(1, 2, complete=False, measured_at=NOW)),
+        lambda tx: tx.coordinators.measured("c1", newest),
+        lambda tx: tx.coordinators.measured("c2", newest),
+        lambda tx: tx.coordinators.see(Seen("c1", 2, ["claude"], ["gpu"], agents=["w1"]), NOW),
     )
-    assert store.read(lambda tx: tx.keeping.coordinators()) == [
+    assert store.read(lambda tx: tx.coordinators.all()) == [
         Seen("c1", 2, ["claude"], ["gpu"], None, ["w1"], NOW, newest),
         Seen("c2", 0, [], seen_at=NOW, disk=newest),
     ]
-    assert store.read(lambda tx: tx.keeping.database_bytes()) > 10_000
+    assert store.read(lambda tx: tx.database_bytes()) > 10_000
 
 
 def test_a_question_about_nothing_answers_nothing(store: Store):

@@ -21,7 +21,7 @@ from toryo.domain.chat import (
     Viewer,
     thread_of,
 )
-from toryo.storage import chat, schema
+from toryo.storage import chat, schema, threads
 from toryo.storage.errors import ConstraintBroken
 from toryo.storage.transaction import Transaction
 
@@ -132,7 +132,7 @@ def ids(found: list[Any]) -> list[str]:
     ("rows", "table"),
     [
         (chat.MESSAGES, schema.messages),
-        (chat.THREADS, schema.threads),
+        (threads.THREADS, schema.threads),
         (chat.MAILBOXES, schema.mailboxes),
         (chat.CONVERSATIONS, schema.conversations),
         (chat.DELEGATIONS, schema.delegations),
@@ -203,7 +203,7 @@ def test_nothing_is_found_where_nothing_was_said(office: Store):
         lambda tx: tx.chat.conversation("cnv_0"),
         lambda tx: tx.chat.delegation("dlg_0"),
         lambda tx: tx.chat.viewer("vwr_0"),
-        lambda tx: tx.chat.thread("prj_1", "w1", "w2"),
+        lambda tx: tx.threads.find("prj_1", "w1", "w2"),
         lambda tx: tx.chat.open_between("prj_1", "w1", "w2"),
         lambda tx: tx.chat.nth_last("prj_1", "w1", "w2", 1),
     ):
@@ -303,37 +303,37 @@ def test_a_message_is_marked_as_used(office: Store):
 
 def test_threads_are_listed_by_their_newest_message_for_both_sides(office: Store):
     put(office, message(1, "w1", "lena"), message(2, "lena", "w2"), message(3, "w1", "lena"), message(4, "w1", "w2"))
-    listed = office.read(lambda tx: tx.chat.threads("prj_1", "lena"))
+    listed = office.read(lambda tx: tx.threads.listed("prj_1", "lena"))
     assert [(each.other("lena"), each.newest, each.newest_at) for each in listed] == [
         ("w1", 3, NOW + 3),
         ("w2", 2, NOW + 2),
     ]
-    assert [each.other("w1") for each in office.read(lambda tx: tx.chat.threads("prj_1", "w1"))] == ["w2", "lena"]
-    assert office.read(lambda tx: tx.chat.threads("prj_2", "lena")) == []
+    assert [each.other("w1") for each in office.read(lambda tx: tx.threads.listed("prj_1", "w1"))] == ["w2", "lena"]
+    assert office.read(lambda tx: tx.threads.listed("prj_2", "lena")) == []
 
 
 @pytest.mark.parametrize("person", ["lena", "zoe"])
-def test_what_a_person_has_not_seen_is_counted_on_either_side_of_a_thread(office: Store, person: str):
+def test_what_a_person_has_not_read_is_counted_on_either_side_of_a_thread(office: Store, person: str):
     """`lena` stands before `w1` in the name of their thread, `zoe` behind."""
     if person == "zoe":
         office.write(lambda tx: tx.agents.add(agent("zoe", kind=Kind.HUMAN, provider=None), None))
     put(office, message(1, "w1", person), message(2, person, "w1"), message(3, "w1", person))
 
-    def unseen(tx: Transaction) -> int:
-        thread = tx.chat.thread("prj_1", "w1", person)
+    def unread(tx: Transaction) -> int:
+        thread = tx.threads.find("prj_1", "w1", person)
         assert thread is not None
-        return tx.chat.unseen(thread, person)
+        return tx.threads.unread(thread, person)
 
-    assert office.read(unseen) == 2
-    assert office.write(lambda tx: tx.chat.see("prj_1", person, "w1", 1)) is True
-    assert office.read(unseen) == 1
-    assert office.write(lambda tx: tx.chat.see("prj_1", person, "w1", 1)) is False
-    office.write(lambda tx: tx.chat.see("prj_1", person, "w1", 3))
-    assert office.write(lambda tx: tx.chat.see("prj_1", person, "w1", 2)) is False
-    assert office.read(unseen) == 0
+    assert office.read(unread) == 2
+    assert office.write(lambda tx: tx.threads.see("prj_1", person, "w1", 1)) is True
+    assert office.read(unread) == 1
+    assert office.write(lambda tx: tx.threads.see("prj_1", person, "w1", 1)) is False
+    office.write(lambda tx: tx.threads.see("prj_1", person, "w1", 3))
+    assert office.write(lambda tx: tx.threads.see("prj_1", person, "w1", 2)) is False
+    assert office.read(unread) == 0
     put(office, message(4, "w1", person))
-    assert office.read(unseen) == 1
-    assert office.write(lambda tx: tx.chat.see("prj_2", person, "w1", 9)) is False
+    assert office.read(unread) == 1
+    assert office.write(lambda tx: tx.threads.see("prj_2", person, "w1", 9)) is False
 
 
 def test_a_mailbox_is_replaced_as_a_whole(office: Store):

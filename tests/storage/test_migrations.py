@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from tests.storage.releases import first_rows, sample
 from tests.stories import World
 from toryo.domain.projects import Settings as ProjectSettings
-from toryo.storage import checking, migrations, schema
+from toryo.storage import integrity, migrations, schema
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import DatabaseMisfit, DatabaseTooNew
@@ -222,7 +222,7 @@ def test_a_database_of_an_older_release_keeps_every_row_and_works(blank: Databas
     upgrade(blank)
     after = blank.read(first_rows)
     assert after == before
-    assert blank.read(checking.check) == []
+    assert blank.read(integrity.check) == []
     world = World(blank, now=2_000_000_000_000)
     world.project_id = "prj_old"
     shown = world.owner.call("list_launches", project_id="prj_old")["launches"]

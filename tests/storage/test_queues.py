@@ -183,7 +183,7 @@ def test_dead_letters_are_queue_tasks_that_failed_the_newest_first(store: Store)
 def test_what_waits_in_queues_and_who_holds_what_is_counted(store: Store) -> None:
     store.add_tasks(queued("tsk_1"), queued("tsk_2"), queued("tsk_3", agent_type="building"))
     store.write(lambda tx: tx.queues.add_claim(claim("tsk_1")))
-    found = {(each["name"], *each["labels"].values()): each["value"] for each in store.database.read(measures)}
+    found = {(each.name, *each.labels.values()): each.value for each in store.database.read(measures)}
     assert found["queued_tasks", "prj_1", "planning"] == 2
     assert found["queued_tasks", "prj_1", "building"] == 1
     assert found["claims", "prj_1"] == 1

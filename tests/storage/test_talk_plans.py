@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from toryo.storage import chat
+from toryo.storage import chat, threads
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
 
 READS = {
     name.strip("_").lower(): statement
-    for name, statement in vars(chat).items()
+    for name, statement in (vars(chat) | vars(threads)).items()
     if isinstance(statement, Statement) and not statement.sqlite.text.startswith("INSERT")
 }
 NUMBERS = {"cursor", "limit", "before", "after", "until", "since", "skip", "sequence", "seen", "now"}

@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tests.domain.things import NOW, at_work, ground
-from toryo.domain.ground import Ground
+from tests.domain.things import NOW, at_work, tree_state
 from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task, Wait
+from toryo.domain.tree_state import TreeState
 from toryo.workflow import launch as launches
 from toryo.workflow import next_action
 from toryo.workflow.launch import Action, Decision
-from toryo.workflow.snapshot import Case, Limits, News, Snapshot
+from toryo.workflow.snapshot import Limits, News, RuleInput, Snapshot
 from toryo.workflow.step import Step
 
 LIMITS = Limits()
@@ -80,9 +80,11 @@ def ordered(who: str = "boss", purpose: Purpose = Purpose.TASK, state: State = S
     )
 
 
-def snapshot(where: Ground | None = None, who: str = "boss", *, live: Session | None = None, **facts: Any) -> Snapshot:
+def snapshot(
+    where: TreeState | None = None, who: str = "boss", *, live: Session | None = None, **facts: Any
+) -> Snapshot:
     """How things stand for an agent; `live` is its task session."""
-    where = where or ground(MAIN)
+    where = where or tree_state(MAIN)
     given: dict[str, Any] = {
         "now": NOW,
         "agent_id": who,
@@ -91,13 +93,13 @@ def snapshot(where: Ground | None = None, who: str = "boss", *, live: Session | 
         "project": where.project,
         "member": who in where.members,
         "limits": LIMITS,
-        "grounds": (where,),
+        "tree_states": (where,),
         "sessions": {} if live is None else {live.purpose: live},
     }
     return Snapshot(**{**given, **facts})
 
 
-def decided(where: Ground | None = None, who: str = "boss", **facts: Any) -> tuple[str, str, str]:
+def decided(where: TreeState | None = None, who: str = "boss", **facts: Any) -> tuple[str, str, str]:
     """Row, action and reason of the launch decision."""
     return shown(launches.decide(snapshot(where, who, **facts)))
 
@@ -122,13 +124,13 @@ def news(kind: str, task_id: str, main: str = "main") -> dict[str, tuple[News, .
     return {main: (News(kind, task_id),)}
 
 
-def told(where: Ground, who: str = "boss", asking: Session | None = None, **facts: Any) -> Step:
+def told(where: TreeState, who: str = "boss", asking: Session | None = None, **facts: Any) -> Step:
     """The next action of a session (default: signed in, model reported, task fetched)."""
     asking = asking or session(who, "main" if who == "boss" else "job")
     return next_action.decide(snapshot(where, who, live=asking, **facts), asking)
 
 
-def case(where: Ground, who: str = "boss", main: str | None = None, **facts: Any) -> Case:
+def case(where: TreeState, who: str = "boss", main: str | None = None, **facts: Any) -> RuleInput:
     """A main task as its owner stands before it, the task fetched."""
     name = main or ("main" if who == "boss" else "job")
-    return Case(snapshot(where, who, **facts), where, where.tree.tasks[name], None, fetched=True)
+    return RuleInput(snapshot(where, who, **facts), where, where.tree.tasks[name], None, fetched=True)

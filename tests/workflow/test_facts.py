@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.domain.things import agent, at_work, cancelled, done, failed, ground, project, stuck, task, todo
+from tests.domain.things import agent, at_work, cancelled, done, failed, project, stuck, task, todo, tree_state
 from tests.workflow.scenes import JOB, MAIN, case, news, session
 from toryo.domain.agents import Role
-from toryo.domain.ground import Ground
 from toryo.domain.projects import Decomposition
 from toryo.domain.tasks import Approval, Checks, Status
+from toryo.domain.tree_state import TreeState
 from toryo.workflow import facts
 
 PART = todo("part", "ann", below=MAIN)
@@ -20,19 +20,19 @@ RUNNING = at_work("running", "ann", below=MAIN)
 AWAY = [agent("ann", active=False, reports_to="boss")]
 BY_HAND = [agent("ann", provider=None, reports_to="boss")]
 
-OUTSTANDING: dict[str, Ground] = {
-    "(a) a main task of an able agent below it is in progress": ground(MAIN, RUNNING),
-    "(a) of an agent that a person has started": ground(MAIN, RUNNING, crew=BY_HAND, signed_in=frozenset({"ann"})),
-    "(a) of a person": ground(MAIN, at_work("t", "paul", below=MAIN)),
-    "(a) deep below": ground(MAIN, PART, at_work("leaf", "bob", below=PART)),
-    "(b) its assignee is at the limit": ground(MAIN, PART, elsewhere={"ann": 1}),
-    "(b) nobody's, and every able worker is at the limit": ground(
+OUTSTANDING: dict[str, TreeState] = {
+    "(a) a main task of an able agent below it is in progress": tree_state(MAIN, RUNNING),
+    "(a) of an agent that a person has started": tree_state(MAIN, RUNNING, crew=BY_HAND, signed_in=frozenset({"ann"})),
+    "(a) of a person": tree_state(MAIN, at_work("t", "paul", below=MAIN)),
+    "(a) deep below": tree_state(MAIN, PART, at_work("leaf", "bob", below=PART)),
+    "(b) its assignee is at the limit": tree_state(MAIN, PART, elsewhere={"ann": 1}),
+    "(b) nobody's, and every able worker is at the limit": tree_state(
         MAIN, todo("t", below=MAIN), elsewhere={"ann": 1, "bob": 1}
     ),
-    "(c) it waits for a task of another tree that is at work": ground(
+    "(c) it waits for a task of another tree that is at work": tree_state(
         MAIN, PART, waits={"part": ["x"]}, outside=[at_work("x", "bob")]
     ),
-    "(c) what waits is deep below": ground(
+    "(c) what waits is deep below": tree_state(
         MAIN,
         RUNNING,
         todo("leaf", "ann", below=RUNNING),
@@ -40,35 +40,35 @@ OUTSTANDING: dict[str, Ground] = {
         outside=[at_work("x", "paul")],
         crew=AWAY,
     ),
-    "(d) an awaited delegation is open": ground(MAIN, open_delegations={"main": 1}),
-    "(e) an approval below it is pending": ground(MAIN, replace(PART, approval=Approval.PENDING)),
-    "(e) of a draft": ground(MAIN, task("t", Status.BACKLOG, "ann", below=MAIN, approval=Approval.PENDING)),
+    "(d) an awaited delegation is open": tree_state(MAIN, open_delegations={"main": 1}),
+    "(e) an approval below it is pending": tree_state(MAIN, replace(PART, approval=Approval.PENDING)),
+    "(e) of a draft": tree_state(MAIN, task("t", Status.BACKLOG, "ann", below=MAIN, approval=Approval.PENDING)),
 }
 
-NOT_OUTSTANDING: dict[str, Ground] = {
-    "nothing is below it": ground(MAIN),
-    "a child could be dispatched": ground(MAIN, PART),
-    "who is at work cannot": ground(MAIN, RUNNING, crew=AWAY),
-    "who is at work is not managed and nobody has started it": ground(MAIN, RUNNING, crew=BY_HAND),
-    "only its own child is in progress": ground(MAIN, at_work("own", "boss", below=MAIN)),
-    "only a subtask of a worker is in progress, and not the worker's task": ground(
+NOT_OUTSTANDING: dict[str, TreeState] = {
+    "nothing is below it": tree_state(MAIN),
+    "a child could be dispatched": tree_state(MAIN, PART),
+    "who is at work cannot": tree_state(MAIN, RUNNING, crew=AWAY),
+    "who is at work is not managed and nobody has started it": tree_state(MAIN, RUNNING, crew=BY_HAND),
+    "only its own child is in progress": tree_state(MAIN, at_work("own", "boss", below=MAIN)),
+    "only a subtask of a worker is in progress, and not the worker's task": tree_state(
         MAIN, stuck("t", "ann", below=MAIN), at_work("leaf", "ann", below=stuck("t", "ann", below=MAIN))
     ),
-    "its own child is not held back by its own limit": ground(MAIN, todo("own", "boss", below=MAIN)),
-    "nobody is able, so no limit holds anything back": ground(
+    "its own child is not held back by its own limit": tree_state(MAIN, todo("own", "boss", below=MAIN)),
+    "nobody is able, so no limit holds anything back": tree_state(
         MAIN, todo("t", below=MAIN), crew=[*AWAY, agent("bob", active=False, reports_to="boss")]
     ),
-    "what it waits for is not at work": ground(MAIN, PART, waits={"part": ["x"]}, outside=[todo("x", "bob")]),
-    "who works on what it waits for cannot": ground(
+    "what it waits for is not at work": tree_state(MAIN, PART, waits={"part": ["x"]}, outside=[todo("x", "bob")]),
+    "who works on what it waits for cannot": tree_state(
         MAIN, PART, waits={"part": ["x"]}, outside=[at_work("x", "bob")], crew=[agent("bob", active=False)]
     ),
-    "what waits for another tree is blocked itself": ground(
+    "what waits for another tree is blocked itself": tree_state(
         MAIN, stuck("t", "ann", below=MAIN), waits={"t": ["x"]}, outside=[at_work("x", "bob")]
     ),
-    "a delegation of another task is open": ground(MAIN, PART, open_delegations={"part": 1, "main": 0}),
-    "what was not approved is closed": ground(MAIN, cancelled("t", "ann", below=MAIN, approval=Approval.PENDING)),
-    "what was asked for was rejected": ground(MAIN, replace(PART, approval=Approval.REJECTED)),
-    "everything is blocked": ground(MAIN, stuck("t", "ann", below=MAIN)),
+    "a delegation of another task is open": tree_state(MAIN, PART, open_delegations={"part": 1, "main": 0}),
+    "what was not approved is closed": tree_state(MAIN, cancelled("t", "ann", below=MAIN, approval=Approval.PENDING)),
+    "what was asked for was rejected": tree_state(MAIN, replace(PART, approval=Approval.REJECTED)),
+    "everything is blocked": tree_state(MAIN, stuck("t", "ann", below=MAIN)),
 }
 
 
@@ -86,15 +86,15 @@ def test_not_outstanding_is(what: str) -> None:
 
 
 def test_nothing_is_new_when_nothing_happened_and_everything_dispatchable_was_seen() -> None:
-    assert not facts.something_new(case(ground(MAIN, RUNNING)))
+    assert not facts.something_new(case(tree_state(MAIN, RUNNING)))
     seen = replace(MAIN, look_dispatchable=("part", "gone"))
-    assert not facts.something_new(case(ground(seen, PART)))
+    assert not facts.something_new(case(tree_state(seen, PART)))
 
 
 def test_a_child_that_can_be_dispatched_and_could_not_at_the_look_is_new() -> None:
-    assert facts.newly_dispatchable(case(ground(MAIN, PART)))
-    assert facts.plan_changed(case(ground(MAIN, PART)))
-    assert not facts.newly_dispatchable(case(ground(MAIN, PART, elsewhere={"ann": 1})))
+    assert facts.newly_dispatchable(case(tree_state(MAIN, PART)))
+    assert facts.plan_changed(case(tree_state(MAIN, PART)))
+    assert not facts.newly_dispatchable(case(tree_state(MAIN, PART, elsewhere={"ann": 1})))
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_child_that_can_be_dispatched_and_could_not_at_the_look_is_new() -> No
     [("person", "plan_changed"), ("delegation", "plan_changed"), ("blocked", None), ("closed", None)],
 )
 def test_what_happened_is_new_and_some_of_it_changes_the_plan(kind: str, wakes: str | None) -> None:
-    found = case(ground(MAIN, RUNNING), news=news(kind, "running"))
+    found = case(tree_state(MAIN, RUNNING), news=news(kind, "running"))
     assert facts.something_new(found)
     assert facts.plan_changed(found) is (wakes == "plan_changed")
     assert not facts.new_block(found)
@@ -110,14 +110,14 @@ def test_what_happened_is_new_and_some_of_it_changes_the_plan(kind: str, wakes: 
 
 def test_a_new_block_is_one_that_still_is() -> None:
     down = stuck("down", "ann", below=MAIN)
-    assert facts.new_block(case(ground(MAIN, down), news=news("blocked", "down")))
-    assert not facts.new_block(case(ground(MAIN, down), news=news("blocked", "other")))
-    assert not facts.new_block(case(ground(MAIN, down)))
-    assert facts.block_left_open(case(ground(MAIN, down)))
+    assert facts.new_block(case(tree_state(MAIN, down), news=news("blocked", "down")))
+    assert not facts.new_block(case(tree_state(MAIN, down), news=news("blocked", "other")))
+    assert not facts.new_block(case(tree_state(MAIN, down)))
+    assert facts.block_left_open(case(tree_state(MAIN, down)))
 
 
 def test_news_of_another_main_task_is_not_news_here() -> None:
-    assert not facts.something_new(case(ground(MAIN, RUNNING), news=news("person", "other", main="other")))
+    assert not facts.something_new(case(tree_state(MAIN, RUNNING), news=news("person", "other", main="other")))
 
 
 # --- done, stuck, startable ------------------------------------------------------------------------------------------
@@ -136,30 +136,30 @@ def test_news_of_another_main_task_is_not_news_here() -> None:
 )
 def test_all_done_is_completed_or_cancelled_and_at_least_one_completed(below: list, expected: bool) -> None:
     parts = [make(f"p{place}", "ann", below=MAIN) for place, make in enumerate(below)]
-    assert facts.all_subtasks_done(case(ground(MAIN, *parts))) is expected
-    assert not facts.all_subtasks_done(case(ground(MAIN, *parts, open_delegations={"main": 1})))
+    assert facts.all_subtasks_done(case(tree_state(MAIN, *parts))) is expected
+    assert not facts.all_subtasks_done(case(tree_state(MAIN, *parts, open_delegations={"main": 1})))
 
 
 def test_the_rest_is_stuck_when_all_that_is_left_is_blocked_or_failed() -> None:
     left = stuck("a", "ann", below=JOB), failed("b", "ann", below=JOB), done("c", "ann", below=JOB)
-    assert facts.rest_is_stuck(case(ground(JOB, *left), "ann"))
-    assert not facts.rest_is_stuck(case(ground(JOB, *left, todo("d", "ann", below=JOB)), "ann"))
-    assert not facts.rest_is_stuck(case(ground(JOB, left[2]), "ann"))
+    assert facts.rest_is_stuck(case(tree_state(JOB, *left), "ann"))
+    assert not facts.rest_is_stuck(case(tree_state(JOB, *left, todo("d", "ann", below=JOB)), "ann"))
+    assert not facts.rest_is_stuck(case(tree_state(JOB, left[2]), "ann"))
 
 
 def test_a_failed_check_is_refuted_by_the_report_only_until_something_below_changes() -> None:
     main = replace(MAIN, checks=Checks.FAILED, checked_at=MAIN.moved_at)
-    assert not facts.all_done_and_not_refuted(case(ground(main, done("a", "ann", below=main))))
+    assert not facts.all_done_and_not_refuted(case(tree_state(main, done("a", "ann", below=main))))
     later = done("a", "ann", below=main, moved_at=MAIN.moved_at + 1)
-    assert facts.all_done_and_not_refuted(case(ground(main, later)))
+    assert facts.all_done_and_not_refuted(case(tree_state(main, later)))
 
 
 def test_may_be_decomposed_asks_for_the_window_even_before_there_is_a_session() -> None:
-    assert facts.may_be_decomposed(case(ground(JOB), "ann"))
-    found = replace(case(ground(JOB), "ann"), fetched=False)
+    assert facts.may_be_decomposed(case(tree_state(JOB), "ann"))
+    found = replace(case(tree_state(JOB), "ann"), fetched=False)
     assert not facts.may_be_decomposed(found)
     assert facts.may_be_decomposed(replace(found, session=session("ann", "job")))
-    never = ground(JOB, where=project(decomposition=Decomposition.NEVER))
+    never = tree_state(JOB, where=project(decomposition=Decomposition.NEVER))
     assert not facts.may_be_decomposed(case(never, "ann"))
 
 
@@ -179,7 +179,7 @@ def test_nobodys_own_workers_and_foreign_children_are_told_apart() -> None:
     crew: list[Any] = [agent("gone", active=False)]
 
     def dispatchable(**facts_: Any) -> list[str]:
-        return [each.id for each in case(ground(MAIN, *children, crew=crew, **facts_)).dispatchable]
+        return [each.id for each in case(tree_state(MAIN, *children, crew=crew, **facts_)).dispatchable]
 
     assert dispatchable() == ["nobodys", "own", "workers", "foreign", "lost"]
     assert dispatchable(elsewhere={"ann": 1}) == ["nobodys", "own", "foreign", "lost"]
@@ -189,12 +189,12 @@ def test_nobodys_own_workers_and_foreign_children_are_told_apart() -> None:
 def test_workers_below_a_subordinate_manager_can_take_what_is_nobodys() -> None:
     crew = [agent("sub", Role.MANAGER, reports_to="boss"), agent("eve", reports_to="sub")]
     busy = {"ann": 1, "bob": 1}
-    assert not case(ground(MAIN, todo("t", below=MAIN), elsewhere=busy)).dispatchable
-    assert case(ground(MAIN, todo("t", below=MAIN), elsewhere=busy, crew=crew)).dispatchable
+    assert not case(tree_state(MAIN, todo("t", below=MAIN), elsewhere=busy)).dispatchable
+    assert case(tree_state(MAIN, todo("t", below=MAIN), elsewhere=busy, crew=crew)).dispatchable
 
 
 def test_a_session_that_has_fetched_is_not_asked_to_again() -> None:
-    found = replace(case(ground(MAIN)), fetched=False)
+    found = replace(case(tree_state(MAIN)), fetched=False)
     assert facts.task_not_fetched(found)
     assert facts.task_not_fetched(replace(found, session=session(fetched_at=None)))
     assert not facts.task_not_fetched(replace(found, session=session()))

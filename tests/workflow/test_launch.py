@@ -17,11 +17,11 @@ from tests.domain.things import (
     cancelled,
     done,
     failed,
-    ground,
     project,
     stuck,
     task,
     todo,
+    tree_state,
 )
 from tests.workflow.scenes import (
     JOB,
@@ -41,14 +41,14 @@ from tests.workflow.scenes import (
     waiting,
 )
 from toryo.domain.agents import Role
-from toryo.domain.ground import Ground
 from toryo.domain.launches import Purpose, State
 from toryo.domain.projects import Decomposition
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import Approval, Status, Task
+from toryo.domain.tree_state import TreeState
 from toryo.workflow import launch
-from toryo.workflow.snapshot import Cooldown, News, Talk
+from toryo.workflow.snapshot import ChatState, Cooldown, News
 
 LIVE = session()
 COOLING = {Purpose.TASK: Cooldown(NOW + 60_000, "crashed", 1)}
@@ -59,8 +59,8 @@ COOLING = {Purpose.TASK: Cooldown(NOW + 60_000, "crashed", 1)}
 
 @pytest.mark.parametrize("status", [ProjectStatus.PAUSED, ProjectStatus.ARCHIVED])
 def test_1_project_paused_or_archived_stops_a_live_session_once_the_pause_grace_is_over(status: ProjectStatus) -> None:
-    def at(since: int) -> Ground:
-        return ground(MAIN, where=replace(project(status), paused_at=since))
+    def at(since: int) -> TreeState:
+        return tree_state(MAIN, where=replace(project(status), paused_at=since))
 
     over, within = NOW - LIMITS.pause_grace, NOW - LIMITS.pause_grace + 1
     assert decided(at(over), live=LIVE) == stop("1", "project_paused")
@@ -73,7 +73,7 @@ def test_1_a_project_that_is_gone_starts_nobody() -> None:
 
 
 def test_2_not_a_member_stops_a_live_session_once_the_grace_is_over() -> None:
-    where = ground(MAIN, strangers=["boss"])
+    where = tree_state(MAIN, strangers=["boss"])
     assert decided(where, live=LIVE, removed_at=NOW - LIMITS.stop_grace) == stop("2", "agent_not_assigned")
     assert decided(where, live=LIVE, removed_at=JUST_NOW) == hold("2", "agent_not_assigned")
     assert decided(where) == hold("2", "agent_not_assigned")
@@ -81,8 +81,8 @@ def test_2_not_a_member_stops_a_live_session_once_the_grace_is_over() -> None:
 
 
 def test_2_inactive_stops_a_live_session_once_the_grace_is_over() -> None:
-    def since(when: int) -> Ground:
-        return ground(MAIN, crew=[replace(agent("boss", Role.MANAGER, active=False), deactivated_at=when)])
+    def since(when: int) -> TreeState:
+        return tree_state(MAIN, crew=[replace(agent("boss", Role.MANAGER, active=False), deactivated_at=when)])
 
     assert decided(since(NOW - LIMITS.stop_grace), live=LIVE) == stop("2", "agent_inactive")
     assert decided(since(JUST_NOW), live=LIVE) == hold("2", "agent_inactive")
@@ -90,20 +90,20 @@ def test_2_inactive_stops_a_live_session_once_the_grace_is_over() -> None:
 
 
 def test_2_not_managed_is_held_and_a_live_session_started_by_hand_goes_on() -> None:
-    where = ground(MAIN, crew=[agent("boss", Role.MANAGER, provider=None)])
+    where = tree_state(MAIN, crew=[agent("boss", Role.MANAGER, provider=None)])
     assert decided(where) == hold("2", "not_managed")
     assert decided(where, live=LIVE) == hold("6", "already_running")
-    assert decided(ground(at_work("t", "hana")), "hana") == hold("2", "not_managed")
+    assert decided(tree_state(at_work("t", "hana")), "hana") == hold("2", "not_managed")
 
 
 OVER = NOW - LIMITS.stop_grace
 ROOT = cancelled("root", "hana", moved_at=OVER)
 WITHDRAWN = {
-    "not in progress": ground(todo("main", "boss", moved_at=OVER)),
-    "blocked": ground(stuck("main", "boss", moved_at=OVER)),
-    "completed": ground(done("main", "boss", moved_at=OVER)),
-    "somebody else's": ground(at_work("main", "ann", moved_at=OVER)),
-    "below a closed task": ground(ROOT, at_work("main", "boss", below=ROOT)),
+    "not in progress": tree_state(todo("main", "boss", moved_at=OVER)),
+    "blocked": tree_state(stuck("main", "boss", moved_at=OVER)),
+    "completed": tree_state(done("main", "boss", moved_at=OVER)),
+    "somebody else's": tree_state(at_work("main", "ann", moved_at=OVER)),
+    "below a closed task": tree_state(ROOT, at_work("main", "boss", below=ROOT)),
 }
 
 
@@ -118,12 +118,12 @@ def test_3_a_command_hears_nothing_meanwhile_and_is_stopped_at_once() -> None:
     for provider, action in (("command", "stop"), ("playbook", "hold"), ("claude", "hold")):
         mine = agent("boss", Role.MANAGER, provider=provider)
         withdrawn = cancelled("main", "boss", moved_at=NOW)
-        assert decided(ground(withdrawn, crew=[mine]), live=LIVE)[1] == action
+        assert decided(tree_state(withdrawn, crew=[mine]), live=LIVE)[1] == action
 
 
 def test_3_a_session_whose_main_task_is_gone_is_stopped_too() -> None:
     lost = replace(LIVE, created_at=OVER)
-    assert decided(ground(todo("other", "boss")), live=lost) == stop("3", "task_withdrawn")
+    assert decided(tree_state(todo("other", "boss")), live=lost) == stop("3", "task_withdrawn")
 
 
 @pytest.mark.parametrize(
@@ -156,10 +156,10 @@ def test_4_a_longer_patience_of_the_task_is_respected() -> None:
 
 
 def test_5_blocked_tasks_and_none_in_progress_hold() -> None:
-    where = ground(stuck("main", "boss"))
+    where = tree_state(stuck("main", "boss"))
     assert decided(where, blocked_tasks=1) == hold("5", "blocked_without_in_progress")
-    both = ground(stuck("other", "boss"))
-    assert decided(grounds=(both, ground(MAIN)), blocked_tasks=1) == start("13", "has_in_progress_task")
+    both = tree_state(stuck("other", "boss"))
+    assert decided(tree_states=(both, tree_state(MAIN)), blocked_tasks=1) == start("13", "has_in_progress_task")
 
 
 def test_6_a_live_task_session_is_running_already() -> None:
@@ -186,11 +186,11 @@ def test_what_does_not_concern_a_person_does_not_refuse_a_start_by_hand() -> Non
     def by_hand(**facts: Any) -> tuple[str, str, str]:
         return shown(launch.decide(snapshot(**facts), by_hand=True))
 
-    unmanaged = ground(MAIN, crew=[agent("boss", Role.MANAGER, provider=None)])
+    unmanaged = tree_state(MAIN, crew=[agent("boss", Role.MANAGER, provider=None)])
     assert by_hand(where=unmanaged) == start("13", "has_in_progress_task")
     assert by_hand(cooldowns=COOLING) == start("13", "has_in_progress_task")
     assert by_hand(live=LIVE) == hold("6", "already_running")
-    assert by_hand(where=ground(MAIN, strangers=["boss"])) == hold("2", "agent_not_assigned")
+    assert by_hand(where=tree_state(MAIN, strangers=["boss"])) == hold("2", "agent_not_assigned")
 
 
 # --- rows 7a-12: a main task of a manager that waits -----------------------------------------------------------------
@@ -202,7 +202,7 @@ STUCK_AT_ANN = stuck("part", "ann", below=WAITING)
 
 def left(*tasks: Task, about: dict[str, tuple[News, ...]] | None = None, main: Task = WAITING, **facts: Any) -> Any:
     """The decision about a manager that left to wait, with these tasks below its main task."""
-    return decided(ground(main, *tasks, **facts), news=about or {})
+    return decided(tree_state(main, *tasks, **facts), news=about or {})
 
 
 def test_7a_another_agents_session_still_lives_on_it() -> None:
@@ -252,10 +252,10 @@ def test_11_it_waits_and_a_seen_block_is_left_open() -> None:
 
 
 WAITING_FOR = {
-    "waiting_for_workers": ground(WAITING, AT_ANN),
-    "waiting_for_delegation": ground(WAITING, open_delegations={"main": 1}),
-    "waiting_for_approval": ground(WAITING, todo("part", "ann", below=WAITING, approval=Approval.PENDING)),
-    "waiting_for_person": ground(WAITING, at_work("part", "paul", below=WAITING)),
+    "waiting_for_workers": tree_state(WAITING, AT_ANN),
+    "waiting_for_delegation": tree_state(WAITING, open_delegations={"main": 1}),
+    "waiting_for_approval": tree_state(WAITING, todo("part", "ann", below=WAITING, approval=Approval.PENDING)),
+    "waiting_for_person": tree_state(WAITING, at_work("part", "paul", below=WAITING)),
 }
 
 
@@ -276,7 +276,7 @@ def test_12_of_several_the_first_in_this_order_is_named() -> None:
 def test_12_what_the_limit_holds_back_and_what_waits_for_another_tree_are_workers_too() -> None:
     held = todo("held", "ann", below=WAITING)
     assert left(held, elsewhere={"ann": 1}) == hold("12", "waiting_for_workers")
-    outside = ground(WAITING, held, waits={"held": ["x"]}, outside=[at_work("x", "bob")])
+    outside = tree_state(WAITING, held, waits={"held": ["x"]}, outside=[at_work("x", "bob")])
     assert decided(outside) == hold("12", "waiting_for_workers")
 
 
@@ -289,7 +289,7 @@ NO_PARTS = project(decomposition=Decomposition.NEVER)
 
 def anns(*tasks: Task, main: Task = JOB, **facts: Any) -> tuple[str, str, str]:
     """The decision about ann and her main task with these tasks below it."""
-    return decided(ground(main, *tasks, **facts), "ann")
+    return decided(tree_state(main, *tasks, **facts), "ann")
 
 
 def test_12a_it_left_to_wait_for_a_delegation_that_is_still_open() -> None:
@@ -324,42 +324,42 @@ def test_13_a_main_task() -> None:
 
 @pytest.mark.parametrize("status", [each for each in Status if each is not Status.IN_PROGRESS])
 def test_15_always(status: Status) -> None:
-    assert decided(ground(task("main", status, "boss"))) == hold("15", "no_in_progress_task")
+    assert decided(tree_state(task("main", status, "boss"))) == hold("15", "no_in_progress_task")
 
 
 def test_15_subtasks_of_the_same_agent_and_tasks_of_others_are_no_main_tasks() -> None:
     above = todo("up", "ann")
     assert anns(above, at_work("own", "ann", below=above), main=todo("job", "ann")) == hold("15", "no_in_progress_task")
-    assert decided(ground(at_work("main", "bob")), "ann") == hold("15", "no_in_progress_task")
-    assert decided(grounds=()) == hold("15", "no_in_progress_task")
+    assert decided(tree_state(at_work("main", "bob")), "ann") == hold("15", "no_in_progress_task")
+    assert decided(tree_states=()) == hold("15", "no_in_progress_task")
 
 
 # --- several main tasks ----------------------------------------------------------------------------------------------
 
 
 def test_of_several_main_tasks_the_first_that_starts_wins_else_the_first_hold() -> None:
-    held, free = ground(WAITING, AT_ANN), ground(at_work("second", "boss"))
-    decision = launch.decide(snapshot(grounds=(held, free)))
+    held, free = tree_state(WAITING, AT_ANN), tree_state(at_work("second", "boss"))
+    decision = launch.decide(snapshot(tree_states=(held, free)))
     assert (decision.reason, decision.task_id) == ("has_in_progress_task", "second")
-    delegating = ground(
+    delegating = tree_state(
         waiting(replace(MAIN, id="later", root_id="later", created_at=NOW)), open_delegations={"later": 1}
     )
     for order in ((held, delegating), (delegating, held)):
-        decision = launch.decide(snapshot(grounds=order))
+        decision = launch.decide(snapshot(tree_states=order))
         assert (decision.reason, decision.task_id) == ("waiting_for_workers", "main")
 
 
 def test_the_most_urgent_main_task_is_started_first_whatever_the_order_they_are_loaded_in() -> None:
-    first, second = ground(at_work("old", "boss", created_at=1)), ground(at_work("new", "boss", created_at=2))
+    first, second = tree_state(at_work("old", "boss", created_at=1)), tree_state(at_work("new", "boss", created_at=2))
     for order in ((first, second), (second, first)):
-        assert launch.decide(snapshot(grounds=order)).task_id == "old"
+        assert launch.decide(snapshot(tree_states=order)).task_id == "old"
 
 
 # --- what is told with a decision ------------------------------------------------------------------------------------
 
 
 def test_a_decision_names_its_row_and_the_facts_it_read() -> None:
-    told = launch.decide(snapshot(ground(WAITING, AT_ANN)))
+    told = launch.decide(snapshot(tree_state(WAITING, AT_ANN)))
     assert told.words == "it waits: what is outstanding, workers first"
     assert told.facts == {
         "main_task": "main",
@@ -369,7 +369,7 @@ def test_a_decision_names_its_row_and_the_facts_it_read() -> None:
         "dispatchable": [],
         "new": [],
     }
-    facts = launch.decide(snapshot(ground(todo("main", "boss")), live=LIVE, cooldowns=COOLING)).facts
+    facts = launch.decide(snapshot(tree_state(todo("main", "boss")), live=LIVE, cooldowns=COOLING)).facts
     assert facts == {
         "main_tasks": [],
         "blocked_tasks": 0,
@@ -384,7 +384,7 @@ def test_a_decision_names_its_row_and_the_facts_it_read() -> None:
 
 
 def chat(
-    who: str = "boss", live: Session | None = None, where: Ground | None = None, **facts: Any
+    who: str = "boss", live: Session | None = None, where: TreeState | None = None, **facts: Any
 ) -> tuple[str, str, str]:
     sessions = {} if live is None else {live.purpose: live}
     return shown(launch.decide_chat(snapshot(where, who, sessions=sessions, **facts)))
@@ -392,12 +392,12 @@ def chat(
 
 CHATTING = session(purpose=Purpose.CHAT, task_id=None)
 CHAT_ORDERED = {Purpose.CHAT: ordered(purpose=Purpose.CHAT)}
-WANTED = Talk(undelivered=True)
+WANTED = ChatState(undelivered=True)
 
 
 def test_chat_stops_who_is_no_member_or_inactive_only_if_a_chat_session_is_live() -> None:
-    strange = ground(MAIN, strangers=["boss"])
-    idle = ground(MAIN, crew=[agent("boss", Role.MANAGER, active=False)])
+    strange = tree_state(MAIN, strangers=["boss"])
+    idle = tree_state(MAIN, crew=[agent("boss", Role.MANAGER, active=False)])
     for where, reason in ((strange, "agent_not_assigned"), (idle, "agent_inactive")):
         assert chat(where=where, live=CHATTING) == stop("chat", reason)
         assert chat(where=where) == hold("chat", reason)
@@ -407,7 +407,7 @@ def test_chat_stops_who_is_no_member_or_inactive_only_if_a_chat_session_is_live(
 
 
 def test_chat_is_not_started_for_who_is_not_managed_whatever_its_task_session_does() -> None:
-    where = ground(MAIN, crew=[agent("boss", Role.MANAGER, provider=None)])
+    where = tree_state(MAIN, crew=[agent("boss", Role.MANAGER, provider=None)])
     assert chat(where=where) == hold("chat", "not_managed")
     assert chat(where=where, live=LIVE) == hold("chat", "not_managed")
     assert chat(where=where, live=CHATTING) == hold("chat", "already_running")
@@ -428,24 +428,26 @@ def test_chat_cools_down_by_itself() -> None:
 
 @pytest.mark.pitfall("F8", "F36")
 def test_chat_and_task_are_decided_independently() -> None:
-    paused = ground(MAIN, where=project(ProjectStatus.PAUSED))
-    for facts in ({"where": paused}, {"where": ground(stuck("main", "boss")), "blocked_tasks": 1}, {"live": LIVE}):
+    paused = tree_state(MAIN, where=project(ProjectStatus.PAUSED))
+    for facts in ({"where": paused}, {"where": tree_state(stuck("main", "boss")), "blocked_tasks": 1}, {"live": LIVE}):
         assert chat(**facts) == hold("chat", "no_chat_work")
     assert decided(live=CHATTING, launches=CHAT_ORDERED) == start("13", "has_in_progress_task")
 
 
 @pytest.mark.parametrize("why", ["undelivered", "delegation_waits", "invited", "my_turn", "opened_since"])
 def test_chat_starts_for_what_waits_for_it_one_thing_is_enough(why: str) -> None:
-    assert chat(talk=Talk(**{why: True})) == start("chat", "has_pending_purpose")
+    assert chat(talk=ChatState(**{why: True})) == start("chat", "has_pending_purpose")
 
 
 @pytest.mark.parametrize("why", ["ending_untold", "in_conversation", "in_hand", "watched"])
 def test_chat_does_not_start_for_what_can_wait_until_it_comes(why: str) -> None:
-    assert chat(talk=Talk(**{why: True})) == hold("chat", "no_chat_work")
+    assert chat(talk=ChatState(**{why: True})) == hold("chat", "no_chat_work")
 
 
 def test_a_chat_that_is_wanted_starts_in_a_paused_project_and_not_in_an_archived_one() -> None:
-    paused, archived = (ground(MAIN, where=project(each)) for each in (ProjectStatus.PAUSED, ProjectStatus.ARCHIVED))
+    paused, archived = (
+        tree_state(MAIN, where=project(each)) for each in (ProjectStatus.PAUSED, ProjectStatus.ARCHIVED)
+    )
     assert chat(where=paused, talk=WANTED) == start("chat", "has_pending_purpose")
     assert chat(where=archived, talk=WANTED) == hold("chat", "project_paused")
     assert chat(where=archived, live=CHATTING) == hold("chat", "already_running")
@@ -460,7 +462,7 @@ def test_a_chat_session_that_tripped_a_guard_or_is_silent_is_stopped() -> None:
 
 
 def test_a_person_starts_a_chat_by_hand_though_nobody_else_would() -> None:
-    unmanaged = snapshot(ground(MAIN, crew=[agent("boss", Role.MANAGER, provider=None)]), talk=WANTED)
+    unmanaged = snapshot(tree_state(MAIN, crew=[agent("boss", Role.MANAGER, provider=None)]), talk=WANTED)
     cooling = snapshot(talk=WANTED, cooldowns={Purpose.CHAT: Cooldown(NOW + 1, "crashed")})
     for each in (unmanaged, cooling):
         assert launch.decide_chat(each).action is launch.Action.HOLD
@@ -469,7 +471,7 @@ def test_a_person_starts_a_chat_by_hand_though_nobody_else_would() -> None:
 
 def test_a_decision_about_chat_says_what_it_has_read_and_until_when() -> None:
     cooling = snapshot(
-        talk=Talk(undelivered=True, watched=True), cooldowns={Purpose.CHAT: Cooldown(NOW + 1, "crashed")}
+        talk=ChatState(undelivered=True, watched=True), cooldowns={Purpose.CHAT: Cooldown(NOW + 1, "crashed")}
     )
     assert launch.decide_chat(cooling).facts == {"undelivered": True, "watched": True, "cooldown": "crashed"}
     assert launch.decide_chat(cooling).until == NOW + 1

@@ -1,4 +1,4 @@
-"""What next, for a manager (seed 3): every row of the table with the smallest facts for which it wins."""
+"""What next, for a manager: every row of the table with the smallest facts for which it wins."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.domain.things import NOW, agent, at_work, cancelled, done, failed, ground, stuck, todo
+from tests.domain.things import NOW, agent, at_work, cancelled, done, failed, stuck, todo, tree_state
 from tests.workflow.scenes import MAIN, fresh, news, session, told
 from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Approval, Checks, Task
@@ -27,14 +27,14 @@ def boss_is_told(
     **around: Any,
 ) -> tuple[str, str]:
     """Row and action for boss, with these tasks below its main task."""
-    step = told(ground(main, *tasks, **around), asking=replace(FETCHED, choice=chose), news=about or {})
+    step = told(tree_state(main, *tasks, **around), asking=replace(FETCHED, choice=chose), news=about or {})
     return step.row, step.action
 
 
 def test_1_task_not_fetched_in_this_session() -> None:
     signed_in = replace(fresh(), model_id="any", choice=Choice.WAIT)
     for below in ([], [RUNNING], [done("d", "ann", below=MAIN)]):
-        step = told(ground(MAIN, *below), asking=signed_in)
+        step = told(tree_state(MAIN, *below), asking=signed_in)
         assert (step.row, step.action) == ("manager 1", "get_task")
 
 

@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from tests.domain.things import NOW, agent, at_work, cancelled, ground, project, stuck
+from tests.domain.things import NOW, agent, at_work, cancelled, project, stuck, tree_state
 from tests.workflow.scenes import JUST_NOW, LIMITS, LONG_AGO, fresh, ordered, session, snapshot
 from tests.workflow.worlds import Seen
 from toryo.domain.agents import Agent, Role
-from toryo.domain.ground import Ground
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project, Status
 from toryo.domain.sessions import Session
+from toryo.domain.tree_state import TreeState
 from toryo.workflow import launch, next_action
 from toryo.workflow.launch import Action, Decision
 from toryo.workflow.snapshot import Cooldown, Snapshot
@@ -50,12 +50,12 @@ MEMBERS: dict[str, tuple[bool, int | None]] = {
     "long removed": (False, LONG_AGO),
 }
 ROOT = cancelled("root", "hana", moved_at=LONG_AGO)
-GROUNDS: dict[str, Ground] = {
-    "at work": ground(at_work("main", "boss")),
-    "just blocked": ground(stuck("main", "boss", moved_at=JUST_NOW)),
-    "long blocked": ground(stuck("main", "boss", moved_at=LONG_AGO)),
-    "long somebody else's": ground(at_work("main", "ann", moved_at=LONG_AGO)),
-    "below a closed task": ground(ROOT, at_work("main", "boss", below=ROOT)),
+GROUNDS: dict[str, TreeState] = {
+    "at work": tree_state(at_work("main", "boss")),
+    "just blocked": tree_state(stuck("main", "boss", moved_at=JUST_NOW)),
+    "long blocked": tree_state(stuck("main", "boss", moved_at=LONG_AGO)),
+    "long somebody else's": tree_state(at_work("main", "ann", moved_at=LONG_AGO)),
+    "below a closed task": tree_state(ROOT, at_work("main", "boss", below=ROOT)),
 }
 SESSIONS: dict[str, Session | None] = {
     "nobody is signed in": None,

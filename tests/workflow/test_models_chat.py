@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.domain.things import NOW, at_work, ground, stuck
+from tests.domain.things import NOW, at_work, stuck, tree_state
 from tests.workflow.scenes import LIMITS, ordered, session, snapshot
 from tests.workflow.test_models_agent import AGENTS, GROUNDS, MEMBERS, PROJECTS
 from tests.workflow.worlds import Seen
@@ -22,7 +22,7 @@ from toryo.domain.launches import Purpose
 from toryo.domain.sessions import Session
 from toryo.workflow import chat, launch, next_action
 from toryo.workflow.launch import Action, Decision
-from toryo.workflow.snapshot import Cooldown, Snapshot, Talk
+from toryo.workflow.snapshot import ChatState, Cooldown, Snapshot
 from toryo.workflow.step import Step
 
 pytestmark = pytest.mark.slow  # the first test of a process explores for all of them
@@ -45,12 +45,12 @@ IDLE = {"busy": NOW + 1, "idle": NOW}
 FACTS = ("undelivered", "delegation_waits", "ending_untold", "in_hand")
 
 
-def talks() -> Iterator[tuple[str, Talk]]:
+def talks() -> Iterator[tuple[str, ChatState]]:
     """Everything that may concern a chat at a moment; what contradicts itself is left out."""
     for on, panel, idle in product(CONVERSATIONS, PANELS, IDLE):
         for some in product((False, True), repeat=len(FACTS)):
             true = dict(zip(FACTS, some, strict=True))
-            found = Talk(**true, **CONVERSATIONS[on], **PANELS[panel], idle_at=IDLE[idle])
+            found = ChatState(**true, **CONVERSATIONS[on], **PANELS[panel], idle_at=IDLE[idle])
             yield ", ".join([on, panel, idle, *(name for name in FACTS if true[name])]), found
 
 
@@ -93,7 +93,7 @@ def around() -> Iterator[tuple[str, Snapshot]]:
                 agent=AGENTS[who],
                 project=PROJECTS[house],
                 member=is_member,
-                grounds=(),
+                tree_states=(),
                 sessions=LIVE[on],
                 cooldowns=COOLDOWNS[cool],
                 launches=LAUNCHES[order],
@@ -104,9 +104,9 @@ def around() -> Iterator[tuple[str, Snapshot]]:
 _PLAIN = {"managed, active, member", "managed, long paused, member", "not managed, active, member"}
 """Surroundings in which chat can start or run: all talks are explored there, a few of them everywhere else."""
 FEW = (
-    Talk(idle_at=NOW + 1),
-    Talk(undelivered=True, idle_at=NOW + 1),
-    Talk(True, True, True, True, True, True, True, True, True, NOW),
+    ChatState(idle_at=NOW + 1),
+    ChatState(undelivered=True, idle_at=NOW + 1),
+    ChatState(True, True, True, True, True, True, True, True, True, NOW),
 )
 
 
@@ -244,7 +244,7 @@ def elsewhere() -> Seen:
     seen = Seen()
     waits = {
         **GROUNDS,
-        "two at work": ground(at_work("main", "boss"), at_work("second", "boss"), stuck("third", "boss")),
+        "two at work": tree_state(at_work("main", "boss"), at_work("second", "boss"), stuck("third", "boss")),
     }
     for words, found in around():
         for number, talk in enumerate(FEW):
@@ -252,7 +252,8 @@ def elsewhere() -> Seen:
             decision, live = launch.decide_chat(here), found.sessions.get(Purpose.CHAT)
             told = next_action.decide(here, live) if live is not None else None
             others = [
-                replace(here, grounds=(each,), blocked_tasks=3, others_on={"main": "ann"}) for each in waits.values()
+                replace(here, tree_states=(each,), blocked_tasks=3, others_on={"main": "ann"})
+                for each in waits.values()
             ]
             others += [replace(here, budget_used_up=True)]
             others += [replace(here, sessions={p: s for p, s in found.sessions.items() if p is Purpose.CHAT})]

@@ -17,13 +17,13 @@ from tests.domain.things import actor, at_work, moves, outcome
 from tests.workflow.scenes import WAITS, session, snapshot
 from tests.workflow.worlds import BELOW_A_MANAGER, SURROUNDINGS, Seen, lasts, trees, world
 from toryo.domain.errors import Refusal
-from toryo.domain.ground import Ground
 from toryo.domain.launches import Purpose
 from toryo.domain.sessions import Choice, Session
 from toryo.domain.tasks import Approval, Status, Task
+from toryo.domain.tree_state import TreeState
 from toryo.workflow import facts, launch, manager, next_action
 from toryo.workflow.launch import Action
-from toryo.workflow.snapshot import Case, News
+from toryo.workflow.snapshot import News, RuleInput
 from toryo.workflow.step import Step
 
 pytestmark = pytest.mark.slow  # the first test of a process explores for all of them
@@ -36,7 +36,7 @@ CHOSE: dict[Choice | None, Session] = {each: session(choice=each) for each in (N
 STUCK = (Status.BLOCKED, Status.FAILED)
 
 
-def worlds() -> Iterator[tuple[str, Ground]]:
+def worlds() -> Iterator[tuple[str, TreeState]]:
     """Up to two children in every surrounding, with a delegation where it is decisive; three where all are able."""
     for title, around in SURROUNDINGS.items():
         most = 3 if title == "everybody is able" else 2
@@ -53,19 +53,19 @@ WITH_DELEGATIONS = {"everybody is able", "nobody is able"}
 # --- counted plainly, from the words of the page ---------------------------------------------------------------------
 
 
-def is_main_at_work(where: Ground, task: Task) -> bool:
+def is_main_at_work(where: TreeState, task: Task) -> bool:
     above = where.tree.tasks.get(task.parent_id or "")
     return task.status is Status.IN_PROGRESS and (above is None or above.assignee_id != task.assignee_id)
 
 
-def able(where: Ground, name: str | None) -> bool:
+def able(where: TreeState, name: str | None) -> bool:
     agent = where.agents.get(name or "")
     if agent is None or agent.status.value != "active":
         return False
     return agent.human or (name in where.members and (agent.provider is not None or name in where.signed_in))
 
 
-def ready(where: Ground, task: Task) -> bool:
+def ready(where: TreeState, task: Task) -> bool:
     waits_for = [
         where.tree.tasks.get(each) or where.tree.outside[each] for each in where.tree.depends_on.get(task.id, ())
     ]
@@ -77,15 +77,15 @@ def ready(where: Ground, task: Task) -> bool:
     )
 
 
-def has_room(where: Ground, name: str) -> bool:
+def has_room(where: TreeState, name: str) -> bool:
     return len(where.busy.get(name, ())) < where.agents[name].max_parallel_tasks
 
 
-def workers(where: Ground) -> list[str]:
+def workers(where: TreeState) -> list[str]:
     return [name for name in ("ann", "bob") if able(where, name)]
 
 
-def dispatchable(where: Ground) -> list[str]:
+def dispatchable(where: TreeState) -> list[str]:
     found = []
     for child in (each for each in where.tree.tasks.values() if each.parent_id == "main" and ready(where, each)):
         who = child.assignee_id
@@ -95,7 +95,7 @@ def dispatchable(where: Ground) -> list[str]:
     return sorted(found)
 
 
-def held_back(where: Ground) -> bool:
+def held_back(where: TreeState) -> bool:
     for child in (each for each in where.tree.tasks.values() if each.parent_id == "main" and ready(where, each)):
         who = child.assignee_id
         if able(where, who) and who != "boss" and not has_room(where, who or ""):
@@ -105,7 +105,7 @@ def held_back(where: Ground) -> bool:
     return False
 
 
-def outstanding(where: Ground) -> bool:
+def outstanding(where: TreeState) -> bool:
     below = [each for each in where.tree.tasks.values() if each.id != "main"]
     waits_for_other_trees = [
         where.tree.outside[other]
@@ -138,8 +138,8 @@ def explored() -> Seen:
     return seen
 
 
-def _ask_what_it_is_told(seen: Seen, words: str, where: Ground) -> None:
-    found = Case(snapshot(where), where, MAIN, FETCHED)
+def _ask_what_it_is_told(seen: Seen, words: str, where: TreeState) -> None:
+    found = RuleInput(snapshot(where), where, MAIN, FETCHED)
     seen.expect("outstanding is what the page says", facts.outstanding(found) == outstanding(where), words)
     seen.expect(
         "dispatchable is what the page says",
@@ -162,12 +162,12 @@ def _ask_what_it_is_told(seen: Seen, words: str, where: Ground) -> None:
     _ask_about_wait(seen, words, where)
 
 
-def _ask_about_wait(seen: Seen, words: str, where: Ground) -> None:
+def _ask_about_wait(seen: Seen, words: str, where: TreeState) -> None:
     """`wait` is accepted exactly where the launch table holds who has left with everything seen."""
     can_start = tuple(dispatchable(where))
     looked = replace(MAIN, wait=WAITS, look_dispatchable=can_start)
     left = launch.decide(snapshot(_with(where, looked)))
-    accepted = facts.outstanding(Case(snapshot(where), where, MAIN, FETCHED))
+    accepted = facts.outstanding(RuleInput(snapshot(where), where, MAIN, FETCHED))
     for look in {can_start, ()}:
         there = _with(where, replace(MAIN, look_dispatchable=look))
         away = _with(where, replace(MAIN, look_dispatchable=look, wait=WAITS))
@@ -183,7 +183,7 @@ def _ask_about_wait(seen: Seen, words: str, where: Ground) -> None:
                 seen.expect("who waits will be woken by somebody", _somebody_comes(where), words)
 
 
-def _ask_when_it_is_woken(seen: Seen, words: str, where: Ground) -> None:
+def _ask_when_it_is_woken(seen: Seen, words: str, where: TreeState) -> None:
     can_start = dispatchable(where)
     down = {each.id for each in where.tree.tasks.values() if each.status in STUCK}
     for look in {tuple(can_start), ()}:
@@ -210,7 +210,7 @@ def _ask_when_it_is_woken(seen: Seen, words: str, where: Ground) -> None:
                 seen.expect("a hold that lasts stays whatever happens elsewhere", lasts(waits, "boss"), words)
 
 
-def _ask_whether_it_can_obey(seen: Seen, words: str, where: Ground, step: Step) -> None:
+def _ask_whether_it_can_obey(seen: Seen, words: str, where: TreeState, step: Step) -> None:
     if step.action == "report_completion":
         reported = outcome(moves, where, "main", Status.COMPLETED, BOSS)
         seen.expect("the report that is asked for is accepted", not isinstance(reported, Refusal), words)
@@ -223,7 +223,7 @@ def _ask_whether_it_can_obey(seen: Seen, words: str, where: Ground, step: Step) 
         seen.expect("what can be dispatched can be started", _starts(where, name), words, name)
 
 
-def _starts(where: Ground, name: str) -> bool:
+def _starts(where: TreeState, name: str) -> bool:
     """By its assignee if able, else by some able worker below the manager, once it is assigned."""
     task = where.tree.tasks[name]
     candidates = [task.assignee_id] if able(where, task.assignee_id) else workers(where)
@@ -234,7 +234,7 @@ def _starts(where: Ground, name: str) -> bool:
     return False
 
 
-def _somebody_comes(where: Ground) -> bool:
+def _somebody_comes(where: TreeState) -> bool:
     """Beyond the words: whoever is waited for is a person, is busy elsewhere, or would be started or kept running."""
     for each in where.tree.tasks.values():
         if each.id != "main" and each.open and each.approval is Approval.PENDING:
@@ -246,7 +246,7 @@ def _somebody_comes(where: Ground) -> bool:
     return bool(where.open_delegations["main"] or where.tree.outside or held_back(where))
 
 
-def _is_kept_going(where: Ground, who: str) -> bool:
+def _is_kept_going(where: TreeState, who: str) -> bool:
     live: dict[Purpose, Any] = {}
     if who in where.signed_in:
         name = next(each.id for each in where.tree.tasks.values() if each.assignee_id == who and each.in_progress)
@@ -255,7 +255,7 @@ def _is_kept_going(where: Ground, who: str) -> bool:
     return decision.action is Action.START or decision.reason in ("already_running", "waiting_for_workers")
 
 
-def _ask_again(seen: Seen, words: str, where: Ground) -> None:
+def _ask_again(seen: Seen, words: str, where: TreeState) -> None:
     """The same facts, loaded in another order."""
     tree = where.tree
     turned = replace(where, tree=type(tree)(dict(reversed(tree.tasks.items())), tree.depends_on, tree.outside))
@@ -268,17 +268,17 @@ def _ask_again(seen: Seen, words: str, where: Ground) -> None:
         seen.expect("the same facts give the same launch decision", len(decisions) == 1, words, wait)
 
 
-def _told(seen: Seen, where: Ground, asking: Session, about: tuple[News, ...] = ()) -> Step:
+def _told(seen: Seen, where: TreeState, asking: Session, about: tuple[News, ...] = ()) -> Step:
     step = next_action.decide(snapshot(where, live=asking, news={"main": about}), asking)
     _count(seen, step.row, step.words)
     return step
 
 
-def _with(where: Ground, main: Task) -> Ground:
+def _with(where: TreeState, main: Task) -> TreeState:
     return replace(where, tree=where.tree.changed(main))
 
 
-def _news(where: Ground) -> list[tuple[News, ...]]:
+def _news(where: TreeState) -> list[tuple[News, ...]]:
     """Nothing, or one thing of each kind, about a task that is there."""
     below = [each.id for each in where.tree.tasks.values() if each.id != "main"]
     down = [each.id for each in where.tree.tasks.values() if each.status in STUCK]

@@ -17,9 +17,9 @@ from tests.domain.things import NOW, actor, agent, at_work, moves, outcome, proj
 from tests.workflow.scenes import session, snapshot
 from tests.workflow.worlds import BELOW_A_WORKER, PLENTY, Around, Part, Seen, lasts, trees, world
 from toryo.domain.errors import Refusal
-from toryo.domain.ground import Ground
 from toryo.domain.projects import Decomposition
 from toryo.domain.tasks import Checks, Status, Task, Wait
+from toryo.domain.tree_state import TreeState
 from toryo.workflow import facts, launch, next_action, worker
 from toryo.workflow.launch import Action
 from toryo.workflow.step import Step
@@ -50,7 +50,7 @@ MAINS: dict[str, tuple[Task, ...]] = {
 }
 
 
-def worlds() -> Iterator[tuple[str, Ground]]:
+def worlds() -> Iterator[tuple[str, TreeState]]:
     """Up to three children under a given task; no child or one under every sort of main task, project and program."""
     for crew, delegations in product(CREWS, (0, 1)):
         around = Around(CREWS[crew], delegations=delegations)
@@ -68,7 +68,7 @@ def worlds() -> Iterator[tuple[str, Ground]]:
 
 def _one(
     name: str, main: Task, parts: Any, around: Around, *above: Task, **facts_: Any
-) -> Iterator[tuple[str, Ground]]:
+) -> Iterator[tuple[str, TreeState]]:
     children: list[Part] = list(parts)
     where = world(main, children, around, *above, **facts_)
     if where is not None:
@@ -91,7 +91,7 @@ def explored() -> Seen:
     return seen
 
 
-def _ask_what_it_is_told(seen: Seen, words: str, where: Ground) -> Step:
+def _ask_what_it_is_told(seen: Seen, words: str, where: TreeState) -> Step:
     first = _told(seen, where, SIGNED_IN)
     seen.expect("whoever is started is told to get its task", first.action == "get_task", words)
     step = _told(seen, where, FETCHED)
@@ -101,7 +101,7 @@ def _ask_what_it_is_told(seen: Seen, words: str, where: Ground) -> Step:
     return step
 
 
-def _ask_when_it_is_started(seen: Seen, words: str, where: Ground, told: Step) -> None:
+def _ask_when_it_is_started(seen: Seen, words: str, where: TreeState, told: Step) -> None:
     """`told` is what a fresh session would be told once it has fetched its task."""
     for kind in WAITED_FOR:
         decision = _decided(where, kind)
@@ -122,7 +122,7 @@ def _ask_when_it_is_started(seen: Seen, words: str, where: Ground, told: Step) -
         _ask_about_delegation(seen, words, where)
 
 
-def _ask_about_delegation(seen: Seen, words: str, where: Ground) -> None:
+def _ask_about_delegation(seen: Seen, words: str, where: TreeState) -> None:
     """Who was told so often to wait that it left is held while the delegation is open, and started when it ends."""
     ended = replace(where, open_delegations={"job": 0})
     for asking in (FETCHED, REFUSED):
@@ -134,7 +134,7 @@ def _ask_about_delegation(seen: Seen, words: str, where: Ground) -> None:
             seen.expect("it is started when the delegation ends", then.action is Action.START or others, words)
 
 
-def _wakes(where: Ground) -> bool:
+def _wakes(where: TreeState) -> bool:
     """Once whoever is at work has finished and every request was judged, the worker is started."""
     tree = where.tree
     after = [
@@ -146,17 +146,17 @@ def _wakes(where: Ground) -> bool:
     return _decided(replace(where, tree=tree.changed(*judged)), "others").action is Action.START
 
 
-def _decided(where: Ground, kind: str | None) -> launch.Decision:
+def _decided(where: TreeState, kind: str | None) -> launch.Decision:
     return launch.decide(snapshot(_left(where, kind), "ann"))
 
 
-def _left(where: Ground, kind: str | None) -> Ground:
+def _left(where: TreeState, kind: str | None) -> TreeState:
     """Once ann has left to wait for something (or has not)."""
     wait = None if kind is None else Wait(kind, NOW - 5, 5)
     return replace(where, tree=where.tree.changed(replace(where.tree.tasks["job"], wait=wait)))
 
 
-def _ask_whether_it_can_obey(seen: Seen, words: str, where: Ground, told: Step) -> None:
+def _ask_whether_it_can_obey(seen: Seen, words: str, where: TreeState, told: Step) -> None:
     main = where.tree.tasks["job"]
     found = next_action.case_of(snapshot(where, "ann"), FETCHED)
     assert found is not None
@@ -177,7 +177,7 @@ def _ask_whether_it_can_obey(seen: Seen, words: str, where: Ground, told: Step) 
             seen.expect("it may always give up", not isinstance(given_up, Refusal), words, to)
 
 
-def _ask_again(seen: Seen, words: str, where: Ground) -> None:
+def _ask_again(seen: Seen, words: str, where: TreeState) -> None:
     """The same facts, loaded in another order."""
     tree = where.tree
     turned = replace(where, tree=type(tree)(dict(reversed(tree.tasks.items())), tree.depends_on, tree.outside))
@@ -189,7 +189,7 @@ def _ask_again(seen: Seen, words: str, where: Ground) -> None:
         seen.expect("the same facts give the same launch decision", len(decisions) == 1, words)
 
 
-def _told(seen: Seen, where: Ground, asking: Any) -> Step:
+def _told(seen: Seen, where: TreeState, asking: Any) -> Step:
     step = next_action.decide(snapshot(where, "ann", live=asking), asking)
     seen.rows[f"{step.row}: {step.words}"] += 1
     return step

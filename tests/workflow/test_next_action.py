@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.domain.things import NOW, agent, at_work, cancelled, done, ground, project, stuck, todo
+from tests.domain.things import NOW, agent, at_work, cancelled, done, project, stuck, todo, tree_state
 from tests.workflow.scenes import JUST_NOW, LIMITS, MAIN, fresh, session, snapshot, told
 from tests.workflow.test_tables import FIRST, written
 from toryo.domain.agents import Role
@@ -20,10 +20,10 @@ from toryo.domain.sessions import Session
 from toryo.workflow import next_action
 from toryo.workflow.step import Step
 
-HOUSE = ground(MAIN)
-PAUSED = ground(MAIN, where=project(ProjectStatus.PAUSED))
-INACTIVE = ground(MAIN, crew=[agent("boss", Role.MANAGER, active=False)])
-TAKEN = ground(at_work("main", "ann"))
+HOUSE = tree_state(MAIN)
+PAUSED = tree_state(MAIN, where=project(ProjectStatus.PAUSED))
+INACTIVE = tree_state(MAIN, crew=[agent("boss", Role.MANAGER, active=False)])
+TAKEN = tree_state(at_work("main", "ann"))
 
 
 def first(where: Any = HOUSE, asking: Session | None = None, **facts: Any) -> tuple[str, str, str]:
@@ -62,23 +62,23 @@ def test_4_an_undelivered_interrupt_is_fetched() -> None:
 
 def test_5_an_agent_that_is_no_longer_active_here_leaves() -> None:
     assert first(INACTIVE) == ("first 5", "exit", "agent_inactive")
-    assert first(ground(MAIN, strangers=["boss"])) == ("first 5", "exit", "agent_inactive")
+    assert first(tree_state(MAIN, strangers=["boss"])) == ("first 5", "exit", "agent_inactive")
     assert first(agent=None, member=False) == ("first 5", "exit", "agent_inactive")
 
 
 @pytest.mark.parametrize("status", [ProjectStatus.PAUSED, ProjectStatus.ARCHIVED])
 def test_6_a_task_session_leaves_when_the_project_is_paused_or_archived(status: ProjectStatus) -> None:
-    assert first(ground(MAIN, where=project(status))) == ("first 6", "exit", "project_paused")
+    assert first(tree_state(MAIN, where=project(status))) == ("first 6", "exit", "project_paused")
 
 
 ROOT = cancelled("root", "hana")
 WITHDRAWN = {
-    "put back": ground(todo("main", "boss")),
-    "blocked": ground(stuck("main", "boss")),
+    "put back": tree_state(todo("main", "boss")),
+    "blocked": tree_state(stuck("main", "boss")),
     "somebody else's": TAKEN,
-    "below a closed task": ground(ROOT, at_work("main", "boss", below=ROOT)),
-    "completed by somebody else": ground(done("main", "boss", moved_session="ses_of_a_person")),
-    "gone": ground(todo("other")),
+    "below a closed task": tree_state(ROOT, at_work("main", "boss", below=ROOT)),
+    "completed by somebody else": tree_state(done("main", "boss", moved_session="ses_of_a_person")),
+    "gone": tree_state(todo("other")),
 }
 
 
@@ -89,11 +89,11 @@ def test_7_a_task_session_leaves_when_its_main_task_is_not_its_own_any_more(why:
 
 def test_7_a_session_that_closed_its_task_itself_is_told_so() -> None:
     for closed in (done, cancelled):
-        own = ground(closed("main", "boss", moved_session="ses_boss"))
+        own = tree_state(closed("main", "boss", moved_session="ses_boss"))
         assert first(own) == ("first 7", "exit", "task_closed")
-    paused = ground(done("main", "boss", moved_session="ses_boss"), where=project(ProjectStatus.PAUSED))
+    paused = tree_state(done("main", "boss", moved_session="ses_boss"), where=project(ProjectStatus.PAUSED))
     assert first(paused) == ("first 6", "exit", "project_paused")
-    back = ground(todo("main", "boss", moved_session="ses_boss"))
+    back = tree_state(todo("main", "boss", moved_session="ses_boss"))
     assert first(back) == ("first 7", "exit", "task_withdrawn")
 
 
@@ -114,7 +114,7 @@ def test_the_first_row_that_holds_wins_down_the_whole_table() -> None:
 
 
 def test_a_manager_is_led_by_its_table_and_everybody_else_by_the_workers() -> None:
-    job = ground(at_work("main", "ann"))
+    job = tree_state(at_work("main", "ann"))
     assert told(HOUSE).row == "manager 2"
     assert told(job, "ann", session("ann", "main")).row == "worker 2"
 

@@ -22,8 +22,8 @@ from tests.workflow.scenes import session, snapshot
 from tests.workflow.test_models_worker import GIVEN, UP
 from tests.workflow.worlds import BELOW_A_WORKER, PLENTY, Around, Seen, trees, world
 from toryo.domain.errors import Refusal
-from toryo.domain.ground import Ground
 from toryo.domain.tasks import Approval, Status, Task, Wait
+from toryo.domain.tree_state import TreeState
 from toryo.workflow import facts, launch, next_action
 from toryo.workflow.step import Step
 
@@ -45,7 +45,7 @@ MOST_STEPS = 40
 # --- what others can do ----------------------------------------------------------------------------------------------
 
 
-def interventions(where: Ground) -> Iterator[tuple[str, Ground]]:
+def interventions(where: TreeState) -> Iterator[tuple[str, TreeState]]:
     for task in [each for each in where.tree.tasks.values() if where.tree.is_below(each, GIVEN)]:
         yield from _moves(where, task)
         yield from _filed(where, task)
@@ -54,7 +54,7 @@ def interventions(where: Ground) -> Iterator[tuple[str, Ground]]:
     yield from _filed(where, where.tree.tasks["job"])
 
 
-def _moves(where: Ground, task: Task) -> Iterator[tuple[str, Ground]]:
+def _moves(where: TreeState, task: Task) -> Iterator[tuple[str, TreeState]]:
     who = [OWNER, *([actor(task.assignee_id)] if task.assignee_id in ("bob", "paul") else [])]
     for by in who:
         for to in Status:
@@ -63,7 +63,7 @@ def _moves(where: Ground, task: Task) -> Iterator[tuple[str, Ground]]:
                 yield f"{by.id} moves {task.id} to {to}", after(where, changes)
 
 
-def _filed(where: Ground, above: Task) -> Iterator[tuple[str, Ground]]:
+def _filed(where: TreeState, above: Task) -> Iterator[tuple[str, TreeState]]:
     if above.closed or where.tree.below_closed(above) or above.depth >= 4:
         return
     for number, whose in enumerate(("ann", "bob", "paul", None)):
@@ -77,19 +77,19 @@ def _filed(where: Ground, above: Task) -> Iterator[tuple[str, Ground]]:
         yield f"bob asks for {name} of {whose}", _with(where, asked)
 
 
-def _given(where: Ground, task: Task) -> Iterator[tuple[str, Ground]]:
+def _given(where: TreeState, task: Task) -> Iterator[tuple[str, TreeState]]:
     for whose in ("ann", "bob", "paul", None):
         if task.open and task.assignee_id != whose and not (task.in_progress and whose is None):
             yield f"olga gives {task.id} to {whose}", _with(where, replace(task, assignee_id=whose))
 
 
-def _judged(where: Ground, task: Task) -> Iterator[tuple[str, Ground]]:
+def _judged(where: TreeState, task: Task) -> Iterator[tuple[str, TreeState]]:
     if task.approval is Approval.PENDING and task.open:
         for verdict in (Approval.APPROVED, Approval.REJECTED):
             yield f"hana: {task.id} {verdict}", _with(where, replace(task, approval=verdict))
 
 
-def _with(where: Ground, task: Task) -> Ground:
+def _with(where: TreeState, task: Task) -> TreeState:
     tree = where.tree.changed(task)
     return replace(where, tree=tree, busy=busy(tree, {}))
 
@@ -109,7 +109,7 @@ def explored() -> Seen:
     return seen
 
 
-def _explore(seen: Seen, words: str, where: Ground, left: int) -> None:
+def _explore(seen: Seen, words: str, where: TreeState, left: int) -> None:
     for what, becomes in islice(interventions(where), 0, None, 1 if left == MOVES else EACH):
         seen.worlds += 1
         _ask(seen, f"{words}; {what}", becomes)
@@ -117,7 +117,7 @@ def _explore(seen: Seen, words: str, where: Ground, left: int) -> None:
             _explore(seen, f"{words}; {what}", becomes, left - 1)
 
 
-def _ask(seen: Seen, words: str, where: Ground) -> None:
+def _ask(seen: Seen, words: str, where: TreeState) -> None:
     told: list[str] = []
     for _ in range(MOST_STEPS):
         step = _told(where)
@@ -143,12 +143,12 @@ def _ask(seen: Seen, words: str, where: Ground) -> None:
         seen.expect("who waits is told for what", bool(waits_for), words)
 
 
-def _told(where: Ground) -> Step:
+def _told(where: TreeState) -> Step:
     return next_action.decide(snapshot(where, "ann", live=FETCHED), FETCHED)
 
 
-def _obeyed(where: Ground, step: Step) -> Ground | None:
-    """The ground after the call that the step names; None if it would be refused."""
+def _obeyed(where: TreeState, step: Step) -> TreeState | None:
+    """The state after the call that the step names; None if it would be refused."""
     case = next_action.case_of(snapshot(where, "ann"), FETCHED)
     assert case is not None
     if step.action == "start_subtask":
@@ -165,7 +165,7 @@ def _obeyed(where: Ground, step: Step) -> Ground | None:
     return None
 
 
-def _moved(where: Ground, task: Task | None, to: Status) -> Ground | None:
+def _moved(where: TreeState, task: Task | None, to: Status) -> TreeState | None:
     changes = outcome(moves, where, task.id, to, ANN) if task is not None else None
     return after(where, changes) if isinstance(changes, list) else None
 

@@ -122,7 +122,7 @@ def written(table: str) -> list[list[str]]:
     return [line.split(None, 3) for line in table.strip().splitlines()]
 
 
-def launches(rules: Iterable[Rule[Any, launch.Say]]) -> list[list[str]]:
+def launches(rules: Iterable[Rule[Any, launch.Verdict]]) -> list[list[str]]:
     return [[each.row, each.then.action.value, each.then.reason, each.words] for each in rules]
 
 
@@ -185,7 +185,7 @@ def test_a_chat_session_is_told_by_the_table_of_chat() -> None:
 
 
 def test_every_reason_is_told_to_people_in_a_sentence_of_its_own() -> None:
-    rows: list[Rule[Any, launch.Say]] = [*launch.AGENT_ROWS, *launch.MAIN_TASK_ROWS, *launch.CHAT_ROWS]
+    rows: list[Rule[Any, launch.Verdict]] = [*launch.AGENT_ROWS, *launch.MAIN_TASK_ROWS, *launch.CHAT_ROWS]
     for each in (*rows, *launch.OTHERWISE_ROWS):
         decision = launch.Decision(each.then.action, each.then.reason, each.row, each.words)
         told = explanations.explained(decision)

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.domain.things import agent, at_work, cancelled, done, failed, ground, project, stuck, task, todo
+from tests.domain.things import agent, at_work, cancelled, done, failed, project, stuck, task, todo, tree_state
 from tests.workflow.scenes import JOB, fresh, session, snapshot, told
 from toryo.domain.projects import Decomposition
 from toryo.domain.tasks import Approval, Checks, Status, Task
 from toryo.workflow import facts, next_action
-from toryo.workflow.snapshot import Case
+from toryo.workflow.snapshot import RuleInput
 
 FETCHED = session("ann", "job")
 DELEGATED: dict[str, Any] = {"open_delegations": {"job": 1}}
@@ -20,7 +20,7 @@ DELEGATED: dict[str, Any] = {"open_delegations": {"job": 1}}
 
 def ann_is_told(*tasks: Task, main: Task = JOB, asking: Any = FETCHED, **around: Any) -> tuple[str, str]:
     """Row and action for ann, with these tasks below her main task."""
-    step = told(ground(main, *tasks, **around), "ann", asking)
+    step = told(tree_state(main, *tasks, **around), "ann", asking)
     return step.row, step.action
 
 
@@ -66,7 +66,7 @@ def test_2_nothing_is_decomposed_that_may_not_be(main: Task, around: dict[str, A
 
 def test_3_an_acceptance_check_failed_at_the_last_report() -> None:
     mend = replace(JOB, checks=Checks.FAILED, children_ever=1)
-    step = told(ground(mend), "ann", FETCHED)
+    step = told(tree_state(mend), "ann", FETCHED)
     assert (step.row, step.action, step.state) == ("worker 3", "execute_task", "fixing_checks")
     assert ann_is_told(own(status=Status.COMPLETED), main=mend) == ("worker 3", "execute_task")
     for checks in (Checks.NONE, Checks.RUNNING, Checks.PASSED):
@@ -86,7 +86,7 @@ def test_4_no_subtasks_but_cancelled_ones_and_a_success_report_was_refused_only_
 
 
 def test_5_no_subtasks_but_cancelled_ones() -> None:
-    step = told(ground(ALONE), "ann", FETCHED)
+    step = told(tree_state(ALONE), "ann", FETCHED)
     assert (step.row, step.action, step.state) == ("worker 5", "execute_task", "executing_task")
     assert ann_is_told(own(status=Status.CANCELLED)) == ("worker 5", "execute_task")
 
@@ -109,8 +109,8 @@ def test_8_an_own_startable_subtask() -> None:
 
 def test_8_the_next_by_priority_then_order_and_only_what_can_be_started() -> None:
     parts = [own("a", place=0), own("b", place=1), own("c", place=2), own("d", Status.COMPLETED)]
-    where = ground(JOB, *parts, waits={"a": ["b"], "c": ["d"]})
-    found = facts.next_subtask(Case(snapshot(where, "ann"), where, JOB, FETCHED))
+    where = tree_state(JOB, *parts, waits={"a": ["b"], "c": ["d"]})
+    found = facts.next_subtask(RuleInput(snapshot(where, "ann"), where, JOB, FETCHED))
     assert found is not None
     assert found.id == "b"
 
@@ -168,6 +168,6 @@ def test_what_is_below_subtasks_of_others_is_theirs() -> None:
 
 
 def test_the_same_facts_give_the_same_answer() -> None:
-    where = ground(JOB, own(), own("b", Status.BLOCKED))
+    where = tree_state(JOB, own(), own("b", Status.BLOCKED))
     snap = snapshot(where, "ann", live=FETCHED)
     assert len({next_action.decide(snap, FETCHED) for _ in range(5)}) == 1

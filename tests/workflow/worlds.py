@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
 from typing import Any
 
-from tests.domain.things import NOW, agent, at_work, cancelled, done, failed, ground, stuck, task, todo
+from tests.domain.things import NOW, agent, at_work, cancelled, done, failed, stuck, task, todo, tree_state
 from tests.workflow.scenes import snapshot
 from toryo.domain.agents import Agent
-from toryo.domain.ground import Ground
 from toryo.domain.tasks import Approval, Status, Task
+from toryo.domain.tree_state import TreeState
 from toryo.workflow import launch
 
 
@@ -177,11 +177,11 @@ def trees(kinds: dict[str, Kind], main: Task, most: int) -> Iterator[tuple[str, 
             yield " + ".join(names) or "no children", parts
 
 
-def world(main: Task, parts: Sequence[Part], around: Around, *above: Task, **facts: Any) -> Ground | None:
-    """The ground of one tree; None where more would be in progress than the limit lets."""
+def world(main: Task, parts: Sequence[Part], around: Around, *above: Task, **facts: Any) -> TreeState | None:
+    """The state of one tree; None where more would be in progress than the limit lets."""
     inside = [each for part in parts for each in (part.child, *part.below)]
     outside = [each for part in parts for each in part.outside]
-    where = ground(
+    where = tree_state(
         *above,
         main,
         *inside,
@@ -197,18 +197,18 @@ def world(main: Task, parts: Sequence[Part], around: Around, *above: Task, **fac
     return where if _within_limits(where) else None
 
 
-def _within_limits(where: Ground) -> bool:
+def _within_limits(where: TreeState) -> bool:
     """Nobody but zoe, who stands for several agents of other trees, has more in progress than the limit."""
     return all(len(ids) <= where.agents[name].max_parallel_tasks for name, ids in where.busy.items() if name != "zoe")
 
 
-def lasts(where: Ground, who: str) -> bool:
+def lasts(where: TreeState, who: str) -> bool:
     """Whether the agent is held still, however much has happened elsewhere and however late it is."""
     decisions = [launch.decide(snapshot(each, who, now=NOW + 10**9)) for each in later(where)]
     return all(each.action is launch.Action.HOLD for each in decisions)
 
 
-def later(where: Ground) -> list[Ground]:
+def later(where: TreeState) -> list[TreeState]:
     """The same tree after much has happened elsewhere: others signed in or out, got busy or free, other trees done."""
     tree = where.tree
     there = {name: replace(each, status=Status.COMPLETED) for name, each in tree.outside.items()}

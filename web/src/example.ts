@@ -13,6 +13,7 @@ export function agent(given: Partial<Agent> & { agent_id: string }): Agent {
     reports_to: null,
     status: "active",
     provider: "claude",
+    ai_type: "claude",
     model: null,
     agent_type: null,
     capabilities: [],
@@ -72,6 +73,7 @@ export const ada = agent({ agent_id: "ada", name: "Ada", reports_to: "mika" });
 export const mika = agent({ agent_id: "mika", name: "Mika", role: "manager", kind: "human", provider: null });
 
 export const shop: Project = {
+  id: "shop",
   project_id: "shop",
   name: "Corner shop",
   description: "Sells things.",

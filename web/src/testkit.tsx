@@ -115,6 +115,7 @@ export function card(given: Partial<BoardTask> & { task_id: string }): BoardTask
 export function fullTask(given: Partial<Task> & { task_id: string }): Task {
   const at = "2026-01-01T00:00:00Z";
   return {
+    id: given.task_id,
     title: given.task_id,
     status: "todo",
     priority: "medium",

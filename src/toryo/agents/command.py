@@ -25,7 +25,7 @@ from toryo.agents.session import (
     say,
     working_directory,
 )
-from toryo.agents.templates import Unfit
+from toryo.formats.templates import Unfit
 
 RUNS_AT_MOST = 2
 """Once, and once more where an acceptance check failed: the same command again rarely mends more than that."""
@@ -81,9 +81,7 @@ class CommandRunner:
         if refused := self._delegating.ask(job.wanted):
             return self._session.report("blocked", f"This could not be delegated: {refused.get('message')}")
         if not (job.command or job.wanted):
-            return self._session.report(
-                "blocked", "This task has no context.command, and nothing else can be run here."
-            )
+            return self._session.report("blocked", "This task has no context.command, so there is no command to run.")
         if self._runs >= RUNS_AT_MOST:
             return self._session.report("failed", f"The command succeeds, but {_failed_checks(step)}")
         waiting = self._delegating.outstanding(job.wanted)

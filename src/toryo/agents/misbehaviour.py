@@ -79,10 +79,10 @@ class Misbehaving(Talk):
     def _leave_at_the_wrong_time(self) -> None:
         crash, leave = self._behave["crash_after"], self._behave["exit_after"]
         if crash is not None and self._received >= crash:
-            say("crashing, as the script wants it")
+            say("crashing, as the script says")
             os.kill(os.getpid(), signal.SIGKILL)
         if leave is not None and self._received >= leave:
-            say("leaving, as the script wants it")
+            say("leaving, as the script says")
             self._session.leave()
 
     def _doze(self) -> None:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import fnmatch
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toryo.agents import conditions, templates
+from toryo.agents import conditions
 from toryo.agents.conditions import Condition
-from toryo.agents.templates import VARIABLE, Unfit
-
-LONGEST_PATTERN = 1000
-"""Characters of a regular expression: compiling a long one takes a Coordinator's time."""
-FACTS = ("title", "description", "task_id")
-"""What is known of every task; beside them `context.KEY`."""
+from toryo.formats import templates
+from toryo.formats.patterns import FACTS, compiled
+from toryo.formats.templates import VARIABLE, Unfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +44,7 @@ def plan_for(playbook: Mapping[str, Any], task: Mapping[str, Any]) -> tuple[Step
         groups = fits(plan["match"], title)
         if groups is not None:
             return _steps(plan, _variables(plan, task, groups))
-    patterns = ", ".join(repr(each["match"]) for each in playbook["tasks"])
+    patterns = ", ".join(f"'{each['match']}'" for each in playbook["tasks"])
     raise NoPlan(f"The playbook has no plan for the title {title!r}; it has plans for {patterns}.")
 
 
@@ -71,14 +67,6 @@ def fits(pattern: str, title: str) -> dict[str, str] | None:
         numbered = {str(number): value or "" for number, value in enumerate(found.groups(), 1)}
         return numbered | {name: value or "" for name, value in found.groupdict().items()}
     return {} if fnmatch.fnmatchcase(title, pattern) else None
-
-
-def compiled(pattern: str) -> re.Pattern[str] | None:
-    """The pattern as a regular expression, where it is one (`*.txt` is not)."""
-    try:
-        return re.compile(pattern) if len(pattern) <= LONGEST_PATTERN else None
-    except (re.error, OverflowError, RecursionError):
-        return None
 
 
 def filled(value: Any, variables: Mapping[str, Any]) -> Any:

@@ -43,7 +43,7 @@ def work(session: Session, playbook: Mapping[str, Any], environ: Mapping[str, st
 
 def _checked(text: str, source: str) -> dict[str, Any]:
     """Imported only for what a person wrote: checking costs more than all the rest of a start."""
-    from toryo.agents import documents, playbook_format
+    from toryo.formats import documents, playbook_format
 
     return playbook_format.parse(documents.read(text, source))
 

@@ -51,7 +51,7 @@ class Manager(Planned):
         if not [each for each in subtasks if each["status"] not in ("completed", "cancelled")]:
             return self._nothing_left(step, subtasks)
         if self.to_try_again(subtasks):
-            return self._choose("adjust", "something failed and is to be tried again")
+            return self._choose("adjust", "something failed and will be tried again")
         ready = self._ready(subtasks, people)
         self._seen_ready = ready
         if ready:

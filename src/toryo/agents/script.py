@@ -8,11 +8,13 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from toryo.agents import plans, script_rules, templates
+from toryo.agents import plans, script_rules
 from toryo.agents.command import CommandRunner, Job
 from toryo.agents.misbehaviour import Misbehaving
 from toryo.agents.session import Handler, Session, main
 from toryo.agents.specs import given
+from toryo.formats import templates
+from toryo.formats.patterns import FACTS
 
 
 class ScriptRunner(CommandRunner):
@@ -30,7 +32,7 @@ class ScriptRunner(CommandRunner):
         for rule in self._script["tasks"]:
             groups = plans.fits(rule["match"], title)
             if groups is not None:
-                known = {name: task.get(name) for name in plans.FACTS} | {"context": job.context} | self._who()
+                known = {name: task.get(name) for name in FACTS} | {"context": job.context} | self._who()
                 wanted = [_filled(each, {**known, **groups}) for each in rule["delegate"]]
                 return Job(
                     _command(rule["run"], {**known, **groups}) or job.command, job.context, [*job.wanted, *wanted]
@@ -56,7 +58,7 @@ def _filled(value: Any, facts: Mapping[str, Any]) -> Any:
 
 def _checked(text: str, source: str) -> dict[str, Any]:
     """Imported only for what a person wrote: checking costs more than all the rest of a start."""
-    from toryo.agents import documents, script_format
+    from toryo.formats import documents, script_format
 
     return script_format.parse(documents.read(text, source))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toryo.agents.plans import fits
-from toryo.agents.templates import VARIABLE
+from toryo.formats.templates import VARIABLE
 
 Rule = Mapping[str, Any]
 Facts = Mapping[str, Any]

@@ -202,7 +202,7 @@ def follow(session: Session, handlers: Mapping[str, Handler], chat: Callable[[],
         if action in ("exit", "logout", "wait", "wait_for_others"):
             session.leave()
         if same.often(action, step.get("state_version"), session.progress):
-            session.leave(f"The server says {action} again and again, and nothing changes: leaving.")
+            session.leave(f"The server keeps answering {action} and nothing changes: stopping.")
         handler = handlers.get(action)
         if handler is None and action != "get_next_action":
             say(f"this runner does not know the action {action}")

@@ -1,8 +1,7 @@
 """The bus of servers that share a Redis: hints go by publish and subscribe, and within a process directly.
 
-A queue task that is ready is published for other programs, too: on the channel `task:<agent_type>`, its id as payload
-(seed 4, 6.1). Channels of Redis know no databases: Toryo's own bears its database's number, so that two Toryos may
-share a Redis.
+A queue task that is ready is published for other programs, too: on the channel `task:<agent_type>`, its id as payload.
+Channels of Redis know no databases: Toryo's own bears its database's number, so that two Toryos may share a Redis.
 """
 
 from __future__ import annotations

@@ -16,24 +16,27 @@ from toryo.cli.here import Here, command
 
 Type = Annotated[str, typer.Option("--type", metavar="TYPE", help="The queue to serve.")]
 Id = Annotated[
-    str | None, typer.Option("--id", metavar="ID", help="Who it is; the same again continues (else a new one).")
+    str | None,
+    typer.Option("--id", metavar="ID", help="The agent's id; the same again continues (default: a new one)."),
 ]
 Project = Annotated[
-    str | None, typer.Option("--project", metavar="PRJ", help="For the key that is made without --key.")
+    str | None, typer.Option("--project", metavar="PRJ", help="The project of the key that is made without --key.")
 ]
-MaxTasks = Annotated[int, typer.Option("--max-tasks", min=1, max=50, metavar="N", help="How many at a time.")]
+MaxTasks = Annotated[
+    int, typer.Option("--max-tasks", min=1, max=50, metavar="N", help="How many tasks to do at a time.")
+]
 Key = Annotated[
     str | None,
     typer.Option(
         "--key",
         envvar="TORYO_API_KEY",
         metavar="KEY",
-        help="Its API key (else one is made with the owner's token, and revoked in the end).",
+        help="Its API key (default: one is made with the owner's token, and revoked in the end).",
     ),
 ]
 Capabilities = Annotated[
     list[str] | None,
-    typer.Option("--capability", metavar="WORD", help="What it is good at; may be given several times."),
+    typer.Option("--capability", metavar="WORD", help="What it is good at; repeatable."),
 ]
 Words = Annotated[list[str], typer.Argument(metavar="CMD...", help="The command, and its arguments.")]
 

@@ -14,24 +14,29 @@ from toryo.cli.failures import Misuse
 from toryo.cli.here import Here, command
 
 if TYPE_CHECKING:
-    from toryo.agents.documents import Document
+    from toryo.formats.documents import Document
 
 group = typer.Typer(help="Agents: who can be given work.", no_args_is_help=True, rich_markup_mode=None)
 
 Id = Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.", autocompletion=completing.agents)]
-Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="What people call it (else its id).")]
-ReportsTo = Annotated[str | None, typer.Option("--reports-to", metavar="AGENT", help="Who stands above it.")]
+Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="What people call it (default: its id).")]
+ReportsTo = Annotated[
+    str | None, typer.Option("--reports-to", metavar="AGENT", help="The agent or person it reports to.")
+]
 Provider = Annotated[
     str | None, typer.Option("--provider", metavar="NAME", help="The program that runs it: playbook, command, …")
 ]
-Model = Annotated[str | None, typer.Option("--model", metavar="NAME")]
+ROLES = "A worker does tasks, a manager divides them, an owner may do everything."
+Model = Annotated[
+    str | None, typer.Option("--model", metavar="NAME", help="The model it uses (default: its program's own).")
+]
 Prompt = Annotated[
     str | None, typer.Option("--prompt", metavar="TEXT|@FILE", help="Its system prompt, or the file that has it.")
 ]
 AgentType = Annotated[str | None, typer.Option("--agent-type", metavar="TYPE", help="The queue it serves.")]
 Capabilities = Annotated[
     list[str] | None,
-    typer.Option("--capability", metavar="WORD", help="What it is good at; may be given several times."),
+    typer.Option("--capability", metavar="WORD", help="What it is good at; repeatable."),
 ]
 MaxParallel = Annotated[
     int | None, typer.Option("--max-parallel", min=1, metavar="N", help="How many tasks at a time per project.")
@@ -42,9 +47,7 @@ Options = Annotated[
 ]
 Option = Annotated[
     list[str] | None,
-    typer.Option(
-        "--option", metavar="KEY=VALUE", help="One option of its provider (repeatable); KEY= takes it away again."
-    ),
+    typer.Option("--option", metavar="KEY=VALUE", help="One option of its provider (repeatable); KEY= removes it."),
 ]
 
 
@@ -55,9 +58,18 @@ def add(app: typer.Typer) -> None:
 @command(group, "add")
 def add_agent(
     here: Here,
-    id: Annotated[str, typer.Argument(metavar="ID", help="1-64 of a-z 0-9 . _ -")],
-    role: Annotated[Literal["worker", "manager", "owner"], typer.Option("--role", metavar="worker|manager|owner")],
-    kind: Annotated[Literal["ai", "human"], typer.Option("--kind", metavar="ai|human")] = "ai",
+    id: Annotated[str, typer.Argument(metavar="ID", help="Its id: 1 to 64 of a-z 0-9 . _ -")],
+    role: Annotated[
+        Literal["worker", "manager", "owner"],
+        typer.Option(
+            "--role",
+            metavar="worker|manager|owner",
+            help=ROLES,
+        ),
+    ],
+    kind: Annotated[
+        Literal["ai", "human"], typer.Option("--kind", metavar="ai|human", help="A program or a person.")
+    ] = "ai",
     name: Name = None,
     reports_to: ReportsTo = None,
     provider: Provider = None,
@@ -70,8 +82,9 @@ def add_agent(
     option: Option = None,
     project: Annotated[
         list[str] | None,
-        typer.Option("--project", metavar="PRJ", help="A project it belongs to; may be given several times."),
+        typer.Option("--project", metavar="PRJ", help="A project it belongs to; repeatable."),
     ] = None,
+    yes: widening.Yes = False,
 ) -> None:
     """Make an agent. Its passkey is printed this once."""
     body = {
@@ -82,8 +95,7 @@ def add_agent(
         **_described(name, reports_to, provider, model, prompt, agent_type, capability, max_parallel),
         "provider_options": _said(_options(options, option)),
     }
-    answer = here.send("POST", "/agents", body)
-    widening.warn(answer)
+    answer = widening.send(here, "POST", "/agents", body, yes=yes)
     made = f"made agent {answer['agent_id']}{_may(answer['agent'])}"
     here.answer(answer, lambda: _print_made(answer, made))
 
@@ -101,7 +113,7 @@ def _print_made(answer: dict[str, Any], made: str) -> None:
 
 @command(group, "list")
 def list_agents(here: Here) -> None:
-    """All agents."""
+    """List all agents."""
     answer = here.get("/agents")
     rows = [
         (each["agent_id"], each["role"], each["kind"], each.get("provider"), each.get("reports_to"), each["status"])
@@ -113,7 +125,7 @@ def list_agents(here: Here) -> None:
 
 @command(group, "show")
 def show_agent(here: Here, agent: Id) -> None:
-    """One agent: everything about it but its passkey."""
+    """Show one agent: everything about it but its passkey."""
     answer = here.get(f"/agents/{agent}")
     held = [
         f"{each['what']}: {each['reason']}, until {output.clock(each['until'])}" for each in answer.get("cooldowns", [])
@@ -124,7 +136,8 @@ def show_agent(here: Here, agent: Id) -> None:
 
 @command(group, "resume")
 def resume_agent(here: Here, agent: Id) -> None:
-    """Start it at once though it cools down. Or the account of its program does: then all on that account may start."""
+    """Start an agent at once though it cools down. Or where the account of its program does: then all on that account
+    may start."""
     answer = here.send("POST", f"/agents/{agent}/resume")
     here.answer(answer, lambda: _print_ended(here, agent, answer["ended"]))
 
@@ -134,7 +147,12 @@ def edit_agent(
     here: Here,
     agent: Id,
     role: Annotated[
-        Literal["worker", "manager", "owner"] | None, typer.Option("--role", metavar="worker|manager|owner")
+        Literal["worker", "manager", "owner"] | None,
+        typer.Option(
+            "--role",
+            metavar="worker|manager|owner",
+            help=ROLES,
+        ),
     ] = None,
     name: Name = None,
     reports_to: ReportsTo = None,
@@ -147,7 +165,7 @@ def edit_agent(
     options: Options = None,
     option: Option = None,
     replace_options: Annotated[
-        bool, typer.Option("--replace-options", help="What is given are all its options: the others are taken away.")
+        bool, typer.Option("--replace-options", help="Replace all its options: those not given are removed.")
     ] = False,
     project: Annotated[
         list[str] | None, typer.Option("--project", metavar="PRJ", help="Joins this project as well.")
@@ -163,7 +181,7 @@ def edit_agent(
         body["replace_options"] = True
         body["provider_options"] = _said(body.get("provider_options")) or {}
     if not (body or project or leave):
-        raise Misuse("Nothing to change.", "Name what: see `toryo agent edit --help`.")
+        raise Misuse("Nothing to change.", "See `toryo agent edit --help`.")
     changes = widening.patch(here, f"/agents/{agent}", body, yes=yes)["changes"] if body else []
     for each in project or []:
         here.send("POST", f"/projects/{each}/members/{agent}")
@@ -190,7 +208,7 @@ def activate_agent(here: Here, agent: Id) -> None:
 
 @command(group, "deactivate")
 def deactivate_agent(here: Here, agent: Id) -> None:
-    """Nobody starts it any more; its processes leave."""
+    """Do not start an agent any more; its processes leave."""
     _turn(here, agent, "deactivate")
 
 
@@ -236,11 +254,11 @@ def _options(given: str | None, single: list[str] | None) -> dict[str, Any] | No
     document = _yaml(_text(given) or "{}", file or "--options")
     options = document.data
     if not isinstance(options, dict):
-        raise Misuse("--options is no mapping.", "Write KEY: VALUE, or @FILE with a mapping.")
+        raise Misuse("--options is not a mapping.", "Write it as KEY: VALUE, or give @FILE with a mapping.")
     for each in single or []:
         name, equals, value = each.partition("=")
         if not equals or not name.strip():
-            raise Misuse(f"{each!r} is no option.", "Write it as --option KEY=VALUE; KEY= takes it away.")
+            raise Misuse(f"{each!r} is not an option.", "Write it as --option KEY=VALUE; KEY= removes it.")
         plain = value and name.strip() in provider_options.TEXTS
         options[name.strip()] = value if plain else _yaml(value, f"--option {name}").data
     _refuse_wrong_plans(options, document)
@@ -251,20 +269,14 @@ def _options(given: str | None, single: list[str] | None) -> dict[str, Any] | No
 
 def _refuse_wrong_plans(options: dict[str, Any], document: Document) -> None:
     """A playbook or script that is written out here; one in a file is read where the agent is started."""
-    from toryo.agents import documents, playbook_format, script_format
+    from toryo.formats import plans
 
-    for name, plans in (("playbook", playbook_format), ("script", script_format)):
-        if options.get(name) is None or plans.is_path(options[name]):
-            continue
-        written = document if document.data.get(name) is options[name] else None
-        try:
-            plans.parse(documents.of_option(options[name], name, plans.is_path, Path(), written, (name,)))
-        except documents.Mistakes as mistakes:
-            raise Misuse(str(mistakes), "Nothing was changed.") from None
+    for _, mistakes in plans.mistakes(options, document):
+        raise Misuse(str(mistakes), "Nothing was changed.")
 
 
 def _yaml(text: str, what: str) -> Document:
-    from toryo.agents import documents
+    from toryo.formats import documents
 
     try:
         document = documents.read(text, what)
@@ -302,7 +314,7 @@ def _turn(here: Here, agent: str, verb: str) -> None:
 def _print_ended(here: Here, agent: str, ended: list[str]) -> None:
     """What was ended, and what follows: something else may hold it still."""
     if not ended:
-        output.say(f"{agent} does not cool down.")
+        output.say(f"{agent} is not in a cooldown.")
     for each in ended:
         held = f"the wait for the {each}" if each.startswith("account") else f"the cooldown for its {each} work"
         output.done(f"ended {held}")
@@ -314,4 +326,4 @@ def _print_ended(here: Here, agent: str, ended: list[str]) -> None:
 def _print_passkey(answer: dict[str, Any], what: str) -> None:
     output.done(what)
     output.fields({"passkey": answer["passkey"]})
-    output.say("Keep the passkey: it is shown this once. Coordinators do not need it.")
+    output.say("Save the passkey: it is shown only once. Coordinators do not need it.")

@@ -14,13 +14,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from toryo import provider_options
-from toryo.agents import documents
-from toryo.cli import failures, plans, widening
+from toryo.cli import failures, plans, projects, widening
 from toryo.cli import manifest as files
 from toryo.cli.failures import Failure, Refused, ServerAway
 from toryo.cli.here import Here
 from toryo.cli.manifest import Agent, Manifest, Project, Task, by_project
 from toryo.domain.projects import Settings
+from toryo.formats import documents
 
 NOTHING = "Nothing was changed."
 OPEN = frozenset({"backlog", "todo", "in_progress", "blocked"})
@@ -61,9 +61,16 @@ class Applied:
 def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
     """Everything the manifest says, or nothing of it.
 
-    Asks for confirmation before anything is changed if agents that are there already would get more rights.
+    Asks for confirmation before anything is changed if agents would get more rights than they have; new ones, than an
+    agent has of which nothing is said.
     """
     there = _looked_up(here, manifest)
+    for project in manifest.projects:
+        known = there.projects.get(project.id or project.name)
+        same = known is not None and known["working_directory"] == str(project.directory)
+        wrong = None if yes or same else projects.missing(here, project.directory)
+        if wrong is not None:
+            manifest.mistake(project, "directory", message=f"{wrong} (if it is on another machine, add --yes)")
     _refuse_mistakes(manifest, there)
     if not yes:
         widening.confirm(here, _widened(here, manifest, there), "This file")
@@ -230,7 +237,7 @@ def _refuse_unknown(
 ) -> None:
     names = list(dict.fromkeys(known))
     if name not in names:
-        hint = documents.nearest(name, names) if names else "there is none yet."
+        hint = documents.hint(name, names) if names else "there is none yet."
         manifest.mistake(entry, key, message=f"there is no {what} {name!r}; {hint}")
 
 
@@ -246,8 +253,12 @@ def _widened(here: Here, manifest: Manifest, there: _There) -> list[str]:
     says may refer to things that it makes itself."""
     found: list[str] = []
     for agent in manifest.agents:
-        said = {key: each for key, each in agent.said().items() if key in ("role", "provider", "provider_options")}
-        if agent.id in there.agents and (different := _different(said, there.agents[agent.id])):
+        said = {key: each for key, each in agent.said().items() if key in _DECIDE_RIGHTS}
+        if agent.id not in there.agents:
+            with _located(manifest, agent):
+                body = {"id": agent.id, "name": agent.name, **said}
+                found += [f"{agent.id}: {each}" for each in widening.widened(here, "/agents", body, "POST")]
+        elif different := _different(said, there.agents[agent.id]):
             body = {**different, **_whole(different)}
             with _located(manifest, agent):
                 found += [f"{agent.id}: {each}" for each in widening.widened(here, f"/agents/{agent.id}", body)]
@@ -258,6 +269,9 @@ def _widened(here: Here, manifest: Manifest, there: _There) -> list[str]:
             with _located(manifest, project):
                 found += [f"{known['project_id']}: {each}" for each in widening.widened(here, path, body)]
     return found
+
+
+_DECIDE_RIGHTS = frozenset({"kind", "role", "provider", "model", "provider_options"})
 
 
 # --- what is to be done ----------------------------------------------------------------------------------------------
@@ -439,8 +453,8 @@ def _carried_out(here: Here, manifest: Manifest, plan: _Plan) -> list[Change]:
         raise ServerAway(
             str(away), "It may have carried out all of the file, or nothing. Apply it again: what is so is left alone."
         ) from None
-    for each in answer["results"]:
-        widening.warn(each)
+    for each, (_, entry) in zip(answer["results"], plan.steps, strict=True):
+        widening.warn(each, f"{manifest.place(entry)}: ")
     return [told(each) for told, each in zip(plan.tellers, answer["results"], strict=True)]
 
 

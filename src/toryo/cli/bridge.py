@@ -16,7 +16,7 @@ def add(app: typer.Typer) -> None:
 
 
 def mcp(here: Here) -> None:
-    """MCP on stdin and stdout, carried to the server. For clients that start commands. It reads no token file."""
+    """Carry MCP between stdin, stdout and the server. For clients that start commands. It reads no token file."""
     import asyncio
     import logging
 

@@ -19,7 +19,9 @@ from toryo.cli.panel import Heard, Panel
 USUAL_WAIT_SECONDS = 300
 """How long the answer to a line on stdin is awaited where nothing is said."""
 
-Person = Annotated[str | None, typer.Option("--as", metavar="PERSON", help="Who talks, if not you; owners only.")]
+Person = Annotated[
+    str | None, typer.Option("--as", metavar="PERSON", help="The person who talks, if not you; owners only.")
+]
 Show = Callable[[Heard], None]
 
 
@@ -29,17 +31,25 @@ def add(app: typer.Typer) -> None:
 
 def chat(
     here: Here,
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="With whom: an agent's id, or a person's.")],
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The id of an agent or a person.")],
     person: Person = None,
     project: Annotated[
-        str | None, typer.Option("--project", metavar="PRJ", help="Where; not needed if AGENT belongs to one only.")
+        str | None,
+        typer.Option(
+            "--project", metavar="PRJ", help="The project to talk in; not needed if AGENT belongs to one only."
+        ),
     ] = None,
     send: Annotated[
         str | None, typer.Option("--send", metavar="TEXT", help="Say this, instead of opening a thread.")
     ] = None,
     wait: Annotated[
         int | None,
-        typer.Option("--wait", min=1, metavar="SECONDS", help="Await the answer so long; exit code 1 if none comes."),
+        typer.Option(
+            "--wait",
+            min=1,
+            metavar="SECONDS",
+            help="Wait this many seconds for the answer; exit code 1 if there is none.",
+        ),
     ] = None,
 ) -> None:
     """Talk with an agent. Without --send: type; ^D ends it. Lines on stdin are sent one by one, answers awaited."""
@@ -66,7 +76,7 @@ def only_project(here: Here, agent: str, named: str | None) -> str:
         return str(projects[0])
     if not projects:
         raise Misuse(f"{agent} belongs to no project.", f"Name one with --project PRJ (toryo agent edit {agent} …).")
-    raise Misuse(f"{agent} belongs to several projects: {', '.join(projects)}.", "Say which with --project PRJ.")
+    raise Misuse(f"{agent} belongs to several projects: {', '.join(projects)}.", "Choose one with --project PRJ.")
 
 
 def _at_terminal() -> bool:
@@ -105,7 +115,7 @@ def _by_lines(here: Here, panel: Panel, wait: int) -> None:
     """Each line is said when the one before was answered. The first that is not answered ends it."""
     lines = _lines()
     if (first := next(lines, None)) is None:
-        raise Misuse("There is nothing to say: stdin is empty.", "Say it with --send TEXT, or type at a terminal.")
+        raise Misuse("There is no message: stdin is empty.", "Send it with --send TEXT, or type it at a terminal.")
     with panel:
         panel.skip()
         show = _as_it_comes(here, panel)

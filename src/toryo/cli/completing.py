@@ -35,7 +35,7 @@ def _offered(context: typer.Context, incomplete: str, find: Callable[[Here], Ite
     found: Offered = []
     said = {**context.find_root().params, **context.params}
     with suppress(Exception):  # whoever presses Tab wants no error
-        here = Here(said.get("data_dir"), said.get("server"), said.get("token"))
+        here = Here(said.get("data_dir"), said.get("server"), said.get("token"), starts_within_seconds=0)
         for name, help_ in find(here):
             if name.startswith(incomplete) and len(found) < MOST:
                 found.append((name, help_))

@@ -12,12 +12,14 @@ from toryo.cli.chat import Person, only_project
 from toryo.cli.here import Here, command, taking
 
 chats = typer.Typer(
-    help="Your threads, and those of agents below you.", invoke_without_command=True, rich_markup_mode=None
+    help="List your threads, and those of agents below you.", invoke_without_command=True, rich_markup_mode=None
 )
-conversations = typer.Typer(help="What agents say to each other.", invoke_without_command=True, rich_markup_mode=None)
+conversations = typer.Typer(
+    help="List what agents say to each other.", invoke_without_command=True, rich_markup_mode=None
+)
 
 Id = Annotated[str, typer.Argument(metavar="CONVERSATION", help="The conversation's id.")]
-Project = Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Only in this project.")]
+Project = Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")]
 
 
 def add(app: typer.Typer) -> None:
@@ -34,7 +36,8 @@ def list_chats(
     here: Here,
     project: Project = None,
     of: Annotated[
-        str | None, typer.Option("--of", metavar="AGENT", help="Those of an agent below you, instead of your own.")
+        str | None,
+        typer.Option("--of", metavar="AGENT", help="Show those of this agent below you, instead of your own."),
     ] = None,
     person: Person = None,
 ) -> None:
@@ -55,15 +58,20 @@ def list_chats(
 
 def show_chat(
     here: Here,
-    agent: Annotated[str, typer.Argument(metavar="AGENT")],
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The agent or person on the other side of the thread.")],
     other: Annotated[
-        str | None, typer.Option("--with", metavar="OTHER", help="The other side, if not you; AGENT is below you.")
+        str | None, typer.Option("--with", metavar="OTHER", help="The other side, if not you; AGENT must be below you.")
     ] = None,
-    project: Annotated[str | None, typer.Option("--project", metavar="PRJ")] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=200, metavar="N", help="The newest so many.")] = 50,
+    project: Annotated[
+        str | None,
+        typer.Option(
+            "--project", metavar="PRJ", help="The project of the thread; not needed if AGENT belongs to one only."
+        ),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=200, metavar="N", help="Show only the newest N.")] = 50,
     person: Person = None,
 ) -> None:
-    """What was said in a thread. Nobody is started, and nothing counts as seen."""
+    """Show what was said in a thread. Nobody is started, and nothing counts as seen."""
     path = f"/projects/{only_project(here, agent, project)}/chats/{agent}/messages"
     answer = here.get(path, with_agent_id=other, limit=limit, as_person=person)
     here.answer(answer, lambda: _print_said(answer["messages"]))
@@ -87,7 +95,7 @@ def list_conversations(here: Here, project: Project = None) -> None:
 
 
 def show_conversation(here: Here, conversation: Id) -> None:
-    """One conversation, with everything that was said."""
+    """Show one conversation, with everything that was said."""
     answer = here.get(f"/conversations/{conversation}")
     here.answer(answer, lambda: _print_conversation(answer))
 

@@ -32,10 +32,10 @@ DatabaseUrl = Annotated[
         "--database",
         envvar="TORYO_DATABASE_URL",
         metavar="URL",
-        help="sqlite:///… or postgresql://… (toryo.db in the data directory).",
+        help="The database, sqlite:///… or postgresql://… (default: toryo.db in the data directory).",
     ),
 ]
-BackupFile = Annotated[Path, typer.Argument(metavar="FILE", help="The backup.")]
+BackupFile = Annotated[Path, typer.Argument(metavar="FILE", help="The file with the backup.")]
 _OPTIONS = ("data_dir", "json")
 
 
@@ -59,18 +59,18 @@ def backup(
     here: Here,
     file: BackupFile,
     database: DatabaseUrl = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Write everything into one file. Only you can read it; others work meanwhile. It restores into SQLite and
     PostgreSQL alike."""
-    from toryo.storage import archive
+    from toryo.storage import backup
 
     if file.exists() and not force:
-        raise Misuse(f"{file} is there already.", "Name another file, or say --force to overwrite it.")
+        raise Misuse(f"{file} already exists.", "Choose another file, or overwrite it with --force.")
     if not file.absolute().parent.is_dir():
-        raise Misuse(f"There is no directory {file.parent}.", "Make it first, or name another file.")
+        raise Misuse(f"There is no directory {file.parent}.", "Create it first, or choose another file.")
     with _opened(here, database) as opened:
-        counts = archive.backup(opened, file)
+        counts = backup.backup(opened, file)
     rows = sum(counts.values())
     answer = {"success": True, "file": str(file), "rows": rows, "tables": counts}
     here.answer(answer, lambda: output.done(f"{file}: {rows} rows, {counts['tasks']} tasks, {counts['events']} events"))
@@ -89,13 +89,13 @@ def restore(
     ] = False,
 ) -> None:
     """Read a backup into an empty database. Without tokens and API keys. Nothing that exists is overwritten."""
-    from toryo.storage import archive, opening
+    from toryo.storage import backup, opening
 
     if not file.is_file():
         raise Misuse(f"There is no file {file}.", "Name a file that toryo db backup made.")
     with _opened(here, database, create=True) as opened:
         opening.upgrade(opened)
-        counts = archive.restore(opened, file, credentials=credentials)
+        counts = backup.restore(opened, file, credentials=credentials)
     rows = sum(counts.values())
     here.answer(
         {"success": True, "rows": rows, "tables": counts},
@@ -104,16 +104,16 @@ def restore(
 
 
 def check(here: Here, database: DatabaseUrl = None) -> None:
-    """Whether the file is sound and the rows keep the rules. Exit code 1 if anything is wrong."""
-    from toryo.storage import checking
+    """Check whether the file is sound and the rows keep the rules. Exit code 1 if anything is wrong."""
+    from toryo.storage import integrity
 
     with _opened(here, database) as opened:
-        problems = opened.read(checking.check)
+        problems = opened.read(integrity.check)
     found = [{"problem": each.what, "ids": list(each.ids)} for each in problems]
     if found:
         lines = "\n".join(f"{each.what}: {', '.join(each.ids[:10])}" for each in problems)
         raise Failure(f"The database has {len(found)} problems.\n{lines}", "Restore a backup.", {"problems": found})
-    here.answer({"success": True, "problems": []}, lambda: output.done(f"{opened.place}: sound, every rule is kept"))
+    here.answer({"success": True, "problems": []}, lambda: output.done(f"{opened.place}: no problems found"))
 
 
 def move(here: Here) -> None:
@@ -125,7 +125,7 @@ def move(here: Here) -> None:
     legacy = place.name == directories.MARK
     project = place.parent if legacy else (directories.project_directory() or Path.cwd())
     if not directories.holds_data(place):
-        raise Misuse(f"{place} holds no data of a server.", "Name the data directory with --data-dir.")
+        raise Misuse(f"{place} contains no server data.", "Name the data directory with --data-dir.")
     if directories.is_home(place) and not legacy:
         _point_again(project, place)
         target = place
@@ -187,7 +187,7 @@ def _opened(here: Here, url: str | None, *, create: bool = False) -> Iterator[Da
     """The database that a server with these settings would use; `create` also claims and makes it."""
     from toryo.settings import Settings
     from toryo.storage import opening
-    from toryo.storage.archive import NotAnArchive, NotEmpty
+    from toryo.storage.backup import NotAnArchive, NotEmpty
     from toryo.storage.errors import DatabaseInUse, DatabaseUnavailable
 
     place_of_data = directories.prepared(here.data_dir) if create else directories.data_dir(here.data_dir)

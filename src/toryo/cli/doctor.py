@@ -68,7 +68,7 @@ def add(app: typer.Typer) -> None:
 
 
 def doctor(here: Here) -> None:
-    """What is there, what is missing, and what to do about it."""
+    """Check what is there and what is missing. Says what to do about it."""
     of_server = list(_of_server(here))
     team = _team(here) if all(each.ok for each in of_server) else Team()
     findings = [
@@ -130,7 +130,7 @@ def _data_directory(place: Path) -> Finding:
 def _disk(place: Path) -> Finding:
     free = shutil.disk_usage(_nearest(place)).free
     enough = free >= SCARCE
-    instruction = "" if enough else "Make room: logs, worktrees and the database grow there."
+    instruction = "" if enough else "Free some space: logs, worktrees and the database grow there."
     return Finding("disk", enough, f"{_bytes(free)} free", instruction, needed=False)
 
 
@@ -197,7 +197,7 @@ def _taken(disk: dict[str, Any] | None) -> str:
 
 def _team(here: Here) -> Team:
     """Whoever may be started: agents without a provider and those who were deactivated need nothing."""
-    from toryo.coordinator.instance import LONGEST_HOST
+    from toryo.coordinator.identity_lock import LONGEST_HOST
 
     agents = [each for each in here.get("/agents")["agents"] if each["provider"] and each["status"] == "active"]
     projects = [each for each in here.get("/projects")["projects"] if each["status"] == "active"]
@@ -215,7 +215,7 @@ def _of_coordinators(team: Team, of_server: Sequence[Finding]) -> Iterator[Findi
     yield Finding(
         "coordinators",
         bool(there),
-        ", ".join(there) or "none has called lately",
+        ", ".join(there) or "none has connected recently",
         "" if there else "Agents are started by one: toryo coordinator (or toryo up, which brings one).",
         needed=False,
     )
@@ -224,12 +224,12 @@ def _of_coordinators(team: Team, of_server: Sequence[Finding]) -> Iterator[Findi
 def _of_sandbox(here: Here, team: Team) -> Iterator[Finding]:
     """What stands between agents' programs and this machine: as the Coordinators that run here have told it, else as
     one that is started here would do it."""
-    from toryo.coordinator import instance, sandbox
+    from toryo.coordinator import identity_lock, sandbox
     from toryo.coordinator.provider import BadConfig
     from toryo.directories import data_dir
 
     running = {each["coordinator_id"] for each in team.coordinators}
-    words = instance.left_word(data_dir(here.data_dir))
+    words = identity_lock.left_word(data_dir(here.data_dir))
     told = {name: word for name, word in words.items() if name in running}
     if not told and team.local:
         try:
@@ -291,7 +291,7 @@ def _of_project(project: Mapping[str, Any], team: Team) -> Iterator[Finding]:
         yield Finding(f"project {name}", False, what, instruction, needed=team.local)
     if project["settings"].get("isolation") == "worktree" and not shutil.which("git"):
         instruction = f"Install git, or: toryo project edit {name} --set isolation=none"
-        yield Finding(f"project {name}", False, "wants worktrees, and git is not on PATH", instruction, team.local)
+        yield Finding(f"project {name}", False, "uses worktrees, but git is not on PATH", instruction, team.local)
 
 
 # --- programs that could run agents ----------------------------------------------------------------------------------

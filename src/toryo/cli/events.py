@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Annotated, Any
 
 import typer
 
 from toryo.cli import output
+from toryo.cli.following import following
 from toryo.cli.here import Here, command
 
 PAGE = 500
@@ -24,14 +27,15 @@ def add(app: typer.Typer) -> None:
 def events(
     here: Here,
     after: Annotated[
-        int | None, typer.Option("--after", min=0, metavar="N", help="Those after this number (else the newest 50).")
+        int | None,
+        typer.Option("--after", min=0, metavar="N", help="Show those after this number (default: the newest 50)."),
     ] = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="And those to come, until ^C.")] = False,
-    project: Annotated[str | None, typer.Option("--project", metavar="PRJ")] = None,
-    task: Annotated[str | None, typer.Option("--task", metavar="TASK")] = None,
-    agent: Annotated[str | None, typer.Option("--agent", metavar="AGENT")] = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Show those to come, too, until ^C.")] = False,
+    project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")] = None,
+    task: Annotated[str | None, typer.Option("--task", metavar="TASK", help="Limit to this task.")] = None,
+    agent: Annotated[str | None, typer.Option("--agent", metavar="AGENT", help="Limit to this agent.")] = None,
 ) -> None:
-    """What happened. With --follow --json: one JSON document per line."""
+    """Show what happened. With --follow --json: one JSON document per line."""
     if project is not None:
         here.get(f"/projects/{project}")  # what is not there is refused, with what may be meant
     if agent is not None:
@@ -42,6 +46,7 @@ def events(
     if not follow:
         here.answer({"success": True, "events": found, "last": last}, lambda: _print(found))
         return
+    here = following(here)
     while True:
         for each in found:
             _print_one(here, each)
@@ -94,4 +99,10 @@ def _briefly(data: dict[str, Any]) -> str:
     shown = {name: _instant(name, value) for name, value in plain.items()}
     if data.get("widened"):
         shown["WIDENED"] = "; ".join(data["widened"])
-    return ", ".join(f"{name}: {value}" for name, value in shown.items())
+    return " ".join(f"{name}={_quoted(value)}" for name, value in shown.items())
+
+
+def _quoted(value: Any) -> str:
+    """A pair has no blank before its value: a line is folded within a text, but not between a name and its value."""
+    text = str(value)
+    return json.dumps(text, ensure_ascii=False) if not text or re.search(r'[\s"]', text) else text

@@ -32,13 +32,13 @@ def add(app: typer.Typer) -> None:
 def export(
     here: Here,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The YAML file to write.")],
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Write projects, agents and open tasks into a file. `toryo apply` and `toryo import` understand it."""
     from toryo.cli.failures import Misuse
 
     if file.exists() and not force:
-        raise Misuse(f"{file} is there already.", "Name another file, or say --force.")
+        raise Misuse(f"{file} already exists.", "Choose another file, or overwrite it with --force.")
     manifest = _manifest(here)
     _write(file, _yaml(manifest))
     counts = {name: len(entries) for name, entries in manifest.items()}
@@ -55,7 +55,7 @@ def _write(file: Path, text: str) -> None:
 
 def import_(
     here: Here,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What export wrote.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file that `toryo export` wrote.")],
     yes: widening.Yes = False,
 ) -> None:
     """Make everything as an exported file says. What exists already is left as it is or brought up to date."""

@@ -1,7 +1,7 @@
 """How a command that could not do what was asked says so: one line on stderr and an exit code.
 
 0 done · 1 the thing asked for failed · 2 wrong usage or configuration · 3 the server cannot be reached · 4 refused ·
-130 interrupted. Every message says what is wrong and what to do.
+130 interrupted. Every message says what is wrong and what to do; codes of refusals are for scripts (`--json`: `error`).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _of_client(error: BaseException) -> Failure | None:
     from toryo.client import ProtocolError, RefusalError, Unreachable
 
     if isinstance(error, Unreachable):
-        known = "toryo up" in str(error)
+        known = "toryo up" in str(error) or "try again" in str(error)
         return ServerAway(str(error), "" if known else "Start a server with `toryo up`, or name one with --server.")
     if isinstance(error, ProtocolError):
         return ServerAway(str(error), "Name the address of a Toryo server with --server.")
@@ -79,6 +79,6 @@ def _of_client(error: BaseException) -> Failure | None:
     details = {**error.data, "error": error.code}
     mistakes = error.data.get("errors")
     if mistakes:  # its words are for callers of the operation: which parameters there are helps nobody here
-        told = "; ".join(f"{each['parameter']}: {each['problem']}" for each in mistakes)
-        return kind(f"{error.code}: {told}", "", details)
-    return kind(f"{error.code}: {error.message}", error.instruction, details)
+        told = "; ".join(f"{each['parameter']} {each['problem']}" for each in mistakes)
+        return kind(told, "", details)
+    return kind(error.message, error.instruction, details)

@@ -32,7 +32,7 @@ DataDir = Annotated[
         "--data-dir",
         envvar="TORYO_DATA_DIR",
         metavar="DIR",
-        help="Where the server keeps its data (else what .toryo/ here or above says, else the user's data directory).",
+        help="The server's data directory (default: what .toryo/ here or above says, else the user's own).",
     ),
 ]
 Server = Annotated[
@@ -41,7 +41,7 @@ Server = Annotated[
         "--server",
         envvar="TORYO_SERVER_URL",
         metavar="URL",
-        help="The server's address (else the server.json in the data directory).",
+        help="The server's address (default: that of the server that runs from the data directory).",
     ),
 ]
 Token = Annotated[
@@ -50,7 +50,7 @@ Token = Annotated[
         "--token",
         envvar="TORYO_TOKEN",
         metavar="TOKEN",
-        help="Who you are (else the token file in the data directory). Others on this machine can read it here: better"
+        help="Your token (default: the one in the data directory). Others on this machine can read it here: better"
         " --token-file or TORYO_TOKEN.",
     ),
 ]
@@ -64,10 +64,13 @@ TokenFile = Annotated[
 ]
 Json = Annotated[
     bool,
-    typer.Option("--json", help="One JSON document on stdout and nothing else there."),
+    typer.Option("--json", help="Print one JSON document on stdout and nothing else there."),
 ]
 PRIVATE_NETWORK = "TORYO_PRIVATE_NETWORK"
 """The environment variable that says: the way to the server is encrypted by other means."""
+_NOT_SIGNED_IN = frozenset({"authenticationRequired", "invalidCredentials"})
+STARTS_WITHIN_SECONDS = 10
+"""How long a command waits for a server that is just starting."""
 _OPTIONS: dict[str, Any] = {
     "data_dir": DataDir,
     "server": Server,
@@ -86,6 +89,8 @@ class Here:
     token: str | None = None
     token_file: Path | None = None
     json: bool = False
+    starts_within_seconds: float = STARTS_WITHIN_SECONDS
+    """How long a server that is starting is waited for."""
     followed_by: str | None = None
     """The subcommand that comes after this one, for a command that may also stand alone."""
 
@@ -95,7 +100,9 @@ class Here:
         from toryo.client import Client, discovery
 
         try:
-            found = discovery.find(self.server, self.token, self.data_dir, role="owner")
+            found = discovery.find(
+                self.server, self.token, self.data_dir, role="owner", wait_seconds=self.starts_within_seconds
+            )
             return Client(found.url, found.token)
         except ValueError as error:
             raise Misuse(str(error), "See --server and TORYO_SERVER_URL.") from None
@@ -115,7 +122,7 @@ class Here:
         try:
             return self._asked(method, path, json=said)
         except JSONEncodeError:
-            raise Misuse("What was said is no UTF-8 text.", "Write it in UTF-8.") from None
+            raise Misuse("The message is not valid UTF-8.", "Encode it as UTF-8.") from None
 
     def _asked(self, method: str, path: str, **more: Any) -> dict[str, Any]:
         """A server that does not know what is asked for may be the wrong one, so the refusal says which one it was."""
@@ -132,14 +139,22 @@ class Here:
                 raise
             raise Unreachable(f"{self.client.address}: {away}", sent=away.sent) from None
         except RefusalError as error:
-            if error.code == "authenticationRequired" and "TORYO_LAUNCH_CREDENTIAL" not in os.environ:
-                error.instruction = (
-                    "Leave out --token (or TORYO_TOKEN) to use the one in the server's data directory, or let an owner"
-                    f" make you one: toryo token person add NAME. (Asked: {self.client.address})"
-                )
+            if error.code in _NOT_SIGNED_IN and "TORYO_LAUNCH_CREDENTIAL" not in os.environ:
+                error.instruction = f"{self._where_tokens_come_from()} (Asked: {self.client.address})"
             if error.code.endswith("NotFound"):
                 error.instruction = f"{error.instruction} (Asked: {self.client.address})".strip()
             raise
+
+    def _where_tokens_come_from(self) -> str:
+        made = "an owner makes one with: toryo token person add NAME"
+        if self.client.token is None:
+            return f"You gave no token. Give one with --token-file FILE or TORYO_TOKEN; {made}."
+        if not (self.token or os.environ.get("TORYO_TOKEN")):  # it is that of the data directory
+            return f"The token in the data directory is not one of this server. Name yours with --token-file; {made}."
+        use = "Check --token, --token-file or TORYO_TOKEN"
+        if self.client.address.local:
+            use += ", or leave it out to use the token in the server's data directory"
+        return f"{use}; {made}."
 
     def read_token_file(self) -> None:
         """From here on `token` is what stands in the file, if one was named."""
@@ -148,7 +163,7 @@ class Here:
         text = sys.stdin.read() if str(self.token_file) == "-" else self.token_file.expanduser().read_text()
         self.token = text.strip()
         if not self.token or len(self.token.split()) != 1:
-            raise Misuse(f"{self.token_file} holds no token.", "It must hold one token and nothing else.")
+            raise Misuse(f"{self.token_file} does not contain a token.", "It must contain one token and nothing else.")
 
     def answer(self, document: Mapping[str, Any], show: Callable[[], None]) -> None:
         """The one result of a command: the document for scripts, or what `show` prints for people."""

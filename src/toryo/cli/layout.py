@@ -2,7 +2,8 @@
 
 A width is what a terminal takes for a text: two cells for a Japanese character. Japanese has no blanks between words:
 a line may end after any of its characters, but not within a word of katakana, before what ends a phrase or after what
-opens one. A word that is longer than the line (an id, a path, an address) stays whole.
+opens one. What is copied stays whole, even where it is longer than the line: an id, a path (with blanks in it, within
+quotes), an address, a command.
 """
 
 from __future__ import annotations
@@ -23,9 +24,21 @@ _CLOSING = "、。，．・：；？！）〕］｝〉》」』】”ー々ゝ�
 _KATAKANA = "ァ-ヺーヽヾ"
 _WIDE = "\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60\U00020000-\U0003ffff"
 _MARKS = "\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef"
-_PATH = rf"(?<![^\s{_OPENING}(])(?:(?:~|\.\.?)?/|[a-z]+://)\S*"
+_PATH = rf"(?<![^\s{_OPENING}(])(?:'/[^']*'\S*|(?:(?:~|\.\.?)?/|[a-z]+://)\S*)"
 """Also one with Japanese names."""
-_WORD = re.compile(rf"{_PATH}|[{_OPENING}]*(?:[{_KATAKANA}]+|[^\s{_WIDE}]+|[{_WIDE}][{_MARKS}]*)[{_CLOSING}]*|\S")
+_GOES_ON = r"(?<![.,;:!?)`]) "
+_PLAIN = r"[a-z][a-z-]*(?=[\s.,;:!?)`]|$)"
+_ANY = r"""(?:'[^']*'|"[^"]*"|[^\s'"`(])(?:'[^']*'|"[^"]*"|[^\s'"`])*"""
+_COMMAND = (
+    r"[`(]*(?:\S*/python\S* -m |\S*/)?\b(?:toryo|npm|pip|git|cd|kill)(?![\w-])"
+    rf"(?:{_GOES_ON}{_PLAIN}){{0,3}}(?:{_GOES_ON}(?:--?[a-z-]+[ =]{_ANY}|(?!{_PLAIN}|#){_ANY}))*\S*"
+)
+"""As it stands in a sentence: a program, up to three plain words, then options with their values, names in capitals,
+ids, paths, until a plain word or a punctuation mark."""
+_WORD = re.compile(
+    rf"{_COMMAND}|{_PATH}|`[^`\s][^`]*`\S*"
+    rf"|[{_OPENING}]*(?:[{_KATAKANA}]+|[^\s{_WIDE}]+|[{_WIDE}][{_MARKS}]*)[{_CLOSING}]*|\S"
+)
 _ARGUMENT = re.compile(r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"])+|\S""")
 
 

@@ -1,4 +1,4 @@
-"""`toryo logs`: what an agent's process printed, of one launch or of an agent's newest."""
+"""`toryo logs`: what an agent's process printed, of one launch, or of the newest of an agent or for a task."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import completing, output, usage
+from toryo.cli import completing, meant, output, usage
 from toryo.cli.failures import Failure
+from toryo.cli.following import following
 from toryo.cli.here import Here, command
 
 LAUNCH = "lau_"
@@ -27,12 +28,16 @@ def logs(
     of: Annotated[
         str,
         typer.Argument(
-            metavar="LAUNCH|AGENT", help="A launch, or an agent: its newest launch.", autocompletion=completing.agents
+            metavar="AGENT|TASK|LAUNCH",
+            help="An agent or a task (id, title, end of its id): its running, else its newest launch. Or a launch.",
+            autocompletion=completing.agents,
         ),
     ],
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="And what comes, until the process ends.")] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Print what comes, too, until the process ends.")
+    ] = False,
 ) -> None:
-    """What an agent's process printed."""
+    """Show what an agent's process printed. Where not the launch is named, says which one it is."""
     launch = of if of.startswith(LAUNCH) else _newest(here, of)
     if here.json:
         text, last = _rest(here, launch, 0)
@@ -42,7 +47,7 @@ def logs(
     text, last = _rest(here, launch, 0)
     output.text(text)
     if follow and not last["ended"]:
-        last = _follow(here, launch, last["next_offset"])
+        last = _follow(following(here), launch, last["next_offset"])
     for each in remarks(last):
         output.say(each)
 
@@ -69,12 +74,37 @@ def remarks(last: dict[str, Any]) -> list[str]:
     return [*filter(None, [last.get("removed")]), *told]
 
 
-def _newest(here: Here, agent: str) -> str:
-    launches = here.get("/launches", agent_id=agent)["launches"]
+def _newest(here: Here, of: str) -> str:
+    """The newest launch of an agent, else for a task."""
+    launches = [] if of.startswith(meant.PREFIX) else here.get("/launches", agent_id=of)["launches"]
+    if not launches and (task := meant.task(here, of)).startswith(meant.PREFIX):
+        launches = here.get("/launches", task_id=task)["launches"]
+        if not launches:
+            here.get(f"/tasks/{task}")  # one that is not there is refused
+            raise Failure(f"Nobody was started for {task} yet.", f"See what it waits for: toryo task watch {task}")
     if not launches:
-        here.get(f"/agents/{agent}")  # one that is not there is refused, with those that may be meant
-        raise Failure(f"{agent} was never started.", f"See why: toryo why {agent}")
-    return str(launches[0]["launch_id"])
+        here.get(f"/agents/{of}")  # one that is not there is refused, with those that may be meant
+        raise Failure(f"{of} was never started.", f"See why: toryo why {of}")
+    shown, *others = in_order(launches)
+    task = f", for {shown['task_id']}" if shown["task_id"] else ""
+    which = "newest" if shown["ended_at"] else "running"
+    output.say(f"The {which} launch: {shown['launch_id']} of {shown['agent_id']}{task}, {_since(shown)}")
+    for each in others:
+        if not each["ended_at"]:
+            output.say(f"Also running: {each['launch_id']} ({each['purpose']}): toryo logs {each['launch_id']}")
+    return str(shown["launch_id"])
+
+
+def in_order(launches: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What runs comes first, and what works on a task before what talks; else the order stays (newest first)."""
+    return sorted(
+        launches, key=lambda each: (bool(each["ended_at"]), not each["ended_at"] and each["purpose"] != "task")
+    )
+
+
+def _since(launch: dict[str, Any]) -> str:
+    ended = f", ended {output.clock(launch['ended_at'])}" if launch["ended_at"] else ""
+    return f"started {output.clock(launch['ordered_at'])}{ended}"
 
 
 def _rest(here: Here, launch: str, offset: int, wait_seconds: int | None = None) -> tuple[str, dict[str, Any]]:

@@ -24,6 +24,7 @@ from toryo.cli import (
     exporting,
     failures,
     logs,
+    misuse,
     needs,
     opening,
     output,
@@ -100,11 +101,13 @@ def _outcome(given: list[str]) -> int:
     try:
         code = app(args=given, prog_name="toryo", standalone_mode=False)
     except typer.TyperException as mistake:
-        return _explain_usage(mistake)
+        return _explain_usage(mistake, given)
     except typer.Abort:  # a question was answered with no, or not at all; questions come before changes
         _say("Nothing was changed.")
         return failures.INTERRUPTED
     except KeyboardInterrupt:
+        if sys.stderr.isatty():
+            output.say("")  # the terminal has shown ^C, and the prompt of the shell begins a line
         return failures.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - whatever it is, a script gets an exit code that means it
         return _explain(error, as_json="--json" in given)
@@ -122,15 +125,14 @@ def _explain(error: Exception, *, as_json: bool) -> int:
     return failure.exit_code
 
 
-def _explain_usage(mistake: typer.TyperException) -> int:
-    context = getattr(mistake, "ctx", None)
-    path = context.command_path if context is not None else "toryo"
-    message = mistake.format_message().replace("Value error, ", "").rstrip()
+def _explain_usage(mistake: typer.TyperException, given: list[str]) -> int:
     if type(mistake).__name__ == "NoArgsIsHelpError":
-        output.say(*message.splitlines())
+        output.say(*mistake.format_message().rstrip().splitlines())
     else:
-        words = " ".join(message.split())
+        program = typer.main.get_command(app)
+        words = misuse.words(mistake, program, given)
         end = "" if words.endswith((".", "!", "?")) else "."
+        path = " ".join(["toryo", *misuse.place(program, given)[0]])
         _say(f"{words}{end} See `{path} --help`.")
     return failures.MISUSED
 

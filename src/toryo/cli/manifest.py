@@ -17,11 +17,11 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from toryo import provider_options
-from toryo.agents import documents
 from toryo.cli.failures import Misuse
 from toryo.domain import ids
 from toryo.domain.errors import Refusal
 from toryo.domain.projects import Settings
+from toryo.formats import documents
 
 
 class _Entry(BaseModel):
@@ -79,7 +79,7 @@ class Agent(_Entry):
     max_parallel_tasks: int | None = Field(None, ge=1)
     """How many tasks may be in progress for it in one project; 1 if not said."""
     provider_options: dict[str, Any] = Field(default_factory=dict)
-    """What its program takes, such as a `playbook`: all of it, options that are not here are taken away."""
+    """What its program takes, such as a `playbook`: all of it, options not listed here are removed."""
     projects: list[str] = Field(default_factory=list)
     """The projects it belongs to, by id or name."""
 
@@ -228,9 +228,9 @@ def noted(path: Path) -> Manifest:
     with _as_misuse():
         document = documents.of_file(path)
         if document.data is None:
-            document.mistake((), "the file is empty: it says nothing about projects, agents or tasks")
+            document.mistake((), "the file is empty: list projects, agents or tasks in it")
         elif not isinstance(document.data, dict):
-            document.mistake((), "this is no toryo.yaml: it has to begin with projects:, agents: or tasks:")
+            document.mistake((), "this is not a toryo.yaml: it must begin with projects:, agents: or tasks:")
         if not isinstance(document.data, dict):
             document.fail_if_mistaken()
         manifest = Manifest.of(document)

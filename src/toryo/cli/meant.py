@@ -20,8 +20,7 @@ class Asked(Protocol):
 
 def tasks(here: Asked) -> Iterator[dict[str, Any]]:
     for project in here.get("/projects")["projects"]:
-        if project["status"] != "archived":
-            yield from here.get(f"/projects/{project['project_id']}/tasks")["tasks"]
+        yield from here.get(f"/projects/{project['project_id']}/tasks")["tasks"]
 
 
 def task(here: Asked, typed: str) -> str:

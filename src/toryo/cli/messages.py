@@ -44,7 +44,7 @@ class News:
 
     def of(self, heard: Heard) -> str | None:
         if heard.away is not None:
-            news = None if self._away else "The server is away; trying again …"
+            news = None if self._away else "Cannot reach the server; trying again …"
             self._away = True
             return news
         said = standing(self._agent, heard.status)

@@ -17,19 +17,20 @@ def add(app: typer.Typer) -> None:
 
 def needs(
     here: Here,
-    project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Only in this project.")] = None,
+    project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")] = None,
     person: Annotated[
-        str | None, typer.Option("--as", metavar="PERSON", help="Whose list, if not yours; owners only.")
+        str | None,
+        typer.Option("--as", metavar="PERSON", help="The person whose list to show, if not yours; owners only."),
     ] = None,
 ) -> None:
-    """What needs you. Approvals, blocks, messages, failures, tasks of your own."""
+    """List what needs you. Approvals, blocks, messages, failures, tasks of your own."""
     answer = here.get("/needs-you", project_id=project, as_person=person)
     here.answer(answer, lambda: _print(answer["items"]))
 
 
 def _print(items: list[dict[str, Any]]) -> None:
     if not items:
-        output.say("Nothing needs you.")
+        output.say("Nothing needs your attention.")
     for each in items:
         output.done(*told(each))
         output.commands(*(f"  {each['name']}: {each['command']}" for each in each["actions"]))

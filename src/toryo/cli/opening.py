@@ -36,11 +36,16 @@ def add(app: typer.Typer) -> None:
 
 def open_(
     here: Here,
-    person: Annotated[str | None, typer.Option("--person", metavar="ID", help="For whom, if not for you.")] = None,
-    login: Annotated[
-        str | None, typer.Option("--as", metavar="ROLE", help="As what at most: owner, member or viewer.")
+    person: Annotated[
+        str | None, typer.Option("--person", metavar="ID", help="The person who signs in, if not you.")
     ] = None,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the link.")] = False,
+    login: Annotated[
+        str | None,
+        typer.Option("--as", metavar="ROLE", help="Give the browser at most the rights of an owner, member or viewer."),
+    ] = None,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Do not open a browser; print the link only.")
+    ] = False,
 ) -> None:
     """Sign a browser in to the dashboard. Prints a link that opens once, within ten minutes."""
     if not here.json:

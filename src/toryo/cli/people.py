@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import getpass
 import sys
 from typing import Annotated, Any, Literal
 
 import typer
 
-from toryo.cli import output, widening
+from toryo.cli import output, questions, widening
 from toryo.cli.failures import Misuse
 from toryo.cli.here import Here, command
 from toryo.cli.opening import link
 
-group = typer.Typer(help="People: who may come in, and as what.", no_args_is_help=True, rich_markup_mode=None)
+group = typer.Typer(help="People: who can sign in, and with which role.", no_args_is_help=True, rich_markup_mode=None)
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The person's id.")]
-Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="What they are called (else the id).")]
+Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="What they are called (default: the id).")]
 Email = Annotated[
     str | None,
-    typer.Option("--email", metavar="ADDRESS", help="By which an identity provider knows them at first."),
+    typer.Option("--email", metavar="ADDRESS", help="The address by which an identity provider first recognizes them."),
 ]
 ROLES = "owner|member|viewer"
 WORDS = {"owner": "everything", "member": "in their projects", "viewer": "reads"}
@@ -32,19 +31,23 @@ def add(app: typer.Typer) -> None:
 @command(group, "add")
 def add_person(
     here: Here,
-    id: Annotated[str, typer.Argument(metavar="ID", help="1-64 of a-z 0-9 . _ -")],
+    id: Annotated[str, typer.Argument(metavar="ID", help="Their id: 1 to 64 of a-z 0-9 . _ -")],
     role: Annotated[
         Literal["owner", "member", "viewer"],
-        typer.Option("--role", metavar=ROLES, help="Everything, what concerns their projects, or reading everything."),
+        typer.Option(
+            "--role",
+            metavar=ROLES,
+            help="An owner may do everything, a member what is in their projects, a viewer reads.",
+        ),
     ],
     name: Name = None,
     email: Email = None,
     project: Annotated[
         list[str] | None,
-        typer.Option("--project", metavar="PRJ", help="A project they belong to; may be given several times."),
+        typer.Option("--project", metavar="PRJ", help="A project they belong to; repeatable."),
     ] = None,
 ) -> None:
-    """Add a person. They come in with a link, a password that you give them, or an identity provider."""
+    """Add a person. They sign in with a link, a password that you give them, or an identity provider."""
     body = {"person_id": id, "login": role, "name": name, "email": email, "projects": project}
     answer = here.send("POST", "/people", body)
 
@@ -57,10 +60,10 @@ def add_person(
 
 @command(group, "list")
 def list_people(here: Here) -> None:
-    """The people of this server; owners also see how they come in."""
+    """List the people of this server. Owners also see how they sign in."""
     answer = here.get("/people")
     rows = [(each["person_id"], each["name"], each["login"], _ways(each)) for each in answer["people"]]
-    here.answer(answer, lambda: output.table(("ID", "NAME", "ROLE", "COMES IN BY"), rows, empty="Nobody."))
+    here.answer(answer, lambda: output.table(("ID", "NAME", "ROLE", "SIGNS IN BY"), rows, empty="Nobody."))
 
 
 def _ways(person: dict[str, Any]) -> str:
@@ -78,7 +81,7 @@ def edit_person(
     here: Here,
     person: Id,
     role: Annotated[
-        Literal["owner", "member", "viewer"] | None, typer.Option("--role", metavar=ROLES, help="From now on.")
+        Literal["owner", "member", "viewer"] | None, typer.Option("--role", metavar=ROLES, help="Their new role.")
     ] = None,
     name: Name = None,
     email: Email = None,
@@ -86,7 +89,7 @@ def edit_person(
 ) -> None:
     """Change what somebody may do, or is called. It counts at once, wherever they are signed in."""
     if role is None and name is None and email is None:
-        raise Misuse("Nothing to change.", "Name what: see `toryo person edit --help`.")
+        raise Misuse("Nothing to change.", "See `toryo person edit --help`.")
     if role is not None and not yes:
         known = {each["person_id"]: each["login"] for each in here.get("/people")["people"]}
         widening.confirm(here, widening.of_role(known.get(person), role))
@@ -109,14 +112,14 @@ def _password() -> str:
         return _asked_for_twice()
     given = sys.stdin.readline().rstrip("\r\n")
     if not given:
-        raise Misuse("There is no password on stdin.", "Type it at a terminal, or send it as the first line of stdin.")
+        raise Misuse("There is no password on stdin.", "Type it at a terminal, or give it as the first line of stdin.")
     return given
 
 
 def _asked_for_twice() -> str:
-    given = getpass.getpass("New password: ")
-    if getpass.getpass("Once more: ") != given:
-        raise Misuse("The two are different.", "Nothing was changed; type it again.")
+    given = questions.secret("New password: ")
+    if questions.secret("Once more: ") != given:
+        raise Misuse("The two passwords differ.", "Nothing was changed; try again.")
     return given
 
 
@@ -129,6 +132,6 @@ def make_link(here: Here, person: Id) -> None:
 
 @command(group, "remove")
 def remove_person(here: Here, person: Id) -> None:
-    """Nobody comes in as this person any more; what they did stays."""
+    """Remove a person. Nobody signs in as them any more; what they did stays."""
     answer = here.send("DELETE", f"/people/{person}")
     here.answer(answer, lambda: output.done(f"removed {person}"))

@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toryo.agents import documents, playbook_format, script_format
 from toryo.cli.manifest import Agent, Manifest
 from toryo.domain.projects import Settings
+from toryo.formats import documents
+from toryo.formats.plans import FORMATS
 
-_FORMATS = {"playbook": playbook_format, "script": script_format}
-"""Providers whose agents follow something written, which stands in the option of the same name."""
 _VARIABLE = "{{"
 
 Found = Mapping[str, Any]
@@ -86,15 +85,15 @@ def check(team: Team, *, beside: Path | None = None) -> dict[str, dict[str, Any]
     found = {}
     for agent in team.manifest.agents:
         given = agent.provider_options.get(agent.provider or "")
-        if agent.provider not in _FORMATS or (given is None and beside is None):
+        if agent.provider not in FORMATS or (given is None and beside is None):
             continue
         directory = _directory(team.manifest, agent) or beside
-        if directory is None and _FORMATS[agent.provider].is_path(given):
+        if directory is None and FORMATS[agent.provider].is_path(given):
             continue
         at: documents.Path = (*agent.where, "provider_options", agent.provider)
         try:
-            document = team.manifest.option(given, agent.provider, _FORMATS[agent.provider].is_path, directory, at)
-            plan = _FORMATS[agent.provider].parse(document)
+            document = team.manifest.option(given, agent.provider, FORMATS[agent.provider].is_path, directory, at)
+            plan = FORMATS[agent.provider].parse(document)
             if agent.provider == "playbook":
                 found[agent.id] = plan
                 _check_playbook(team, agent, plan, document, at)
@@ -139,13 +138,13 @@ def _problems(
     assignee, capability = subtask["assignee"], subtask["capability"]
     if assignee is not None and _VARIABLE not in assignee and assignee not in workers:
         if assignee not in team.ids():
-            yield ("assignee",), f"there is no agent {assignee!r}; {documents.nearest(assignee, workers or team.ids())}"
+            yield ("assignee",), f"there is no agent {assignee!r}; {documents.hint(assignee, workers or team.ids())}"
         elif workers:
             fix = f"give it reports_to: {manager} and the same project, or name one of: {', '.join(workers)}"
             yield ("assignee",), f"{assignee} cannot be given work by {manager}; {fix}"
     known = list(dict.fromkeys(each for one in workers for each in team.able(one)))
     if capability is not None and _VARIABLE not in capability and workers and capability not in known:
-        hint = documents.nearest(capability, known) if known else f"add it to the capabilities of {workers[0]}"
+        hint = documents.hint(capability, known) if known else f"add it to the capabilities of {workers[0]}"
         yield ("capability",), f"nobody who works for {manager} has the capability {capability!r}; {hint}"
 
 

@@ -45,7 +45,7 @@ def check(
 
 def _playbooks(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
     """The checked playbooks of a file, by agent; a playbook of its own stands under its file's name."""
-    from toryo.agents import documents, playbook_format
+    from toryo.formats import documents, playbook_format
 
     if not file.is_file():
         raise Misuse(f"{file} is not there.", "Name a playbook, or a toryo.yaml.")
@@ -79,9 +79,9 @@ def _context(given: str | None) -> dict[str, Any]:
     try:
         found = json.loads(given or "{}")
     except ValueError as wrong:
-        raise Misuse(f"--context is no JSON: {wrong}", 'For example: --context \'{"kind": "minor"}\'') from None
+        raise Misuse(f"--context is not valid JSON: {wrong}", 'For example: --context \'{"kind": "minor"}\'') from None
     if not isinstance(found, dict):
-        raise Misuse("--context is to be a JSON object.", 'For example: --context \'{"kind": "minor"}\'')
+        raise Misuse("--context must be a JSON object.", 'For example: --context \'{"kind": "minor"}\'')
     return found
 
 

@@ -86,8 +86,8 @@ class Child:
         """Waits for the line `ready http://…` and returns the address; raises Failure if it does not come."""
         self._announced.wait(READY_WITHIN_SECONDS)
         if self._address is None:
-            state = "ended" if self.ended.is_set() else f"said nothing for {READY_WITHIN_SECONDS} s"
-            failure = Failure(f"The {self.name} did not start: it {state}.", "What it printed stands above.")
+            state = "it exited" if self.ended.is_set() else f"it was not ready after {READY_WITHIN_SECONDS} s"
+            failure = Failure(f"The {self.name} did not start: {state}.", "See its output above.")
             failure.exit_code = max(self.exit_code or 0, failure.exit_code)  # negative: a signal has ended it
             raise failure
         return self._address
@@ -176,6 +176,8 @@ class Crew:
         try:
             self._stop_in_order()
         except KeyboardInterrupt:
+            with suppress(OSError):  # the terminal may be gone
+                output.say("Stopping the agents at once. ^C again kills the Coordinator and the server.")
             try:
                 self._stop_in_order()
             except KeyboardInterrupt:

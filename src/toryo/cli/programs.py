@@ -94,13 +94,13 @@ def _not_there(provider: Provider, environ: Mapping[str, str]) -> Program:
 
 def _answering(provider: Provider, words: tuple[str, ...], path: str, environ: Mapping[str, str]) -> Program:
     """Whether it starts at all, and which version it says it is."""
-    from toryo.coordinator import asking
+    from toryo.coordinator import probe
 
     again = f"Try it by hand: {' '.join(words)}" + (
-        f"; to install it anew: {provider.install}" if provider.install else ""
+        f"; to reinstall it: {provider.install}" if provider.install else ""
     )
     try:
-        answer = asking.ask(words, environ)
+        answer = probe.ask(words, environ)
     except OSError as error:
         return Program(provider.name, False, f"{path} cannot be started: {error.strerror}", again)
     if answer.exit_code == 0:
@@ -109,7 +109,7 @@ def _answering(provider: Provider, words: tuple[str, ...], path: str, environ: M
         return Program(
             provider.name, False, "it needs Node.js, and there is no node on PATH", f"{NODE}{' '.join(words)}"
         )
-    how = f"does not answer within {asking.WITHIN:g} s"
+    how = f"does not answer within {probe.WITHIN:g} s"
     if answer.exit_code is not None:
         how = f"ends with exit code {answer.exit_code}: {_plain(answer.said)}".removesuffix(": ")
     return Program(provider.name, False, f"{' '.join(words)} {how}", again)
@@ -121,12 +121,12 @@ def _of_version(provider: Provider, said: str) -> Program:
         return Program(provider.name, True, line)
     found = re.search(r"\d+(?:\.\d+)+", said)
     if found is None:
-        instruction = f"Toryo was tried with {provider.tried}. To install it anew: {provider.install}"
+        instruction = f"Tested with {provider.tried}. To reinstall it: {provider.install}"
         return Program(provider.name, True, f"version unknown ({line})", instruction)
     version = found[0]
     if _numbers(version) < _numbers(provider.tried):
-        instruction = f"Toryo was tried with {provider.tried}; should it fail: {provider.install}"
-        return Program(provider.name, True, f"{version}, older than tried", instruction, version=version)
+        instruction = f"Tested with {provider.tried}; if it fails: {provider.install}"
+        return Program(provider.name, True, f"{version}, older than the tested version", instruction, version=version)
     return Program(provider.name, True, version, version=version)
 
 
@@ -134,8 +134,8 @@ def _with_login(provider: Provider, found: Program, environ: Mapping[str, str]) 
     if provider.login is None:
         return found
     login = provider.login(environ)
-    how = {True: "logged in", False: "not logged in", None: "login cannot be told"}[login.ok]
-    told = f"{found.what}, {how}" + (f" ({_plain(login.what)})" if login.what else "")
+    how = {True: "logged in", False: "not logged in", None: "login status unknown"}[login.ok]
+    told = f"{found.what}, {how}" + (f" ({_plain(login.what)})" if login.what not in ("", "none") else "")
     instructions = [found.instruction, "" if login.ok else provider.log_in]
     return replace(found, what=told, logged_in=login.ok, instruction=" ".join(each for each in instructions if each))
 

@@ -18,7 +18,7 @@ group = typer.Typer(
 Id = Annotated[str, typer.Argument(metavar="PROJECT", help="The project's id.", autocompletion=completing.projects)]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="A project setting; may be given several times."),
+    typer.Option("--set", metavar="KEY=VALUE", help="A project setting; repeatable."),
 ]
 
 
@@ -29,17 +29,20 @@ def add(app: typer.Typer) -> None:
 @command(group, "add")
 def add_project(
     here: Here,
-    name: Annotated[str, typer.Argument(metavar="NAME")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What people call it.")],
     dir: Annotated[Path, typer.Option("--dir", metavar="PATH", help="The directory its agents work in.")],
-    id: Annotated[str | None, typer.Option("--id", metavar="ID", help="Its id, if you want to choose it.")] = None,
-    description: Annotated[str | None, typer.Option("--description", "-d", metavar="TEXT")] = None,
+    id: Annotated[str | None, typer.Option("--id", metavar="ID", help="Its id (default: made from the name).")] = None,
+    description: Annotated[
+        str | None, typer.Option("--description", "-d", metavar="TEXT", help="What it is about.")
+    ] = None,
     set: Settings = None,
+    yes: widening.Yes = False,
 ) -> None:
     """Make a project for a directory."""
     body = {
         "name": name,
         "id": id,
-        "working_directory": str(dir.expanduser().resolve()),
+        "working_directory": _directory(here, dir, yes=yes),
         "description": description,
         "settings": settings(set),
     }
@@ -49,7 +52,7 @@ def add_project(
 
 @command(group, "list")
 def list_projects(here: Here) -> None:
-    """All projects."""
+    """List all projects."""
     answer = here.get("/projects")
     rows = [
         (each["project_id"], each["name"], each["status"], each["working_directory"]) for each in answer["projects"]
@@ -64,7 +67,7 @@ def list_projects(here: Here) -> None:
 
 @command(group, "show")
 def show_project(here: Here, project: Id) -> None:
-    """One project: its settings and its members."""
+    """Show one project: its settings and its members."""
     answer = here.get(f"/projects/{project}")
     members = here.get(f"/projects/{project}/members")["agents"]
     here.answer({**answer, "members": members}, lambda: _print_project(answer["project"], members))
@@ -74,40 +77,44 @@ def show_project(here: Here, project: Id) -> None:
 def edit_project(
     here: Here,
     project: Id,
-    name: Annotated[str | None, typer.Option("--name", metavar="NAME")] = None,
-    dir: Annotated[Path | None, typer.Option("--dir", metavar="PATH")] = None,
-    description: Annotated[str | None, typer.Option("--description", "-d", metavar="TEXT")] = None,
+    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="Its new name.")] = None,
+    dir: Annotated[
+        Path | None, typer.Option("--dir", metavar="PATH", help="The directory its agents work in from now on.")
+    ] = None,
+    description: Annotated[
+        str | None, typer.Option("--description", "-d", metavar="TEXT", help="What it is about.")
+    ] = None,
     set: Settings = None,
     yes: widening.Yes = False,
 ) -> None:
     """Change what a project is called, where it works, or its settings."""
     body = {
         "name": name,
-        "working_directory": str(dir.expanduser().resolve()) if dir else None,
+        "working_directory": _directory(here, dir, yes=yes) if dir else None,
         "description": description,
         "settings": settings(set),
     }
     if not any(each is not None for each in body.values()):
-        raise Misuse("Nothing to change.", "Name what: --name, --dir, --description or --set KEY=VALUE.")
+        raise Misuse("Nothing to change.", "Give --name, --dir, --description or --set KEY=VALUE.")
     answer = widening.patch(here, f"/projects/{project}", body, yes=yes)
     here.answer(answer, lambda: output.done(f"changed {project}"))
 
 
 @command(group, "pause")
 def pause_project(here: Here, project: Id) -> None:
-    """Nobody is started there any more. Who works there leaves and keeps its task."""
+    """Start no more agents in a project. Those at work leave, and keep their tasks."""
     _turn(here, project, "pause")
 
 
 @command(group, "resume")
 def resume_project(here: Here, project: Id) -> None:
-    """Work there goes on where it stopped."""
+    """Let a paused or archived project go on where it stopped."""
     _turn(here, project, "resume")
 
 
 @command(group, "archive")
 def archive_project(here: Here, project: Id) -> None:
-    """Put a finished project away."""
+    """Archive a project: its agents stop until it is resumed."""
     _turn(here, project, "archive")
 
 
@@ -133,9 +140,27 @@ def settings(assignments: list[str] | None) -> dict[str, Any] | None:
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
         if not equals or not name:
-            raise Misuse(f"{assignment!r} is no setting.", "Write it as --set KEY=VALUE.")
+            raise Misuse(f"{assignment!r} is not a setting.", "Write it as --set KEY=VALUE.")
         found[name.strip()] = value.strip()
     return found
+
+
+def missing(here: Here, path: Path) -> str | None:
+    """What is wrong with a working directory. Of one on another machine nothing is known here."""
+    if path.is_dir() or not here.client.address.local:
+        return None
+    return f"{path} is {'no directory' if path.exists() else 'not there'}; make it, or name the right one"
+
+
+def _directory(here: Here, given: Path, *, yes: bool) -> str:
+    path = given.expanduser().resolve()
+    wrong = missing(here, path)
+    if wrong is not None and not yes:
+        raise Misuse(
+            f"{wrong} with --dir.",
+            "Nothing was changed. If the agents run on another machine that has it, add --yes.",
+        )
+    return str(path)
 
 
 def print_made(answer: dict[str, Any]) -> None:

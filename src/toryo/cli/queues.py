@@ -22,7 +22,7 @@ def add(app: typer.Typer) -> None:
 
 @command(group, "agents")
 def list_agents(here: Here, project: Project) -> None:
-    """The agents that have registered themselves. For which queue, last seen, with which tasks."""
+    """List the agents that have registered themselves. For which queue, last seen, with which tasks."""
     answer = here.get(f"/projects/{project}/queue-agents")
     rows = [
         (
@@ -40,7 +40,7 @@ def list_agents(here: Here, project: Project) -> None:
 
 @command(group, "dead")
 def list_dead(here: Here, project: Project) -> None:
-    """Tasks of queues that have failed for good. The dead letters, the newest first."""
+    """List the tasks of queues that have failed for good. The dead letters, the newest first."""
     answer = here.get(f"/projects/{project}/dead-letters")
     rows = [_row(each) for each in answer["tasks"]]
     columns = ("ID", "TYPE", "ATTEMPTS", "FAILED", "TITLE", "ERROR")
@@ -50,7 +50,7 @@ def list_dead(here: Here, project: Project) -> None:
 @command(group, "requeue")
 def requeue(
     here: Here,
-    task: Annotated[list[str], typer.Argument(metavar="TASK...", help="Their ids.")],
+    task: Annotated[list[str], typer.Argument(metavar="TASK...", help="The tasks' ids.")],
 ) -> None:
     """Put dead letters back into their queues. With a full number of attempts."""
     back = [here.send("POST", f"/tasks/{each}/requeue")["task"] for each in task]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 from contextlib import suppress
 from pathlib import Path
@@ -10,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toryo import directories, held
+from toryo import directories, held, wrong_values
 from toryo.cli import opening, output
 from toryo.cli.failures import FAILED, Failure, Misuse, ServerAway
 from toryo.cli.here import Here, command, taking, warn_of_clear_text
+from toryo.nearest import nearest
 
 if TYPE_CHECKING:
     from toryo.cli.programs import Program
@@ -23,22 +25,41 @@ coordinators = typer.Typer(
     help="Start and watch the agents' processes on this machine.", invoke_without_command=True, rich_markup_mode=None
 )
 
-Host = Annotated[str | None, typer.Option("--host", metavar="HOST", help="Where to listen (127.0.0.1).")]
-Port = Annotated[
-    int | None, typer.Option("--port", min=0, max=65535, metavar="PORT", help="Where to listen (8765); 0 picks one.")
+Host = Annotated[
+    str | None, typer.Option("--host", metavar="HOST", help="The address to listen on (default: 127.0.0.1).")
 ]
-Socket = Annotated[Path | None, typer.Option("--socket", metavar="PATH", help="Also listen on this Unix socket.")]
+Port = Annotated[
+    int | None,
+    typer.Option(
+        "--port", min=0, max=65535, metavar="PORT", help="The port to listen on (default: 8765); 0 picks a free one."
+    ),
+]
+Socket = Annotated[Path | None, typer.Option("--socket", metavar="PATH", help="A Unix socket to listen on as well.")]
 DatabaseUrl = Annotated[
     str | None,
-    typer.Option("--database", metavar="URL", help="sqlite:///… or postgresql://… (toryo.db in the data directory)."),
+    typer.Option(
+        "--database",
+        metavar="URL",
+        help="The database, sqlite:///… or postgresql://… (default: toryo.db in the data directory).",
+    ),
 ]
 RedisUrl = Annotated[
     str | None,
-    typer.Option("--redis", metavar="URL", help="redis://… for hints between servers and shared values (optional)."),
+    typer.Option(
+        "--redis",
+        metavar="URL",
+        help="Redis for hints between servers and for shared values, redis://… (default: none).",
+    ),
 ]
-ConfigFile = Annotated[Path | None, typer.Option("--config", "-c", metavar="FILE", help="Its coordinator_config.yaml.")]
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option("--config", "-c", metavar="FILE", help="The Coordinator's configuration, a coordinator_config.yaml."),
+]
 MaxConcurrent = Annotated[
-    int | None, typer.Option("--max-concurrent", min=1, metavar="N", help="How many processes at a time.")
+    int | None,
+    typer.Option(
+        "--max-concurrent", min=1, metavar="N", help="How many agents to run at a time (default: 3, or as FILE says)."
+    ),
 ]
 
 EndsWithStdin = Annotated[bool, typer.Option("--ends-with-stdin", hidden=True)]
@@ -66,7 +87,7 @@ def up(
     config: ConfigFile = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the dashboard; print the link only.")] = False,
 ) -> None:
-    """A server with its dashboard and a Coordinator, until ^C. Prints a link that signs you in. They end in order: the
+    """Start a server, its dashboard and a Coordinator. Prints a link that signs you in. ^C ends them in order: the
     Coordinator and its agents first."""
     from toryo.cli.processes import Crew, Terminated, heed_terminate
 
@@ -75,7 +96,7 @@ def up(
         _refuse_unreachable(_configured(config, {}), by_tcp=True)  # a mistake in it is told before anything starts
     starting = _arguments({"--max-concurrent": max_concurrent, "--config": config and config.absolute()})
     place = directories.prepared(here.data_dir)
-    output.say(f"The data directory is {place}.")
+    output.say(f"The data directory is {shlex.quote(str(place))}")
     if place.name == directories.MARK:
         output.say("Agents work around it, and it holds your token. To move it: toryo down, then toryo db move")
     heed_terminate()
@@ -90,7 +111,10 @@ def up(
                 raise
     except Terminated:
         return
-    raise Failure(f"The {name} has ended by itself, so Toryo is down.", "What it printed last stands above.")
+    raise Failure(
+        f"The {name} exited unexpectedly, so Toryo is down.",
+        "See its last output above. Start again: toryo up. What was in progress goes on then.",
+    )
 
 
 def _say_ending() -> None:
@@ -101,13 +125,16 @@ def _say_ending() -> None:
 def down(here: Here) -> None:
     """Stop the server, its Coordinators and their agents. All that runs from this data directory; exit code 3 if
     nothing does."""
+    from toryo.client import discovery
+
     place = directories.data_dir(here.data_dir)
     stopped: list[held.Holder] = []
     while (each := next(held.holders(place), None)) is not None:
         _end(each)
         stopped.append(each)
     if not stopped:
-        raise ServerAway(f"Nothing runs from the data directory {place}.", "Name another one with --data-dir.")
+        told = discovery.described(place, here.data_dir)
+        raise ServerAway(f"Nothing runs from the data directory {told}.", "Name another one with --data-dir.")
     document = {
         "success": True,
         "data_dir": str(place),
@@ -138,15 +165,21 @@ def server(
     redis: RedisUrl = None,
     ends_with_stdin: EndsWithStdin = False,
 ) -> None:
-    """The server alone. It is ready when it prints `ready http://…` on stderr."""
+    """Start the server alone, until ^C. It is ready when it prints `ready http://…` on stderr."""
     _heed_parent(ends_with_stdin)
     from toryo.server import app
     from toryo.server.errors import ConfigurationError
 
     place = directories.prepared(here.data_dir)
     settings = _settings(host=host, port=port, socket=socket, data_dir=place, database=database, redis=redis)
+
+    def opened() -> None:
+        if not ends_with_stdin:  # else `toryo up` says what there is to say
+            output.say(f"The data directory is {shlex.quote(str(place))}")
+            output.say("^C ends this server. It starts no agents: toryo coordinator does, in a terminal of its own.")
+
     try:
-        app.run(settings)
+        app.run(settings, opened)
     except ConfigurationError as error:
         raise Misuse(error.message, error.instruction) from None
 
@@ -156,7 +189,7 @@ def coordinator(
     config: ConfigFile = None,
     max_concurrent: MaxConcurrent = None,
     id: Annotated[
-        str | None, typer.Option("--id", metavar="NAME", help="What it is called (the machine's name).")
+        str | None, typer.Option("--id", metavar="NAME", help="Its name (default: the machine's name).")
     ] = None,
     ends_with_stdin: EndsWithStdin = False,
 ) -> None:
@@ -184,7 +217,10 @@ def check(
     here: Here,
     config: ConfigFile = None,
     script: Annotated[
-        list[Path] | None, typer.Option("--script", metavar="FILE", help="Also a script of an agent that talks by one.")
+        list[Path] | None,
+        typer.Option(
+            "--script", metavar="FILE", help="A script of an agent that talks by one, to be checked, too; repeatable."
+        ),
     ] = None,
 ) -> None:
     """Check a coordinator_config.yaml, or a script. Which programs it names are missing, and whether those that are
@@ -248,7 +284,7 @@ def _row(found: Program) -> tuple[str, str, str]:
 
 
 def _check_scripts(files: list[Path]) -> None:
-    from toryo.agents import documents, script_format
+    from toryo.formats import documents, script_format
 
     for file in files:
         try:
@@ -256,7 +292,7 @@ def _check_scripts(files: list[Path]) -> None:
             wrapped = isinstance(document.data, dict) and list(document.data) == ["script"]  # as --options takes it
             script_format.parse(document.inside("script") if wrapped else document)
         except script_format.Mistakes as mistakes:
-            raise Misuse(str(mistakes), "See docs/how-to/scripted-agents.md.") from None
+            raise Misuse(str(mistakes), "See docs/how-to/scripted-agents.md in Toryo's source.") from None
 
 
 def _hear(name: str, line: str) -> None:
@@ -285,13 +321,11 @@ def _configured(file: Path | None, given: dict[str, Any]) -> Config:
 
 def _warn_of_near_names(settings: Any) -> None:
     """A variable that is nearly called as a setting was meant to be one."""
-    import difflib
-
     known = {f"TORYO_{name}".upper() for name in settings.model_fields} | {"TORYO_DATABASE_URL", "TORYO_REDIS_URL"}
     for name in sorted(os.environ):
-        near = difflib.get_close_matches(name, known - {name}, 1, 0.85) if name.startswith("TORYO_") else []
+        near = nearest(name, known - {name}, close=0.85) if name.startswith("TORYO_") else None
         if near and name not in known and "__" not in name:
-            output.say(f"toryo: warning: {name} is no setting. Did you mean {near[0]}?")
+            output.say(f"toryo: warning: {name} is not a setting. Did you mean {near}?")
 
 
 def _settings(**given: Any) -> Any:
@@ -307,6 +341,10 @@ def _settings(**given: Any) -> Any:
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
-        raise Misuse(f"The setting {name} is wrong: {first['msg']}.", "See docs/reference/settings.md.") from None
+        raise Misuse(
+            f"The setting {name} {wrong_values.told(first)}.", "See docs/reference/settings.md in Toryo's source."
+        ) from None
     except SettingsError as error:  # a text that should be JSON; which one is said, and not what stands in it
-        raise Misuse(f"A setting cannot be read: {error}.", "See docs/reference/settings.md.") from None
+        raise Misuse(
+            f"A setting cannot be read: {error}.", "See docs/reference/settings.md in Toryo's source."
+        ) from None

@@ -16,10 +16,12 @@ def add(app: typer.Typer) -> None:
 
 def sessions(
     here: Here,
-    end: Annotated[str | None, typer.Option("--end", metavar="SESSION", help="End it by force; a launch, too.")] = None,
+    end: Annotated[
+        str | None, typer.Option("--end", metavar="SESSION", help="End this session or launch at once.")
+    ] = None,
     reason: Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why it is ended.")] = None,
 ) -> None:
-    """Who is signed in."""
+    """List the agents that are signed in, or end a session."""
     if end is not None:
         answer = here.send("DELETE", f"/sessions/{end}", {"reason": reason})
         here.answer(answer, lambda: output.done(f"ended {end}"))

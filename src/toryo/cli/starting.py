@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toryo import directories, provider_options
-from toryo.cli import output, teams, widening
+from toryo import directories
+from toryo.cli import output, questions, teams, widening
 from toryo.cli.failures import Misuse
 from toryo.cli.here import Here, command
 from toryo.cli.programs import KNOWN
+from toryo.nearest import nearest
 from toryo.trust import Untrusted
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 TEAM = teams.FILE
 NONE = "none"
 LOOK = "ls -l"
+ELSEWHERE = "Nothing was written. Change into a directory of its own for the project, or name one with --dir."
 
 
 def add(app: typer.Typer) -> None:
@@ -33,14 +36,15 @@ def add(app: typer.Typer) -> None:
 
 def init(
     here: Here,
-    dir: Annotated[Path, typer.Option("--dir", metavar="DIR", help="Where your project is.")] = Path(),
+    dir: Annotated[Path, typer.Option("--dir", metavar="DIR", help="The directory of your project.")] = Path(),
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing; take the defaults.")] = False,
     provider: Annotated[
         list[str] | None,
         typer.Option(
             "--provider",
             metavar="NAME",
-            help=f"Who works: {', '.join(KNOWN)} (repeat for several), or none (else all that are logged in).",
+            help=f"The program that runs the agents: {', '.join(KNOWN)} (repeat for several), or none (default: all"
+            " that are logged in).",
         ),
     ] = None,
 ) -> None:
@@ -50,21 +54,27 @@ def init(
 
     directory = dir.expanduser().resolve()
     if not directory.is_dir():
-        raise Misuse(f"{directory} is no directory.", "Make it, or name another one with --dir.")
+        raise Misuse(f"{directory} is not a directory.", "Create it, or choose another one with --dir.")
     team = directory / TEAM
     if team.exists():
         raise Misuse(f"{team} is already there.", f"Change it, then: toryo apply {TEAM}")
+    ask = questions.possible(here) and not yes
+    if sys.stderr.isatty() and not here.json:
+        output.say("Looking for agent programs and their logins ...")
     found = programs.known(os.environ)
     wanted = _wanted(provider or [], found)
+    doubt = _doubt(directory)
+    if doubt and not (ask and questions.yes(f"{doubt} Continue?")):
+        raise Misuse(doubt, ELSEWHERE)
     if not here.json:
         _print_found(found)
-    ask = sys.stdin.isatty() and not (yes or here.json)
     plan = _asked(directory, wanted, found) if ask else _by_default(directory, wanted, found)
     team.write_text(plan.text(), encoding="utf-8")
     place = _data_directory(directory)
     document = {
         "success": True,
         "file": str(team),
+        "project_id": teams.id_from(plan.name),
         "data_dir": str(place),
         "providers": list(plan.providers) or ["command"],
         "programs": [each.document() for each in found],
@@ -72,17 +82,30 @@ def init(
     here.answer(document, lambda: _print_next(team, place, plan, found))
 
 
+def _doubt(directory: Path) -> str:
+    """Why a project is hardly meant to be here; empty if it may be."""
+    unusual = {Path("/"): "the root directory", Path.home().resolve(): "your home directory"}
+    if directory in unusual:
+        return f"{directory} is {unusual[directory]}, not one of a project."
+    above = next((each for each in directory.parents if each not in unusual and _is_project(each)), None)
+    return f"{directory} is inside another project, {above}." if above is not None else ""
+
+
+def _is_project(directory: Path) -> bool:
+    return (directory / TEAM).is_file() or directories.project_directory(directory) == directory
+
+
 def apply(
     here: Here,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A toryo.yaml.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to apply.")] = Path(TEAM),
     yes: widening.Yes = False,
 ) -> None:
-    """Make everything as a file says. Or nothing, if anything is wrong. Projects, agents, memberships and tasks; of
-    these nothing is removed, but an agent's provider_options become those of the file."""
+    """Make everything as a toryo.yaml says. Or nothing, if anything is wrong. Projects, agents, memberships and tasks;
+    of these nothing is removed, but an agent's provider_options become those of the file."""
     from toryo.cli import applying, manifest
 
     if not file.is_file():
-        raise Misuse(f"{file} is {_no_file(file)}.", "Name a toryo.yaml, or write one with `toryo init`.")
+        raise _no_file(file)
     wanted = manifest.noted(file)
     applied = applying.apply(here, wanted, yes=yes)
     output.say(*(f"toryo: kept: {each}" for each in applied.kept))
@@ -91,8 +114,19 @@ def apply(
     here.answer(document, lambda: output.done(*(told or ["nothing to change"])))
 
 
-def _no_file(path: Path) -> str:
-    return "a directory" if path.is_dir() else "not there"
+def _no_file(path: Path) -> Misuse:
+    """Where it is not: which one was meant, if one stands in a directory above."""
+    if path.is_dir():
+        return Misuse(
+            f"{path} is a directory.", f"Name the file: {output.program()} apply {shlex.quote(str(path / TEAM))}"
+        )
+    above = next((each / TEAM for each in Path.cwd().parents if (each / TEAM).is_file()), None)
+    if path.parent == Path() and above is not None:
+        return Misuse(
+            f"There is no {path} here; {above} exists above.",
+            f"Apply that one: {output.program()} apply {shlex.quote(str(above))}",
+        )
+    return Misuse(f"{path} is not there.", f"Name a {TEAM}, or write one with `toryo init`.")
 
 
 # --- who is to work --------------------------------------------------------------------------------------------------
@@ -130,7 +164,7 @@ def _chosen(names: Sequence[str], found: Sequence[Program]) -> list[str]:
     there = {each.name: each for each in found}
     for name in names:
         if name not in there:
-            near = provider_options.nearest(name, there)
+            near = nearest(name, there)
             meant = f"Did you mean {near}? " if near is not None else ""
             raise ValueError(
                 f"There is no program {name!r}. {meant}Known are: {', '.join(there)}; or {NONE}, for no model."
@@ -154,16 +188,16 @@ def _name_of(directory: Path) -> str:
 
 def _asked(directory: Path, wanted: Sequence[str] | None, found: Sequence[Program]) -> Plan:
     """What is answered wrongly is asked again."""
-    name = str(typer.prompt("The project's name", default=_name_of(directory), value_proc=_named))
+    name = questions.answer("The project's name", _name_of(directory), _named)
     providers = _ask_for_providers(found) if wanted is None else list(wanted)
     if not providers:
-        return Plan(name, [], command=str(typer.prompt("A command to run as the first task", default=LOOK)))
+        return Plan(name, [], command=questions.answer("A command to run as the first task", LOOK))
     return Plan(name, providers, isolated=_has_commits(directory) and _ask_for_worktrees())
 
 
 def _named(text: str) -> str:
     if not text.strip():
-        raise typer.BadParameter("it needs a name")
+        raise ValueError("it needs a name")
     return text.strip()
 
 
@@ -174,18 +208,15 @@ def _ask_for_providers(found: Sequence[Program]) -> list[str]:
     ready = [each.name for each in found if each.ready]
 
     def read(text: str) -> list[str]:
-        try:
-            return _chosen(text.replace(",", " ").split(), found)
-        except ValueError as wrong:
-            raise typer.BadParameter(str(wrong)) from None
+        return _chosen(text.replace(",", " ").split(), found)
 
     question = f"Who is to work: one or several of {' '.join(startable)}, or {NONE}"
-    chosen: list[str] = typer.prompt(question, default=" ".join(ready) or NONE, value_proc=read)
+    chosen: list[str] = questions.answer(question, " ".join(ready) or NONE, read)
     return chosen
 
 
 def _ask_for_worktrees() -> bool:
-    return typer.confirm("Give each task a git worktree of its own, to be merged by you?", default=False)
+    return questions.yes("Give each task a git worktree of its own, to be merged by you?")
 
 
 def _has_commits(directory: Path) -> bool:
@@ -216,8 +247,8 @@ def _data_directory(project: Path) -> Path:
 
 def _print_next(team: Path, place: Path, plan: Plan, found: Sequence[Program]) -> None:
     typed = output.program()
-    output.done(f"wrote {team}: {_crew(plan)}")
-    output.done(f"The server's data will be in {place}")
+    output.done(f"wrote {shlex.quote(str(team))}: project {teams.id_from(plan.name)}, {_crew(plan)}")
+    output.done(f"The server's data will be in {shlex.quote(str(place))}")
     for each in found:
         if each.name in plan.providers and not each.ready:
             output.done(f"{each.name} may not be logged in. {each.instruction}")

@@ -124,7 +124,7 @@ class _Said:
 
 def _result(code: int, said: _Said) -> Any:
     if code == TRY_AGAIN:
-        raise Retry(said.why("The command asks for another attempt (exit code 75)."))
+        raise Retry(said.why("The command requested another attempt (exit code 75)."))
     if code < 0:
         raise TaskFailed(said.why(f"The command was ended by {signal.Signals(-code).name}."))
     if code:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 import typer
 
-from toryo.cli import completing, needs, output, projects, worktrees
+from toryo.cli import completing, needs, output, projects, questions, worktrees
 from toryo.cli.failures import FAILED, Misuse
+from toryo.cli.following import following
 from toryo.cli.here import Here, command
 from toryo.domain.tasks import CLOSED
 
@@ -18,6 +18,8 @@ group = typer.Typer(help="Tasks: file work, look at it, move it.", no_args_is_he
 
 LOOK_AGAIN_SECONDS = 20
 CLOSED_SHOWN_SECONDS = 86_400
+_NAMED = 8
+"""Agents that are named to whom a task can go."""
 
 Id = Annotated[str, completing.TASK]
 Project = Annotated[
@@ -29,30 +31,40 @@ Project = Annotated[
         autocompletion=completing.projects,
     ),
 ]
-Description = Annotated[str | None, typer.Option("--description", "-d", metavar="TEXT")]
+Description = Annotated[str | None, typer.Option("--description", "-d", metavar="TEXT", help="What to do, in full.")]
 Assignee = Annotated[
     str | None,
-    typer.Option("--assignee", metavar="AGENT", help="Who is to do it.", autocompletion=completing.agents),
+    typer.Option(
+        "--assignee", metavar="AGENT", help="The agent or person who does it.", autocompletion=completing.agents
+    ),
 ]
-AgentType = Annotated[str | None, typer.Option("--agent-type", metavar="T", help="Or the queue it goes to.")]
+AgentType = Annotated[
+    str | None, typer.Option("--agent-type", metavar="T", help="The queue it goes to, instead of an assignee.")
+]
 Priority = Annotated[
     Literal["low", "medium", "high", "critical", "urgent"] | None,
-    typer.Option("--priority", metavar="low|medium|high|critical", help="Which goes first; urgent is critical."),
+    typer.Option("--priority", metavar="low|medium|high|critical", help="How urgent it is; urgent means critical."),
 ]
 Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; whoever works on it is told.")]
 Context = Annotated[
     str | None,
-    typer.Option("--context", metavar="JSON", help='For the assignee; a command agent runs its "command".'),
+    typer.Option(
+        "--context", metavar="JSON", help='Data for the assignee, as a JSON object; a command agent runs its "command".'
+    ),
 ]
 Accept = Annotated[
     list[str] | None,
-    typer.Option("--accept", metavar="CMD", help="Must succeed before the task can complete; several are possible."),
+    typer.Option(
+        "--accept", metavar="CMD", help="A command that must succeed before the task can complete; repeatable."
+    ),
 ]
 AcceptFile = Annotated[
     list[str] | None,
-    typer.Option("--accept-file", metavar="PATH", help="Must be there before the task can complete."),
+    typer.Option(
+        "--accept-file", metavar="PATH", help="A file that must exist before the task can complete; repeatable."
+    ),
 ]
-STATUSES = "backlog, todo (or pending), in_progress, blocked, completed (or done), failed or cancelled."
+STATUSES = "One of backlog, todo (or pending), in_progress, blocked, completed (or done), failed or cancelled."
 Status = Literal["backlog", "todo", "pending", "in_progress", "blocked", "completed", "done", "failed", "cancelled"]
 
 
@@ -64,20 +76,23 @@ def add(app: typer.Typer) -> None:
 @command(group, "add")
 def add_task(
     here: Here,
-    title: Annotated[str, typer.Argument(metavar="TITLE")],
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="What to do, in a few words.")],
     project: Project = None,
     description: Description = None,
     assignee: Assignee = None,
     agent_type: AgentType = None,
     priority: Priority = None,
     depends_on: Annotated[
-        list[str] | None, typer.Option("--depends-on", metavar="TASK", help="Waits until that task is completed.")
+        list[str] | None,
+        typer.Option("--depends-on", metavar="TASK", help="A task that must be completed before; repeatable."),
     ] = None,
     parent: Annotated[str | None, typer.Option("--parent", metavar="TASK", help="The task it is a part of.")] = None,
     status: Annotated[
         Literal["backlog", "todo", "in_progress"] | None,
         typer.Option(
-            "--status", metavar="backlog|todo|in_progress", help="With in_progress the assignee is started now."
+            "--status",
+            metavar="backlog|todo|in_progress",
+            help="Its first status (default: todo); with in_progress the assignee is started now.",
         ),
     ] = None,
     context: Context = None,
@@ -99,6 +114,24 @@ def add_task(
     }
     answer = here.send("POST", f"/projects/{project or projects.only(here)}/tasks", body)
     here.answer(answer, lambda: output.done(f"filed {answer['task_id']} ({answer['task']['status']})"))
+    if not (here.json or assignee or agent_type):
+        output.say(*_how_to_assign(here, answer["task"]))
+
+
+def _how_to_assign(here: Here, task: dict[str, Any]) -> list[str]:
+    """What comes next for a task that nobody has."""
+    project = task["project_id"]
+    members = here.get(f"/projects/{project}/members")["agents"]
+    can = [each["agent_id"] for each in members if each["kind"] == "ai" and each["status"] == "active"]
+    if not can:
+        make = f"toryo agent add ID --role worker --provider NAME --project {project}"
+        return [f"Nobody has it, and no agent belongs to {project} yet. Make one: {make}"]
+    told = ", ".join(can[:_NAMED]) + (f" and {len(can) - _NAMED} more" if len(can) > _NAMED else "")
+    return [
+        f"Nobody has it yet. It can go to {told}:",
+        f"  toryo task edit {task['task_id']} --assignee {can[0] if len(can) == 1 else 'AGENT'}",
+        f"  toryo task move {task['task_id']} in_progress",
+    ]
 
 
 @command(group, "list")
@@ -106,14 +139,16 @@ def list_tasks(
     here: Here,
     project: Annotated[
         str | None,
-        typer.Option("--project", metavar="PRJ", help="Only of this project.", autocompletion=completing.projects),
+        typer.Option("--project", metavar="PRJ", help="Limit to this project.", autocompletion=completing.projects),
     ] = None,
     status: Annotated[Status | None, typer.Option("--status", metavar="STATUS", help=STATUSES)] = None,
     assignee: Assignee = None,
-    parent: Annotated[str | None, typer.Option("--parent", metavar="TASK", help="Only the parts of this one.")] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Also those that were closed more than a day ago.")] = False,
+    parent: Annotated[
+        str | None, typer.Option("--parent", metavar="TASK", help="Limit to the parts of this task.")
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Show those that were closed more than a day ago, too.")] = False,
 ) -> None:
-    """The tasks of a project, or of all. Parts below what they are parts of."""
+    """List the tasks of a project, or of all. Parts stand below what they are parts of."""
     names = [project] if project else projects.active(here)
     found: list[dict[str, Any]] = []
     for each in names:
@@ -127,7 +162,7 @@ def list_tasks(
 
 @command(group, "show")
 def show_task(here: Here, task: Id) -> None:
-    """One task: everything about it, and its parts."""
+    """Show one task: everything about it, and its parts."""
     answer = here.get(f"/tasks/{task}")
     parts = here.get(f"/projects/{answer['task']['project_id']}/tasks", parent_task_id=task)["tasks"]
     here.answer({**answer, "subtasks": parts}, lambda: _print_task(answer["task"], parts))
@@ -139,10 +174,11 @@ def watch_task(here: Here, task: Id) -> None:
     seen: dict[str, str] = {}
     said: list[str] = []
     after = here.get("/status")["last_event"]
+    here = following(here)
     while True:
         found = here.get(f"/tasks/{task}")["task"]
         tree = _below(found, here.get(f"/projects/{found['project_id']}/tasks")["tasks"])
-        for each in tree:
+        for each in (*tree[1:], *tree[:1]) if found["status"] in CLOSED else tree:  # what is over ends after its parts
             if seen.get(each["task_id"]) != each["status"]:
                 seen[each["task_id"]] = each["status"]
                 _print_move(here, each)
@@ -178,15 +214,23 @@ def move_task(
 def edit_task(
     here: Here,
     task: Id,
-    title: Annotated[str | None, typer.Option("--title", metavar="TEXT")] = None,
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Its new title.")] = None,
     description: Description = None,
     priority: Priority = None,
     assignee: Assignee = None,
     context: Context = None,
     accept: Accept = None,
     accept_file: AcceptFile = None,
-    depends_on: Annotated[list[str] | None, typer.Option("--depends-on", metavar="TASK")] = None,
-    no_longer_on: Annotated[list[str] | None, typer.Option("--no-longer-on", metavar="TASK")] = None,
+    depends_on: Annotated[
+        list[str] | None,
+        typer.Option("--depends-on", metavar="TASK", help="Another task that must be completed before; repeatable."),
+    ] = None,
+    no_longer_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--no-longer-on", metavar="TASK", help="A task that need not be completed before any more; repeatable."
+        ),
+    ] = None,
 ) -> None:
     """Change what a task says, who does it, or what it waits for."""
     body = {
@@ -200,7 +244,7 @@ def edit_task(
         "remove_dependencies": no_longer_on or None,
     }
     if not any(each is not None for each in body.values()):
-        raise Misuse("Nothing to change.", "Name what: see `toryo task edit --help`.")
+        raise Misuse("Nothing to change.", "See `toryo task edit --help`.")
     answer = here.send("PATCH", f"/tasks/{task}", body)
     here.answer(answer, lambda: output.done(f"changed {task}"))
 
@@ -210,7 +254,7 @@ def retry_task(here: Here, task: Id, reason: Reason = None) -> None:
     """Put a failed task back to be tried once more. Says how it is started then."""
     _move(here, task, "todo", reason)
     if not here.json:
-        output.done(_how_to_start(here, task))
+        output.done(*_how_to_start(here, task))
 
 
 @command(group, "cancel")
@@ -233,7 +277,8 @@ def approve_task(
         return
     output.say(f"{shown['task_id']}  {shown['title']}", *(f"  {each}" for each in needs.asked(_request(shown))))
     if not yes:
-        _confirm(here)
+        unasked = Misuse("Cannot ask for confirmation: not a terminal.", "Use --yes.")
+        questions.confirm(here, "Approve this?", unasked=unasked)
     answer = here.send("POST", f"/tasks/{task}/approve", {"version": shown["version"]})
     here.answer(answer, lambda: output.done(f"approved {task}"))
 
@@ -247,22 +292,20 @@ def _request(task: dict[str, Any]) -> dict[str, Any]:
     return asdict(written(**{name: task[name] for name in (*texts, *facts)}))
 
 
-def _confirm(here: Here) -> None:
-    if not sys.stdin.isatty() or here.json:
-        raise Misuse("Cannot ask for confirmation: not a terminal.", "Use --yes.")
-    typer.confirm("Approve this?", abort=True, err=True)
-
-
 @command(group, "reject")
 def reject_task(here: Here, task: Id, reason: Reason = None) -> None:
-    """Say no to a requested task."""
+    """Reject a requested task."""
     answer = here.send("POST", f"/tasks/{task}/reject", {"reason": reason})
     here.answer(answer, lambda: output.done(f"rejected {task}"))
 
 
 @command(group, "confirm")
 def confirm_task(
-    here: Here, task: Id, passed: Annotated[bool, typer.Option("--passed/--not-passed", help="What you saw.")] = True
+    here: Here,
+    task: Id,
+    passed: Annotated[
+        bool, typer.Option("--passed/--not-passed", help="Whether they passed (default: --passed).")
+    ] = True,
 ) -> None:
     """Stand in for acceptance checks. For tasks that no Coordinator can check."""
     answer = here.send("POST", f"/tasks/{task}/checks/confirm", {"passed": passed})
@@ -273,7 +316,7 @@ def confirm_task(
 def steer_task(
     here: Here,
     task: Id,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What it shall know or do.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What it should know or do.")],
 ) -> None:
     """Tell the agent that works on a task something. If none does now, the next one is told."""
     answer = here.send("POST", f"/tasks/{task}/steer", {"text": text})
@@ -290,7 +333,7 @@ def _without_status(task: dict[str, Any]) -> Misuse:
             f"{task['task_id']} is {task['status']}, which is final.", "File a new task: toryo task add TITLE"
         )
     return Misuse(
-        f"Say where to: {task['task_id']} is {task['status']}, and can go to {', '.join(possible)}.",
+        f"Name the new status: {task['task_id']} is {task['status']}, and can go to {', '.join(possible)}.",
         f"For example: toryo task move {task['task_id']} {possible[0]}",
     )
 
@@ -308,9 +351,9 @@ def _context(given: str | None) -> dict[str, Any] | None:
     try:
         context = json.loads(given)
     except ValueError as error:
-        raise Misuse(f"--context is no JSON: {error}.", 'Write it like \'{"command": "make test"}\'.') from None
+        raise Misuse(f"--context is not valid JSON: {error}.", 'Write it like \'{"command": "make test"}\'.') from None
     if not isinstance(context, dict):
-        raise Misuse("--context is no JSON object.", 'Write it like \'{"command": "make test"}\'.')
+        raise Misuse("--context is not a JSON object.", 'Write it like \'{"command": "make test"}\'.')
     return context
 
 
@@ -335,7 +378,7 @@ def _why_nothing_moves(here: Here, task: dict[str, Any], tree: list[dict[str, An
     """What each of them waits for; empty where somebody is at work, or about to be."""
     if task["status"] != "in_progress":
         blocked = task.get("blocked_reason")
-        return [f"It is {task['status']}{f': {blocked}' if blocked else '.'}", _how_to_start(here, task["task_id"])]
+        return [f"It is {task['status']}{f': {blocked}' if blocked else '.'}", *_how_to_start(here, task["task_id"])]
     at_work = (each["assignee_id"] for each in tree if each["status"] == "in_progress" and each.get("assignee_id"))
     lines = []
     for agent in dict.fromkeys(at_work):
@@ -353,13 +396,15 @@ def _moves(decision: dict[str, Any]) -> bool:
     return starts or decision["reason"] in ("already_running", "start_pending")
 
 
-def _how_to_start(here: Here, task: str) -> str:
-    """The command that does, or why it would be refused."""
-    moves = here.get(f"/tasks/{task}/moves")["moves"]
-    move = next((each for each in moves if each["status"] == "in_progress"), None)
-    if move is None or move["allowed"]:
-        return f"To start it: toryo task move {task} in_progress"
-    return f"It cannot be started now: {move['reason']} {move['instruction']}"
+def _how_to_start(here: Here, task: str) -> list[str]:
+    """The command that does, after what has to change first; or why it would be refused."""
+    answer = here.get(f"/tasks/{task}/moves")
+    move = next((each for each in answer["moves"] if each["status"] == "in_progress"), None)
+    if move is not None and not move["allowed"]:
+        return [f"It cannot be started now: {move['reason']} {move['instruction']}"]
+    first = answer["first"]
+    told = [first["text"], *(f"First: {each['command']}" for each in first["actions"][:1])] if first else []
+    return [*told, f"To start it: toryo task move {task} in_progress"]
 
 
 def _of_today(tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:

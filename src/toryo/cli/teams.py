@@ -5,8 +5,9 @@ Only text is made here. What is asked and where it is written is starting.py; wh
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+
+from toryo import chosen_ids
 
 FILE = "toryo.yaml"
 RESULT = "TOUR.md"
@@ -14,7 +15,7 @@ TITLE = "A tour of this directory"
 
 _HEAD = """\
 # A team and its first task; `toryo apply {file}` makes what stands here, as often as you like.
-# Every key is explained in docs/reference/manifest.md.
+# An unknown key is answered with the valid ones; docs/reference/manifest.md in Toryo's source explains them all.
 
 projects:
   - id: {id}
@@ -58,7 +59,7 @@ agents:
     system_prompt: |
       You lead a small crew: builder makes things, reviewer checks and corrects them. You do not do the work yourself.
       Look at what is there before you divide a task. Make few parts, and only parts that somebody needs. To each part
-      say what is to be made, in which file, what it must hold, and how one sees that it is right; whoever does it
+      say what to make, in which file, what it must contain, and how to check that it is right; whoever does it
       knows only what you write there. Let reviewer check what builder made, after it is made.
       Report what was achieved, where it stands, and what is left open, in plain words and without praise.
 
@@ -138,8 +139,8 @@ def without_model(name: str, command: str) -> str:
 
 
 def id_from(name: str) -> str:
-    """What can be an id of what people call a thing."""
-    return re.sub(r"[^a-z0-9._-]+", "-", name.lower()).strip("-.")[:64] or "project"
+    """The id of a project that is called so."""
+    return chosen_ids.made_of(name, "project")
 
 
 def _word(id: str) -> str:

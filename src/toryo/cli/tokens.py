@@ -17,7 +17,9 @@ group = typer.Typer(
 personal = typer.Typer(
     help="Access tokens of people: what your own programs show.", no_args_is_help=True, rich_markup_mode=None
 )
-Whose = Annotated[str | None, typer.Option("--person", metavar="ID", help="Whose, if not yours; owners only.")]
+Whose = Annotated[
+    str | None, typer.Option("--person", metavar="ID", help="The person whose it is, if not you; owners only.")
+]
 
 Project = Annotated[str, typer.Option("--project", metavar="PRJ", help="The project's id.")]
 
@@ -30,16 +32,16 @@ def add(app: typer.Typer) -> None:
 @command(group, "add")
 def add_token(
     here: Here,
-    agent: Annotated[str, typer.Option("--agent", metavar="ID", help="Whose it is.")],
+    agent: Annotated[str, typer.Option("--agent", metavar="ID", help="The agent whose key it is.")],
     project: Project,
     type: Annotated[
         list[str] | None,
-        typer.Option("--type", metavar="T", help="A queue it may serve (any); may be given several times."),
+        typer.Option("--type", metavar="T", help="A queue it may serve (default: any); repeatable."),
     ] = None,
-    orchestrator: Annotated[bool, typer.Option("--orchestrator", help="It may file tasks for queues.")] = False,
+    orchestrator: Annotated[bool, typer.Option("--orchestrator", help="Let it file tasks for queues.")] = False,
     tool: Annotated[
         list[str] | None,
-        typer.Option("--tool", metavar="TOOL", help="A tool it may call (all); may be given several times."),
+        typer.Option("--tool", metavar="TOOL", help="A tool it may call (default: all); repeatable."),
     ] = None,
     name: Annotated[str | None, typer.Option("--name", metavar="TEXT", help="What it is for.")] = None,
 ) -> None:
@@ -57,7 +59,7 @@ def add_token(
 
 @command(group, "list")
 def list_tokens(here: Here, project: Project) -> None:
-    """The API keys of a project, without their secrets."""
+    """List the API keys of a project, without their secrets."""
     answer = here.get(f"/projects/{project}/keys")
     rows = [_row(each) for each in answer["keys"]]
     columns = ("ID", "AGENT", "TYPES", "MAY FILE", "MADE", "REVOKED", "NAME")
@@ -66,7 +68,9 @@ def list_tokens(here: Here, project: Project) -> None:
 
 
 @command(group, "revoke")
-def revoke_token(here: Here, key: Annotated[str, typer.Argument(metavar="ID", help="Of the key or token.")]) -> None:
+def revoke_token(
+    here: Here, key: Annotated[str, typer.Argument(metavar="ID", help="The id of the key or token.")]
+) -> None:
     """Revoke an API key. Or a token of a data directory that is gone (dir_…)."""
     if key.startswith("dir_"):
         answer = here.send("DELETE", f"/server-tokens/{key}")
@@ -85,7 +89,7 @@ def _row(key: dict[str, Any]) -> tuple[Any, ...]:
 def _print_made(answer: dict[str, Any]) -> None:
     output.done(f"made key {answer['key']['key_id']} of {answer['agent_id']}")
     output.fields({"token": answer["token"]})
-    output.say("Keep it: it is shown this once. Agents show it as Authorization: Bearer, or as api_key.")
+    output.say("Save it: it is shown only once. Agents show it as Authorization: Bearer, or as api_key.")
 
 
 # --- of data directories ---------------------------------------------------------------------------------------------
@@ -93,7 +97,7 @@ def _print_made(answer: dict[str, Any]) -> None:
 
 @command(group, "server")
 def list_of_server(here: Here) -> None:
-    """The tokens in the files of data directories. Without their secrets."""
+    """List the tokens in the files of data directories. Without their secrets."""
     answer = here.get("/server-tokens")
     rows = [
         (each["token_id"], each["file"], "this server" if each["this_server"] else each["directory_id"] or "unknown",
@@ -106,7 +110,9 @@ def list_of_server(here: Here) -> None:
 @command(group, "rotate")
 def rotate(
     here: Here,
-    which: Annotated[Literal["owner", "coordinator"], typer.Argument(metavar="owner|coordinator", help="Which one.")],
+    which: Annotated[
+        Literal["owner", "coordinator"], typer.Argument(metavar="owner|coordinator", help="The token to replace.")
+    ],
 ) -> None:
     """Put a new token into its file. The old one in owner.token or coordinator.token, and what was made with it, are
     revoked."""
@@ -130,10 +136,10 @@ def add_personal(
     name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for.")],
     role: Annotated[
         Literal["owner", "member", "viewer"] | None,
-        typer.Option("--role", metavar="owner|member|viewer", help="What it may do at most (else as much as you)."),
+        typer.Option("--role", metavar="owner|member|viewer", help="Its rights, at most yours (default: yours)."),
     ] = None,
     days: Annotated[
-        int | None, typer.Option("--days", min=1, metavar="N", help="How long it is good (until it is revoked).")
+        int | None, typer.Option("--days", min=1, metavar="N", help="Days until it expires (default: never).")
     ] = None,
     person: Whose = None,
 ) -> None:
@@ -144,7 +150,7 @@ def add_personal(
 
 @command(personal, "list")
 def list_personal(here: Here, person: Whose = None) -> None:
-    """The access tokens that are good, without their secrets."""
+    """List the access tokens that are good, without their secrets."""
     answer = here.get("/access-tokens", person_id=person)
     rows = [
         (each["token_id"], each["login"], output.clock(each["expires_at"]), each["last_used_on"], each["name"])
@@ -156,7 +162,7 @@ def list_personal(here: Here, person: Whose = None) -> None:
 
 @command(personal, "revoke")
 def revoke_personal(here: Here, id: Annotated[str, typer.Argument(metavar="ID", help="The token's id.")]) -> None:
-    """Make an access token worthless."""
+    """Revoke an access token."""
     answer = here.send("DELETE", f"/access-tokens/{id}")
     here.answer(answer, lambda: output.done(f"revoked {id}"))
 
@@ -165,4 +171,4 @@ def _print_personal(answer: dict[str, Any]) -> None:
     made = answer["access_token"]
     output.done(f"made token {made['token_id']} of {made['person_id']}: {made['login']}")
     output.fields({"token": answer["token"], "good until": output.clock(made["expires_at"])})
-    output.say("Keep it: it is shown this once. Programs send it as Authorization: Bearer, or in TORYO_TOKEN.")
+    output.say("Save it: it is shown only once. Programs send it as Authorization: Bearer, or in TORYO_TOKEN.")

@@ -23,7 +23,7 @@ def trace(
     ],
     events: Annotated[bool, typer.Option("--events", help="Show what happened to each task, too.")] = False,
 ) -> None:
-    """Everything that one request has caused, as a tree."""
+    """Show everything that one request has caused, as a tree."""
     answer = here.get(f"/traces/{quote(id, safe='')}")
     here.answer(answer, lambda: output.done(*told(answer, events=events)))
 

@@ -23,10 +23,10 @@ def add(app: typer.Typer) -> None:
 
 def usage(
     here: Here,
-    project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Only of this project.")] = None,
-    agent: Annotated[str | None, typer.Option("--agent", metavar="AGENT", help="Only of this agent.")] = None,
+    project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")] = None,
+    agent: Annotated[str | None, typer.Option("--agent", metavar="AGENT", help="Limit to this agent.")] = None,
     task: Annotated[
-        str | None, typer.Option("--task", metavar="TASK", help="Only for this task and everything below it.")
+        str | None, typer.Option("--task", metavar="TASK", help="Limit to this task and everything below it.")
     ] = None,
     days: Annotated[
         int | None, typer.Option("--days", min=1, metavar="N", help="The last N days (7; of a task: all of it).")
@@ -34,10 +34,10 @@ def usage(
     since: Annotated[str | None, typer.Option("--since", metavar="DAY", help="From this day on: 2027-01-15.")] = None,
     until: Annotated[str | None, typer.Option("--until", metavar="DAY", help="Up to this day.")] = None,
     by: Annotated[
-        str, typer.Option("--by", metavar="NAME,…", help=f"What the lines are for: any of {', '.join(GROUPS)}.")
+        str, typer.Option("--by", metavar="NAME,…", help=f"Group by one or more of {', '.join(GROUPS)}.")
     ] = "day,agent",
 ) -> None:
-    """What agents have used. Tokens, and money where prices are known. Days are UTC."""
+    """Show what agents have used. Tokens, and money where prices are known. Days are UTC."""
     when = since is not None or until is not None or task is not None
     answer = here.get(
         "/usage",
@@ -69,22 +69,22 @@ def money(dollars: float) -> str:
     return f"${dollars:,.2f}" if dollars >= 0.1 or dollars == 0 else f"${dollars:.4f}"
 
 
-_COUNTED = (("turns", "turns"), ("tool_calls", "calls of tools"))
+_COUNTED = (("turns", "turns"), ("tool_calls", "tool calls"))
 
 
 def _groups(by: str) -> list[str]:
     names = [each.strip() for each in by.split(",") if each.strip()]
     unknown = [each for each in names if each not in GROUPS]
     if unknown or not names:
-        said = f"There are no lines by {unknown[0]!r}." if unknown else "--by names nothing."
-        raise Misuse(said, f"Use any of {', '.join(GROUPS)}, with commas between them.")
+        said = f"Cannot group by {unknown[0]!r}." if unknown else "--by is empty."
+        raise Misuse(said, f"Use one or more of {', '.join(GROUPS)}, separated by commas.")
     return names
 
 
 def _print(answer: Mapping[str, Any]) -> None:
     rows, totals = answer["rows"], answer["totals"]
     if not rows:
-        output.say(f"Nothing was used{_when(answer)}.")
+        output.say(f"No usage recorded{_when(answer)}.")
     else:
         _table(answer["by"], rows, totals)
         for each in _remarks(totals):
@@ -125,7 +125,9 @@ def _remarks(totals: Mapping[str, Any]) -> list[str]:
         those = _launches(totals["without_price"])
         found.append(f"{those} without a price (prices: in the Coordinator's file); not in COST, nor in budgets.")
     if totals["lower_bounds"]:
-        found.append(f"{_launches(totals['lower_bounds'])} ended before saying how much in all: at least so much (≥).")
+        found.append(
+            f"{_launches(totals['lower_bounds'])} ended before reporting the total: the figures are minimums (≥)."
+        )
     return found
 
 
@@ -145,4 +147,4 @@ def _when(answer: Mapping[str, Any]) -> str:
     since, until = answer["since"], answer["until"]
     if since and since == until:
         return f" on {since}"
-    return (f" since {since}" if since else "") + (f" until {until}" if until else "")
+    return (f" from {since}" if since else "") + (f" to {until}" if until else "")

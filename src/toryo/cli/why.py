@@ -17,9 +17,10 @@ def add(app: typer.Typer) -> None:
 def why(
     here: Here,
     agent: Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.", autocompletion=completing.agents)],
-    project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Only in this project.")] = None,
+    project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")] = None,
 ) -> None:
-    """Why an agent is running, or is not. And what to do about it, and which rule decided; --json has the facts."""
+    """Explain why an agent is running, or is not. Says what to do about it, and which rule decided; --json has the
+    facts."""
     answer = here.get(f"/agents/{agent}/why", project_id=project)
     here.answer(answer, lambda: output.done(*(told(answer) or [f"{agent} belongs to no project."])))
 

@@ -5,13 +5,12 @@ What widens is decided by the server, which is asked by the same request with `p
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output
+from toryo.cli import output, questions
 from toryo.cli.failures import Misuse
 from toryo.cli.here import Here
 
@@ -19,16 +18,20 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmat
 
 
 def patch(here: Here, path: str, body: Mapping[str, Any], *, yes: bool) -> dict[str, Any]:
+    return send(here, "PATCH", path, body, yes=yes)
+
+
+def send(here: Here, method: str, path: str, body: Mapping[str, Any], *, yes: bool) -> dict[str, Any]:
     """Sends the change; asks first if it grants more rights. Raises Misuse where nobody can be asked."""
     if not yes:
-        confirm(here, widened(here, path, body))
-    answer = here.send("PATCH", path, body)
+        confirm(here, widened(here, path, body, method))
+    answer = here.send(method, path, body)
     warn(answer)
     return answer
 
 
-def widened(here: Here, path: str, body: Mapping[str, Any]) -> list[str]:
-    return list(here.send("PATCH", path, {**body, "preview": True}).get("widened", ()))
+def widened(here: Here, path: str, body: Mapping[str, Any], method: str = "PATCH") -> list[str]:
+    return list(here.send(method, path, {**body, "preview": True}).get("widened", ()))
 
 
 def confirm(here: Here, found: Iterable[str], about: str = "This") -> None:
@@ -36,15 +39,15 @@ def confirm(here: Here, found: Iterable[str], about: str = "This") -> None:
     words = "; ".join(found)
     if not words:
         return
-    if here.json or not sys.stdin.isatty():
-        raise Misuse(f"{about} grants more rights: {words}.", "Nothing was changed. Use --yes to confirm.")
-    typer.confirm(f"{about} grants more rights: {words}. Continue?", abort=True, err=True)
+    told = f"{about} grants more rights: {words}."
+    unasked = Misuse(told, "Nothing was changed. Use --yes to confirm.")
+    questions.confirm(here, f"{told} Continue?", unasked=unasked)
 
 
-def warn(answer: Mapping[str, Any]) -> None:
-    """What the server has accepted and will not work as it stands."""
+def warn(answer: Mapping[str, Any], place: str = "") -> None:
+    """What the server has accepted and will not work as it stands; `place` is where it is to be corrected."""
     for each in answer.get("warnings", ()):
-        output.say(f"toryo: warning: {each}")
+        output.say(f"toryo: warning: {place}{each}")
 
 
 def of_role(before: str | None, after: str) -> list[str]:

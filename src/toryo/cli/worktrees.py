@@ -16,8 +16,9 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import completing, output
+from toryo.cli import completing, output, questions
 from toryo.cli.failures import Failure, Misuse
+from toryo.cli.following import following
 from toryo.cli.here import Here, command
 from toryo.domain.texts import coloured, one_line, printable
 
@@ -31,7 +32,11 @@ Id = Annotated[str, completing.TASK]
 Patience = Annotated[
     float,
     typer.Option(
-        "--wait", metavar="SECONDS", min=0, envvar="TORYO_ERRAND_WAIT", help="How long to wait for the Coordinator."
+        "--wait",
+        metavar="SECONDS",
+        min=0,
+        envvar="TORYO_ERRAND_WAIT",
+        help="How many seconds to wait for the Coordinator.",
     ),
 ]
 
@@ -48,10 +53,10 @@ def add_to_tasks(group: typer.Typer) -> None:
 
 def worktrees(
     here: Here,
-    project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Only of this project.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Merged and discarded ones, too.")] = False,
+    project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Show merged and discarded ones, too.")] = False,
 ) -> None:
-    """Where tasks have changed files. Branch, how much, and what hinders merging it."""
+    """List where tasks have changed files. Branch, how much, and what hinders merging it."""
     projects = [project] if project else [each["project_id"] for each in here.get("/projects")["projects"]]
     found = [each for name in projects for each in here.get(f"/projects/{name}/worktrees")["worktrees"]]
     shown = [each for each in found if everything or each["state"] == "open"]
@@ -63,11 +68,18 @@ def worktrees(
 def diff(
     here: Here,
     task: Id,
-    stat: Annotated[bool, typer.Option("--stat", help="Only the files, and how many lines in each.")] = False,
-    context: Annotated[int, typer.Option("--context", "-U", metavar="LINES", min=0, max=1000)] = 3,
+    stat: Annotated[
+        bool, typer.Option("--stat", help="Show only the files, and how many lines were changed in each.")
+    ] = False,
+    context: Annotated[
+        int,
+        typer.Option(
+            "--context", "-U", metavar="LINES", min=0, max=1000, help="Unchanged lines to show around each change."
+        ),
+    ] = 3,
     wait: Patience = PATIENCE_SECONDS,
 ) -> None:
-    """What a task has changed. Committed or not: what merging it would bring."""
+    """Show what a task has changed. Committed or not: what merging it would bring."""
     answer = _done(here, here.send("POST", f"/tasks/{task}/worktree/diff", {"context": context}), wait)["answer"]
     here.answer({"success": True, "task_id": task, **answer}, lambda: _print_diff(answer, stat=stat))
 
@@ -76,10 +88,13 @@ def merge(
     here: Here,
     task: Id,
     into: Annotated[
-        str | None, typer.Option("--into", metavar="BRANCH", help="Else the branch that the work started from.")
+        str | None,
+        typer.Option("--into", metavar="BRANCH", help="The target branch (default: the branch the work started from)."),
     ] = None,
-    message: Annotated[str | None, typer.Option("--message", "-m", metavar="TEXT", help="Of the merge.")] = None,
-    only: Annotated[bool, typer.Option("--only", help="Not what its parts have changed.")] = False,
+    message: Annotated[
+        str | None, typer.Option("--message", "-m", metavar="TEXT", help="The commit message of the merge.")
+    ] = None,
+    only: Annotated[bool, typer.Option("--only", help="Leave out the changes of its subtasks.")] = False,
     wait: Patience = PATIENCE_SECONDS,
 ) -> None:
     """Merge what a task and its parts have changed. A conflict is told, and changes nothing."""
@@ -97,14 +112,14 @@ def merge(
 def discard(
     here: Here,
     task: Id,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     wait: Patience = PATIENCE_SECONDS,
 ) -> None:
     """Throw away what a task has changed. Says how to get its commits back."""
     if not yes:
         _confirm(here, here.get(f"/tasks/{task}/worktree")["worktree"])
     answer = _done(here, _asked(here, f"/tasks/{task}/worktree/discard"), wait)["answer"]
-    words = answer.get("message") or f"{task} has no work any more."
+    words = answer.get("message") or f"{task} has no worktree any more."
     here.answer({"success": True, "task_id": task, **answer}, lambda: output.done(words))
 
 
@@ -134,10 +149,11 @@ def _done(here: Here, asked: dict[str, Any], patience: float) -> dict[str, Any]:
 
 def _over(here: Here, asked: dict[str, Any], patience: float) -> dict[str, Any]:
     """The errand with its answer; a failure where none comes in time."""
-    errand_id, until = asked["errand_id"], time.monotonic() + patience
+    errand_id, until, patient = asked["errand_id"], time.monotonic() + patience, following(here)
     while True:
         left = max(0, min(LOOK_SECONDS, int(until - time.monotonic())))
-        errand: dict[str, Any] = here.get(f"/errands/{errand_id}", wait_seconds=left)["errand"]
+        patient.patience = max(0.0, until - time.monotonic())
+        errand: dict[str, Any] = patient.get(f"/errands/{errand_id}", wait_seconds=left)["errand"]
         if errand["finished_at"] is not None:
             return errand
         if time.monotonic() >= until - 1:
@@ -150,7 +166,7 @@ def _over(here: Here, asked: dict[str, Any], patience: float) -> dict[str, Any]:
 
 def _hindered(errand: dict[str, Any], besides: str = "") -> Failure:
     answer = errand["answer"] or {}
-    trouble = str(answer.get("trouble") or "The Coordinator could not do it and does not say why.")
+    trouble = str(answer.get("trouble") or "The Coordinator could not do it and gave no reason.")
     where = answer.get("hindered_by")
     at = f"{where}: " if where and where != errand["task_id"] else ""
     said = besides if besides and besides not in trouble else ""
@@ -158,10 +174,8 @@ def _hindered(errand: dict[str, Any], besides: str = "") -> Failure:
 
 
 def _confirm(here: Here, worktree: dict[str, Any]) -> None:
-    if not sys.stdin.isatty() or here.json:
-        raise Misuse("Discarding cannot be undone by Toryo.", "Say --yes if you mean it.")
     words = f"Discard {worktree['branch']} ({_amount(worktree)}) and its directory {worktree['path']}?"
-    typer.confirm(output.on_one_line(words), abort=True, err=True)
+    questions.confirm(here, words, unasked=Misuse("Toryo cannot undo discarding.", "Use --yes to confirm."))
 
 
 def _leftovers(here: Here, projects: list[str], found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -184,7 +198,9 @@ def _print_worktrees(here: Here, shown: list[dict[str, Any]], left: list[dict[st
     """A line for each, and below it where it is and what hinders: paths are copied, so they are never folded."""
     for each in left:
         branch = f", branch {each['branch']}" if each["branch"] else ""
-        words = f"No open task has {each['path']} ({each['size'] // 1024} kB{branch}): look, and remove it by hand."
+        words = (
+            f"No open task has {each['path']} ({each['size'] // 1024} kB{branch}): check it, then remove it yourself."
+        )
         output.say(words)
     if not shown:
         output.say("No worktrees: toryo project edit PRJ --set isolation=worktree gives every task its own.")

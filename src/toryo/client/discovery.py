@@ -6,13 +6,13 @@ Inside an agent (`TORYO_LAUNCH_CREDENTIAL` is set) that credential is the only o
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import orjson
-
+from toryo import held
 from toryo.client import address
 from toryo.client.errors import Unreachable
 from toryo.directories import data_dir as chosen_directory
@@ -21,6 +21,7 @@ from toryo.directories import project_directory
 Role = Literal["owner", "coordinator"]
 
 CREDENTIAL = "TORYO_LAUNCH_CREDENTIAL"
+_LOOK_EVERY = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,10 @@ def find(
     *,
     role: Role | None = "owner",
     environ: Mapping[str, str] | None = None,
+    wait_seconds: float = 0,
 ) -> Found:
     """The server and this caller's credential; `role` says which token file is read where none is given (or none is).
+    `wait_seconds` is how long a server that is just starting may take.
 
     Raises Unreachable where no server is named and none has left its address in the data directory, or one that is
     not on this machine: that is shown no credential but the directory's own. Raises Untrusted where the directory may
@@ -51,8 +54,13 @@ def find(
     if named and (given or role is None):
         return Found(named, given)
     place, explicit = directory(data_dir, env), bool(data_dir or env.get("TORYO_DATA_DIR"))
-    running = running_server(place)
-    url = named or _left_by(running, place, explicit=explicit)
+    running = held.server(place) if named else _awaited(place, wait_seconds)
+    if not named and running is None:
+        raise Unreachable(
+            f"No server is running from {described(place, data_dir, env)}. Start one with `toryo up`, or name one with"
+            " --server or TORYO_SERVER_URL, or its data directory with --data-dir."
+        )
+    url = named or str((running or {})["url"])
     if given and not explicit and not address.parse(url).local:
         raise Unreachable(
             f"{place / 'server.json'} names {url}, which is not on this machine, and is not given your token. Name the"
@@ -68,15 +76,6 @@ def directory(given: Path | str | None = None, environ: Mapping[str, str] | None
     return chosen_directory(given, environ)
 
 
-def running_server(place: Path) -> dict[str, Any] | None:
-    """What a running server wrote about itself (`url`, `socket`, `pid`), or None."""
-    try:
-        document = orjson.loads((place / "server.json").read_bytes())
-    except (FileNotFoundError, NotADirectoryError, orjson.JSONDecodeError):
-        return None
-    return document if isinstance(document, dict) and document.get("url") else None
-
-
 def token_of(place: Path, role: Role) -> str | None:
     """The content of `owner.token` or `coordinator.token`, or None where there is none."""
     try:
@@ -85,19 +84,29 @@ def token_of(place: Path, role: Role) -> str | None:
         return None
 
 
-def _left_by(running: dict[str, Any] | None, place: Path, *, explicit: bool) -> str:
-    if running is None:
-        if not explicit and project_directory() is None:
-            raise Unreachable(
-                f"No server is running from {place}, your own data directory, which is used because there is no .toryo/"
-                f" in {Path.cwd()} or above. Change into the directory of your project, start a server with `toryo up`,"
-                " or name one with --server or TORYO_SERVER_URL, or its data directory with --data-dir."
-            )
-        raise Unreachable(
-            f"No server is running from {place}. Start one with `toryo up`, or name one with --server or"
-            " TORYO_SERVER_URL, or its data directory with --data-dir."
-        )
-    return str(running["url"])
+def described(place: Path, given: Path | str | None = None, environ: Mapping[str, str] | None = None) -> str:
+    """A data directory and, where that may surprise, why it is the one that is used."""
+    env = os.environ if environ is None else environ
+    if given or env.get("TORYO_DATA_DIR") or project_directory() is not None:
+        return str(place)
+    return (
+        f"{place}, your own data directory, which is used because there is no .toryo/ in {Path.cwd()} or above. If you"
+        " meant a project, change into its directory"
+    )
+
+
+def _awaited(place: Path, seconds: float) -> dict[str, Any] | None:
+    """What a running server wrote; while one is starting, waits that long. Raises Unreachable if that was too short."""
+    limit = time.monotonic() + seconds
+    while (running := held.server(place)) is None:
+        holder = next((each for each in held.holders(place) if each.name in ("toryo up", "server")), None)
+        if holder is None:
+            return held.server(place)  # written since, perhaps
+        if time.monotonic() >= limit:
+            name = "toryo server" if holder.name == "server" else holder.name
+            raise Unreachable(f"{name} (pid {holder.pid}) is starting or stopping in {place}; try again in a moment.")
+        time.sleep(_LOOK_EVERY)
+    return running
 
 
 def _ours(named: str | None, running: dict[str, Any] | None, *, explicit: bool) -> bool:

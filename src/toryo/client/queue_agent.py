@@ -1,4 +1,4 @@
-"""An agent that runs already and serves a queue (seed 4): registers, polls, has tasks done, hands results in, leaves.
+"""An agent that runs already and serves a queue: registers, polls, has tasks done, hands results in, leaves.
 
 One loop carries it: `AsyncQueueAgent`. `QueueAgent` is the same for programs without a loop, its handlers in threads.
 What a task is about is the handler's; the tries, heartbeats and the way out are decided here.
@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import logging
 import os
-import re
 import secrets
 import signal
 import threading
@@ -22,7 +21,7 @@ from typing import Any
 
 import orjson
 
-from toryo import backoff
+from toryo import backoff, chosen_ids
 from toryo.client import address, queue_keys
 from toryo.client.asynchronous import AsyncClient
 from toryo.client.errors import ProtocolError, RefusalError, Unreachable
@@ -38,7 +37,7 @@ Outcome = dict[str, Any]
 Sleep = Callable[[float], Awaitable[None]]
 
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
-"""Seconds between the tries to reach a server that is away; after the last it is an error (seed 4, 4.2)."""
+"""Seconds between the tries to reach a server that is away; after the last it is an error."""
 ANSWER_WITHIN = 30.0
 """Seconds, beyond what the call itself waits."""
 WAIT_SECONDS = 30
@@ -386,7 +385,7 @@ class AsyncQueueAgent:
         self.stop()
 
     def _tell(self, level: int, event: str, words: str, task: Task | None = None, began: float | None = None) -> None:
-        """A log record whose `toryo` is the line of seed 4 (7.1), but for time and level, which every record has."""
+        """A log record whose `toryo` is the protocol's log line, without time and level, which every record has."""
         told: dict[str, Any] = {"agent_id": self.agent_id, "event": event}
         if task is not None:
             told |= {"task_id": task["task_id"], "correlation_id": task.get("correlation_id")}
@@ -490,5 +489,5 @@ async def _cancel(*tasks: asyncio.Task[Any]) -> None:
 
 def _new_id(agent_type: str) -> str:
     """Of its own: two programs of one type must not take each other's tasks."""
-    name = re.sub(r"[^a-z0-9._-]+", "-", agent_type.lower()).strip("-.")[:48] or "agent"
+    name = chosen_ids.made_of(agent_type, "agent", 48)
     return f"{name}-{secrets.token_hex(3)}"

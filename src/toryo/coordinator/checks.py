@@ -16,7 +16,7 @@ from typing import Any
 
 from toryo import files
 from toryo.coordinator import logs, processes
-from toryo.coordinator.plan import Stage
+from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.processes import Process
 from toryo.coordinator.provider import StartFailure
 from toryo.coordinator.sandbox import Walled

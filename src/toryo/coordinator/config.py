@@ -14,9 +14,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from toryo import files
-from toryo.agents import documents
-from toryo.agents.documents import Mistakes
 from toryo.client import address
+from toryo.formats import documents
+from toryo.formats.documents import Mistakes
 
 __all__ = ["AgentConfig", "Config", "ErrorProtection", "Mistakes", "ProviderConfig", "load", "parse"]
 
@@ -156,7 +156,7 @@ class Config(Section):
     @classmethod
     def _not_empty(cls, value: object) -> object:
         if value is None:
-            raise ValueError("sandbox is empty: say auto, bwrap or none, or leave it out")
+            raise ValueError("sandbox is empty: use auto, bwrap or none, or leave it out")
         return value
 
     @field_validator("server_url")

@@ -1,7 +1,23 @@
 """The Coordinator: observe, plan, act, again whenever something happened. It may be killed at any moment.
 
-What to do is decided in `plan.py`; this file only carries it out and waits. One claim waits at the server while exits,
-checks and output are handled beside it; when it offers no slot although there is one again, it is asked anew.
+What to do is decided in `reconcile.py`; this file only carries it out and waits. It holds the launches in hand
+(`launch_table.py`) and the tasks beside the loop: one claim that waits at the server, what makes worktrees, tells of
+ends, runs checks and errands, and passes on output. Threads get values and return values; only the loop's own thread
+touches the table. The order of these things matters:
+
+- The news are cleared before the look: what happens during a turn leads to another one.
+- What is to be started is in the table before the next claim is made, and begun after it. So the claim names it as
+  running (the server hands out again what it ordered and does not find there), and the server decides about the next
+  ones meanwhile.
+- No new claim is made while an end is still to be told: the server would decide about agents that it takes for running.
+  A claim that waits already stays, whatever changes: an answer on its way would be lost with it. The one exception
+  offers no slot although there is one again.
+- What a process left in its worktree is committed and told of before its end: that end may start whoever reads it.
+- An end is noted in the journal before it is told, and forgotten there when the server has taken it: whoever is killed
+  in between tells it twice rather than never.
+- A predecessor's processes are adopted before its journal is read, and both before the first claim: what still runs is
+  no end that nobody saw, and the claim names it.
+- The lock on the id is released last, when the disk has the journal: the next Coordinator with this id reads it.
 """
 
 from __future__ import annotations
@@ -13,7 +29,7 @@ import math
 import os
 import signal
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -22,37 +38,40 @@ from typing import Any
 
 from toryo import directories
 from toryo.client import AsyncClient, ProtocolError, RefusalError, Unreachable, discovery
-from toryo.coordinator import checks, descendants, instance, isolation, logs, orders, orphans, processes, worktrees
-from toryo.coordinator import plan as planning
+from toryo.coordinator import (
+    checks,
+    descendants,
+    identity_lock,
+    isolation,
+    logs,
+    orders,
+    orphans,
+    processes,
+    reconcile,
+    stopping,
+    worktrees,
+)
 from toryo.coordinator.config import Config
-from toryo.coordinator.contact import Contact
+from toryo.coordinator.disk_usage import DiskUsage, Taken
+from toryo.coordinator.failure_words import judge_trouble, judge_unsigned, time_will_not_mend
 from toryo.coordinator.journal import Journal, Record
+from toryo.coordinator.launch_state import Stage, State, Stop
+from toryo.coordinator.launch_table import Entry, LaunchTable
+from toryo.coordinator.limits import Limits
+from toryo.coordinator.log_shipper import LogShipper
 from toryo.coordinator.logs import Log
-from toryo.coordinator.measuring import Measuring, Taken
 from toryo.coordinator.orders import CheckOrder, Errand, Launch, Orders
 from toryo.coordinator.pacing import Pace
-from toryo.coordinator.plan import Limits, Plan, Stage, State, Stop
 from toryo.coordinator.processes import Gone, Process
-from toryo.coordinator.provider import (
-    FINE,
-    BadConfig,
-    Command,
-    Exit,
-    Provider,
-    StartFailure,
-    Verdict,
-    judge_trouble,
-    judge_unsigned,
-    time_will_not_mend,
-)
+from toryo.coordinator.provider import FINE, BadConfig, Command, Exit, Provider, StartFailure, Verdict
 from toryo.coordinator.providers import configured
+from toryo.coordinator.reconcile import Plan
+from toryo.coordinator.reports import Reports, may_be_taken_later
 from toryo.coordinator.sandbox import Sandbox, default_mode
 from toryo.coordinator.server import Server
-from toryo.coordinator.shipping import Shipping
+from toryo.coordinator.server_status import ServerStatus
 from toryo.coordinator.starting import Resumed, Starter
 from toryo.coordinator.stream import MISUNDERSTOOD, Reading
-from toryo.coordinator.table import Entry, Table
-from toryo.coordinator.telling import Telling, may_be_taken_later
 from toryo.coordinator.workspaces import Workspaces
 from toryo.coordinator.worktrees import Worktree
 from toryo.failures import Ended, Failure
@@ -66,6 +85,8 @@ SETTLE = 0.05
 """Seconds that an answer on its way may take before its claim is given up."""
 DRAIN_FOR = 3.0
 """Seconds that the last output may take to reach the server when this Coordinator leaves."""
+SETTLE_FOR = 10.0
+"""Seconds that the disk may take for what is kept of launches, then."""
 FLOOD_STEP = 0.5
 """Seconds between interrupt, terminate and kill of what fills the disk."""
 STARTS_AT_A_TIME = 32
@@ -101,7 +122,7 @@ class Coordinator:
         place = discovery.directory(data_dir)
         self.config = config
         self._server = Server(client or _client(config, data_dir), partial(_token, config, data_dir))
-        self._instance = instance.hold(place, config.coordinator_id)
+        self._instance = identity_lock.hold(place, config.coordinator_id)
         self._limits = limits or Limits(config.max_concurrent, config.chat_slots)
         self._inherited = dict(os.environ if environ is None else environ)
         self._logs_in = config.log_directory or place / "logs"
@@ -130,9 +151,9 @@ class Coordinator:
             self._inherited,
             self.sandbox,
         )
-        self._shipping = Shipping(self._server.append_log, self._look_at)
-        self._measuring = Measuring(self._logs_in, worktrees_in)
-        self._table = Table()
+        self._shipping = LogShipper(self._server.append_log, self._look_at)
+        self._measuring = DiskUsage(self._logs_in, worktrees_in)
+        self._table = LaunchTable()
         self._news = asyncio.Event()
         self._orders: Orders | None = None
         self._claim: asyncio.Task[None] | None = None
@@ -141,8 +162,8 @@ class Coordinator:
         self._asked_at = 0.0
         self._pace = Pace(config.polling_interval)
         self._leaderless = False
-        self._contact = Contact(self._server.url, self._instance.id)
-        self._telling = Telling(self._contact, config.polling_interval, self._news.set)
+        self._contact = ServerStatus(self._server.url, self._instance.id)
+        self._telling = Reports(self._contact, config.polling_interval, self._news.set)
         self._checking: dict[str, asyncio.Task[None]] = {}
         self._errands: dict[str, asyncio.Task[None]] = {}
         self._preparing: set[asyncio.Task[None]] = set()
@@ -167,7 +188,7 @@ class Coordinator:
     async def run(self) -> None:
         logs.forget_older_than(self._logs_in, self.config.log_keep_days)
         self._adopt_orphans()
-        self._go_on_with_journal()
+        self._go_on_with(self._journal.read())
         shipping = asyncio.create_task(self._shipping.run())
         self._beside(self._measuring.run(self._tell_of_disk))
         self._beside(self._look_for_left_behind())
@@ -199,7 +220,7 @@ class Coordinator:
         seen = [each.seen(now) for each in self._table]
         self._leaderless = any(each.state is State.LEADERLESS for each in seen)
         limits = replace(self._limits, leaving_since=self._leaving_since)
-        return planning.plan(seen, given, limits, now, ended=self._table.ended)
+        return reconcile.plan(seen, given, limits, now, ended=self._table.ended)
 
     # --- act ----------------------------------------------------------------------------------------------------------
 
@@ -211,7 +232,7 @@ class Coordinator:
         news = not plan.does_nothing
         for launch_id, stop in plan.stop:
             self._table[launch_id].tell_to_leave(stop)
-            log.debug("%s is to end within %.0f s: %s", launch_id, stop.grace, stop.reason)
+            log.debug("%s must end within %.0f s: %s", launch_id, stop.grace, stop.reason)
         for launch_id, stage in plan.signal:
             self._signal(launch_id, stage)
         failed = [launch_id for launch_id in plan.reap if self._reap(launch_id)]
@@ -334,7 +355,7 @@ class Coordinator:
     def _watch(self, entry: Entry, process: Process) -> None:
         entry.process = process
         path = None if entry.worktree is None else str(entry.worktree.path)
-        self._journal.put(Record(entry.launch, process.pid, processes.began(process.pid), path))
+        self._journal.put(Record(entry.launch, process.pid, processes.began(process.pid), path, boot=processes.boot()))
         process.watch(asyncio.get_running_loop(), self._news.set)
 
     def _could_not_start(self, launch: Launch, failure: Failure, words: str) -> None:
@@ -456,9 +477,9 @@ class Coordinator:
         provider, turns = entry.provider, output.reading.turns if output.reading else 0
         trouble = output.reading.trouble if output.reading else None
         in_vain = trouble is not None and time_will_not_mend(trouble)
-        printed = planning.Output(output.size, turns, entry.troubled_since, in_vain)
-        bounds = planning.Bounds(provider.max_output, provider.patience, provider.max_turns)
-        reason = planning.overstepped(printed, bounds, _now())
+        printed = stopping.Output(output.size, turns, entry.troubled_since, in_vain)
+        bounds = stopping.Bounds(provider.max_output, provider.patience, provider.max_turns)
+        reason = stopping.overstepped(printed, bounds, _now())
         if reason is not None:
             entry.tell_to_leave(Stop(_now(), 0.0, reason, FLOOD_STEP if reason == "output_flood" else None))
             self._news.set()
@@ -502,18 +523,18 @@ class Coordinator:
         entry.worktree = _opened(launch, worktree, self._starter)
         self._watch(entry, process)
 
-    def _go_on_with_journal(self) -> None:
+    def _go_on_with(self, records: Iterable[Record]) -> None:
         """What a predecessor could not report any more: ends that it saw, and those that nobody has seen."""
-        for record in self._journal.read():
+        for record in records:
             launch = record.launch
             if record.told is not None:
                 self._table.remove(launch.launch_id)
                 entry = Entry(launch, _now(), worktree=_opened(launch, record.worktree, self._starter))
                 tell = partial(self._tell_exit, entry, Reading(), record.told)
                 self._telling.begin(launch.launch_id, tell)
-            elif launch.launch_id not in self._table and record.pid and processes.has_ended(record.pid, record.began):
+            elif launch.launch_id not in self._table and _is_over(record):
                 entry = self._table.add(Entry(launch, _now()))
-                self._adopt(entry, Gone(record.pid), record.worktree)
+                self._adopt(entry, Gone(record.pid or 0), record.worktree)
                 log.info("%s has ended while no Coordinator was there: agent %s", launch.launch_id, launch.agent_id)
 
     def _report(self, launch: Launch, **how: Any) -> None:
@@ -644,20 +665,29 @@ class Coordinator:
 
     async def _leave(self, shipping: asyncio.Task[None]) -> None:
         """Also after a crash of the loop itself: nothing of it keeps running (the agents do, and are found again)."""
-        self._cancel_claim()
-        beside: list[asyncio.Task[None]] = [
-            shipping,
-            *self._checking.values(),
-            *self._errands.values(),
-            *self._preparing,
-        ]
-        for task in beside:
-            task.cancel()
-        await asyncio.gather(*beside, return_exceptions=True)
-        self._end_left_behind()
-        await self._shipping.drain(DRAIN_FOR)
-        await self._server.close()
-        self._instance.release()
+        try:
+            self._cancel_claim()
+            beside: list[asyncio.Task[None]] = [
+                shipping,
+                *self._checking.values(),
+                *self._errands.values(),
+                *self._preparing,
+            ]
+            for task in beside:
+                task.cancel()
+            await asyncio.gather(*beside, return_exceptions=True)
+            self._end_left_behind()
+            await self._shipping.drain(DRAIN_FOR)
+            await self._server.close()
+        finally:
+            await self._settle()
+
+    async def _settle(self) -> None:
+        try:
+            if not await asyncio.to_thread(self._journal.settle, SETTLE_FOR):
+                log.warning("the disk of %s has not written within %g seconds", self._instance.journal, SETTLE_FOR)
+        finally:
+            self._instance.release()
 
 
 def main(config: Config, *, data_dir: Path | None = None, config_file: Path | None = None) -> int:
@@ -723,6 +753,11 @@ def _judged(entry: Entry, end: Exit, reading: Reading) -> Verdict:
             return judge_trouble(end.trouble, end.now)
         return Verdict(Ended.COORDINATOR_STOPPED) if isinstance(entry.process, Gone) else FINE
     return entry.provider.judge(end)
+
+
+def _is_over(record: Record) -> bool:
+    """It was running when it was noted, and is not any more."""
+    return record.pid is not None and processes.has_ended(record.pid, record.began, record.boot)
 
 
 def _opened(launch: Launch, path: str | None, starter: Starter) -> Worktree | None:

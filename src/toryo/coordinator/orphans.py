@@ -2,8 +2,9 @@
 
 An orphan is the leader of a launch's process group whose Coordinator is gone (somebody else is its parent now). It is
 taken over: reported as running, stopped when the server says so, reported when it ends. One of this very Coordinator
-whose server has moved meanwhile can reach nobody: it is ended. What agents start themselves
-does not carry the Coordinator's process id (our own runners see to that) or leads no group, and is left to them.
+whose server has moved meanwhile can reach nobody: it is ended. Programs start others, which may lead groups of their
+own under the same name: the oldest process of a launch is its program (what our own runners start does not carry the
+Coordinator's process id). What a program has started is left to it.
 Acceptance checks are not taken over but ended: nobody would learn their outcome, and they are run anew.
 """
 
@@ -32,13 +33,16 @@ class Orphan:
 
 def find(server_url: str, mark: str) -> list[Orphan]:
     """Those of this server or this Coordinator; nothing where the machine cannot be looked at (no `/proc`)."""
-    found = []
+    found: dict[str, tuple[int, Orphan]] = {}
     for pid, environ in processes.environments():
         here = environ.get(variables.SERVER_URL) == server_url
         own = environ.get(variables.COORDINATOR_ID) == mark
         if (here or own) and _left_behind(pid, environ):
-            found.append(Orphan(pid, _launch(environ), not here, environ.get(variables.WORKTREE)))
-    return found
+            orphan = Orphan(pid, _launch(environ), not here, environ.get(variables.WORKTREE))
+            began, known = processes.began(pid), found.get(orphan.launch.launch_id)
+            if began is not None and (known is None or (began, pid) < (known[0], known[1].pid)):
+                found[orphan.launch.launch_id] = began, orphan
+    return [orphan for _, orphan in found.values()]
 
 
 def end_checks(mark: str) -> None:

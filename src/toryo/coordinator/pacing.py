@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toryo import backoff
-from toryo.coordinator.plan import Seconds
+from toryo.coordinator.launch_state import Seconds
 
 FIRST = 0.1
 REPEATING = 1.0

@@ -1,7 +1,10 @@
 """Starting, watching and ending operating-system processes. Each is the leader of a session and group of its own.
 
 An end is noticed by the kernel's notice on a pidfd (a thread per process where there are none), so thousands of
-waiting children cost next to nothing. What to do when is decided in `plan.py`.
+waiting children cost next to nothing. What is sent when is decided in `stopping.py`.
+
+Nobody but `Process` collects the exit status of what `start` has started (no `Popen.wait`, no handler of SIGCHLD):
+until it has, the number of the process cannot become another one's, and signals reach whom they are meant for.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from toryo.agents.variables import LAUNCH_ID, SERVER_URL
-from toryo.coordinator.plan import Stage
+from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.provider import BadConfig, CommandNotFound
 
 SIGNALS: Mapping[Stage, signal.Signals] = {
@@ -140,18 +143,26 @@ class Gone(Process):
         return False
 
 
-def has_ended(pid: int, began_at: int | None) -> bool:
-    """Whether the process that was started then is gone for certain, also where its number is another's now."""
+def has_ended(pid: int, began_at: int | None, booted: str | None = None) -> bool:
+    """Whether the process that was started then is gone for certain, also where its number is another's now.
+
+    `booted`: the start of the machine from which `began_at` counts; no process outlives that.
+    """
+    if booted is not None and boot() not in (None, booted):
+        return True
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return True
     except PermissionError:
         return began_at is not None and began(pid) not in (None, began_at)
-    with contextlib.suppress(OSError, IndexError):
-        if _state((_PROC / str(pid) / "stat").read_text(errors="replace")) in "ZX":
-            return True
-    return began_at is not None and began(pid) not in (None, began_at)
+    try:
+        stat = (_PROC / str(pid) / "stat").read_text(errors="replace")
+    except (FileNotFoundError, ProcessLookupError):  # it was buried just now
+        return _PROC.is_dir()
+    except OSError:
+        return False
+    return _state(stat) in "ZX" or (began_at is not None and int(_fields(stat)[19]) != began_at)
 
 
 def start(
@@ -217,6 +228,13 @@ def began(pid: int) -> int | None:
     """When a process was started, in ticks of the machine; None where it is gone or that is not known."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         return int(_fields((_PROC / str(pid) / "stat").read_text(errors="replace"))[19])
+    return None
+
+
+def boot() -> str | None:
+    """Which start of this machine it is; None where it does not tell."""
+    with contextlib.suppress(OSError):
+        return (_PROC / "sys/kernel/random/boot_id").read_text(errors="replace").strip() or None
     return None
 
 

@@ -1,12 +1,11 @@
-"""What a provider is: how to start one kind of agent program, and what its failures mean. One value per provider.
+"""What a provider is: how to start one kind of agent program, and how to judge its end. One value per provider.
 
 `providers/` holds the values, one file each; a provider never needs another one. What every program has in common
-(environment, output, ending it) is not here.
+(environment, output, ending it) is not here; what the words of a failing program mean is in `failure_words.py`.
 """
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from toryo import provider_options
-from toryo.coordinator import resets
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.stream import Event, Parse, Troubled
 from toryo.failures import Ended, Failure
@@ -244,158 +242,3 @@ class Prices:
         cached = self.input if self.cached is None else self.cached
         fresh = max(0, input_tokens - cached_tokens)
         return (fresh * self.input + cached_tokens * cached + output_tokens * self.output) / 1_000_000
-
-
-RUNNER_EXITS: Mapping[int, Failure] = {
-    69: Failure.COULD_NOT_CONNECT,
-    77: Failure.COULD_NOT_CONNECT,
-    78: Failure.BAD_CONFIG,
-}
-"""Exit codes of our own runners (sysexits.h: unavailable, no permission, configuration)."""
-
-
-def judge_runner(end: Exit) -> Verdict:
-    """For programs that say by their exit code alone what happened; their output is other programs' words."""
-    if end.signal is not None:
-        return Verdict(Failure.KILLED if end.signal in _FROM_OUTSIDE else Failure.CRASHED)
-    return FINE if not end.exit_code else Verdict(RUNNER_EXITS.get(end.exit_code, Failure.CRASHED))
-
-
-def judge_by_words(end: Exit) -> Verdict:
-    """For model CLIs: a failed end is explained by what it printed last."""
-    if end.exit_code == 0:
-        return FINE
-    found = _by_words(end.tail, end.now)
-    return judge_runner(end) if found is None else found[0]
-
-
-def judge_model(end: Exit) -> Verdict:
-    """For programs whose stream says what the model's service answered: that counts before any words.
-
-    An end without failure proves nothing about the work; only the server knows about that.
-    """
-    if end.trouble is not None and (end.trouble.final or end.exit_code or end.signal is not None):
-        return judge_trouble(end.trouble, end.now)
-    if end.exit_code == 0:
-        return FINE if end.not_connected is None else Verdict(Failure.COULD_NOT_CONNECT, words=end.not_connected)
-    return judge_by_words(end)
-
-
-def judge_trouble(trouble: Troubled, now: datetime | None = None) -> Verdict:
-    """What the service's no means: by its words where they say more than its status.
-
-    A time that the words name counts; then the one that came with the status; then the usual one of its kind.
-    """
-    spoken, named = _by_words(trouble.words, now) or (FINE, False)
-    by_status = _by_status(trouble.status)
-    if spoken.failure is not None and (by_status in _MAY_MEAN_MORE or spoken.failure is Failure.QUOTA):
-        failure, usual = spoken.failure, spoken.reset_seconds
-    else:
-        failure = by_status or _without_status(trouble)
-        usual = 300.0 if failure is Failure.RATE_LIMITED else 1800.0 if failure is Failure.QUOTA else None
-    lasting = failure in (Failure.QUOTA, Failure.RATE_LIMITED)
-    elsewhere = resets.named(trouble.words, now) if lasting else None
-    told = trouble.retry_seconds if trouble.final else max(trouble.retry_seconds or 0.0, usual or 0.0)  # its own pauses
-    seconds = spoken.reset_seconds if named else (elsewhere or told or usual)
-    return Verdict(failure, seconds if lasting else None, words=trouble.words)
-
-
-def _by_words(text: str, now: datetime | None = None) -> tuple[Verdict, bool] | None:
-    """What the first known words mean, and whether they (or those close behind them) name a time."""
-    for pattern, failure, seconds in _WORDS:
-        found = pattern.search(text)
-        if found:
-            named = resets.total(found.groupdict())
-            if named is None and failure in (Failure.QUOTA, Failure.RATE_LIMITED):
-                named = resets.named(text[found.start() : found.end() + NEARBY], now)
-            return Verdict(failure, named or seconds), named is not None
-    return None
-
-
-def judge_unsigned(end: Exit, *, silent: bool) -> Verdict:
-    """Why a program that was ended had not signed in: by what its model's service had said. `silent`: it said nothing
-    to a program that has asked."""
-    if end.trouble is not None:
-        return judge_trouble(end.trouble, end.now)
-    if silent and end.not_connected is None:
-        return Verdict(Failure.SERVICE_FAILED, words="Its model's service did not answer.")
-    return Verdict(Failure.COULD_NOT_CONNECT, words=end.not_connected or "")
-
-
-def time_will_not_mend(trouble: Troubled) -> bool:
-    """Whether a program that tries again does so in vain: somebody has to do something, or wait for long."""
-    return judge_trouble(trouble).failure in (Failure.NOT_LOGGED_IN, Failure.MODEL_NOT_AVAILABLE, Failure.QUOTA)
-
-
-def _without_status(trouble: Troubled) -> Failure:
-    if _FORBIDDEN.search(trouble.words):
-        return Failure.NOT_LOGGED_IN
-    unreached = not trouble.final or _UNREACHED.search(trouble.words)  # it tries again: it has met no answer
-    return Failure.SERVICE_FAILED if unreached else Failure.CRASHED
-
-
-def _by_status(status: int | None) -> Failure | None:
-    failed = status is not None and status >= 500
-    return _BY_STATUS.get(status or 0, Failure.SERVICE_FAILED if failed else None)
-
-
-_BY_STATUS: Mapping[int, Failure] = {
-    401: Failure.NOT_LOGGED_IN,
-    402: Failure.QUOTA,
-    403: Failure.NOT_LOGGED_IN,
-    404: Failure.MODEL_NOT_AVAILABLE,
-    429: Failure.RATE_LIMITED,
-    503: Failure.RATE_LIMITED,  # nothing free at the moment, as the services mean it
-    529: Failure.RATE_LIMITED,
-}
-
-_UNREACHED = re.compile(
-    r"experiencing high demand|error sending request|stream (?:disconnected|closed)|connection (?:error|refused|reset)"
-    r"|connect(?:ion)? to .* failed|fetch failed|socket hang up|ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EAI_AGAIN"
-    r"|timed? ?out|terminated|no answer|(?:empty|malformed|invalid) (?:or malformed )?(?:response|stream)"
-    r"|in JSON at position|JSON parsing failed|failed to get response from the AI model",
-    re.IGNORECASE,
-)
-"""How programs say that their model's service failed where they name no status."""
-_FORBIDDEN = re.compile(r"permission[ _]denied|\bforbidden\b|\bunauthorized\b", re.IGNORECASE)
-"""What a service says with 401 and 403, where a program tells its words alone."""
-_MAY_MEAN_MORE = (None, Failure.RATE_LIMITED, Failure.SERVICE_FAILED)
-"""What a status says, where words may say it better."""
-
-_FROM_OUTSIDE = frozenset({1, 2, 9, 15})
-"""HUP, INT, KILL, TERM: somebody ended it; any other signal is its own fault."""
-
-NEARBY = 400
-"""Characters behind known words in which a time belongs to them."""
-
-
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text, re.IGNORECASE)
-
-
-_QUOTA = Failure.QUOTA
-_WORDS: tuple[tuple[re.Pattern[str], Failure, float | None], ...] = (
-    (_pattern(r"quota will reset after " + resets.DURATION), Failure.QUOTA, None),
-    (_pattern(r"TerminalQuotaError"), Failure.QUOTA, 1800.0),
-    (_pattern(r"retry[- ]after:?\s*(?P<s>\d+(?:\.\d+)?)"), Failure.RATE_LIMITED, None),
-    (_pattern(r"quota\b.{0,40}\bexhausted|exhausted\b.{0,40}\bquota"), Failure.QUOTA, 1800.0),
-    (
-        _pattern(r"hit your (?:[\w-]+ ){0,3}limit|limit reached\||\b(?:hour|weekly|session) limit reached"),
-        _QUOTA,
-        1800.0,
-    ),
-    (_pattern(r"credit balance is too low|quota (?:exceeded|has been reached)"), _QUOTA, 1800.0),
-    (_pattern(r"hit your usage limit|usage limit (?:has been )?reached|hit your spend cap"), _QUOTA, 1800.0),
-    (_pattern(r"weekly rate limit|free usage exceeded|out of credits|insufficient_quota"), _QUOTA, 1800.0),
-    (_pattern(r"exceeded (?:your|the)\b.{0,30}\bquota"), _QUOTA, 1800.0),
-    (_pattern(r"RateLimitError|rate[- ]limit|429 Too Many Requests"), Failure.RATE_LIMITED, 300.0),
-    (_pattern(r"not logged in|please (?:log ?in|run /login)|401 Unauthorized"), Failure.NOT_LOGGED_IN, None),
-    (_pattern(r"invalid api key|api key not valid|api_key_invalid"), Failure.NOT_LOGGED_IN, None),
-    (_pattern(r"no authentication information|missing environment variable: \W*\w*KEY"), Failure.NOT_LOGGED_IN, None),
-    (
-        _pattern(r"models?\b.{0,80}(?:not (?:found|available|supported)|does not exist)"),
-        Failure.MODEL_NOT_AVAILABLE,
-        None,
-    ),
-)
-"""The first that is found wins; a time it names counts, else the one beside it."""

@@ -33,8 +33,8 @@ MODE_VARIABLE = "TORYO_SANDBOX"
 """The mode where the Coordinator's file says none."""
 ON = "sandbox: on"
 ADVICE = (
-    "Install bubblewrap, allow user namespaces (docs/how-to/sandbox.md) and restart the Coordinator, or run agents as"
-    " another user."
+    "Install bubblewrap, allow user namespaces (docs/how-to/sandbox.md in Toryo's source) and restart the Coordinator,"
+    " or run agents as another user."
 )
 NO_WAY = (
     "sandbox_network is off, and the server is reached by TCP: give the Coordinator the server's Unix socket"
@@ -172,7 +172,7 @@ def default_mode(configured: str | None, inherited: Mapping[str, str]) -> Mode:
     try:
         return Mode(given)
     except ValueError:
-        raise BadConfig(f"{MODE_VARIABLE} is {given!r}: say auto, bwrap or none.") from None
+        raise BadConfig(f"{MODE_VARIABLE} is {given!r}: use auto, bwrap or none.") from None
 
 
 class Sandbox:

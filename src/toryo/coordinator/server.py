@@ -45,7 +45,7 @@ class Server:
             raise Unfit(f"{self.url} is version {theirs}, this Coordinator is {ours}: update the older one")
         found = answer.get("server_id") or None
         if self._id and found and found != self._id:
-            raise Unfit(f"{self.url} is another server than before: start this Coordinator anew to work with it")
+            raise Unfit(f"{self.url} is another server than before: restart this Coordinator to work with it")
         self._id = self._id or found
 
     async def claim(

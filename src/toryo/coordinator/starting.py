@@ -1,6 +1,9 @@
 """One start, from the order to the running process: directory, provider, environment, output file, process.
 
-Whatever is impossible about it is a StartFailure that concerns this launch alone.
+Whatever is impossible about it is a StartFailure that concerns this launch alone. The launch's directory is made first,
+for files are written there, and removed again if anything after it fails; the process comes last, so that there is
+none that nobody watches. In the environment who the agent is stands behind the settings of the file: nothing there can
+name another agent.
 """
 
 from __future__ import annotations

@@ -98,11 +98,11 @@ class Used:
         """TypeError for what is no number: a format that has changed is shown as it is, and nothing is added up."""
         for each in (self.input_tokens, self.output_tokens, self.cached_tokens):
             if not _is_count(each):
-                raise TypeError(f"{each!r} is no count of tokens")
+                raise TypeError(f"{each!r} is not a number of tokens")
         if self.cost_usd is not None and not _is_number(self.cost_usd, MOST_MONEY):
-            raise TypeError(f"{self.cost_usd!r} is no sum of money")
+            raise TypeError(f"{self.cost_usd!r} is not an amount of money")
         if self.model is not None and not _is_name(self.model):
-            raise TypeError(f"{self.model!r} is no name of a model")
+            raise TypeError(f"{self.model!r} is not the name of a model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Session:
 
     def __post_init__(self) -> None:
         if not _is_name(self.id):
-            raise TypeError(f"{self.id!r} is no name of a session")
+            raise TypeError(f"{self.id!r} is not the name of a session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class Troubled:
         known = self.status is None or _is_number(self.status, 10_000)
         timed = self.retry_seconds is None or (_is_number(self.retry_seconds, MOST_SECONDS) and self.retry_seconds >= 0)
         if not (_is_text(self.words) and known and timed):
-            raise TypeError("this is no answer of a model's service")
+            raise TypeError("this is not an answer of the model's service")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class NotConnected:
 
     def __post_init__(self) -> None:
         if not _is_text(self.words):
-            raise TypeError("this is no text")
+            raise TypeError("this is not text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -455,4 +455,4 @@ def _told(trouble: Troubled) -> str:
     if trouble.own:
         return f"! it gave up: {_short(trouble.words, LONGEST_RESULT)}\n"
     then = "" if trouble.retry_seconds is None else f"; again in {trouble.retry_seconds:g} s"
-    return f"! the model's service said no{status}: {_short(trouble.words, LONGEST_RESULT)}{then}\n"
+    return f"! the model's service refused{status}: {_short(trouble.words, LONGEST_RESULT)}{then}\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -155,6 +155,17 @@ class Agent:
         known = {each.name for each in provider_options.of(provider)} - {"args"}
         return {name: value for name, value in self.provider_options.items() if name in known}
 
+    def started_with(self, provider: str | None) -> dict[str, Any]:
+        """Everything that the program is started with: what is said to it, and the defaults of its role."""
+        said = self.options_for(provider)
+        return {**said, **provider_options.effective(provider, said, self.role.value)}
+
+    @property
+    def directory(self) -> str | None:
+        """Where people have put it (`provider_options.working_directory`); None: in its project's directory."""
+        own: str | None = self.provider_options.get("working_directory") or None
+        return own
+
     @property
     def labels(self) -> frozenset[str]:
         """What a Coordinator must offer to start it (`provider_options.labels`)."""
@@ -172,10 +183,12 @@ def _words(given: Any) -> list[str]:
     return [each for each in given if isinstance(each, str)] if isinstance(given, list) else []
 
 
-def refuse_mistakes(agent: Agent) -> None:
-    """Refuses an agent whose options or model its provider does not take, and says what to write instead."""
-    if agent.mistakes:
-        first, details = agent.mistakes[0], {"mistakes": [str(each) for each in agent.mistakes]}
+def refuse_mistakes(agent: Agent, also: Iterable[Wrong] = ()) -> None:
+    """Refuses an agent whose options or model its provider does not take, and says what to write instead. `also`: what
+    else is wrong with its options."""
+    mistakes = [*agent.mistakes, *also]
+    if mistakes:
+        first, details = mistakes[0], {"mistakes": [str(each) for each in mistakes]}
         raise Refusal(Code.VALIDATION_ERROR, worded(first.what), worded(first.instruction), **details)
 
 

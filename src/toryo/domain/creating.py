@@ -13,9 +13,9 @@ from typing import Any
 
 from toryo.domain.agents import Agent, Role, superiors
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.ground import Ground, Tree
 from toryo.domain.projects import CommandsFrom, Settings
-from toryo.domain.tasks import Priority, Task
+from toryo.domain.tasks import AcceptanceCheck, Priority, Task
+from toryo.domain.tree_state import Tree, TreeState
 from toryo.domain.wording import say
 
 _LEAD_ON = "Continue with get_next_action: it says which subtask comes next."
@@ -41,7 +41,7 @@ class Draft:
     assignee_id: str | None = None
     agent_type: str | None = None
     context: Any = None
-    acceptance: tuple[dict[str, Any], ...] = ()
+    acceptance: tuple[AcceptanceCheck, ...] = ()
 
 
 def window_open(parent: Task, fetched: bool) -> bool:
@@ -50,7 +50,7 @@ def window_open(parent: Task, fetched: bool) -> bool:
 
 
 def refuse_worker(
-    ground: Ground, main: Task, parent: Task, worker: Agent, drafts: Sequence[Draft], fetched: bool
+    tree_state: TreeState, main: Task, parent: Task, worker: Agent, drafts: Sequence[Draft], fetched: bool
 ) -> None:
     """A worker creates directly under its main task, for itself, in its window, at most five."""
     if parent.id != main.id:
@@ -70,11 +70,11 @@ def refuse_worker(
         )
     if not main.delegated and main.parent_id is not None:
         raise Refusal(Code.NOT_NOW, "A self-made subtask is executed, not decomposed again.", _LEAD_ON)
-    if ground.project.settings.decomposition.value == "never":
+    if tree_state.project.settings.decomposition.value == "never":
         raise Refusal(Code.NOT_NOW, "In this project tasks are executed directly.", _LEAD_ON)
     _refuse_closed_window(main, fetched)
-    made = sum(1 for each in ground.tree.children(main) if each.created_by == worker.id)
-    cap = ground.project.settings.worker_subtasks
+    made = sum(1 for each in tree_state.tree.children(main) if each.created_by == worker.id)
+    cap = tree_state.project.settings.worker_subtasks
     if made + len(drafts) > cap:
         raise Refusal(
             Code.TOO_MANY_SUBTASKS,
@@ -93,7 +93,7 @@ def _refuse_closed_window(main: Task, fetched: bool) -> None:
 
 
 def refuse_manager(
-    ground: Ground, parent: Task, manager: Agent, drafts: Sequence[Draft], intent: Intent | None
+    tree_state: TreeState, parent: Task, manager: Agent, drafts: Sequence[Draft], intent: Intent | None
 ) -> None:
     """A manager adds below its main task, for subordinates or nobody, and says what it means by adding."""
     if parent.in_progress and parent.assignee_id not in (None, manager.id):
@@ -109,8 +109,8 @@ def refuse_manager(
         )
     for each in drafts:
         if each.assignee_id is not None:
-            refuse_assignee(ground, manager, each.assignee_id)
-    existing = [each for each in ground.tree.children(parent) if each.open]
+            refuse_assignee(tree_state, manager, each.assignee_id)
+    existing = [each for each in tree_state.tree.children(parent) if each.open]
     if existing and intent is None:
         raise Refusal(
             Code.DUPLICATE_SUBTASK,
@@ -120,16 +120,16 @@ def refuse_manager(
         )
 
 
-def refuse_assignee(ground: Ground, manager: Agent, assignee_id: str) -> None:
+def refuse_assignee(tree_state: TreeState, manager: Agent, assignee_id: str) -> None:
     """A manager assigns to active members below it, at any depth."""
-    if manager.id not in superiors(assignee_id, ground.reports_to):
+    if manager.id not in superiors(assignee_id, tree_state.reports_to):
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("{assignee_id} does not report to {manager_id}.", assignee_id=assignee_id, manager_id=manager.id),
             "Choose one of list_subordinates, or leave the task unassigned.",
             assignee_id=assignee_id,
         )
-    if not ground.active_member(assignee_id):
+    if not tree_state.active_member(assignee_id):
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("{assignee_id} is not an active member of this project.", assignee_id=assignee_id),
@@ -229,11 +229,11 @@ def _refuse_duplicates(siblings: Iterable[Task], drafts: Sequence[Draft]) -> Non
         seen[title] = draft.local_id or "(this call)"
 
 
-def refuse_commands(ground: Ground, drafts: Sequence[Draft], by: Agent | None) -> None:
+def refuse_commands(tree_state: TreeState, drafts: Sequence[Draft], by: Agent | None) -> None:
     """Commands are run by the Coordinator: people write them, managers only where the project says so."""
     if by is None or by.human or not any(_has_command(each) for each in drafts):
         return
-    if by.role is Role.MANAGER and ground.project.settings.commands_from is CommandsFrom.MANAGERS:
+    if by.role is Role.MANAGER and tree_state.project.settings.commands_from is CommandsFrom.MANAGERS:
         return
     raise Refusal(
         Code.PERMISSION_DENIED,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from toryo import chosen_ids
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
@@ -17,7 +16,6 @@ ERRAND = "ern"
 SIGN_IN, ACCESS_TOKEN = "sgn", "pat"
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-_CHOSEN = re.compile(r"[a-z0-9._-]{1,64}")
 
 
 def make(prefix: str, now: Millis, randomness: int) -> str:
@@ -25,14 +23,9 @@ def make(prefix: str, now: Millis, randomness: int) -> str:
     return f"{prefix}_{_digits(now, 9)}{_digits(randomness, 10)}"
 
 
-def may_be_chosen(identifier: str) -> bool:
-    """People may choose an agent's (or project's) id themselves: 1-64 of `a-z 0-9 . _ -`."""
-    return _CHOSEN.fullmatch(identifier) is not None and not identifier.startswith(("-", "."))
-
-
 def chosen(identifier: str) -> str:
-    """The id that somebody has chosen. Raises Refusal for one that may not be."""
-    if not may_be_chosen(identifier):
+    """The id that somebody has chosen for an agent or a project. Raises Refusal for one that may not be."""
+    if not chosen_ids.may_be(identifier):
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("{identifier!r} cannot be an id.", identifier=identifier),

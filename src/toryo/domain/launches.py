@@ -74,3 +74,7 @@ class Launch:
     @property
     def live(self) -> bool:
         return self.state in LIVE
+
+    def ran_out(self, now: Millis) -> bool:
+        """Nobody has signed in for it in time, and nobody has ended it yet."""
+        return self.state is State.ORDERED and self.deadline <= now

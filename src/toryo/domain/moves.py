@@ -12,9 +12,9 @@ from typing import Any
 
 from toryo.domain.agents import superiors
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.ground import Ground, Hindrance, Tree
 from toryo.domain.tasks import MOVES, Checks, Status, Task, verb
 from toryo.domain.times import Millis
+from toryo.domain.tree_state import StartBlocker, Tree, TreeState
 from toryo.domain.wording import Worded, constant, say, together
 
 NEEDS_REASON = frozenset({Status.BLOCKED, Status.FAILED, Status.CANCELLED})
@@ -56,12 +56,12 @@ class Order:
     """For a block that is reported because of other blocks: their tasks."""
 
 
-def plan(ground: Ground, order: Order) -> list[Change]:
+def plan(tree_state: TreeState, order: Order) -> list[Change]:
     """The changes that this move means, its own first. Raises Refusal and changes nothing."""
     _refuse_unknown_move(order)
-    _refuse_stranger(ground, order)
+    _refuse_stranger(tree_state, order)
     _refuse_missing_reason(order)
-    moving = _Moving(ground, order)
+    moving = _Moving(tree_state, order)
     _CARRY_OUT[order.to](moving)
     moving.lift_reports()
     return moving.changes
@@ -72,20 +72,20 @@ def steps(before: Status, to: Status) -> tuple[Status, ...]:
     return (Status.TODO, to) if (before, to) == (Status.BACKLOG, Status.IN_PROGRESS) else (to,)
 
 
-def refusal(ground: Ground, order: Order) -> Refusal | None:
+def refusal(tree_state: TreeState, order: Order) -> Refusal | None:
     """What a person who orders this move would be told; None: nothing is in the way. Every step is planned."""
     task = order.task
     try:
         for to in steps(task.status, order.to):
-            changes = plan(ground, replace(order, task=task, to=to))
-            ground = replace(ground, tree=ground.tree.changed(*(each.after for each in changes)))
-            task = ground.tree.tasks[task.id]
+            changes = plan(tree_state, replace(order, task=task, to=to))
+            tree_state = replace(tree_state, tree=tree_state.tree.changed(*(each.after for each in changes)))
+            task = tree_state.tree.tasks[task.id]
     except Refusal as refused:
         return refused
     return None
 
 
-def relation(ground: Ground, task: Task, actor: Actor) -> str | None:
+def relation(tree_state: TreeState, task: Task, actor: Actor) -> str | None:
     """How the actor stands to the task: `everything`, `ancestor`, `creator` (a person: of it, or of the request),
     `assignee`, or None.
 
@@ -93,18 +93,18 @@ def relation(ground: Ground, task: Task, actor: Actor) -> str | None:
     """
     if actor.everything:
         return "everything"
-    if any(above.assignee_id == actor.id for above in ground.tree.ancestors(task)):
+    if any(above.assignee_id == actor.id for above in tree_state.tree.ancestors(task)):
         return "ancestor"
-    if task.assignee_id is not None and actor.id in superiors(task.assignee_id, ground.reports_to):
+    if task.assignee_id is not None and actor.id in superiors(task.assignee_id, tree_state.reports_to):
         return "ancestor"
     if actor.person and actor.id in (task.created_by, task.requested_by):
         return "creator"
     return "assignee" if task.assignee_id == actor.id else None
 
 
-def refusal_to_judge(ground: Ground, task: Task, actor: Actor) -> Refusal | None:
+def refusal_to_judge(tree_state: TreeState, task: Task, actor: Actor) -> Refusal | None:
     """Why this actor may not approve or reject the task: it stands not above it, or the task has been started."""
-    if relation(ground, task, actor) not in ("everything", "ancestor"):
+    if relation(tree_state, task, actor) not in ("everything", "ancestor"):
         return Refusal(
             Code.PERMISSION_DENIED,
             "Only a person above its assignee approves or rejects a request.",
@@ -121,11 +121,11 @@ def refusal_to_judge(ground: Ground, task: Task, actor: Actor) -> Refusal | None
     return None
 
 
-def refusal_to_start(ground: Ground, task: Task, hindrance: Hindrance, *, person: bool = False) -> Refusal:
+def refusal_to_start(tree_state: TreeState, task: Task, hindrance: StartBlocker, *, person: bool = False) -> Refusal:
     """What guard 1 says to somebody who wants to start the task: to people with commands, to agents with tools."""
-    code, message, instruction, details = _HINDERED[hindrance](ground, task)
+    code, message, instruction, details = _HINDERED[hindrance](tree_state, task)
     if person and hindrance in _BY_PEOPLE:
-        instruction = _BY_PEOPLE[hindrance](ground, task)
+        instruction = _BY_PEOPLE[hindrance](tree_state, task)
     return Refusal(code, message, instruction, task_id=task.id, **details)
 
 
@@ -187,9 +187,9 @@ _OF_A_PERSON_ASSIGNED = {
 """What the table gives to "a person", whoever that is to the task."""
 
 
-def _refuse_stranger(ground: Ground, order: Order) -> None:
+def _refuse_stranger(tree_state: TreeState, order: Order) -> None:
     task, actor = order.task, order.actor
-    how = relation(ground, task, actor)
+    how = relation(tree_state, task, actor)
     if how is None:
         raise Refusal(
             Code.PERMISSION_DENIED,
@@ -207,7 +207,7 @@ def _refuse_stranger(ground: Ground, order: Order) -> None:
     if task.status is Status.BLOCKED:
         _refuse_to_lift(order, how)
     if task.status is Status.FAILED and order.to is Status.TODO:
-        _refuse_retry(ground, order)
+        _refuse_retry(tree_state, order)
 
 
 def _is_the_assignees(order: Order) -> bool:
@@ -259,11 +259,11 @@ def _refuse_to_lift(order: Order, how: str) -> None:
         )
 
 
-def _refuse_retry(ground: Ground, order: Order) -> None:
+def _refuse_retry(tree_state: TreeState, order: Order) -> None:
     task, actor = order.task, order.actor
-    if ground.tree.below_closed(task):
-        raise _below_closed(ground, task)
-    if not (actor.person or actor.everything) and task.attempt >= ground.project.settings.retry_attempts:
+    if tree_state.tree.below_closed(task):
+        raise _below_closed(tree_state, task)
+    if not (actor.person or actor.everything) and task.attempt >= tree_state.project.settings.retry_attempts:
         raise Refusal(
             Code.ATTEMPTS_EXHAUSTED,
             say(
@@ -293,16 +293,16 @@ def _refuse_missing_reason(order: Order) -> None:
 
 
 class _Moving:
-    """The ground as it becomes while one order is carried out."""
+    """The state as it becomes while one order is carried out."""
 
-    def __init__(self, ground: Ground, order: Order) -> None:
-        self.ground = ground
+    def __init__(self, tree_state: TreeState, order: Order) -> None:
+        self.tree_state = tree_state
         self.order = order
         self.changes: list[Change] = []
 
     @property
     def tree(self) -> Tree:
-        return self.ground.tree
+        return self.tree_state.tree
 
     def change(self, task: Task, to: Status, caused_by: str | None = None, **fields: Any) -> Task:
         """Gives the task its new status and forgets what ends with the old one."""
@@ -321,12 +321,12 @@ class _Moving:
 
     def record(self, before: Task, after: Task, word: str, caused_by: str | None = None) -> None:
         self.changes.append(Change(before, after, word, caused_by))
-        busy = dict(self.ground.busy)
+        busy = dict(self.tree_state.busy)
         for task, add in ((before, False), (after, True)):
             if task.assignee_id is not None and task.in_progress and self.tree.is_main(task):
                 ids = busy.get(task.assignee_id, frozenset())
                 busy[task.assignee_id] = ids | {task.id} if add else ids - {task.id}
-        self.ground = replace(self.ground, tree=self.tree.changed(after), busy=busy)
+        self.tree_state = replace(self.tree_state, tree=self.tree.changed(after), busy=busy)
 
     def current(self, task: Task) -> Task:
         return self.tree.tasks[task.id]
@@ -370,7 +370,7 @@ class _Moving:
             return Status.BACKLOG
         if task.blocked_from is not Status.IN_PROGRESS or task.for_queue:  # its claim ended with the block
             return Status.TODO
-        return Status.TODO if next(self.ground.hindrances(task), None) else Status.IN_PROGRESS
+        return Status.TODO if next(self.tree_state.hindrances(task), None) else Status.IN_PROGRESS
 
     def lift_reports(self) -> None:
         """A block reported because of other blocks is lifted when the last of them is."""
@@ -407,9 +407,9 @@ def _left_blocked(change: Change) -> bool:
 
 
 def _start(moving: _Moving) -> None:
-    task, ground = moving.own(), moving.ground
-    for hindrance in ground.hindrances(task):
-        raise refusal_to_start(ground, task, hindrance, person=moving.order.actor.person)
+    task, tree_state = moving.own(), moving.tree_state
+    for hindrance in tree_state.hindrances(task):
+        raise refusal_to_start(tree_state, task, hindrance, person=moving.order.actor.person)
     was_blocked = task.status is Status.BLOCKED
     after = moving.change(
         task, Status.IN_PROGRESS, started_at=task.started_at or moving.order.now, checks=Checks.NONE, check_id=None
@@ -472,7 +472,7 @@ def _complete(moving: _Moving) -> None:
                 {"task_id": each.id, "title": each.title, "status": each.status.value} for each in still_open[:_SHOWN]
             ],
         )
-    if moving.ground.open_delegations.get(task.id):
+    if moving.tree_state.open_delegations.get(task.id):
         raise Refusal(
             Code.DELEGATION_OPEN,
             "A delegation whose result is awaited is still open.",
@@ -563,13 +563,13 @@ _CARRY_OUT = {
 _Words = tuple[Code, str, str, dict[str, Any]]
 
 
-def _below_closed(ground: Ground, task: Task) -> Refusal:
-    code, message, instruction, details = _ancestor_closed(ground, task)
+def _below_closed(tree_state: TreeState, task: Task) -> Refusal:
+    code, message, instruction, details = _ancestor_closed(tree_state, task)
     return Refusal(code, message, instruction, task_id=task.id, **details)
 
 
-def _ancestor_closed(ground: Ground, task: Task) -> _Words:
-    above = next(each for each in ground.tree.ancestors(task) if each.closed)
+def _ancestor_closed(tree_state: TreeState, task: Task) -> _Words:
+    above = next(each for each in tree_state.tree.ancestors(task) if each.closed)
     return (
         Code.INVALID_TRANSITION,
         say(
@@ -582,16 +582,16 @@ def _ancestor_closed(ground: Ground, task: Task) -> _Words:
     )
 
 
-def _project_not_active(ground: Ground, _: Task) -> _Words:
+def _project_not_active(tree_state: TreeState, _: Task) -> _Words:
     return (
         Code.NOT_NOW,
-        say("Project {project_id} is {status}.", project_id=ground.project.id, status=ground.project.status),
+        say("Project {project_id} is {status}.", project_id=tree_state.project.id, status=tree_state.project.status),
         "A person resumes it first (toryo project resume PRJ).",
-        {"reason": f"project_{ground.project.status.value}"},
+        {"reason": f"project_{tree_state.project.status.value}"},
     )
 
 
-def _not_approved(_: Ground, task: Task) -> _Words:
+def _not_approved(_: TreeState, task: Task) -> _Words:
     return (
         Code.NOT_APPROVED,
         say("Task {task_id} is {approval}.", task_id=task.id, approval=task.approval),
@@ -600,8 +600,8 @@ def _not_approved(_: Ground, task: Task) -> _Words:
     )
 
 
-def _dependency(ground: Ground, task: Task) -> _Words:
-    waiting = ground.tree.open_dependencies(task)
+def _dependency(tree_state: TreeState, task: Task) -> _Words:
+    waiting = tree_state.tree.open_dependencies(task)
     names = together(
         (say("{task_id} ({status})", task_id=each.id, status=each.status) for each in waiting[:_SHOWN]), ", "
     )
@@ -632,7 +632,7 @@ def _before(waiting: Sequence[Task]) -> Worded:
     return constant("Complete those first, or change what this task waits for.")
 
 
-def _unassigned(_: Ground, task: Task) -> _Words:
+def _unassigned(_: TreeState, task: Task) -> _Words:
     return (
         Code.INVALID_TRANSITION,
         say("Task {task_id} has no assignee.", task_id=task.id),
@@ -641,22 +641,22 @@ def _unassigned(_: Ground, task: Task) -> _Words:
     )
 
 
-def _assignee_not_active(ground: Ground, task: Task) -> _Words:
+def _assignee_not_active(tree_state: TreeState, task: Task) -> _Words:
     return (
         Code.INVALID_TRANSITION,
         say(
             "{assignee_id}, its assignee, is not an active member of project {project_id}.",
             assignee_id=task.assignee_id,
-            project_id=ground.project.id,
+            project_id=tree_state.project.id,
         ),
         "Assign somebody else, or let a person activate the agent or add it to the project.",
         {"assignee_id": task.assignee_id},
     )
 
 
-def _parallel_limit(ground: Ground, task: Task) -> _Words:
+def _parallel_limit(tree_state: TreeState, task: Task) -> _Words:
     assert task.assignee_id is not None
-    running = sorted(_but(ground.busy.get(task.assignee_id, frozenset()), task.id))
+    running = sorted(_but(tree_state.busy.get(task.assignee_id, frozenset()), task.id))
     return (
         Code.LIMIT_REACHED,
         say(
@@ -681,25 +681,25 @@ def _but(ids: Iterable[str], one: str) -> list[str]:
 
 
 _HINDERED = {
-    Hindrance.ANCESTOR_CLOSED: _ancestor_closed,
-    Hindrance.PROJECT_NOT_ACTIVE: _project_not_active,
-    Hindrance.NOT_APPROVED: _not_approved,
-    Hindrance.DEPENDENCY: _dependency,
-    Hindrance.UNASSIGNED: _unassigned,
-    Hindrance.ASSIGNEE_NOT_ACTIVE: _assignee_not_active,
-    Hindrance.PARALLEL_LIMIT: _parallel_limit,
+    StartBlocker.ANCESTOR_CLOSED: _ancestor_closed,
+    StartBlocker.PROJECT_NOT_ACTIVE: _project_not_active,
+    StartBlocker.NOT_APPROVED: _not_approved,
+    StartBlocker.DEPENDENCY: _dependency,
+    StartBlocker.UNASSIGNED: _unassigned,
+    StartBlocker.ASSIGNEE_NOT_ACTIVE: _assignee_not_active,
+    StartBlocker.PARALLEL_LIMIT: _parallel_limit,
 }
 
 
 # --- the same for people: commands ------------------------------------------------------------------------------------
 
 
-def _approve(_: Ground, task: Task) -> Worded:
+def _approve(_: TreeState, task: Task) -> Worded:
     return say("Approve it first: toryo task approve {task_id}.", task_id=task.id)
 
 
-def _free(ground: Ground, task: Task) -> Worded:
-    waiting = ground.tree.open_dependencies(task)
+def _free(tree_state: TreeState, task: Task) -> Worded:
+    waiting = tree_state.tree.open_dependencies(task)
     first = next((each for each in waiting if each.closed), waiting[0])
     if first.status is Status.CANCELLED:
         return say(
@@ -716,27 +716,27 @@ def _free(ground: Ground, task: Task) -> Worded:
             other=first.id,
         )
     return say(
-        "It starts when those are completed. To start it before: toryo task edit {task_id} --no-longer-on {other}.",
+        "It can start when those are completed. To start it before: toryo task edit {task_id} --no-longer-on {other}.",
         task_id=task.id,
         other=first.id,
     )
 
 
-def _assign(_: Ground, task: Task) -> Worded:
+def _assign(_: TreeState, task: Task) -> Worded:
     return say("Assign it to somebody first: toryo task edit {task_id} --assignee AGENT.", task_id=task.id)
 
 
-def _admit(ground: Ground, task: Task) -> Worded:
+def _admit(tree_state: TreeState, task: Task) -> Worded:
     return say(
         "Activate it (toryo agent activate {assignee_id}) and see that it is a member (toryo agent edit {assignee_id}"
         " --project {project_id}), or assign somebody else: toryo task edit {task_id} --assignee AGENT.",
         assignee_id=task.assignee_id,
-        project_id=ground.project.id,
+        project_id=tree_state.project.id,
         task_id=task.id,
     )
 
 
-def _make_room(_: Ground, task: Task) -> Worded:
+def _make_room(_: TreeState, task: Task) -> Worded:
     return say(
         "Start it when that work is finished, let the agent do more at a time (toryo agent edit {assignee_id}"
         " --max-parallel N), or assign another one: toryo task edit {task_id} --assignee AGENT.",
@@ -745,15 +745,15 @@ def _make_room(_: Ground, task: Task) -> Worded:
     )
 
 
-def _resume(ground: Ground, _: Task) -> Worded:
-    return say("Resume it first: toryo project resume {project_id}.", project_id=ground.project.id)
+def _resume(tree_state: TreeState, _: Task) -> Worded:
+    return say("Resume it first: toryo project resume {project_id}.", project_id=tree_state.project.id)
 
 
 _BY_PEOPLE = {
-    Hindrance.PROJECT_NOT_ACTIVE: _resume,
-    Hindrance.NOT_APPROVED: _approve,
-    Hindrance.DEPENDENCY: _free,
-    Hindrance.UNASSIGNED: _assign,
-    Hindrance.ASSIGNEE_NOT_ACTIVE: _admit,
-    Hindrance.PARALLEL_LIMIT: _make_room,
+    StartBlocker.PROJECT_NOT_ACTIVE: _resume,
+    StartBlocker.NOT_APPROVED: _approve,
+    StartBlocker.DEPENDENCY: _free,
+    StartBlocker.UNASSIGNED: _assign,
+    StartBlocker.ASSIGNEE_NOT_ACTIVE: _admit,
+    StartBlocker.PARALLEL_LIMIT: _make_room,
 }

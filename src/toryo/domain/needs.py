@@ -138,6 +138,8 @@ class Need:
     task_id: str | None = None
     agent_id: str | None = None
     request: Request | None = None
+    also: tuple[str, ...] = ()
+    """Other tasks that it is about just as well: what one cause brings is one need."""
 
     @property
     def key(self) -> str:

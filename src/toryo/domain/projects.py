@@ -10,6 +10,7 @@ from typing import Any
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
+from toryo.nearest import nearest
 
 
 class Status(StrEnum):
@@ -79,10 +80,13 @@ class Settings:
         accepted: dict[str, Any] = {}
         for name, value in values.items():
             if name not in known:
+                near, names = nearest(name, known), ", ".join(known)
                 raise Refusal(
                     Code.VALIDATION_ERROR,
                     say("There is no project setting {name!r}.", name=name),
-                    say("Use one of: {names}.", names=", ".join(known)),
+                    say("Did you mean {nearest}? Valid are: {names}.", nearest=near, names=names)
+                    if near
+                    else say("Use one of: {names}.", names=names),
                 )
             accepted[name] = _accepted(name, value, getattr(Settings(), name))
         return replace(self, **accepted)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from toryo import tokens
+from toryo import token_forms
 
 MASK = "***"
 
@@ -20,7 +20,7 @@ _NUMBERS = re.compile(
     r"(?:max|min|num|total|input|output|cached?|prompt|completion|reasoning)_?(?:\w+_)?tokens$", re.IGNORECASE
 )
 """How many tokens of a model: figures, no secrets."""
-_LOOKS = re.compile(rf"{tokens.LOOKS}|(?<=[Bb]earer )[\w.~+/=-]{{8,}}|(?<=://)[^/?#\s@]{{1,300}}(?=@)")
+_LOOKS = re.compile(rf"{token_forms.LOOKS}|(?<=[Bb]earer )[\w.~+/=-]{{8,}}|(?<=://)[^/?#\s@]{{1,300}}(?=@)")
 
 
 def is_named(name: str) -> bool:

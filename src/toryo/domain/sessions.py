@@ -88,3 +88,7 @@ class Session:
     @property
     def over(self) -> bool:
         return self.ended_at is not None
+
+    def ran_out(self, now: Millis) -> bool:
+        """Its lease is over, and nobody has ended it yet."""
+        return not self.over and self.expires_at <= now

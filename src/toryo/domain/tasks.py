@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypedDict
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import Millis
@@ -216,16 +216,31 @@ class Task:
         return (self.priority.rank, self.created_at, self.ordinal, self.id)
 
 
+class AcceptanceCheck(TypedDict, total=False):
+    """What must be there, or succeed, before success counts: a file, or a command within a time limit."""
+
+    file: str
+    command: str | list[str]
+    timeout_seconds: int
+
+
+class CheckFailure(TypedDict):
+    """An acceptance check that has not passed."""
+
+    check: str
+    message: str
+
+
 @dataclass(frozen=True, slots=True)
 class Details:
     """The payloads of a task: what people and agents read."""
 
     description: str = ""
     context: Any = None
-    acceptance: tuple[dict[str, Any], ...] = ()
+    acceptance: tuple[AcceptanceCheck, ...] = ()
     result: Any = None
     summary: str | None = None
     error: str | None = None
     next_steps: str | None = None
     artifacts: tuple[Any, ...] = ()
-    check_failures: tuple[dict[str, Any], ...] = ()
+    check_failures: tuple[CheckFailure, ...] = ()

@@ -2,7 +2,7 @@
 
 Whoever decides says what is so, in English, where it is decided. The text is a `str` like any other (stored, logged
 and compared in English); at the edge, whoever knows the reader's language words it anew from the template and the
-facts. The other language's templates stand in `operations/japanese/`.
+facts. The other languages' templates stand in `locale/`, and `operations/translations.py` finds them.
 """
 
 from __future__ import annotations
@@ -14,18 +14,25 @@ from typing import Any, Self
 class Worded(str):
     """A text that remembers how it was made. What is done to it as a `str` (added, cut) makes a plain one."""
 
-    __slots__ = ("by", "facts", "parts", "template")
+    __slots__ = ("by", "context", "facts", "parts", "template")
 
     template: str
+    context: str
     facts: dict[str, Any]
     parts: tuple[str, ...]
     by: str
 
     def __new__(
-        cls, text: str, template: str, facts: dict[str, Any] | None = None, parts: tuple[str, ...] = (), by: str = ""
+        cls,
+        text: str,
+        template: str,
+        facts: dict[str, Any] | None = None,
+        parts: tuple[str, ...] = (),
+        by: str = "",
+        context: str = "",
     ) -> Self:
         made = super().__new__(cls, text)
-        made.template, made.facts, made.parts, made.by = template, facts or {}, parts, by
+        made.template, made.facts, made.parts, made.by, made.context = template, facts or {}, parts, by, context
         return made
 
 
@@ -46,7 +53,7 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
         return _replaced(text, names)
     facts = {key: renamed(each, names) if isinstance(each, str) else each for key, each in text.facts.items()}
     parts = tuple(renamed(each, names) for each in text.parts)
-    return Worded(_replaced(text, names), text.template, facts, parts, text.by)
+    return Worded(_replaced(text, names), text.template, facts, parts, text.by, text.context)
 
 
 def _replaced(text: str, names: Mapping[str, str]) -> str:

@@ -13,5 +13,5 @@ OF_AGENTS: Millis = 30 * DAY
 
 
 def forget(call: Call) -> None:
-    call.tx.keeping.forget_batches(call.now - OF_PEOPLE, idempotency.SCOPE)
-    call.tx.keeping.forget_batches(call.now - OF_AGENTS)
+    call.tx.idempotency_keys.forget(call.now - OF_PEOPLE, idempotency.SCOPE)
+    call.tx.idempotency_keys.forget(call.now - OF_AGENTS)

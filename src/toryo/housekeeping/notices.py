@@ -8,13 +8,13 @@ carries them out of the house stands in `sending.py`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from toryo.domain import ids, notices
 from toryo.domain.needs import Kind, Need
 from toryo.domain.notices import QUIET, Channel, Notice
 from toryo.domain.texts import one_line, printable
 from toryo.domain.times import SECOND, iso
+from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.overview import needs
 
@@ -75,7 +75,7 @@ def _add(call: Call, need: Need, channel: Channel) -> bool:
     )
 
 
-def _readable(shown: dict[str, Any]) -> dict[str, Any]:
+def _readable(shown: schemas.Need) -> schemas.Need:
     """As it may be shown anywhere: agents have written much of it, and it leaves the house."""
     request = shown["request"]
     if request is not None:

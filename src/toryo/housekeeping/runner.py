@@ -8,16 +8,16 @@ from typing import Any
 
 import structlog
 
-from toryo.housekeeping import keys, logs, notices, people, queues, stalls, sweeping, talk, worktrees
+from toryo.housekeeping import expired_leases, keys, logs, notices, people, queues, stale_talk, stalls, worktrees
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.dispatch import Office
+from toryo.operations.calls.dispatch import Dispatcher
 
 _log = structlog.get_logger("toryo.housekeeping")
 
 CHORES: tuple[tuple[str, Callable[[Call], Any]], ...] = (
-    ("sweep", sweeping.sweep),
+    ("sweep", expired_leases.sweep),
     ("stalls", stalls.notice),
-    ("talk", talk.tidy),
+    ("talk", stale_talk.tidy),
     ("queues", queues.tidy),
     ("notices", notices.note),
     ("logs", logs.forget),
@@ -32,10 +32,10 @@ LOOKS_EVERY = 30.0
 class Housekeeping:
     """Rounds come every `session.cleanup_interval` seconds, at the latest every 30."""
 
-    def __init__(self, office: Office) -> None:
-        self._office = office
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
         self._closing = threading.Event()
-        self._every = min(LOOKS_EVERY, float(office.settings.session.cleanup_interval))
+        self._every = min(LOOKS_EVERY, float(dispatcher.settings.session.cleanup_interval))
         self._thread = threading.Thread(target=self._run, name="toryo-housekeeping", daemon=True)
 
     def start(self) -> None:
@@ -50,7 +50,7 @@ class Housekeeping:
         """Every chore once."""
         for name, chore in CHORES:
             try:
-                self._office.housekeep(chore)
+                self._dispatcher.housekeep(chore)
             except Exception as error:  # noqa: BLE001 - a chore that fails must not end the others, or the server
                 _log.warning("chore_failed", chore=name, error=str(error))
 

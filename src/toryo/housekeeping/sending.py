@@ -14,7 +14,7 @@ import structlog
 from toryo.domain.notices import Channel, Notice
 from toryo.housekeeping import notices
 from toryo.housekeeping.delivery import Sender, Undelivered
-from toryo.operations.calls.dispatch import Office
+from toryo.operations.calls.dispatch import Dispatcher
 from toryo.settings import NoticeSettings
 from toryo.storage.engine.database import Connection
 from toryo.storage.transaction import Transaction
@@ -43,9 +43,9 @@ def senders(settings: NoticeSettings) -> dict[Channel, Sender]:
 class Sending:
     """Sends what is due by the channels that are configured; without any there is no thread at all."""
 
-    def __init__(self, office: Office, by: Mapping[Channel, Sender] | None = None) -> None:
-        self._office = office
-        self._by = senders(office.settings.notices) if by is None else by
+    def __init__(self, dispatcher: Dispatcher, by: Mapping[Channel, Sender] | None = None) -> None:
+        self._dispatcher = dispatcher
+        self._by = senders(dispatcher.settings.notices) if by is None else by
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="toryo-notices", daemon=True)
 
@@ -76,28 +76,28 @@ class Sending:
         if notice is None:
             return False
         try:
-            sender.send(notice, self._office.clock())
+            sender.send(notice, self._dispatcher.clock())
         except Exception as error:  # noqa: BLE001 - whatever it is: it counts, and other notices are tried later
             self._failed(notice, str(error) if isinstance(error, Undelivered) else type(error).__name__)
             return False
-        self._office.housekeep(lambda call: notices.sent(call, notice))
+        self._dispatcher.housekeep(lambda call: notices.sent(call, notice))
         _log.info("notice_sent", notice_id=notice.id, channel=channel.value, person=notice.person_id)
         return True
 
     def _taken(self, channel: Channel) -> Notice | None:
         """A look costs no lock: that is taken only where something is due."""
-        now = self._office.clock()
+        now = self._dispatcher.clock()
 
         def due(connection: Connection) -> bool:
             return bool(Transaction(connection).notices.due(channel, now, 1))
 
-        if not self._office.database.read(due):
+        if not self._dispatcher.database.read(due):
             return None
-        taken: Notice | None = self._office.housekeep(lambda call: notices.take(call, channel))
+        taken: Notice | None = self._dispatcher.housekeep(lambda call: notices.take(call, channel))
         return taken
 
     def _failed(self, notice: Notice, error: str) -> None:
-        after: Notice | None = self._office.housekeep(lambda call: notices.failed(call, notice, error))
+        after: Notice | None = self._dispatcher.housekeep(lambda call: notices.failed(call, notice, error))
         given_up = after is not None and after.given_up_at is not None
         _log.warning(
             "notice_given_up" if given_up else "notice_not_sent",

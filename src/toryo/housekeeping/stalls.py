@@ -12,7 +12,7 @@ from toryo.domain.times import SECOND
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fencing import fenced
 from toryo.workflow import facts
-from toryo.workflow.snapshot import Case
+from toryo.workflow.snapshot import RuleInput
 
 
 def notice(call: Call) -> list[str]:
@@ -29,22 +29,22 @@ def _notice_of(call: Call, agent_id: str, project_id: str) -> list[str]:
     if snapshot.agent is None or snapshot.project is None or not snapshot.project.active or snapshot.sessions:
         return []
     found: list[str] = []
-    for main, ground in snapshot.main_tasks:
-        if _stalls(call, Case(snapshot, ground, main, fetched=True)):
+    for main, tree_state in snapshot.main_tasks:
+        if _stalls(call, RuleInput(snapshot, tree_state, main, fetched=True)):
             newest = call.tx.events.last_fact(main.root_id)
             call.tx.tasks.save(main, replace(main, stalled_event=newest))
-            startable = [each.id for each in ground.tree.children(main) if ground.startable(each)]
+            startable = [each.id for each in tree_state.tree.children(main) if tree_state.startable(each)]
             call.event("task.stalled", task=main, data={"startable": startable})
             found.append(main.id)
     return found
 
 
-def _stalls(call: Call, case: Case) -> bool:
+def _stalls(call: Call, case: RuleInput) -> bool:
     newest = call.tx.events.last_fact(case.main.root_id)
     if case.main.stalled_event == newest:
         return False
     quiet_since = max([case.main.moved_at, *(each.moved_at for each in case.descendants)])
-    if call.now - quiet_since < case.ground.project.settings.stall_seconds * SECOND:
+    if call.now - quiet_since < case.tree_state.project.settings.stall_seconds * SECOND:
         return False
-    waiting = any(case.ground.startable(each) for each in case.children)
+    waiting = any(case.tree_state.startable(each) for each in case.children)
     return waiting and not facts.outstanding(case) and not any(each.in_progress for each in case.descendants)

@@ -1,4 +1,4 @@
-"""The composition root: the one place that builds database, bus, office and edge, and runs them from start to end.
+"""The composition root: the one place that builds database, bus, dispatcher and edge, and runs them from start to end.
 
 `run` is what `toryo server` does; `run_in_thread` gives a server beside other work in the same process.
 """
@@ -28,14 +28,14 @@ from toryo.domain.addresses import is_loopback
 from toryo.housekeeping.runner import Housekeeping
 from toryo.housekeeping.sending import Sending
 from toryo.operations.calls.catalogue import catalogue
-from toryo.operations.calls.dispatch import Office
+from toryo.operations.calls.dispatch import Dispatcher
 from toryo.operations.people import accounts
 from toryo.operations.people.credentials import bootstrap
 from toryo.server import clock, listening, logs, memory
 from toryo.server.connections import Bounds, Connections
+from toryo.server.data_directory import COORDINATOR_TOKEN, OWNER_TOKEN, DataDirectory
 from toryo.server.edge import Edge
 from toryo.server.errors import ConfigurationError
-from toryo.server.files import COORDINATOR_TOKEN, OWNER_TOKEN, DataDirectory
 from toryo.server.hosts import Hosts
 from toryo.server.listening import Listener
 from toryo.server.oidc import OidcEndpoint
@@ -44,7 +44,7 @@ from toryo.settings import Settings
 from toryo.storage.engine.database import Database
 from toryo.storage.errors import DatabaseUnavailable
 from toryo.storage.opening import open_database, upgrade
-from toryo.storage.shared import InDatabase, Shared
+from toryo.storage.shared_state import InDatabase, Shared
 from toryo.storage.transaction import Transaction
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class App:
     sockets: list[socket.socket]
     database: Database
     bus: Bus
-    office: Office
+    dispatcher: Dispatcher
     housekeeping: Housekeeping
     sending: Sending
     edge: Edge
@@ -131,15 +131,22 @@ def _build(settings: Settings, held: contextlib.ExitStack) -> App:
     shared = _shared(settings, held)
     metrics = _metrics(settings)
     observers = [each for each in (metrics, _telemetry(settings, held)) if each is not None]
-    office = Office(
+    dispatcher = Dispatcher(
         database, settings, clock.now, clock.entropy, bus.publish, shared=shared, observers=observers, tokens=directory
     )
-    bootstrap(office, directory.token(COORDINATOR_TOKEN), directory.token(OWNER_TOKEN))
-    _refuse_without_way_in(settings, office)
+    bootstrap(dispatcher, directory.token(COORDINATOR_TOKEN), directory.token(OWNER_TOKEN))
+    _refuse_without_way_in(settings, dispatcher)
     hosts = Hosts(settings.host, settings.allowed_hosts)
     proxies, provider = Proxies(settings.trusted_proxies), _provider(settings)
     edge = Edge(
-        office, bus, catalogue(), hosts, settings.max_body_bytes, metrics=metrics, proxies=proxies, provider=provider
+        dispatcher,
+        bus,
+        catalogue(),
+        hosts,
+        settings.max_body_bytes,
+        metrics=metrics,
+        proxies=proxies,
+        provider=provider,
     )
     return App(
         settings,
@@ -147,9 +154,9 @@ def _build(settings: Settings, held: contextlib.ExitStack) -> App:
         sockets,
         database,
         bus,
-        office,
-        Housekeeping(office),
-        Sending(office),
+        dispatcher,
+        Housekeeping(dispatcher),
+        Sending(dispatcher),
         edge,
         contextlib.ExitStack(),
     )
@@ -166,11 +173,11 @@ def _refuse_open_registration(settings: Settings) -> None:
         )
 
 
-def _refuse_without_way_in(settings: Settings, office: Office) -> None:
+def _refuse_without_way_in(settings: Settings, dispatcher: Dispatcher) -> None:
     """A server that others reach does not open before somebody can sign in who is not on this machine."""
     if is_loopback(settings.host) or settings.auth.people == "tokens":
         return
-    if not office.housekeep(accounts.somebody_can_sign_in):
+    if not dispatcher.housekeep(accounts.somebody_can_sign_in):
         raise ConfigurationError(
             f"Others reach this server at {settings.host or 'every address'}, and nobody could sign in: no person has "
             "a password, and there is no identity provider.",
@@ -229,7 +236,7 @@ def _shared(settings: Settings, held: contextlib.ExitStack) -> Callable[[Transac
     """Where shared values are: in Redis if there is one, else in the database."""
     if settings.redis is None:
         return InDatabase
-    from toryo.storage.redis_shared import RedisState
+    from toryo.storage.shared_state_redis import RedisState
 
     try:
         state = RedisState(settings.redis)
@@ -255,13 +262,15 @@ def _bus(settings: Settings, database: Database) -> Bus:
     return PostgresBus(settings.database_url())
 
 
-def run(settings: Settings) -> None:
+def run(settings: Settings, opened: Callable[[], None] = lambda: None) -> None:
     """Serves until SIGTERM or SIGINT, saying `ready http://…` on stderr once it answers.
 
+    `opened` is called before that, when nothing stands in its way any more.
     Raises ConfigurationError if it cannot start, KeyboardInterrupt after a graceful end by SIGINT.
     """
     memory.give_large_back()
     app = build(settings)
+    opened()
 
     def ready() -> None:
         print(f"ready {app.url}", file=sys.stderr, flush=True)  # noqa: T201 - the contract of `toryo server`

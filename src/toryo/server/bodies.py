@@ -1,4 +1,4 @@
-"""Reading request bodies within limits, and sending answers: the few lines of ASGI that MCP and REST share."""
+"""Reading request bodies within limits, and sending answers: the few lines of ASGI that stand below everything."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, NoReturn, Self
 
-import orjson
-
-from toryo.domain.errors import Refusal
 from toryo.server import errors
 
 Scope = MutableMapping[str, Any]
@@ -17,21 +14,12 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 JSON = b"application/json"
-PROBLEM = b"application/problem+json"
 
 
 LARGE = 100_000
 """Bytes from which a body waits for its turn: what stands in it takes long enough for others to notice."""
 MOST_VALUES = 300_000
 """Values in one body. Each costs some hundred bytes of memory however few it has on the wire."""
-
-
-class TooLarge(Exception):
-    """The body is longer, or holds more, than the limit; what was read of it is forgotten."""
-
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.message)
-        self.refusal = refusal
 
 
 class Gone(Exception):
@@ -47,20 +35,20 @@ class Bodies:
         self._turn = asyncio.Lock()
 
     async def read(self, receive: Receive, headers: Mapping[bytes, bytes]) -> bytes:
-        """The whole body. Raises TooLarge (without reading on) or Gone."""
+        """The whole body. Raises Refusal (too large; without reading on) or Gone."""
         body = await self._read(receive, headers)
         if len(body) > LARGE:
             async with self._turn:
                 await asyncio.sleep(0)
             # A count of what can only begin a value, or stand in a text; texts hold far fewer.
             if body.count(b",") + body.count(b"[") + body.count(b"{") > MOST_VALUES:
-                raise TooLarge(errors.too_many_values(MOST_VALUES))
+                raise errors.too_many_values(MOST_VALUES)
         return body
 
     async def _read(self, receive: Receive, headers: Mapping[bytes, bytes]) -> bytes:
         declared = headers.get(b"content-length", b"0")
         if declared.isdigit() and int(declared) > self._limit:
-            raise TooLarge(errors.too_large(self._limit))
+            raise errors.too_large(self._limit)
         message = await receive()
         body: bytes = message.get("body", b"")
         if message["type"] == "http.request" and not message.get("more_body") and len(body) <= self._limit:
@@ -74,7 +62,7 @@ class Bodies:
                 raise Gone
             pieces += message.get("body", b"")
             if len(pieces) > self._limit:
-                raise TooLarge(errors.too_large(self._limit))
+                raise errors.too_large(self._limit)
             if not message.get("more_body"):
                 return bytes(pieces)
             message = await receive()
@@ -100,12 +88,6 @@ async def send_json(
     headers = [(b"content-type", media_type), (b"content-length", b"%d" % len(body)), *extra]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
-
-
-async def send_problem(
-    send: Send, status: int, document: dict[str, Any], extra: tuple[tuple[bytes, bytes], ...] = ()
-) -> None:
-    await send_json(send, status, orjson.dumps(document), PROBLEM, extra)
 
 
 async def send_text(send: Send, status: int, text: str) -> None:

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from toryo.domain.addresses import household
-from toryo.server.gathering import GatheringProtocol
+from toryo.server.coalesced_writes import CoalescingProtocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class _Refused(Exception):
     """Ends the parser's work; `BoundedProtocol.send_400_response` says why."""
 
 
-class BoundedProtocol(GatheringProtocol):
+class BoundedProtocol(CoalescingProtocol):
     """uvicorn's protocol within bounds: one for each connection; those of a server share their `crowd`."""
 
     def __init__(self, crowd: Connections, *args: Any, **kwargs: Any) -> None:

@@ -1,46 +1,65 @@
-"""The edge: one ASGI application that lets in who addresses this server, and hands each path to its endpoint.
+"""The edge: one ASGI application that lets in who addresses this server; MCP has a way of its own (it must be fast),
+everything else is routed by Starlette.
 
-It knows an office that performs, a bus that hints and the catalogue, and builds nothing below them (`app.py` does).
+It knows a dispatcher that performs, a bus that hints and the catalogue, and builds nothing below them (`app.py` does).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import orjson
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.types import ASGIApp
 
 import toryo
 from toryo.bus.bus import Bus
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.wording import say
-from toryo.operations.calls.callers import SERVER_ITSELF, Credentials
+from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.grants import Door
 from toryo.operations.calls.rate_limits import Pace
-from toryo.server import bodies, clock, languages, oidc, rest
+from toryo.operations.overview import health
+from toryo.server import answers, bodies, clock, rest
 from toryo.server.bodies import Message, Receive, Scope, Send
 from toryo.server.hosts import Hosts
 from toryo.server.mcp import Listing, McpEndpoint
 from toryo.server.oidc import OidcEndpoint
 from toryo.server.pages import Pages
 from toryo.server.proxies import Proxies
-from toryo.server.rest import RestEndpoint
+from toryo.server.rest import Rest
 from toryo.server.waiting import Performing, Waiting
 
 if TYPE_CHECKING:
     from toryo.server.metrics import Metrics
 
 _MCP = frozenset({"/mcp", "/mcp/"})
-_DOORS = frozenset({f"{rest.PREFIX}/sign-in", oidc.PATH, oidc.CALLBACK})
+_ONCE = frozenset(
+    {
+        b"host",
+        b"origin",
+        b"authorization",
+        b"content-type",
+        b"idempotency-key",
+        b"if-match",
+        b"last-event-id",
+        b"sec-fetch-site",
+        b"x-toryo",
+    }
+)
 _GUARDS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
-_DATA = frozenset({"/health", "/metrics"})
 
 
 class Serving(Performing, Listing, Protocol):
-    """What the edge needs of an `Office`."""
+    """What the edge needs of a `Dispatcher`."""
 
 
 class Edge:
@@ -48,7 +67,7 @@ class Edge:
 
     def __init__(
         self,
-        office: Serving,
+        dispatcher: Serving,
         bus: Bus,
         operations: Mapping[str, Operation],
         hosts: Hosts,
@@ -59,15 +78,18 @@ class Edge:
         provider: OidcEndpoint | None = None,
     ) -> None:
         self._proxies = proxies or Proxies()
-        self._pace = Pace()
-        self._now = now
         self._metrics = metrics
         self._hosts = hosts
-        self._waiting = Waiting(office, bus, operations, now)
-        self._mcp = McpEndpoint(self._waiting, office, max_body)
-        self._rest = RestEndpoint(self._waiting, operations, max_body)
+        self._waiting = Waiting(dispatcher, bus, operations, now)
+        self._mcp = McpEndpoint(self._waiting, dispatcher, max_body)
         self._pages = Pages()
-        self._provider = provider
+        pace = Pace()
+        changing = Middleware(_SignInPace, pace, now, also_reading=False)
+        leaving = Middleware(_SignInPace, pace, now, also_reading=True)
+        api = Rest(self._waiting, operations, max_body, changing)
+        self._site = Starlette(routes=self._routes(api, provider, leaving), exception_handlers=answers.HANDLERS)
+        self._site.router.redirect_slashes = False
+        self._site.router.default = self._elsewhere
 
     async def start(self) -> None:
         await self._mcp.start()
@@ -89,71 +111,77 @@ class Edge:
         if scope["type"] != "http":
             return
         foreign = self._hosts.refusal(scope["headers"])
-        path: str = scope["path"]
         scope = self._proxies.seen(scope)
         send = _guarded(send)
         if foreign is not None:
             await bodies.send_text(send, *foreign)
-        elif path in _DOORS and (too_early := self._too_early(scope)):
-            await rest.refuse(send, too_early.answer(), languages.wanted(dict(scope["headers"])))
-        elif self._provider is not None and path.startswith(oidc.PATH):
-            await self._provider(scope, self._waiting, send)
-        elif path in _MCP:
+        elif (twice := _given_twice(scope)) is not None:
+            await bodies.send_text(send, 400, f"The header {twice} is given twice. Send it once.\n")
+        elif scope["path"] in _MCP:
             await self._mcp(scope, receive, send)
-        elif path.startswith(rest.PREFIX + "/") or path == rest.DOCS:
-            await self._rest(scope, receive, send)
-        elif path not in _DATA and self._pages.wanted(scope):
-            await self._pages(scope, send)
         else:
-            await self._elsewhere(path, scope["method"], send)
+            await self._site({**scope, "path": _raw_path(scope)}, receive, send)
 
-    def _too_early(self, scope: Scope) -> Refusal | None:
-        """Whoever knocks too often at a door where people sign in."""
-        if scope["method"] == "GET" and not scope["path"].startswith(oidc.PATH):
-            return None
-        client = scope.get("client")
-        seconds = self._pace.wait_seconds(client[0] if client else "unix", self._now() / SECOND)
-        if not seconds:
-            return None
-        return Refusal(
-            Code.RATE_LIMITED,
-            "Too many tries to sign in from one address.",
-            say("Wait {seconds} seconds, then try again.", seconds=math.ceil(seconds)),
-            retry_after=math.ceil(seconds),
-        )
+    def _routes(self, api: Rest, provider: OidcEndpoint | None, pace: Middleware) -> list[BaseRoute]:
+        return [
+            Mount(answers.API, app=api.router()),
+            Route(rest.DOCS, api.docs),
+            Route("/health", self._health),
+            Route("/metrics", self._measured),
+            *(provider.routes(self._waiting, pace) if provider is not None else ()),
+        ]
 
-    async def _elsewhere(self, path: str, method: str, send: Send) -> None:
-        page = {"/health": self._health, "/": _front, "/metrics": self._measured}.get(path)
-        if path == "/metrics" and self._metrics is None:
-            page = None
-        if page is None:
-            await rest.send_lost(
-                send,
-                404,
-                f"There is nothing at {path[:200]}.",
-                "MCP is at /mcp, REST at /api/v1, /health says how it is.",
-            )
-        elif method not in ("GET", "HEAD"):
-            await rest.send_lost(send, 405, f"{path} can only be read.", "Use GET.", ((b"allow", b"GET, HEAD"),))
-        else:
-            await page(send)
+    async def _elsewhere(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = self._page(Request(scope, receive))
+        await response(scope, receive, send)
 
-    async def _health(self, send: Send) -> None:
+    def _page(self, request: Request) -> Response:
+        front = request.scope["path"] == "/"
+        if request.method not in ("GET", "HEAD"):
+            raise HTTPException(405 if front else 404, headers={"Allow": "GET, HEAD"})
+        if self._pages.wanted(request):
+            return self._pages.answer(request)
+        if front:
+            return answers.json(request, _ABOUT)
+        raise HTTPException(404)
+
+    async def _health(self, request: Request) -> Response:
         outcome = await self._waiting.answer("health_check", {}, Credentials(), Door.OWN)
-        if outcome.refused:
-            await rest.refuse(send, outcome.result or {})
-        else:
-            await bodies.send_json(send, 200, orjson.dumps(outcome.result))
+        result = outcome.result or {}
+        return answers.problem(request, result) if outcome.refused else answers.json(request, result)
 
-    async def _measured(self, send: Send) -> None:
+    async def _measured(self, _request: Request) -> Response:
         """For Prometheus, where the settings open it."""
-        assert self._metrics is not None
-        outcome = await self._waiting.answer("read_measures", {}, Credentials(proof=SERVER_ITSELF), Door.OWN)
-        if outcome.refused:
-            await rest.refuse(send, outcome.result or {})
-            return
-        text = self._metrics.text((outcome.result or {})["measures"])
-        await bodies.send_json(send, 200, text, b"text/plain; version=0.0.4; charset=utf-8")
+        if self._metrics is None:
+            raise HTTPException(404)
+        text = self._metrics.text(await self._waiting.as_server(health.measures, reads=True))
+        return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+class _SignInPace:
+    """ASGI middleware: who knocks too often at a door where people sign in waits."""
+
+    def __init__(self, app: ASGIApp, pace: Pace, now: Callable[[], Millis], *, also_reading: bool) -> None:
+        self._app = app
+        self._pace = pace
+        self._now = now
+        self._also_reading = also_reading
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._also_reading or scope["method"] not in ("GET", "HEAD"):
+            self._refuse_too_early(scope)
+        await self._app(scope, receive, send)
+
+    def _refuse_too_early(self, scope: Scope) -> None:
+        client = scope.get("client")
+        seconds = math.ceil(self._pace.wait_seconds(client[0] if client else "unix", self._now() / SECOND))
+        if seconds:
+            raise Refusal(
+                Code.RATE_LIMITED,
+                "Too many tries to sign in from one address.",
+                say("Wait {seconds} seconds, then try again.", seconds=seconds),
+                retry_after=seconds,
+            )
 
 
 def _guarded(send: Send) -> Send:
@@ -168,13 +196,23 @@ def _guarded(send: Send) -> Send:
     return guarded
 
 
-async def _front(send: Send) -> None:
-    about: dict[str, Any] = {
-        "name": "toryo",
-        "version": toryo.__version__,
-        "mcp": "/mcp",
-        "rest": rest.PREFIX,
-        "openapi": f"{rest.PREFIX}/openapi.json",
-        "health": "/health",
-    }
-    await bodies.send_json(send, 200, orjson.dumps(about))
+def _given_twice(scope: Scope) -> str | None:
+    """A header that means one thing only: which of two is meant would be another answer in each place that asks."""
+    names = [name for name, _ in scope["headers"] if name in _ONCE]
+    return next((name.decode() for name in names if names.count(name) > 1), None)
+
+
+def _raw_path(scope: Scope) -> str:
+    """The path before decoding, so that an encoded slash stays inside its parameter."""
+    raw = scope.get("raw_path")
+    return raw.decode("latin-1") if raw else str(scope["path"])
+
+
+_ABOUT = {
+    "name": "toryo",
+    "version": toryo.__version__,
+    "mcp": "/mcp",
+    "rest": answers.API,
+    "openapi": f"{answers.API}/openapi.json",
+    "health": "/health",
+}

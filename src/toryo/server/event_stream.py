@@ -7,55 +7,52 @@ Each message's id is its sequence number: a browser that was away goes on after 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import orjson
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
 
 from toryo.domain.errors import Code, Refusal
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.grants import Door
 from toryo.server import errors
-from toryo.server.bodies import Leaving, Receive, Send
 from toryo.server.waiting import Waiting
 
 AT_ONCE = 500
 BACKWARDS = frozenset({"newest", "before"})
 """Parameters of `read_events` that no stream has."""
-MEDIA_TYPE = b"text/event-stream"
+MEDIA_TYPE = "text/event-stream"
 BREATH = 15
 """Seconds without news after which a line says that somebody is still here: proxies close what is silent."""
 
-_HEADERS = [
-    (b"content-type", MEDIA_TYPE + b"; charset=utf-8"),
-    (b"cache-control", b"no-store"),
-    (b"x-accel-buffering", b"no"),
-]
+_HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 
 async def stream(
-    waiting: Waiting,
-    arguments: dict[str, Any],
-    headers: Mapping[bytes, bytes],
-    credentials: Credentials,
-    receive: Receive,
-    send: Send,
-) -> None:
+    waiting: Waiting, request: Request, arguments: dict[str, Any], credentials: Credentials
+) -> StreamingResponse:
     """Until the client leaves or the server stops. Raises Refusal before anything was sent."""
     _refuse_backwards(arguments)
     arguments = {**arguments, "limit": AT_ONCE, "wait_seconds": 0}
-    arguments["after"] = await _begin(waiting, arguments.get("after"), headers, credentials)
+    seen = request.headers.get("last-event-id", "")
+    arguments["after"] = await _begin(waiting, arguments.get("after"), seen, credentials)
     first = await _look(waiting, arguments, credentials)
-    async with Leaving(receive):
-        await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-        await _tell(send, first)
-        arguments.update(after=first["last"], wait_seconds=BREATH)
-        with contextlib.suppress(Refusal):  # signed out meanwhile, for example: who asks again is told
-            while not waiting.stopping:
-                found = await _look(waiting, arguments, credentials)
-                await _tell(send, found)
-                arguments["after"] = found["last"]
-        await send({"type": "http.response.body", "body": b""})
+    told = _told(waiting, arguments, credentials, first)
+    return StreamingResponse(told, media_type=MEDIA_TYPE, headers=_HEADERS)
+
+
+async def _told(
+    waiting: Waiting, arguments: dict[str, Any], credentials: Credentials, first: dict[str, Any]
+) -> AsyncIterator[bytes]:
+    yield _lines(first)
+    arguments.update(after=first["last"], wait_seconds=BREATH)
+    with contextlib.suppress(Refusal):  # signed out meanwhile, for example: who asks again is told
+        while not waiting.stopping:
+            found = await _look(waiting, arguments, credentials)
+            yield _lines(found)
+            arguments["after"] = found["last"]
 
 
 def _refuse_backwards(arguments: Mapping[str, Any]) -> None:
@@ -68,9 +65,8 @@ def _refuse_backwards(arguments: Mapping[str, Any]) -> None:
         )
 
 
-async def _begin(waiting: Waiting, asked: Any, headers: Mapping[bytes, bytes], credentials: Credentials) -> Any:
+async def _begin(waiting: Waiting, asked: Any, seen: str, credentials: Credentials) -> Any:
     """After which event: the browser's own word counts before the address it was given at first."""
-    seen = headers.get(b"last-event-id", b"").decode("latin-1")
     if seen.isdigit():
         return seen
     if asked != "now":
@@ -95,7 +91,6 @@ def _refusal(result: dict[str, Any]) -> Refusal:
     return Refusal(code, document["detail"], document["instruction"])
 
 
-async def _tell(send: Send, found: dict[str, Any]) -> None:
+def _lines(found: dict[str, Any]) -> bytes:
     pieces = [b"id: %d\ndata: %s\n\n" % (each["sequence"], orjson.dumps(each)) for each in found["events"]]
-    body = b"".join(pieces) or b": still here\n\n"
-    await send({"type": "http.response.body", "body": body, "more_body": True})
+    return b"".join(pieces) or b": still here\n\n"

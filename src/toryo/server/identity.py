@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
+
+from starlette.requests import Request
+from starlette.responses import Response
 
 from toryo.operations.calls.callers import Credentials
 
@@ -23,45 +26,67 @@ def credentials(headers: Mapping[bytes, bytes], scope: Mapping[str, Any]) -> Cre
     )
 
 
-def cookie_name(headers: Mapping[bytes, bytes], scope: Mapping[str, Any]) -> bytes:
-    """Of the cookie that signs a browser in. Browsers keep cookies by host, not by port: several servers of one
-    machine would sign one another's people out. `__Host-` is a browser's promise that no other host has set it."""
-    if scope.get("scheme") == "https":
-        return b"__Host-toryo"
-    port = headers.get(b"host", b"").rpartition(b":")[2]
-    return b"toryo-" + port if port.isdigit() else b"toryo"
+def browser_token(request: Request) -> str | None:
+    """The token of a browser that is signed in. Scripts cannot read it, other sites cannot send it."""
+    return cookie(request, _cookie_name(request))
 
 
-def from_cookie(headers: Mapping[bytes, bytes], name: bytes) -> str | None:
-    """What the cookie of that name holds."""
-    for pair in headers.get(b"cookie", b"").split(b";"):
-        given, _, value = pair.strip().partition(b"=")
-        if given == name and value:
-            return value.decode("latin-1")
+def cookie(request: Request, name: str) -> str | None:
+    """What the first cookie of exactly this name holds.
+
+    Not `request.cookies`: the standard library's unquoting takes seconds for some values, the last of several would
+    count, and names are stripped of more than ASCII blanks, past what browsers promise of `__Host-`.
+    """
+    for header in request.headers.getlist("cookie"):
+        for pair in header.split(";"):
+            given, _, value = pair.strip(" \t").partition("=")
+            if given == name and value:
+                return value
     return None
 
 
-def browser_token(headers: Mapping[bytes, bytes], scope: Mapping[str, Any]) -> str | None:
-    """The token of a browser that is signed in. Scripts cannot read it, other sites cannot send it."""
-    return from_cookie(headers, cookie_name(headers, scope)) if b"cookie" in headers else None
+def keep_signed_in(response: Response, request: Request, token: str | None) -> None:
+    """Signs the browser in, or (None) out."""
+    set_cookie(response, request, _cookie_name(request), token)
 
 
 def set_cookie(
-    name: bytes, value: str | None, *, secure: bool, seconds: int = 14 * 86_400, path: bytes = b"/", lax: bool = False
-) -> tuple[bytes, bytes]:
-    """The header that gives a browser a cookie, or (None) takes it away. No script reads it.
+    response: Response,
+    request: Request,
+    name: str,
+    value: str | None,
+    *,
+    seconds: int = 14 * 86_400,
+    path: str = "/",
+    same_site: Literal["strict", "lax"] = "strict",
+) -> None:
+    """Gives a browser a cookie that no script reads, or (None) takes it away.
 
-    `lax`: it also comes along when somebody is sent here from elsewhere, which a stricter one does not.
+    `lax`: it also comes along when somebody is sent here from elsewhere, which a strict one does not.
     """
-    life = b"Max-Age=%d" % (0 if value is None else seconds)
-    same_site = b"SameSite=Lax" if lax else b"SameSite=Strict"
-    parts = [name + b"=" + (value or "").encode(), b"Path=" + path, b"HttpOnly", same_site, life]
-    return b"set-cookie", b"; ".join([*parts, b"Secure"] if secure else parts)
+    response.set_cookie(
+        name,
+        value or "",
+        max_age=0 if value is None else seconds,
+        path=path,
+        secure=is_https(request),
+        httponly=True,
+        samesite=same_site,
+    )
 
 
-def signed_in(token: str | None, headers: Mapping[bytes, bytes], scope: Mapping[str, Any]) -> tuple[bytes, bytes]:
-    """The header that signs a browser in, or (None) out."""
-    return set_cookie(cookie_name(headers, scope), token, secure=scope.get("scheme") == "https")
+def is_https(request: Request) -> bool:
+    """As the browser sees it (`proxies.py`). Not `request.url`, which is built from what strangers send."""
+    return bool(request.scope.get("scheme") == "https")
+
+
+def _cookie_name(request: Request) -> str:
+    """Of the cookie that signs a browser in. Browsers keep cookies by host, not by port: several servers of one
+    machine would sign one another's people out. `__Host-` is a browser's promise that no other host has set it."""
+    if is_https(request):
+        return "__Host-toryo"
+    port = request.headers.get("host", "").rpartition(":")[2]
+    return f"toryo-{port}" if port.isascii() and port.isdigit() else "toryo"
 
 
 def _bearer(header: bytes | None) -> str | None:

@@ -10,14 +10,15 @@ import asyncio
 import hmac
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
 import structlog
+from pydantic import ValidationError
 
 from toryo.domain.people import is_above
-from toryo.server.departing import Departure
+from toryo.operations.people.sign_in import Vouched
+from toryo.server.oidc_state import OidcState
 from toryo.settings import AuthSettings
 
 if TYPE_CHECKING:
@@ -41,17 +42,6 @@ class Untrusted(Exception):
     """The provider, or what somebody brings from it, is not to be believed; says why, for the log and for people."""
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
-    """Who somebody is, as a verified id_token says; `role` if the provider gives one."""
-
-    issuer: str
-    subject: str
-    email: str | None
-    name: str | None
-    role: str | None
-
-
 class Provider:
     def __init__(self, auth: AuthSettings, now: Callable[[], float] = time.monotonic) -> None:
         assert auth.oidc_issuer is not None
@@ -64,7 +54,7 @@ class Provider:
         self._now = now
         self._looking = asyncio.Lock()
 
-    async def address(self, departure: Departure, redirect_uri: str) -> str:
+    async def address(self, departure: OidcState, redirect_uri: str) -> str:
         """Where the browser goes."""
         asked = {
             "response_type": "code",
@@ -79,7 +69,7 @@ class Provider:
         endpoint = str((await self._about())["authorization_endpoint"])
         return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(asked)}"
 
-    async def vouch(self, code: str, departure: Departure, redirect_uri: str) -> Person:
+    async def vouch(self, code: str, departure: OidcState, redirect_uri: str) -> Vouched:
         """Who came back with this code. Raises Untrusted."""
         answer = await self._exchange(code, departure, redirect_uri)
         claims = await self._verified(str(answer.get("id_token", "")), departure)
@@ -99,7 +89,7 @@ class Provider:
             self._metadata, self._asked = found, self._now()
         return self._metadata
 
-    async def _exchange(self, code: str, departure: Departure, redirect_uri: str) -> dict[str, Any]:
+    async def _exchange(self, code: str, departure: OidcState, redirect_uri: str) -> dict[str, Any]:
         about = await self._about()
         form = {
             "grant_type": "authorization_code",
@@ -143,7 +133,7 @@ class Provider:
 
     # --- whether it is true ----------------------------------------------------------------------------------------
 
-    async def _verified(self, token: str, departure: Departure) -> dict[str, Any]:
+    async def _verified(self, token: str, departure: OidcState) -> dict[str, Any]:
         import jwt
 
         try:
@@ -197,7 +187,7 @@ class Provider:
             raise Untrusted(f"the provider's keys cannot be read: {error}") from None
 
 
-def judged(claims: dict[str, Any], auth: AuthSettings) -> Person:
+def judged(claims: dict[str, Any], auth: AuthSettings) -> Vouched:
     """Whether somebody with these claims may come in, and as what. Raises Untrusted."""
     verified = claims.get("email_verified") in (True, "true")
     email = str(claims["email"]).strip().lower() if verified and claims.get("email") else None
@@ -206,7 +196,12 @@ def judged(claims: dict[str, Any], auth: AuthSettings) -> Person:
         raise Untrusted(f"only people with a verified address at {' or '.join(domains)} may sign in here")
     name = claims.get("name") or claims.get("preferred_username")
     role = _role(claims, auth)
-    return Person(str(claims["iss"]), str(claims["sub"]), email, str(name)[:200] if name else None, role)
+    called = str(name)[:200] if name else None
+    try:
+        said = {"issuer": str(claims["iss"]), "subject": str(claims["sub"]), "email": email, "name": called}
+        return Vouched.model_validate({**said, "login": role})
+    except ValidationError as error:
+        raise Untrusted(f"the provider says what cannot be: {error.errors()[0]['msg']}") from None
 
 
 def _role(claims: dict[str, Any], auth: AuthSettings) -> str | None:

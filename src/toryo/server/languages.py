@@ -6,21 +6,23 @@ agents read the language of their project, which their instructions are made in)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
 from toryo.domain.projects import Language
 from toryo.domain.wording import Worded
-from toryo.operations import japanese
+from toryo.operations import translations
 
-HEADERS = {Language.ENGLISH: (), Language.JAPANESE: ((b"content-language", b"ja"), (b"vary", b"accept-language"))}
+HEADERS: dict[Language, dict[str, str]] = {
+    Language.ENGLISH: {},
+    Language.JAPANESE: {"content-language": "ja", "vary": "accept-language"},
+}
 
 
-def wanted(headers: Mapping[bytes, bytes]) -> Language:
-    """The one of the two that the caller likes best; English for who names neither."""
-    likes = [_like(each) for each in headers.get(b"accept-language", b"").decode("latin-1")[:1000].split(",")]
+def wanted(accepted: str) -> Language:
+    """The one of the two that the caller likes best (`Accept-Language`); English for who names neither."""
+    likes = [_like(each) for each in accepted[:1000].split(",")]
     known = [(quality, Language(name)) for name, quality in likes if quality > 0 and name in ("en", "ja")]
     return max(known, key=lambda each: each[0])[1] if known else Language.ENGLISH
 
@@ -29,16 +31,16 @@ def written(answer: Any, language: Language) -> bytes:
     """The answer as JSON, its sentences in this language."""
     if language is Language.ENGLISH:
         return orjson.dumps(answer)
-    return orjson.dumps(answer, _reworded, orjson.OPT_PASSTHROUGH_SUBCLASS)
 
+    def reworded(value: Any) -> Any:
+        """What orjson hands over: sentences, and other kinds of `str`."""
+        if isinstance(value, Worded):
+            return translations.translated(value, language)
+        if isinstance(value, str):
+            return str(value)
+        raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
-def _reworded(value: Any) -> Any:
-    """What orjson hands over: sentences, and other kinds of `str`."""
-    if isinstance(value, Worded):
-        return japanese.said(value)
-    if isinstance(value, str):
-        return str(value)
-    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+    return orjson.dumps(answer, reworded, orjson.OPT_PASSTHROUGH_SUBCLASS)
 
 
 def _like(part: str) -> tuple[str, float]:

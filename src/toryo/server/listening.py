@@ -189,12 +189,12 @@ def _cannot_listen(host: str, port: int, error: OSError) -> ConfigurationError:
             place, pid = ours
             return ConfigurationError(
                 f"Port {port} on {host} is used by the Toryo server of the data directory {place} (pid {pid}).",
-                f"Stop it (toryo down --data-dir {shlex.quote(str(place))}), or choose a port with --port (0: any free"
-                " one).",
+                f"Stop it (toryo down --data-dir {shlex.quote(str(place))}), or choose another port with"
+                " --port (0: any free one).",
             )
         return ConfigurationError(
-            f"Port {port} on {host} is already in use.",
-            "Stop the program that uses it (perhaps another Toryo), or choose a port with --port (0: any free one).",
+            f"Port {port} on {host} is already in use by another program.",
+            "Choose another port with --port (0: any free one), or stop that program.",
         )
     if error.errno == errno.EACCES:
         return ConfigurationError(f"Port {port} needs privileges.", "Choose a port above 1023 with --port.")

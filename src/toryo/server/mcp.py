@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
-from toryo.domain.errors import Code
+from toryo.domain.errors import Code, Refusal
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.dispatch import Outcome
 from toryo.operations.calls.grants import Door
-from toryo.server import bodies, identity, plain, progress, results, streams
+from toryo.server import bodies, fast_path, identity, progress, results, streams
 from toryo.server.bodies import Leaving, Receive, Scope, Send
 from toryo.server.streams import Streams
 from toryo.server.waiting import Waiting
@@ -31,7 +31,7 @@ _ONLY_POST = ((b"allow", b"POST"),)
 
 
 class Listing(Protocol):
-    """The part of an `Office` that is needed here."""
+    """The part of a `Dispatcher` that is needed here."""
 
     async def list_tools_async(self, credentials: Credentials, toolset: str | None = None) -> list[Operation]: ...
 
@@ -39,12 +39,12 @@ class Listing(Protocol):
 class McpEndpoint:
     """The ASGI application behind `/mcp`; between `start()` and `close()` it holds the SDK."""
 
-    def __init__(self, waiting: Waiting, office: Listing, max_body: int) -> None:
+    def __init__(self, waiting: Waiting, dispatcher: Listing, max_body: int) -> None:
         self._waiting = waiting
-        self._office = office
+        self._dispatcher = dispatcher
         self._max_body = max_body
         self._bodies = bodies.Bodies(max_body)
-        self._envelopes = plain.Envelopes()
+        self._envelopes = fast_path.Envelopes()
         self._about_server = b"{}"
         self._sdk: asyncio.Future[Sdk] | None = None
         self._keeper: asyncio.Task[None] | None = None
@@ -88,17 +88,17 @@ class McpEndpoint:
             body = await self._bodies.read(receive, headers)
         except bodies.Gone:
             return
-        except bodies.TooLarge as error:
-            await _too_large(send, error.refusal.answer())
+        except Refusal as refusal:
+            await _too_large(send, refusal.answer())
             return
         unique = len(headers) == len(scope["headers"])
-        request = plain.recognise(headers, body, self._envelopes) if unique else None
+        request = fast_path.recognise(headers, body, self._envelopes) if unique else None
         if request is None and streams.begins(body):
             credentials = identity.credentials(headers, scope)
             await self._let_sdk(scope, body, receive, self.streams.beginning(credentials, send))
         elif request is None:
             await self._let_sdk(scope, body, receive, send)
-        elif isinstance(request, plain.Ping):
+        elif isinstance(request, fast_path.Ping):
             await bodies.send_json(send, 200, results.pong(request.id))
         else:
             await self._call(request, identity.credentials(headers, scope), receive, send)
@@ -124,7 +124,7 @@ class McpEndpoint:
         return (outcome.result or {}).get("error") not in _UNKNOWN
 
     async def list_tools(self, credentials: Credentials, toolset: str | None) -> list[Operation]:
-        return await self._office.list_tools_async(credentials, toolset)
+        return await self._dispatcher.list_tools_async(credentials, toolset)
 
     def accepted(self, meta: dict[str, Any]) -> None:
         self._envelopes.accept(meta)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 
+from toryo.domain.measures import Measure
 from toryo.operations.calls.observers import Observed
 
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
@@ -44,23 +44,22 @@ class Metrics:
         for each in observed.events:
             self._events.labels(each.kind).inc()
 
-    def text(self, measures: Iterable[Mapping[str, Any]]) -> bytes:
-        """`measures` are those of the operation `read_measures`."""
+    def text(self, measures: Iterable[Measure]) -> bytes:
         registry = CollectorRegistry()
         registry.register(_Counts(measures))
         return generate_latest(self._registry) + generate_latest(registry)
 
 
 class _Counts:
-    def __init__(self, measures: Iterable[Mapping[str, Any]]) -> None:
+    def __init__(self, measures: Iterable[Measure]) -> None:
         self._measures = list(measures)
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         families: dict[str, GaugeMetricFamily] = {}
         for each in self._measures:
-            name, labels = each["name"], each["labels"]
             family = families.setdefault(
-                name, GaugeMetricFamily(f"toryo_{name}", _HELP.get(name, name), labels=list(labels))
+                each.name,
+                GaugeMetricFamily(f"toryo_{each.name}", _HELP.get(each.name, each.name), labels=list(each.labels)),
             )
-            family.add_metric([str(value) for value in labels.values()], each["value"])
+            family.add_metric(list(each.labels.values()), each.value)
         return families.values()

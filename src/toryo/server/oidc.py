@@ -1,6 +1,6 @@
 """`/sign-in/oidc`: a browser goes to the identity provider, and comes back to `/sign-in/oidc/callback` signed in.
 
-How the provider is asked and believed stands in `provider.py`; who may come in as what, in the operations.
+How the provider is asked and believed stands in `identity_provider.py`; who may come in as what, in the operations.
 """
 
 from __future__ import annotations
@@ -8,19 +8,25 @@ from __future__ import annotations
 import hmac
 import html
 import secrets
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 import structlog
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import BaseRoute, Route
 
 from toryo.domain import people
+from toryo.domain.errors import Refusal
 from toryo.domain.times import SECOND
-from toryo.operations.calls.callers import SERVER_ITSELF, Credentials
-from toryo.operations.calls.grants import Door
-from toryo.server import bodies, errors, identity
-from toryo.server.bodies import Scope, Send
-from toryo.server.departing import Departure
+from toryo.operations.calls.callers import Credentials
+from toryo.operations.people import sign_in
+from toryo.server import errors, identity
+from toryo.server.oidc_state import OidcState
 from toryo.server.pages import GUARDS
 from toryo.server.waiting import Waiting
 from toryo.settings import AuthSettings
@@ -31,71 +37,68 @@ if TYPE_CHECKING:
 PATH = "/sign-in/oidc"
 CALLBACK = f"{PATH}/callback"
 _LONGEST = 4096
+_Step = Callable[[Waiting, Request], Awaitable[Response]]
 _log = structlog.get_logger("toryo.sign_in")
 
 
 class OidcEndpoint:
-    """The ASGI application behind PATH; what it needs to talk to the provider is loaded when somebody comes."""
+    """The endpoints at PATH; what they need to talk to the provider is loaded when somebody comes."""
 
     def __init__(self, auth: AuthSettings) -> None:
         self._auth = auth
         self._provider: Provider | None = None
 
-    async def __call__(self, scope: Scope, waiting: Waiting, send: Send) -> None:
+    def routes(self, waiting: Waiting, pace: Middleware) -> list[BaseRoute]:
+        """`pace`: slows down who tries too often."""
+        steps = {PATH: self._leave, CALLBACK: self._come_back}
+        return [
+            Route(path, partial(self._answer, step, waiting), middleware=[pace], methods=["GET"])
+            for path, step in steps.items()
+        ]
+
+    async def _answer(self, step: _Step, waiting: Waiting, request: Request) -> Response:
         from toryo.server.identity_provider import Untrusted
 
-        if scope["method"] != "GET":
-            await bodies.send_text(send, 405, "Open this address in a browser.\n")
-            return
-        headers = dict(scope["headers"])
+        if request.method != "GET":
+            raise HTTPException(405, headers={"Allow": "GET"})
         try:
-            if scope["path"] == PATH:
-                await self._leave(scope, headers, waiting, send)
-            elif scope["path"] == CALLBACK:
-                await self._come_back(scope, headers, waiting, send)
-            else:
-                await _say(send, 404, "There is nothing here.", "Sign in again.")
+            return await step(waiting, request)
+        except Refusal as refusal:
+            return _refused(refusal.answer())
         except Untrusted as reason:
             _log.warning("sign_in_refused", reason=str(reason), stranger=True)
-            await _say(
-                send, 401, f"You could not be signed in: {reason}.", "Try again, or ask an owner of this server."
-            )
+            return _page(401, f"You could not be signed in: {reason}.", "Try again, or ask an owner of this server.")
 
-    async def _leave(self, scope: Scope, headers: Mapping[bytes, bytes], waiting: Waiting, send: Send) -> None:
-        departure = Departure(secrets.token_urlsafe(32))
-        address = await self._at_work().address(departure, _callback(headers, scope))
-        who = Credentials(signed_in_before=identity.browser_token(headers, scope), proof=SERVER_ITSELF)
-        outcome = await waiting.answer("leave_for_provider", {"state": departure.state}, who, Door.OWN)
-        if outcome.refused:
-            await _refuse(send, outcome.result or {})
-            return
-        cookie = _kept(departure.secret, scope)
-        await _redirect(send, address, cookie)
+    async def _leave(self, waiting: Waiting, request: Request) -> Response:
+        departure = OidcState(secrets.token_urlsafe(32))
+        address = await self._at_work().address(departure, _callback(request))
+        who = Credentials(signed_in_before=identity.browser_token(request))
+        await waiting.as_server(partial(sign_in.leave_for_provider, state=departure.state), who)
+        response = _redirect(address)
+        _keep(response, request, departure.secret)
+        return response
 
-    async def _come_back(self, scope: Scope, headers: Mapping[bytes, bytes], waiting: Waiting, send: Send) -> None:
+    async def _come_back(self, waiting: Waiting, request: Request) -> Response:
         from toryo.server.identity_provider import Untrusted
 
-        said = _query(scope)
-        departure = Departure(identity.from_cookie(headers, _cookie_name(scope)) or "")
+        said = _query(request)
+        departure = OidcState(identity.cookie(request, _cookie_name(request)) or "")
         if not departure.secret or not hmac.compare_digest(said.get("state", "").encode(), departure.state.encode()):
             raise Untrusted("this is not the browser that began to sign in, or that was too long ago")
-        server = Credentials(proof=SERVER_ITSELF)
-        outcome = await waiting.answer("come_back_from_provider", {"state": departure.state}, server, Door.OWN)
-        if outcome.refused:
-            await _refuse(send, outcome.result or {})
-            return
+        await waiting.as_server(partial(sign_in.come_back_from_provider, state=departure.state))
         if "code" not in said:
             raise Untrusted(f"the provider says {said.get('error', 'nothing')[:100]}")
-        person = await self._at_work().vouch(said["code"], departure, _callback(headers, scope))
-        told = {"issuer": person.issuer, "subject": person.subject, "email": person.email, "name": person.name}
-        shown = identity.credentials(headers, scope)
-        who = Credentials(remote=shown.remote, browser=shown.browser, proof=SERVER_ITSELF)
-        outcome = await waiting.answer("sign_in_vouched", {**told, "login": person.role}, who, Door.OWN)
-        if outcome.refused:
-            await _refuse(send, outcome.result or {})
-            return
-        token = (outcome.result or {})["browser_token"]
-        await _redirect(send, "/", identity.signed_in(token, headers, scope), _kept(None, scope))
+        person = await self._at_work().vouch(said["code"], departure, _callback(request))
+        shown = identity.credentials(dict(request.scope["headers"]), request.scope)
+        who = Credentials(remote=shown.remote, browser=shown.browser)
+        result = await waiting.as_server(partial(sign_in.sign_in_vouched, wanted=person), who)
+        if result["success"] is False:
+            return _refused(dict(result))
+        _log.info("signed_in", person_id=result["person_id"], provider=person.issuer)
+        response = _redirect("/")
+        identity.keep_signed_in(response, request, result["browser_token"])
+        _keep(response, request, None)
+        return response
 
     def _at_work(self) -> Provider:
         if self._provider is None:
@@ -105,46 +108,41 @@ class OidcEndpoint:
         return self._provider
 
 
-def _callback(headers: Mapping[bytes, bytes], scope: Scope) -> str:
+def _callback(request: Request) -> str:
     """Our own address as the browser knows it; `hosts` has seen to it that it is one of ours."""
-    return f"{scope.get('scheme', 'http')}://{headers.get(b'host', b'').decode('latin-1')}{CALLBACK}"
+    return f"{request.scope.get('scheme', 'http')}://{request.headers.get('host', '')}{CALLBACK}"
 
 
-def _cookie_name(scope: Scope) -> bytes:
-    return b"__Secure-toryo-leaving" if scope.get("scheme") == "https" else b"toryo-leaving"
+def _cookie_name(request: Request) -> str:
+    return "__Secure-toryo-leaving" if identity.is_https(request) else "toryo-leaving"
 
 
-def _kept(secret: str | None, scope: Scope) -> tuple[bytes, bytes]:
+def _keep(response: Response, request: Request, secret: str | None) -> None:
     """Lax: the provider sends the browser back, and a stricter cookie would stay at home."""
-    secure, seconds = scope.get("scheme") == "https", people.LEAVING_LIVES // SECOND
-    return identity.set_cookie(
-        _cookie_name(scope), secret, secure=secure, seconds=seconds, path=PATH.encode(), lax=True
-    )
+    seconds = people.LEAVING_LIVES // SECOND
+    identity.set_cookie(response, request, _cookie_name(request), secret, seconds=seconds, path=PATH, same_site="lax")
 
 
-def _query(scope: Scope) -> dict[str, str]:
-    query = scope.get("query_string", b"").decode("latin-1")
+def _query(request: Request) -> dict[str, str]:
+    query = request.scope.get("query_string", b"").decode("latin-1")
     return dict(parse_qsl(query[:_LONGEST], keep_blank_values=True))
 
 
-async def _redirect(send: Send, address: str, *cookies: tuple[bytes, bytes]) -> None:
-    extra = ((b"location", address.encode()), (b"cache-control", b"no-store"), *GUARDS, *cookies)
-    await bodies.send_json(send, 303, b"", b"text/plain", extra)
+def _redirect(address: str) -> Response:
+    return Response(status_code=303, headers={**GUARDS, "location": address})
 
 
-async def _refuse(send: Send, result: dict[str, Any]) -> None:
+def _refused(result: dict[str, Any]) -> Response:
     status, document = errors.problem(result)
-    await _say(send, status, str(document["detail"]), str(document["instruction"]))
+    _log.warning("sign_in_refused", reason=document["code"], stranger=True)
+    return _page(status, str(document["detail"]), str(document["instruction"]))
 
 
-async def _say(send: Send, status: int, what: str, then: str) -> None:
+def _page(status: int, what: str, then: str) -> Response:
     """A page for a person, without a script: it may say what strangers have sent, and shows it as text."""
     page = (
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
         f"<title>Toryo</title><main><h1>Toryo</h1><p>{html.escape(what)}<p>{html.escape(then)}"
         '<p><a href="/sign-in">Sign in</a></main>'
     )
-    await bodies.send_json(send, status, page.encode(), b"text/html; charset=utf-8", (*GUARDS, _NO_STORE))
-
-
-_NO_STORE = (b"cache-control", b"no-store")
+    return HTMLResponse(page, status, GUARDS)

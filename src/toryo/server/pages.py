@@ -10,28 +10,28 @@ import gzip
 import mimetypes
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
-from toryo.server import bodies
-from toryo.server.bodies import Scope, Send
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
 
 STATIC = Path(__file__).with_name("static")
 _POLICY = (
-    b"default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; "
-    b"connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-GUARDS = (
-    (b"content-security-policy", _POLICY),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-)
+GUARDS = {
+    "content-security-policy": _POLICY,
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+}
 NOT_BUILT = (
     "This Toryo has no dashboard; the rest works without it. In a checkout, type make web, then toryo open. Anywhere"
     " else, install a wheel that has it (make wheel in a checkout builds one)."
 )
 _NOT_BUILT = f"""<!doctype html><meta charset="utf-8"><title>Toryo</title>
 <p>{NOT_BUILT}
-<p>REST is at /api/v1, MCP at /mcp.""".encode()
+<p>REST is at /api/v1, MCP at /mcp."""
 
 
 def built() -> bool:
@@ -44,7 +44,7 @@ class File:
     body: bytes
     packed: bytes | None
     """gzip, where that is smaller."""
-    media_type: bytes
+    media_type: str
     lasting: bool
     """Its name changes with its content: a browser may keep it for ever."""
 
@@ -58,23 +58,19 @@ class Pages:
     def built(self) -> bool:
         return "/index.html" in self._files
 
-    def wanted(self, scope: Scope) -> bool:
+    def wanted(self, request: Request) -> bool:
         """Whether a request asks for a page or one of its files, and not for data."""
-        if scope["method"] not in ("GET", "HEAD"):
-            return False
-        return scope["path"] in self._files or b"text/html" in dict(scope["headers"]).get(b"accept", b"")
+        return unquote(request.scope["path"]) in self._files or "text/html" in request.headers.get("accept", "")
 
-    async def __call__(self, scope: Scope, send: Send) -> None:
-        file = self._files.get(scope["path"]) or self._files.get("/index.html")
+    def answer(self, request: Request) -> Response:
+        file = self._files.get(unquote(request.scope["path"])) or self._files.get("/index.html")
         if file is None:
-            await bodies.send_json(send, 200, _NOT_BUILT, b"text/html; charset=utf-8", GUARDS)
-            return
-        headers = dict(scope["headers"])
-        packed = file.packed if b"gzip" in headers.get(b"accept-encoding", b"") else None
-        keep = b"public, max-age=31536000, immutable" if file.lasting else b"no-cache"
-        coding = ((b"content-encoding", b"gzip"),) if packed is not None else ()
-        extra = (*GUARDS, (b"cache-control", keep), (b"vary", b"accept-encoding"), *coding)
-        await bodies.send_json(send, 200, packed or file.body, file.media_type, extra)
+            return HTMLResponse(_NOT_BUILT, headers=GUARDS)
+        keep = "public, max-age=31536000, immutable" if file.lasting else "no-cache"
+        headers = {**GUARDS, "cache-control": keep, "vary": "accept-encoding"}
+        if file.packed is not None and "gzip" in request.headers.get("accept-encoding", ""):
+            return Response(file.packed, headers={**headers, "content-encoding": "gzip"}, media_type=file.media_type)
+        return Response(file.body, headers=headers, media_type=file.media_type)
 
     @property
     def _files(self) -> dict[str, File]:
@@ -98,4 +94,4 @@ def _file(path: Path, *, lasting: bool) -> File:
     packed = gzip.compress(body, 6, mtime=0)
     text = (media_type or "").startswith("text/") or media_type in ("application/javascript", "application/json")
     declared = f"{media_type or 'application/octet-stream'}{'; charset=utf-8' if text else ''}"
-    return File(body, packed if len(packed) < len(body) * 0.95 else None, declared.encode(), lasting)
+    return File(body, packed if len(packed) < len(body) * 0.95 else None, declared, lasting)

@@ -8,15 +8,13 @@ from typing import Any
 
 Schema = dict[str, Any]
 
-HEADERS = (
-    (
-        b"content-security-policy",
-        b"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cache-control", b"no-cache"),
-)
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-cache",
+}
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; --accent: #3b6fd4 }
 body { font: 15px/1.55 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }

@@ -13,15 +13,16 @@ import contextlib
 import math
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import structlog
 
+from toryo.domain.errors import Refusal
 from toryo.domain.times import Millis
-from toryo.operations.calls.call import RIGHTS
-from toryo.operations.calls.callers import Credentials
+from toryo.operations.calls.call import RIGHTS, Call
+from toryo.operations.calls.callers import NOTHING_SHOWN, Credentials
 from toryo.operations.calls.catalogue import Later, Operation
-from toryo.operations.calls.dispatch import Outcome
+from toryo.operations.calls.dispatch import Outcome, step_name
 from toryo.operations.calls.grants import Door
 from toryo.server import errors
 
@@ -37,10 +38,11 @@ SHORTEST = 0.05
 
 _SECONDS = ("timeout_seconds", "wait_seconds")
 _log = structlog.get_logger("toryo.server")
+T = TypeVar("T")
 
 
 class Performing(Protocol):
-    """The part of an `Office` that is needed here."""
+    """The part of a `Dispatcher` that is needed here."""
 
     async def perform_async(
         self,
@@ -53,14 +55,16 @@ class Performing(Protocol):
         again: bool = False,
     ) -> Outcome: ...
 
+    async def as_server(self, step: Callable[[Call], T], shown: Credentials, *, reads: bool = False) -> T: ...
+
 
 class Waiting:
     """Carries out calls, waiting where the operation may; `stop()` makes everyone who waits answer at once."""
 
     def __init__(
-        self, office: Performing, bus: Bus, operations: Mapping[str, Operation], clock: Callable[[], Millis]
+        self, dispatcher: Performing, bus: Bus, operations: Mapping[str, Operation], clock: Callable[[], Millis]
     ) -> None:
-        self._office = office
+        self._dispatcher = dispatcher
         self._bus = bus
         self._operations = operations
         self._clock = clock
@@ -91,12 +95,25 @@ class Waiting:
         seconds = patience(operation, arguments) if operation is not None and operation.waits else 0.0
         try:
             if seconds <= 0 or self._stopped:
-                return await self._office.perform_async(name, arguments, credentials, door=door)
+                return await self._dispatcher.perform_async(name, arguments, credentials, door=door)
             pausing = while_waiting or contextlib.nullcontext()
             return await self._wait(name, arguments, credentials, door, seconds, pausing)
         except Exception as error:  # noqa: BLE001 - a fault in one call is that call's refusal, and is logged
             _log.error("call_failed", operation=name, exc_info=error)
             return Outcome(errors.crashed(name).answer(), refused=True, later=None, operation=operation)
+
+    async def as_server(
+        self, step: Callable[[Call], T], shown: Credentials = NOTHING_SHOWN, *, reads: bool = False
+    ) -> T:
+        """A step of the server's own (`Dispatcher.as_server`). Raises Refusal, also where the server itself fails."""
+        try:
+            return await self._dispatcher.as_server(step, shown, reads=reads)
+        except Refusal:
+            raise
+        except Exception as error:  # noqa: BLE001 - as in `answer`
+            name = step_name(step)
+            _log.error("call_failed", operation=name, exc_info=error)
+            raise errors.crashed(name) from None
 
     @property
     def stopping(self) -> bool:
@@ -124,7 +141,7 @@ class Waiting:
 
         async def look(*, again: bool = True) -> Outcome:
             may_wait = not self._over(until)
-            outcome = await self._office.perform_async(
+            outcome = await self._dispatcher.perform_async(
                 name, arguments, credentials, door=door, may_wait=may_wait, again=again
             )
             if outcome.later is not None and not may_wait:

@@ -1,4 +1,4 @@
-"""Messages, threads, mailboxes, conversations, delegations and panels, as rows.
+"""Messages, mailboxes, conversations, delegations and panels, as rows. Threads stand in `threads.py`.
 
 Whoever writes here holds the project's lock: sequences and cursors are counted by reading the last one.
 """
@@ -6,7 +6,7 @@ Whoever writes here holds the project's lock: sequences and cursors are counted 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -21,17 +21,16 @@ from toryo.domain.chat import (
     MessageKind,
     State,
     Viewer,
-    thread_of,
 )
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, in_list, upsert
 from toryo.storage.rows import JSON, TUPLE, Rows, enum, update_by_id
+from toryo.storage.threads import Threads
 
-_m, _h, _b, _c, _d, _v = (
+_m, _b, _c, _d, _v = (
     schema.messages,
-    schema.threads,
     schema.mailboxes,
     schema.conversations,
     schema.delegations,
@@ -45,28 +44,6 @@ CONVERSATIONS = Rows(Conversation, _c, {"state": enum(State)})
 DELEGATIONS = Rows(Delegation, _d, {"status": enum(DelegationStatus), "context": JSON, "result": JSON})
 VIEWERS = Rows(Viewer, _v)
 
-
-@dataclass(frozen=True, slots=True)
-class Thread:
-    """What two have said to each other; `seen_low` and `seen_high` are how far a person of the two has seen it."""
-
-    project_id: str
-    thread: str
-    low_id: str
-    high_id: str
-    newest: int
-    newest_at: Millis
-    seen_low: int
-    seen_high: int
-
-    def other(self, agent_id: str) -> str:
-        return self.high_id if agent_id == self.low_id else self.low_id
-
-    def seen_by(self, agent_id: str) -> int:
-        return self.seen_low if agent_id == self.low_id else self.seen_high
-
-
-THREADS = Rows(Thread, _h)
 
 # --- messages --------------------------------------------------------------------------------------------------------
 
@@ -130,14 +107,6 @@ _NTH_LAST = Statement(
     .limit(1)
     .offset(_p("skip", type_=sa.Integer))
 )
-_UNSEEN = Statement(
-    sa.select(sa.func.count()).where(
-        _m.c.project_id == _p("project_id"),
-        _m.c.thread == _p("thread"),
-        _m.c.sequence > _p("seen"),
-        _m.c.to_agent_id == _p("person_id"),
-    )
-)
 _is_watched: sa.ColumnElement[bool] = sa.literal_column("watched")
 _OVERDUE = Statement(MESSAGES.select().where(_is_watched, _m.c.created_at <= _p("until")).order_by(_m.c.created_at))
 _UNWATCH = Statement(
@@ -147,29 +116,8 @@ _UNWATCH = Statement(
     .values(watched=sa.false())
 )
 
-# --- threads and mailboxes -------------------------------------------------------------------------------------------
+# --- mailboxes -------------------------------------------------------------------------------------------------------
 
-_TOUCH_THREAD = upsert(_h, THREADS.names, ["project_id", "thread"], ["newest", "newest_at"])
-_THREAD = Statement(THREADS.select().where(_h.c.project_id == _p("project_id"), _h.c.thread == _p("thread")))
-_THREADS = Statement(
-    # two reads, as of conversations below
-    sa.union_all(
-        *(
-            THREADS.select().where(_h.c.project_id == _p("project_id"), side == _p("agent_id"))
-            for side in (_h.c.low_id, _h.c.high_id)
-        )
-    )
-    .order_by(sa.desc("newest"))
-    .limit(500)
-)
-_SEE_LOW, _SEE_HIGH = (
-    Statement(
-        sa.update(_h)
-        .where(_h.c.project_id == _p("project"), _h.c.thread == _p("this_thread"), _h.c[name] < _p("sequence"))
-        .values({name: _p("sequence")})
-    )
-    for name in ("seen_low", "seen_high")
-)
 _MAILBOX = Statement(MAILBOXES.select().where(_b.c.project_id == _p("project_id"), _b.c.agent_id == _p("agent_id")))
 _SAVE_MAILBOX = upsert(
     _b,
@@ -276,6 +224,7 @@ _NEWER_THAN_ALL = 1 << 62
 class Chats:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self._threads = Threads(connection)
 
     # messages
 
@@ -285,18 +234,7 @@ class Chats:
     def add(self, message: Message) -> None:
         """Stores a message and makes its thread the newest."""
         self._connection.run(_ADD_MESSAGE, **MESSAGES.values(message))
-        low, high = message.thread.split("|", 1)
-        self._connection.run(
-            _TOUCH_THREAD,
-            project_id=message.project_id,
-            thread=message.thread,
-            low_id=low,
-            high_id=high,
-            newest=message.sequence,
-            newest_at=message.created_at,
-            seen_low=0,
-            seen_high=0,
-        )
+        self._threads.touch(message)
 
     def message(self, message_id: str) -> Message | None:
         return MESSAGES.one(self._connection.one(_MESSAGE, id=message_id))
@@ -368,32 +306,7 @@ class Chats:
         """Its writer has been told."""
         self.save_message(message, replace(message, watched=False))
 
-    # threads and mailboxes
-
-    def thread(self, project_id: str, one: str, other: str) -> Thread | None:
-        return THREADS.one(self._connection.one(_THREAD, project_id=project_id, thread=thread_of(one, other)))
-
-    def threads(self, project_id: str, agent_id: str) -> list[Thread]:
-        """The newest first, at most 500."""
-        return THREADS.nouns(self._connection.all(_THREADS, project_id=project_id, agent_id=agent_id))
-
-    def unseen(self, thread: Thread, person_id: str) -> int:
-        """Messages to a person that no open thread has shown."""
-        return int(
-            self._connection.value(
-                _UNSEEN,
-                project_id=thread.project_id,
-                thread=thread.thread,
-                seen=thread.seen_by(person_id),
-                person_id=person_id,
-            )
-        )
-
-    def see(self, project_id: str, person_id: str, other: str, sequence: int) -> bool:
-        """A person has seen a thread up to here; True if that is news."""
-        thread = thread_of(person_id, other)
-        statement = _SEE_LOW if thread.split("|", 1)[0] == person_id else _SEE_HIGH
-        return self._connection.run(statement, project=project_id, this_thread=thread, sequence=sequence) > 0
+    # mailboxes
 
     def mailbox(self, project_id: str, agent_id: str) -> Mailbox:
         """A new one where there was none."""

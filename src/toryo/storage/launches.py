@@ -13,10 +13,10 @@ from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
-from toryo.storage.engine.statements import Statement, in_list, insert_or_ignore
+from toryo.storage.engine.statements import Statement, in_list, insert_or_ignore, upsert
 from toryo.storage.rows import JSON, Rows, enum, from_json, update_by_id
 
-_t, _l, _k = schema.launches, schema.logs, schema.checks
+_t, _l, _k, _d = schema.launches, schema.logs, schema.checks, schema.decisions
 _p = sa.bindparam
 
 ROWS = Rows(Launch, _t, {"purpose": enum(Purpose), "state": enum(State)})
@@ -25,6 +25,17 @@ _ONE = Statement(ROWS.select().where(_t.c.id == _p("id")))
 _MANY = Statement(ROWS.select().where(in_list(_t.c.id, "ids")))
 _BY_CREDENTIAL = Statement(ROWS.select().where(_t.c.credential_hash == _p("credential_hash")))
 _is_live = _t.c.state.in_([sa.literal_column(f"'{each}'") for each in _LIVE])
+_SAID = Statement(
+    sa.select(_d.c.said, _d.c.since).where(
+        _d.c.agent_id == _p("agent_id"), _d.c.project_id == _p("project_id"), _d.c.purpose == _p("purpose")
+    )
+)
+_SAY = upsert(
+    _d,
+    ["agent_id", "project_id", "purpose", "said", "since"],
+    ["agent_id", "project_id", "purpose"],
+    ["said", "since"],
+)
 _LIVE_OF = Statement(
     ROWS.select().where(_t.c.agent_id == _p("agent_id"), _t.c.project_id == _p("project_id"), _is_live)
 )
@@ -138,6 +149,14 @@ def _paging(names: tuple[str, ...]) -> Statement:
 class Launches:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+
+    def last_decision(self, agent_id: str, project_id: str, purpose: str) -> tuple[str, Millis] | None:
+        """What was said last, and since when."""
+        row: Any = self._connection.one(_SAID, agent_id=agent_id, project_id=project_id, purpose=purpose)
+        return None if row is None else (row[0], row[1])
+
+    def remember_decision(self, agent_id: str, project_id: str, purpose: str, said: str, since: Millis) -> None:
+        self._connection.run(_SAY, agent_id=agent_id, project_id=project_id, purpose=purpose, said=said, since=since)
 
     def find(self, launch_id: str) -> Launch | None:
         return ROWS.one(self._connection.one(_ONE, id=launch_id))

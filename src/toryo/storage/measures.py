@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sqlalchemy as sa
 
+from toryo.domain.measures import Measure
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
@@ -65,11 +64,21 @@ _MEASURES: dict[str, tuple[tuple[str, ...], Statement]] = {
     ),
 }
 
+_SIZE = Statement(
+    sa.text("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"),
+    postgresql=sa.text("SELECT pg_database_size(current_database())"),
+)
 
-def measures(connection: Connection) -> list[dict[str, Any]]:
-    """Each with `name`, `labels` and `value`; what is nothing is left out."""
+
+def measures(connection: Connection) -> list[Measure]:
+    """What is nothing is left out."""
     return [
-        {"name": name, "labels": dict(zip(labels, row[:-1], strict=True)), "value": int(row[-1])}
+        Measure(name, dict(zip(labels, map(str, row[:-1]), strict=True)), int(row[-1]))
         for name, (labels, statement) in _MEASURES.items()
         for row in connection.all(statement)
     ]
+
+
+def database_bytes(connection: Connection) -> int:
+    """What the database takes, without what it is just writing."""
+    return int(connection.value(_SIZE))

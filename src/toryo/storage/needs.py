@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from toryo.domain.chat import Delegation, MessageKind
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
-from toryo.storage import chat, schema, tasks
+from toryo.storage import chat, schema, tasks, threads
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, in_list
 
@@ -56,8 +56,8 @@ _FAILED = Statement(
 _COOLING = Statement(sa.select(_c.c.agent_id, _c.c.purpose, _c.c.until, _c.c.reason).where(in_list(_c.c.reason, "why")))
 
 
-class Unseen(NamedTuple):
-    """What a person has not been shown of a thread, of one kind; `newest` is the sequence of the last one."""
+class Unread(NamedTuple):
+    """What a person has not read of a thread, of one kind; `newest` is the sequence of the last one."""
 
     project_id: str
     person_id: str
@@ -68,14 +68,8 @@ class Unseen(NamedTuple):
     newest: int
 
 
-def _unseen(me: sa.Column[str], other: sa.Column[str], seen: sa.Column[int]) -> Statement:
+def _unread(me: sa.Column[str], other: sa.Column[str], seen: sa.Column[int]) -> Statement:
     """Agents' (and people's) messages, and system messages that are about no task."""
-    here = sa.and_(
-        _m.c.project_id == _h.c.project_id,
-        _m.c.thread == _h.c.thread,
-        _m.c.sequence > seen,
-        _m.c.to_agent_id == me,
-    )
     return Statement(
         sa.select(
             _h.c.project_id,
@@ -86,7 +80,7 @@ def _unseen(me: sa.Column[str], other: sa.Column[str], seen: sa.Column[int]) -> 
             sa.func.min(_m.c.created_at),
             sa.func.max(_m.c.sequence),
         )
-        .select_from(_h.join(_m, here))
+        .select_from(_h.join(_m, threads.is_unread(_h.c.project_id, _h.c.thread, seen, me)))
         .where(
             in_list(_h.c.project_id, "projects"),
             in_list(me, "people"),
@@ -97,7 +91,7 @@ def _unseen(me: sa.Column[str], other: sa.Column[str], seen: sa.Column[int]) -> 
     )
 
 
-_UNSEEN = (_unseen(_h.c.low_id, _h.c.high_id, _h.c.seen_low), _unseen(_h.c.high_id, _h.c.low_id, _h.c.seen_high))
+_UNREAD = (_unread(_h.c.low_id, _h.c.high_id, _h.c.seen_low), _unread(_h.c.high_id, _h.c.low_id, _h.c.seen_high))
 
 
 class Needs:
@@ -137,10 +131,10 @@ class Needs:
         rows: list[Any] = self._connection.all(_COOLING, why=sorted(reasons))
         return [(row[0], row[1], row[2], row[3]) for row in rows]
 
-    def unseen(self, people: Collection[str], projects: Collection[str]) -> list[Unseen]:
+    def unread(self, people: Collection[str], projects: Collection[str]) -> list[Unread]:
         asked = {"people": sorted(people), "projects": sorted(projects)}
-        rows = [row for each in _UNSEEN for row in self._connection.all(each, **asked)]
-        return [Unseen(row[0], row[1], row[2], MessageKind(row[3]), int(row[4]), row[5], int(row[6])) for row in rows]
+        rows = [row for each in _UNREAD for row in self._connection.all(each, **asked)]
+        return [Unread(row[0], row[1], row[2], MessageKind(row[3]), int(row[4]), row[5], int(row[6])) for row in rows]
 
     def _tasks(self, statement: Statement, **asked: Any) -> list[Task]:
         return tasks.ROWS.nouns(self._connection.all(statement, **asked))

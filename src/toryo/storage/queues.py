@@ -200,7 +200,7 @@ class Queues:
     def online(self, project_id: str) -> dict[str, str]:
         """The type of every agent of a project that is not known to be offline, or works in silence, by its id.
 
-        The plain agents of seed 4 say nothing while they work; what they hold ends with their claim.
+        Plain queue agents say nothing while they work; what they hold ends with their claim.
         """
         return {row[0]: row[1] for row in self._connection.all(_ONLINE, project_id=project_id)}
 

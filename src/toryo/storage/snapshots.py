@@ -7,16 +7,16 @@ from typing import Protocol
 
 from toryo.domain import chat
 from toryo.domain.agents import Agent, Role
-from toryo.domain.ground import Ground, Tree
 from toryo.domain.handover import INTERRUPT
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import CLOSED, Task
 from toryo.domain.times import Millis
+from toryo.domain.tree_state import Tree, TreeState
 from toryo.domain.usages import day_of
 from toryo.storage.transaction import Transaction
-from toryo.workflow.snapshot import Cooldown, Limits, News, Snapshot, Talk, offers, whole
+from toryo.workflow.snapshot import ChatState, Cooldown, Limits, News, Snapshot, offers, whole
 
 _CLOSED = tuple(f"task.{status}" for status in sorted(CLOSED))
 _DELEGATION_ENDED = ("delegation.completed", "delegation.failed")
@@ -47,7 +47,7 @@ def load(
         sessions[asking.purpose] = asking
     bound = [each for each in (asking, sessions.get(Purpose.TASK)) if each is not None and each.task_id]
     signed_in = tx.sessions.signed_in(project_id)
-    grounds = _grounds(tx, project, agent, bound, frozenset(each for each, _ in signed_in))
+    tree_states = _grounds(tx, project, agent, bound, frozenset(each for each, _ in signed_in))
     return Snapshot(
         now=now,
         agent_id=agent_id,
@@ -57,12 +57,12 @@ def load(
         member=membership is not None and membership[1] is None,
         removed_at=membership[1] if membership else None,
         limits=limits,
-        grounds=grounds,
+        tree_states=tree_states,
         blocked_tasks=tx.tasks.blocked(project_id, agent_id),
         launches=tx.launches.live_of(project_id, agent_id),
         sessions=sessions,
         others_on={task: other for other, task in signed_in if task is not None and other != agent_id},
-        news={task.id: news_of(tx, task, ground) for task, ground in _watched(grounds, agent)},
+        news={task.id: news_of(tx, task, tree_state) for task, tree_state in _watched(tree_states, agent)},
         cooldowns=_cooldowns(tx, agent_id),
         accounts=_accounts(tx, agent),
         budget_used_up=_budget_used_up(tx, project, now),
@@ -100,14 +100,14 @@ def _offers(
     now: Millis,
     signed_in: frozenset[str],
     unknown: Unknown | None,
-) -> tuple[tuple[Task, Ground], ...]:
+) -> tuple[tuple[Task, TreeState], ...]:
     """The first ready tasks of its queue. Where each of them could make it wait, also some of those behind that it is
     not known to wait on, and the first one on which nothing can make it wait: none is hidden by what is before it."""
     if agent.agent_type is None or not agent.managed or not project.active:
         return ()
     queue = (project.id, agent.agent_type, now)
 
-    def around(tasks: Iterable[Task]) -> tuple[tuple[Task, Ground], ...]:
+    def around(tasks: Iterable[Task]) -> tuple[tuple[Task, TreeState], ...]:
         near = ((each, _around(tx, project, tx.tasks.tree(each.root_id), signed_in, (agent.id,))) for each in tasks)
         return offers(near, agent.id)
 
@@ -164,7 +164,7 @@ def load_chat(
 
 def talk(
     tx: Transaction, agent_id: str, project_id: str, now: Millis, limits: chat.Limits, session: Session | None
-) -> Talk:
+) -> ChatState:
     """Mail, delegations, conversations and panels of an agent, counted. `session` is its live chat session."""
     box = tx.chat.mailbox(project_id, agent_id)
     delegations = tx.chat.open_delegations(project_id, agent_id)
@@ -172,7 +172,7 @@ def talk(
     viewers = tx.chat.viewers(project_id, agent_id, now - limits.viewer_lease)
     idle_at = max(box.active_at, session.created_at if session is not None else 0) + limits.idle_timeout
     ends = [each.ends_at(limits) for each in conversations] + [each.seen_at + limits.viewer_lease for each in viewers]
-    return Talk(
+    return ChatState(
         undelivered=box.has_undelivered,
         delegation_waits=any(each.status is chat.DelegationStatus.PENDING for each in delegations),
         invited=any(each.invites(agent_id) for each in conversations),
@@ -188,14 +188,14 @@ def talk(
     )
 
 
-def ground(tx: Transaction, project: Project, root_id: str, *seeds: str) -> Ground:
-    """The ground of one tree for an operation; `seeds` are further agents that matter (the one who asks)."""
+def tree_state(tx: Transaction, project: Project, root_id: str, *seeds: str) -> TreeState:
+    """The state of one tree for an operation; `seeds` are further agents that matter (the one who asks)."""
     return _around(
         tx, project, tx.tasks.tree(root_id), frozenset(a for a, _ in tx.sessions.signed_in(project.id)), seeds
     )
 
 
-def news_of(tx: Transaction, main: Task, where: Ground) -> tuple[News, ...]:
+def news_of(tx: Transaction, main: Task, where: TreeState) -> tuple[News, ...]:
     """What happened to a main task and below it after its owner's look, not caused by the owner.
 
     To who never looked everything is new: a choice to wait without a look would lose what happens meanwhile.
@@ -221,13 +221,13 @@ def _news(kind: str, task: Task, main: Task, tree: Tree, by_person: bool) -> Ite
         yield News("person", task.id)
 
 
-def _watched(grounds: Iterable[Ground], agent: Agent) -> list[tuple[Task, Ground]]:
+def _watched(tree_states: Iterable[TreeState], agent: Agent) -> list[tuple[Task, TreeState]]:
     """Main tasks of a manager: the only ones in which a decision asks what is new."""
     if agent.role is not Role.MANAGER:
         return []
     return [
         (task, each)
-        for each in grounds
+        for each in tree_states
         for task in each.tree.tasks.values()
         if task.in_progress and task.assignee_id == agent.id and each.tree.is_main(task)
     ]
@@ -235,7 +235,7 @@ def _watched(grounds: Iterable[Ground], agent: Agent) -> list[tuple[Task, Ground
 
 def _grounds(
     tx: Transaction, project: Project, agent: Agent, bound: list[Session], signed_in: frozenset[str]
-) -> tuple[Ground, ...]:
+) -> tuple[TreeState, ...]:
     roots = set(tx.tasks.roots_in_progress(project.id, agent.id))
     tasks = tx.tasks.find_all({each.task_id or "" for each in bound})
     roots.update(each.root_id for each in tasks)
@@ -245,7 +245,9 @@ def _grounds(
     return tuple(_around(tx, project, tree, signed_in, (agent.id,)) for tree in trees.values())
 
 
-def _around(tx: Transaction, project: Project, tree: Tree, signed_in: frozenset[str], seeds: Iterable[str]) -> Ground:
+def _around(
+    tx: Transaction, project: Project, tree: Tree, signed_in: frozenset[str], seeds: Iterable[str]
+) -> TreeState:
     named = {each.assignee_id for each in (*tree.tasks.values(), *tree.outside.values()) if each.assignee_id}
     known = {each.id: each for each in tx.agents.with_superiors(named | set(seeds))}
     queued = any(each.for_queue for each in (*tree.tasks.values(), *tree.outside.values()))
@@ -253,7 +255,7 @@ def _around(tx: Transaction, project: Project, tree: Tree, signed_in: frozenset[
     for seed in seeds:
         if seed in known and known[seed].role is not Role.WORKER:
             known.update({each.id: each for each in tx.agents.below(seed)})
-    return Ground(
+    return TreeState(
         project=project,
         tree=tree,
         agents=known,

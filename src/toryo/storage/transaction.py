@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from toryo.domain.measures import Measure
 from toryo.storage.agents import Agents
 from toryo.storage.chat import Chats
+from toryo.storage.coordinators import Coordinators
 from toryo.storage.engine.database import Connection
 from toryo.storage.events import Events
-from toryo.storage.glances import Glances
 from toryo.storage.handover import Handovers
-from toryo.storage.keeping import Keeping
+from toryo.storage.idempotency_keys import IdempotencyKeys
 from toryo.storage.launches import Launches
-from toryo.storage.measures import measures
+from toryo.storage.measures import database_bytes, measures
 from toryo.storage.needs import Needs
 from toryo.storage.notices import Notices
+from toryo.storage.overview import Overview
 from toryo.storage.people import People
 from toryo.storage.projects import Projects
 from toryo.storage.queues import Queues
 from toryo.storage.remembered import RememberedTasks
 from toryo.storage.sessions import Sessions
 from toryo.storage.tasks import Tasks
+from toryo.storage.threads import Threads
+from toryo.storage.tokens import Tokens
 from toryo.storage.usages import Usages
 from toryo.storage.worktrees import Worktrees
 
@@ -36,11 +38,14 @@ class Transaction:
         self.tasks: Tasks = Tasks(connection)
         self.sessions = Sessions(connection)
         self.launches = Launches(connection)
-        self.glances = Glances(connection)
+        self.glances = Overview(connection)
         self.events = Events(connection)
         self.handovers = Handovers(connection)
         self.chat = Chats(connection)
-        self.keeping = Keeping(connection)
+        self.coordinators = Coordinators(connection)
+        self.idempotency_keys = IdempotencyKeys(connection)
+        self.threads = Threads(connection)
+        self.tokens = Tokens(connection)
         self.needs = Needs(connection)
         self.notices = Notices(connection)
         self.people = People(connection)
@@ -49,9 +54,13 @@ class Transaction:
         self.worktrees = Worktrees(connection)
         self.hints: set[str] = set()
 
-    def measures(self) -> list[dict[str, Any]]:
+    def measures(self) -> list[Measure]:
         """Counts of what there is, by name and labels."""
         return measures(self.connection)
+
+    def database_bytes(self) -> int:
+        """What the database takes, without what it is just writing."""
+        return database_bytes(self.connection)
 
     def hint(self, *topics: str) -> None:
         """After the commit, whoever waits for one of these topics looks again."""

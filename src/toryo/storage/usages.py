@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal, NotRequired
 
 import sqlalchemy as sa
+from typing_extensions import TypedDict
 
 from toryo.domain.launches import Launch
 from toryo.domain.times import Millis
-from toryo.domain.usages import Usage, day_of
+from toryo.domain.usages import Usage, date_of, day_of
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, in_list, upsert
@@ -43,7 +44,7 @@ _COST_OF_PROJECTS = Statement(
 _LAST_OF_DAY = Statement(
     sa.select(sa.func.max(_u.c.updated_at)).where(_u.c.project_id == _p("project_id"), _u.c.day == _p("day"))
 )
-GROUPS = ("day", "project_id", "agent_id", "task_id", "provider", "model", "purpose", "launch_id")
+Group = Literal["day", "project_id", "agent_id", "task_id", "provider", "model", "purpose", "launch_id"]
 """By what sums may be made."""
 _SUMS = (
     sa.func.count().label("launches"),
@@ -54,6 +55,35 @@ _SUMS = (
     sa.func.sum(sa.case((_u.c.lower_bound, 1), else_=0)).label("lower_bounds"),
 )
 SUMS = tuple(each.name for each in _SUMS)
+
+
+class Sums(TypedDict):
+    """What so many launches have used. Without a price: `without_price` of them; a lower bound: `lower_bounds`."""
+
+    launches: int
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    turns: int
+    tool_calls: int
+    cost_usd: float | None
+    without_price: int
+    lower_bounds: int
+
+
+class Row(Sums):
+    """Of what it is the sum: by the groups that were asked for."""
+
+    day: NotRequired[str]
+    agent_id: NotRequired[str]
+    project_id: NotRequired[str]
+    task_id: NotRequired[str | None]
+    launch_id: NotRequired[str]
+    provider: NotRequired[str | None]
+    model: NotRequired[str | None]
+    purpose: NotRequired[str]
+
+
 _CLAUSES = {
     "projects": in_list(_u.c.project_id, "projects"),
     "tasks": in_list(_u.c.task_id, "tasks"),
@@ -122,7 +152,7 @@ class Usages:
         found = self._connection.value(_LAST_OF_DAY, project_id=project_id, day=day)
         return None if found is None else int(found)
 
-    def sums(self, by: tuple[str, ...], wanted: Wanted, most: int) -> list[dict[str, Any]]:
+    def sums(self, by: tuple[Group, ...], wanted: Wanted, most: int) -> list[Row]:
         """Sums for each combination of these columns, in no order, at most so many; without columns one row."""
         given = wanted.given()
         rows = self._connection.all(_summing(by, tuple(given)), most=most, **given)
@@ -130,7 +160,7 @@ class Usages:
 
 
 @lru_cache(maxsize=256)
-def _summing(by: tuple[str, ...], given: tuple[str, ...]) -> Statement:
+def _summing(by: tuple[Group, ...], given: tuple[str, ...]) -> Statement:
     keys = [_u.c[name] for name in by]
     statement = sa.select(*keys, *_SUMS).where(*(_CLAUSES[name] for name in given))
     if keys:
@@ -138,10 +168,13 @@ def _summing(by: tuple[str, ...], given: tuple[str, ...]) -> Statement:
     return Statement(statement.limit(_p("most", type_=sa.Integer)))
 
 
-def _summed(by: tuple[str, ...], row: Any) -> dict[str, Any]:
+def _summed(by: tuple[Group, ...], row: Any) -> Row:
     """PostgreSQL answers sums of whole numbers as decimals, and both databases nothing for the sum of no rows."""
     sums = dict(zip(SUMS, row[len(by) :], strict=True))
     cost = sums.pop("cost_usd")
     whole = {name: int(each or 0) for name, each in sums.items()}
     money = None if cost is None else round(float(cost), 6)
-    return {**dict(zip(by, row, strict=False)), **whole, "cost_usd": money}
+    keys = {name: date_of(each).isoformat() if name == "day" else each for name, each in zip(by, row, strict=False)}
+    summed: Any = {**keys, **whole, "cost_usd": money}
+    found: Row = summed
+    return found

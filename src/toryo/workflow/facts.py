@@ -1,4 +1,4 @@
-"""The named yes/no questions that rules are made of. Each asks one thing about a `Case`; its name is the answer.
+"""The named yes/no questions that rules are made of. Each asks one thing about a `RuleInput`; its name is the answer.
 
 The words (*outstanding*, *new*, *dispatchable*, …) are those of docs/reference/tables.md.
 """
@@ -11,7 +11,7 @@ from toryo.domain import creating
 from toryo.domain.projects import Decomposition
 from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Approval, Checks, Status, Task
-from toryo.workflow.snapshot import Case
+from toryo.workflow.snapshot import RuleInput
 
 _ENDED_WELL = (Status.COMPLETED, Status.CANCELLED)
 _STUCK = (Status.BLOCKED, Status.FAILED)
@@ -20,19 +20,19 @@ _STUCK = (Status.BLOCKED, Status.FAILED)
 # --- for workers and managers ----------------------------------------------------------------------------------------
 
 
-def task_not_fetched(case: Case) -> bool:
+def task_not_fetched(case: RuleInput) -> bool:
     return not (case.fetched or (case.session is not None and case.session.fetched_at is not None))
 
 
-def no_subtasks(case: Case) -> bool:
+def no_subtasks(case: RuleInput) -> bool:
     return not case.children
 
 
-def no_subtasks_but_cancelled(case: Case) -> bool:
+def no_subtasks_but_cancelled(case: RuleInput) -> bool:
     return all(each.status is Status.CANCELLED for each in case.children)
 
 
-def all_subtasks_done(case: Case) -> bool:
+def all_subtasks_done(case: RuleInput) -> bool:
     """Every one completed or cancelled, at least one completed, and no awaited delegation is open."""
     return (
         all(each.status in _ENDED_WELL for each in case.children)
@@ -41,11 +41,11 @@ def all_subtasks_done(case: Case) -> bool:
     )
 
 
-def delegation_open(case: Case) -> bool:
+def delegation_open(case: RuleInput) -> bool:
     return case.open_delegations > 0
 
 
-def check_failed(case: Case) -> bool:
+def check_failed(case: RuleInput) -> bool:
     """An acceptance check failed at the last report."""
     return case.main.checks is Checks.FAILED
 
@@ -57,9 +57,9 @@ NEVER_DIVIDE = frozenset({"command", "script"})
 """Providers whose agents do a task whole: they have no use for subtasks of their own."""
 
 
-def may_be_decomposed(case: Case) -> bool:
+def may_be_decomposed(case: RuleInput) -> bool:
     """It never had subtasks, is delegated or parentless, the window is open, and nothing else forbids it."""
-    main, settings = case.main, case.ground.project.settings
+    main, settings = case.main, case.tree_state.project.settings
     return (
         no_subtasks(case)
         and main.children_ever == 0
@@ -71,47 +71,47 @@ def may_be_decomposed(case: Case) -> bool:
     )
 
 
-def refused_only_for_delegation(case: Case) -> bool:
+def refused_only_for_delegation(case: RuleInput) -> bool:
     refused = case.session is not None and case.session.refused_for_delegation
     return no_subtasks_but_cancelled(case) and refused and delegation_open(case)
 
 
-def own_subtask_in_progress(case: Case) -> bool:
+def own_subtask_in_progress(case: RuleInput) -> bool:
     return current_subtask(case) is not None
 
 
-def current_subtask(case: Case) -> Task | None:
+def current_subtask(case: RuleInput) -> Task | None:
     """The first that could be completed: nothing below it is open."""
     own = (each for each in case.front if each.in_progress and each.assignee_id == case.agent.id)
     return next((each for each in own if not case.open_below(each)), None)
 
 
-def own_startable_subtask(case: Case) -> bool:
+def own_startable_subtask(case: RuleInput) -> bool:
     return next_subtask(case) is not None
 
 
-def next_subtask(case: Case) -> Task | None:
+def next_subtask(case: RuleInput) -> Task | None:
     """The next by priority, then order."""
     own = (each for each in case.front if each.assignee_id == case.agent.id)
-    return next((each for each in own if case.ground.startable(each)), None)
+    return next((each for each in own if case.tree_state.startable(each)), None)
 
 
-def others_at_work(case: Case) -> bool:
+def others_at_work(case: RuleInput) -> bool:
     """A subtask of another able agent or a person is in progress, or an approval below is pending."""
     return approval_pending(case) or any(_of_others_at_work(case, each) for each in case.front)
 
 
-def at_work_for(case: Case) -> list[Task]:
+def at_work_for(case: RuleInput) -> list[Task]:
     """What a worker waits for: others' work, and requests that nobody has judged."""
     asked = [each for each in case.descendants if _unjudged(each)]
     return [*(each for each in case.front if _of_others_at_work(case, each)), *asked]
 
 
-def _of_others_at_work(case: Case, task: Task) -> bool:
-    return task.in_progress and task.assignee_id != case.agent.id and case.ground.able(task.assignee_id)
+def _of_others_at_work(case: RuleInput, task: Task) -> bool:
+    return task.in_progress and task.assignee_id != case.agent.id and case.tree_state.able(task.assignee_id)
 
 
-def rest_is_stuck(case: Case) -> bool:
+def rest_is_stuck(case: RuleInput) -> bool:
     """The rest, at least one, are blocked or failed."""
     rest = [each for each in case.front if each.status not in _ENDED_WELL]
     return bool(rest) and all(each.status in _STUCK for each in rest)
@@ -120,17 +120,17 @@ def rest_is_stuck(case: Case) -> bool:
 # --- managers --------------------------------------------------------------------------------------------------------
 
 
-def all_done_and_not_refuted(case: Case) -> bool:
+def all_done_and_not_refuted(case: RuleInput) -> bool:
     """All subtasks done, and no check failed at the last report (or something below has changed since)."""
     return all_subtasks_done(case) and not (check_failed(case) and not _changed_since_check(case))
 
 
-def _changed_since_check(case: Case) -> bool:
+def _changed_since_check(case: RuleInput) -> bool:
     checked = case.main.checked_at or 0
     return any(each.moved_at > checked for each in case.descendants)
 
 
-def only_stuck_left(case: Case) -> bool:
+def only_stuck_left(case: RuleInput) -> bool:
     """Nothing in progress, nothing dispatchable, nothing outstanding, some blocked or failed."""
     return (
         not any(each.in_progress for each in case.children)
@@ -140,27 +140,27 @@ def only_stuck_left(case: Case) -> bool:
     )
 
 
-def something_dispatchable(case: Case) -> bool:
+def something_dispatchable(case: RuleInput) -> bool:
     return bool(case.dispatchable)
 
 
-def chose_start(case: Case) -> bool:
+def chose_start(case: RuleInput) -> bool:
     return _chose(case, Choice.START) and something_dispatchable(case)
 
 
-def chose_adjust(case: Case) -> bool:
+def chose_adjust(case: RuleInput) -> bool:
     return _chose(case, Choice.ADJUST)
 
 
-def chose_wait(case: Case) -> bool:
+def chose_wait(case: RuleInput) -> bool:
     return _chose(case, Choice.WAIT) and outstanding(case) and not something_new(case)
 
 
-def _chose(case: Case, choice: Choice) -> bool:
+def _chose(case: RuleInput, choice: Choice) -> bool:
     return case.session is not None and case.session.choice is choice
 
 
-def awaited_from_others(case: Case) -> frozenset[str] | None:
+def awaited_from_others(case: RuleInput) -> frozenset[str] | None:
     """What a worker waits for that is told `wait_for_others`; None: a request, which somebody is asked about."""
     return None if approval_pending(case) else frozenset(each.id for each in at_work_for(case))
 
@@ -168,71 +168,71 @@ def awaited_from_others(case: Case) -> frozenset[str] | None:
 # --- outstanding, and new --------------------------------------------------------------------------------------------
 
 
-def outstanding(case: Case) -> bool:
+def outstanding(case: RuleInput) -> bool:
     """Something is guaranteed to wake who waits: asked over all descendants, by `wait` and by the launch decision."""
     return workers_busy(case) or delegation_open(case) or approval_pending(case)
 
 
-def workers_busy(case: Case) -> bool:
+def workers_busy(case: RuleInput) -> bool:
     """(a) an able agent's main task below, (b) held by a parallel limit, (c) a dependency outside, (f) a queue task."""
     return agents_busy(case) or person_at_work(case)
 
 
-def agents_busy(case: Case) -> bool:
+def agents_busy(case: RuleInput) -> bool:
     """The same, but for people."""
     return ai_at_work(case) or held_by_limit(case) or waits_for_outside(case) or queue_task_ready(case)
 
 
-def queue_task_ready(case: Case) -> bool:
+def queue_task_ready(case: RuleInput) -> bool:
     """(f) A queue task below is ready and its type has an agent; a claimed one is somebody's main task."""
-    return any(case.ground.queued(each) for each in case.descendants)
+    return any(case.tree_state.queued(each) for each in case.descendants)
 
 
-def ai_at_work(case: Case) -> bool:
+def ai_at_work(case: RuleInput) -> bool:
     return any(not _is_person(case, each) for each in _mains_at_work(case))
 
 
-def person_at_work(case: Case) -> bool:
+def person_at_work(case: RuleInput) -> bool:
     return any(_is_person(case, each) for each in _mains_at_work(case))
 
 
-def _mains_at_work(case: Case) -> list[Task]:
+def _mains_at_work(case: RuleInput) -> list[Task]:
     return [
         each
         for each in case.descendants
-        if each.in_progress and case.tree.is_main(each) and case.ground.able(each.assignee_id)
+        if each.in_progress and case.tree.is_main(each) and case.tree_state.able(each.assignee_id)
     ]
 
 
-def _is_person(case: Case, task: Task) -> bool:
-    agent = case.ground.agents.get(task.assignee_id or "")
+def _is_person(case: RuleInput, task: Task) -> bool:
+    agent = case.tree_state.agents.get(task.assignee_id or "")
     return agent is not None and agent.human
 
 
-def held_by_limit(case: Case) -> bool:
-    return any(case.ground.held_by_limit(each, case.agent.id) for each in case.children)
+def held_by_limit(case: RuleInput) -> bool:
+    return any(case.tree_state.held_by_limit(each, case.agent.id) for each in case.children)
 
 
-def waits_for_outside(case: Case) -> bool:
+def waits_for_outside(case: RuleInput) -> bool:
     """A `todo` task below depends on a task outside it that is in progress with an able assignee."""
     return next(_outside_at_work(case), None) is not None
 
 
-def _outside_at_work(case: Case) -> Iterator[Task]:
+def _outside_at_work(case: RuleInput) -> Iterator[Task]:
     inside = {case.main.id, *(each.id for each in case.descendants)}
     for each in case.descendants:
         if each.status is Status.TODO:
             for other in case.tree.dependencies(each):
-                if other.in_progress and other.id not in inside and case.ground.able(other.assignee_id):
+                if other.in_progress and other.id not in inside and case.tree_state.able(other.assignee_id):
                     yield other
 
 
-def depends_on_elsewhere(case: Case) -> bool:
+def depends_on_elsewhere(case: RuleInput) -> bool:
     """What happens in other trees may change what is said here: a dependency outside, an assignee who is busy or who
     is able only while signed in."""
     return (
         held_by_limit(case)
-        or any(each.active and not each.managed and not each.human for each in case.ground.agents.values())
+        or any(each.active and not each.managed and not each.human for each in case.tree_state.agents.values())
         or any(
             each.id not in case.tree.tasks
             for task in case.descendants
@@ -242,7 +242,7 @@ def depends_on_elsewhere(case: Case) -> bool:
     )
 
 
-def approval_pending(case: Case) -> bool:
+def approval_pending(case: RuleInput) -> bool:
     return any(_unjudged(each) for each in case.descendants)
 
 
@@ -250,7 +250,7 @@ def _unjudged(task: Task) -> bool:
     return task.open and task.approval is Approval.PENDING
 
 
-def awaited(case: Case) -> frozenset[str] | None:
+def awaited(case: RuleInput) -> frozenset[str] | None:
     """What of all that is outstanding are tasks at work: one of them must go on. None: something else comes anyway."""
     if delegation_open(case) or approval_pending(case) or queue_task_ready(case):
         return None
@@ -258,41 +258,41 @@ def awaited(case: Case) -> frozenset[str] | None:
     return frozenset(at_work | _in_the_way(case) | {each.id for each in _outside_at_work(case)})
 
 
-def _in_the_way(case: Case) -> set[str]:
+def _in_the_way(case: RuleInput) -> set[str]:
     """Main tasks that use up the limits by which children are held."""
     found: set[str] = set()
     for child in case.children:
-        if case.ground.held_by_limit(child, case.agent.id):
-            found.update(*(case.ground.busy.get(each, frozenset()) for each in _could_do(case, child)))
+        if case.tree_state.held_by_limit(child, case.agent.id):
+            found.update(*(case.tree_state.busy.get(each, frozenset()) for each in _could_do(case, child)))
     return found
 
 
-def _could_do(case: Case, child: Task) -> list[str]:
-    if child.assignee_id is not None and case.ground.able(child.assignee_id):
+def _could_do(case: RuleInput, child: Task) -> list[str]:
+    if child.assignee_id is not None and case.tree_state.able(child.assignee_id):
         return [child.assignee_id]
-    return [each.id for each in case.ground.able_workers(case.agent.id)]
+    return [each.id for each in case.tree_state.able_workers(case.agent.id)]
 
 
-def something_new(case: Case) -> bool:
+def something_new(case: RuleInput) -> bool:
     return bool(case.news) or newly_dispatchable(case)
 
 
-def newly_dispatchable(case: Case) -> bool:
+def newly_dispatchable(case: RuleInput) -> bool:
     """A child is dispatchable that was not at the look."""
     seen = set(case.main.look_dispatchable)
     return any(each.id not in seen for each in case.dispatchable)
 
 
-def new_block(case: Case) -> bool:
+def new_block(case: RuleInput) -> bool:
     """A descendant is blocked or failed, and that is new."""
     stuck = {each.id for each in case.descendants if each.status in _STUCK}
     return any(each.kind == "blocked" and each.task_id in stuck for each in case.news)
 
 
-def plan_changed(case: Case) -> bool:
+def plan_changed(case: RuleInput) -> bool:
     """A child is dispatchable that was not at the look, a delegation ended, or a person wrote on it or below."""
     return newly_dispatchable(case) or any(each.kind in ("person", "delegation") for each in case.news)
 
 
-def block_left_open(case: Case) -> bool:
+def block_left_open(case: RuleInput) -> bool:
     return any(each.status in _STUCK for each in case.descendants)

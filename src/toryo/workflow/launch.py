@@ -12,15 +12,15 @@ from enum import StrEnum
 from typing import Any
 
 from toryo.domain.agents import COMMAND, Role
-from toryo.domain.ground import Ground
 from toryo.domain.launches import Purpose, State
 from toryo.domain.projects import Status
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import DAY, Millis
-from toryo.workflow import facts, programs, worker
+from toryo.domain.tree_state import TreeState
+from toryo.workflow import cooldowns, facts, worker
 from toryo.workflow.rules import Rule, always, first_match
-from toryo.workflow.snapshot import Case, Limits, Snapshot
+from toryo.workflow.snapshot import Limits, RuleInput, Snapshot
 
 
 class Action(StrEnum):
@@ -45,23 +45,23 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Say:
+class Verdict:
     """What a row answers."""
 
     action: Action
     reason: str
 
 
-def start(reason: str) -> Say:
-    return Say(Action.START, reason)
+def start(reason: str) -> Verdict:
+    return Verdict(Action.START, reason)
 
 
-def hold(reason: str) -> Say:
-    return Say(Action.HOLD, reason)
+def hold(reason: str) -> Verdict:
+    return Verdict(Action.HOLD, reason)
 
 
-def stop(reason: str) -> Say:
-    return Say(Action.STOP, reason)
+def stop(reason: str) -> Verdict:
+    return Verdict(Action.STOP, reason)
 
 
 # --- facts about the agent and its processes -------------------------------------------------------------------------
@@ -125,9 +125,11 @@ def withdrawn(s: Snapshot, session: Session) -> tuple[str, Millis] | None:
     """As `withdrawal`, from what the snapshot holds."""
     if session.purpose is not Purpose.TASK:
         return None
-    ground = s.ground_of(session.task_id)
-    task = ground.tree.tasks[session.task_id or ""] if ground is not None else None
-    return withdrawal(session, task, ground.tree.ancestors(task) if ground is not None and task is not None else ())
+    tree_state = s.ground_of(session.task_id)
+    task = tree_state.tree.tasks[session.task_id or ""] if tree_state is not None else None
+    return withdrawal(
+        session, task, tree_state.tree.ancestors(task) if tree_state is not None and task is not None else ()
+    )
 
 
 def withdrawal(session: Session, task: Task | None, ancestors: Iterable[Task]) -> tuple[str, Millis] | None:
@@ -191,10 +193,10 @@ def only_blocked_tasks(s: Snapshot) -> bool:
 
 
 def cooling_down(s: Snapshot) -> bool:
-    return programs.cooling_down(s, Purpose.TASK)
+    return cooldowns.cooling_down(s, Purpose.TASK)
 
 
-AGENT_ROWS: Sequence[Rule[Snapshot, Say]] = (
+AGENT_ROWS: Sequence[Rule[Snapshot, Verdict]] = (
     Rule(
         "1",
         "project paused (or archived): stop if a task session is live (pause_grace after the pause)",
@@ -255,21 +257,21 @@ AGENT_ROWS: Sequence[Rule[Snapshot, Say]] = (
 # --- facts about one main task (rows 7a-13) --------------------------------------------------------------------------
 
 
-def handing_over(case: Case) -> bool:
+def handing_over(case: RuleInput) -> bool:
     return case.main.id in case.snapshot.others_on
 
 
-def _manager_waits(case: Case) -> bool:
+def _manager_waits(case: RuleInput) -> bool:
     return case.agent.role is Role.MANAGER and case.main.wait is not None
 
 
-def could_only_be_told(case: Case) -> str:
+def could_only_be_told(case: RuleInput) -> str:
     """What a worker that fetched its task again would be told: the next row of its table."""
-    imagined = Case(case.snapshot, case.ground, case.main, None, fetched=True)
+    imagined = RuleInput(case.snapshot, case.tree_state, case.main, None, fetched=True)
     return worker.decide(imagined).action
 
 
-def worker_waits_for_delegation(case: Case) -> bool:
+def worker_waits_for_delegation(case: RuleInput) -> bool:
     """It left to wait for a delegation that is still open, or can be told nothing else."""
     if case.agent.role is Role.MANAGER:
         return False
@@ -278,11 +280,11 @@ def worker_waits_for_delegation(case: Case) -> bool:
     return told == "wait_for_delegation" or (left and facts.delegation_open(case) and told == "execute_task")
 
 
-def worker_waits_for_others(case: Case) -> bool:
+def worker_waits_for_others(case: RuleInput) -> bool:
     return case.agent.role is not Role.MANAGER and could_only_be_told(case) == "wait_for_others"
 
 
-MAIN_TASK_ROWS: Sequence[Rule[Case, Say]] = (
+MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
     Rule("7a", "another agent's session still lives on it (just reassigned)", handing_over, hold("handing_over")),
     Rule(
         "8",
@@ -346,10 +348,10 @@ MAIN_TASK_ROWS: Sequence[Rule[Case, Say]] = (
 
 def ready_queue_task(s: Snapshot) -> Task | None:
     """The first task of its queue on which it would not, as in row 12a, only be told to wait."""
-    return next((task for task, ground in s.offers if not would_only_wait(Case(s, ground, task))), None)
+    return next((task for task, tree_state in s.offers if not would_only_wait(RuleInput(s, tree_state, task))), None)
 
 
-def would_only_wait(case: Case) -> bool:
+def would_only_wait(case: RuleInput) -> bool:
     """Whether whoever claimed this queue task could only be told to wait on it."""
     return case.agent.role is not Role.MANAGER and could_only_be_told(case) in (
         "wait_for_delegation",
@@ -357,7 +359,7 @@ def would_only_wait(case: Case) -> bool:
     )
 
 
-OTHERWISE_ROWS: Sequence[Rule[Snapshot, Say]] = (
+OTHERWISE_ROWS: Sequence[Rule[Snapshot, Verdict]] = (
     Rule(
         "14",
         "it serves a queue and a task there is ready, on which it would not only be told to wait (as in row 12a)",
@@ -368,7 +370,7 @@ OTHERWISE_ROWS: Sequence[Rule[Snapshot, Say]] = (
 )
 """Rows 14 and 15: where none of its main tasks says anything."""
 
-TASK_TABLE: Sequence[tuple[str, Sequence[Rule[Any, Say]]]] = (
+TASK_TABLE: Sequence[tuple[str, Sequence[Rule[Any, Verdict]]]] = (
     ("About the agent and what already runs", AGENT_ROWS),
     ("For each of its main tasks (the first that starts wins, else the first hold)", MAIN_TASK_ROWS),
     ("Otherwise", OTHERWISE_ROWS),
@@ -392,8 +394,8 @@ def decide(s: Snapshot, *, by_hand: bool = False) -> Decision:
         return _decision(row, s)
     held: Decision | None = None
     all_last = True
-    for main, ground in s.main_tasks:
-        decision = _judge(s, main, ground)
+    for main, tree_state in s.main_tasks:
+        decision = _judge(s, main, tree_state)
         if decision.action is Action.START:
             return decision
         all_last = all_last and decision.lasting
@@ -406,21 +408,21 @@ def decide(s: Snapshot, *, by_hand: bool = False) -> Decision:
     return replace(_decision(last, s), task_id=ready.id if ready is not None else None)
 
 
-def _judge(s: Snapshot, main: Task, ground: Ground) -> Decision:
-    case = Case(s, ground, main)
+def _judge(s: Snapshot, main: Task, tree_state: TreeState) -> Decision:
+    case = RuleInput(s, tree_state, main)
     row = first_match(MAIN_TASK_ROWS, case)
     assert row is not None, "the last row always holds"
     lasting = row.row in _LASTING and not facts.depends_on_elsewhere(case)
     return Decision(row.then.action, row.then.reason, row.row, row.words, main.id, None, _facts_of(case), lasting)
 
 
-def _decision(row: Rule[Snapshot, Say], s: Snapshot) -> Decision:
+def _decision(row: Rule[Snapshot, Verdict], s: Snapshot) -> Decision:
     return Decision(row.then.action, row.then.reason, row.row, row.words, None, _until(row, s), _facts(s))
 
 
-def _until(row: Rule[Snapshot, Say], s: Snapshot) -> Millis | None:
+def _until(row: Rule[Snapshot, Verdict], s: Snapshot) -> Millis | None:
     if row.then.reason == "cooling_down":
-        return programs.until(s, Purpose.TASK)
+        return cooldowns.until(s, Purpose.TASK)
     if row.then.reason == "budget_exhausted":
         return (s.now // DAY + 1) * DAY
     launch = s.launches.get(Purpose.TASK)
@@ -443,17 +445,17 @@ def _facts(s: Snapshot) -> dict[str, Any]:
 
 def _facts_of_programs(s: Snapshot, purpose: Purpose) -> dict[str, Any]:
     """What keeps its own program from being started, whose account that is, and what stands in."""
-    hindered, own = programs.hindrance(s, purpose), s.agent.program if s.agent is not None else None
+    hindered, own = cooldowns.hindrance(s, purpose), s.agent.program if s.agent is not None else None
     if hindered is None or own is None:
         return {}
     found = {"cooldown": hindered.reason}
     if own.account is not None and hindered == s.accounts.get(own.account):
         found["account"] = own.account
-    other = programs.chosen(s, purpose)
+    other = cooldowns.chosen(s, purpose)
     return found if other is None else {**found, "stands_in": other.name}
 
 
-def _facts_of(case: Case) -> dict[str, Any]:
+def _facts_of(case: RuleInput) -> dict[str, Any]:
     """What rows 7a-13 read, for the record."""
     by_status: dict[str, int] = {}
     for each in case.descendants:
@@ -477,7 +479,7 @@ def _chat_live(s: Snapshot) -> bool:
 
 
 def _chat_cooling_down(s: Snapshot) -> bool:
-    return programs.cooling_down(s, Purpose.CHAT)
+    return cooldowns.cooling_down(s, Purpose.CHAT)
 
 
 def _chat_runaway(s: Snapshot) -> bool:
@@ -494,7 +496,7 @@ def _archived(s: Snapshot) -> bool:
     return s.project is None or s.project.status is Status.ARCHIVED
 
 
-CHAT_ROWS: Sequence[Rule[Snapshot, Say]] = (
+CHAT_ROWS: Sequence[Rule[Snapshot, Verdict]] = (
     Rule(
         "chat",
         "not a member, and a chat session is live",
@@ -537,7 +539,7 @@ def decide_chat(s: Snapshot, *, by_hand: bool = False) -> Decision:
     """The launch decision for chat. It never looks at tasks: who waits or is blocked can still be talked to."""
     row = first_match(_CHAT_BY_HAND if by_hand else CHAT_ROWS, s)
     assert row is not None, "the last row always holds"
-    until = programs.until(s, Purpose.CHAT) if row.then.reason == "cooling_down" else None
+    until = cooldowns.until(s, Purpose.CHAT) if row.then.reason == "cooling_down" else None
     return Decision(row.then.action, row.then.reason, row.row, row.words, None, until, _facts_of_talk(s))
 
 

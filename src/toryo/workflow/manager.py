@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from toryo.workflow import facts
 from toryo.workflow.rules import Rule, always, first_match
-from toryo.workflow.snapshot import Case
+from toryo.workflow.snapshot import RuleInput
 from toryo.workflow.step import Step
 
-MANAGER_ROWS: Sequence[Rule[Case, Step]] = (
+MANAGER_ROWS: Sequence[Rule[RuleInput, Step]] = (
     Rule("1", "task not fetched in this session", facts.task_not_fetched, Step("get_task", "needs_task")),
     Rule("2", "no subtasks", facts.no_subtasks, Step("create_subtasks", "needs_subtask_creation")),
     Rule(
@@ -58,7 +58,7 @@ LOOKS = frozenset({"situational_awareness", "review_and_resolve_blocks"})
 """The actions whose telling is a look: what happened before it is not new any more."""
 
 
-def decide(case: Case) -> Step:
+def decide(case: RuleInput) -> Step:
     row = first_match(MANAGER_ROWS, case)
     assert row is not None, "the last row always holds"
     return row.then.by(f"manager {row.row}", row.words)

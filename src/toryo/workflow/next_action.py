@@ -10,7 +10,7 @@ from toryo.domain.launches import Purpose
 from toryo.domain.sessions import Session
 from toryo.workflow import chat, launch, manager, worker
 from toryo.workflow.rules import Rule, first_match
-from toryo.workflow.snapshot import Case, Snapshot
+from toryo.workflow.snapshot import RuleInput, Snapshot
 from toryo.workflow.step import Step
 
 ENDS_SESSION = frozenset({"exit", "logout", "wait", "wait_for_others"})
@@ -75,9 +75,9 @@ def decide(snapshot: Snapshot, session: Session) -> Step:
         return _first(row, snapshot, session)
     if session.purpose is Purpose.CHAT:
         return chat.decide(snapshot)
-    ground = snapshot.ground_of(session.task_id)
-    assert ground is not None, "row 'first 7' answers for a task that is gone"
-    case = Case(snapshot, ground, ground.tree.tasks[session.task_id or ""], session)
+    tree_state = snapshot.ground_of(session.task_id)
+    assert tree_state is not None, "row 'first 7' answers for a task that is gone"
+    case = RuleInput(snapshot, tree_state, tree_state.tree.tasks[session.task_id or ""], session)
     return manager.decide(case) if case.agent.role is Role.MANAGER else worker.decide(case)
 
 
@@ -92,17 +92,17 @@ def _first(row: Rule[_Asking, Step], snapshot: Snapshot, session: Session) -> St
 
 
 def _closed_by_itself(snapshot: Snapshot, session: Session) -> bool:
-    ground = snapshot.ground_of(session.task_id)
-    task = ground.tree.tasks[session.task_id or ""] if ground is not None else None
+    tree_state = snapshot.ground_of(session.task_id)
+    task = tree_state.tree.tasks[session.task_id or ""] if tree_state is not None else None
     return task is not None and task.closed and task.moved_session == session.id
 
 
-def case_of(snapshot: Snapshot, session: Session) -> Case | None:
+def case_of(snapshot: Snapshot, session: Session) -> RuleInput | None:
     """The session's main task as it stands before it; None if it is gone."""
-    ground = snapshot.ground_of(session.task_id)
-    if ground is None or snapshot.agent is None:
+    tree_state = snapshot.ground_of(session.task_id)
+    if tree_state is None or snapshot.agent is None:
         return None
-    return Case(snapshot, ground, ground.tree.tasks[session.task_id or ""], session)
+    return RuleInput(snapshot, tree_state, tree_state.tree.tasks[session.task_id or ""], session)
 
 
 def riding(step: Step, session: Session, role: Role | None) -> bool:

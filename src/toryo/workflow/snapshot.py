@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from toryo.domain.agents import Agent
-from toryo.domain.ground import Ground, Tree
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Project
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND, Millis
+from toryo.domain.tree_state import Tree, TreeState
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Cooldown:
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class ChatState:
     """What concerns an agent's chat in a project: loaded only where chat is decided about."""
 
     undelivered: bool = False
@@ -112,7 +112,7 @@ class Snapshot:
     removed_at: Millis | None = None
     """When its membership ended."""
     limits: Limits = field(default_factory=Limits)
-    grounds: tuple[Ground, ...] = ()
+    tree_states: tuple[TreeState, ...] = ()
     """One per tree in which the agent has a task in progress (or its session is bound), in no order."""
     blocked_tasks: int = 0
     """Tasks assigned to the agent that are blocked."""
@@ -130,62 +130,62 @@ class Snapshot:
     budget_used_up: bool = False
     interrupt_waiting: bool = False
     """An undelivered interrupt for the session that asks."""
-    talk: Talk = field(default_factory=Talk)
-    offers: tuple[tuple[Task, Ground], ...] = ()
+    talk: ChatState = field(default_factory=ChatState)
+    offers: tuple[tuple[Task, TreeState], ...] = ()
     """The first ready tasks of the queue that the agent serves, each as it would be once the agent has claimed it."""
 
     @cached_property
-    def main_tasks(self) -> list[tuple[Task, Ground]]:
+    def main_tasks(self) -> list[tuple[Task, TreeState]]:
         """In progress, the agent's, parent not assigned to it, no ancestor closed; by priority, then age."""
         found = [
-            (task, ground)
-            for ground in self.grounds
-            for task in ground.tree.tasks.values()
+            (task, tree_state)
+            for tree_state in self.tree_states
+            for task in tree_state.tree.tasks.values()
             if task.in_progress
             and task.assignee_id == self.agent_id
-            and ground.tree.is_main(task)
-            and not ground.tree.below_closed(task)
+            and tree_state.tree.is_main(task)
+            and not tree_state.tree.below_closed(task)
         ]
         return sorted(found, key=lambda each: each[0].order)
 
-    def ground_of(self, task_id: str | None) -> Ground | None:
-        """The ground whose tree holds the task."""
-        return next((each for each in self.grounds if task_id in each.tree.tasks), None)
+    def ground_of(self, task_id: str | None) -> TreeState | None:
+        """The state of the tree that holds the task."""
+        return next((each for each in self.tree_states if task_id in each.tree.tasks), None)
 
 
-def offers(ready: Iterable[tuple[Task, Ground]], agent_id: str) -> tuple[tuple[Task, Ground], ...]:
+def offers(ready: Iterable[tuple[Task, TreeState]], agent_id: str) -> tuple[tuple[Task, TreeState], ...]:
     """Ready queue tasks as this agent would claim them: up to the first one below which nothing could make it wait."""
-    found: list[tuple[Task, Ground]] = []
-    for task, ground in ready:
-        claimed = ground.claimed(task, agent_id)
+    found: list[tuple[Task, TreeState]] = []
+    for task, tree_state in ready:
+        claimed = tree_state.claimed(task, agent_id)
         found.append((claimed.tree.tasks[task.id], claimed))
-        if whole((task, ground)):
+        if whole((task, tree_state)):
             break
     return tuple(found)
 
 
-def whole(offer: tuple[Task, Ground]) -> bool:
+def whole(offer: tuple[Task, TreeState]) -> bool:
     """Nothing below it could make its agent wait."""
-    task, ground = offer
-    return not ground.tree.children(task) and not ground.open_delegations.get(task.id)
+    task, tree_state = offer
+    return not tree_state.tree.children(task) and not tree_state.open_delegations.get(task.id)
 
 
 @dataclass(frozen=True)
-class Case:
+class RuleInput:
     """One main task as its owner stands before it. `session` is the session that asks; None when a launch is judged.
 
     `fetched` is what a judgement of "what could it be told" supposes for the session that does not exist yet.
     """
 
     snapshot: Snapshot
-    ground: Ground
+    tree_state: TreeState
     main: Task
     session: Session | None = None
     fetched: bool = False
 
     @property
     def tree(self) -> Tree:
-        return self.ground.tree
+        return self.tree_state.tree
 
     @property
     def agent(self) -> Agent:
@@ -222,8 +222,8 @@ class Case:
     @cached_property
     def dispatchable(self) -> list[Task]:
         """Children that a manager could start now, in order."""
-        return [each for each in self.children if self.ground.dispatchable(each, self.agent.id)]
+        return [each for each in self.children if self.tree_state.dispatchable(each, self.agent.id)]
 
     @property
     def open_delegations(self) -> int:
-        return self.ground.open_delegations.get(self.main.id, 0)
+        return self.tree_state.open_delegations.get(self.main.id, 0)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from toryo.workflow import facts
 from toryo.workflow.rules import Rule, always, first_match
-from toryo.workflow.snapshot import Case
+from toryo.workflow.snapshot import RuleInput
 from toryo.workflow.step import Step
 
-WORKER_ROWS: Sequence[Rule[Case, Step]] = (
+WORKER_ROWS: Sequence[Rule[RuleInput, Step]] = (
     Rule("1", "task not fetched in this session", facts.task_not_fetched, Step("get_task", "needs_task")),
     Rule(
         "2",
@@ -75,7 +75,7 @@ WORKER_ROWS: Sequence[Rule[Case, Step]] = (
 )
 
 
-def decide(case: Case) -> Step:
+def decide(case: RuleInput) -> Step:
     row = first_match(WORKER_ROWS, case)
     assert row is not None, "the last row always holds"
     return row.then.by(f"worker {row.row}", row.words)

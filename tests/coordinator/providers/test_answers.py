@@ -12,7 +12,8 @@ import pytest
 
 from tests.clis.recording import ANSWERS
 from tests.coordinator.providers.contract import read_all, recorded
-from toryo.coordinator.provider import Exit, Verdict, judge_unsigned, time_will_not_mend
+from toryo.coordinator.failure_words import judge_unsigned, time_will_not_mend
+from toryo.coordinator.provider import Exit, Verdict
 from toryo.coordinator.providers import BUILT_IN
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "failures-and-quotas.md"

@@ -137,7 +137,7 @@ class TestClaude(Contract):
         verdict = judged(provider, output, exit_code)
         assert (verdict.failure, verdict.reset_seconds) == (failure, seconds)
         assert reading.usage is None
-        assert beginnings(text, 36)[-1] == f"! the model's service said no ({case}):"[:36]
+        assert beginnings(text, 36)[-1] == f"! the model's service refused ({case}):"[:36]
 
     def test_an_answer_that_is_told_in_several_lines_counts_once(self, provider: Provider) -> None:
         lines = [answer("a", SAYS), answer("a", CALLS), answer("a", CALLS, output=9), answer("b", SAYS)]
@@ -217,7 +217,7 @@ class TestClaude(Contract):
     def test_trouble_that_it_waits_for_is_over_with_the_next_answer(self, provider: Provider) -> None:
         retry = {"type": "system", "subtype": "api_retry", "attempt": 2, "max_retries": 10, "retry_delay_ms": 8200}
         reading, text = read_all(provider, json.dumps({**retry, "error_status": 429, "error": "rate_limit"}))
-        assert text == "! the model's service said no (429): rate_limit, try 2 of 10; again in 8.2 s\n"
+        assert text == "! the model's service refused (429): rate_limit, try 2 of 10; again in 8.2 s\n"
         assert reading.trouble is not None
         reading.line(answer("a", SAYS))
         assert reading.trouble is None

@@ -226,7 +226,7 @@ class TestCodex(Contract):
         reading, text = read_all(provider, output)
         verdict = provider.judge(Exit(1, None, reading.plain, reading.trouble, now=NOW))
         assert (verdict.failure, verdict.reset_seconds) == ("quota", seconds)
-        assert len(text.splitlines()) == 1, "it is said twice, and shown once"
+        assert len(text.splitlines()) == 1, "it is given twice, and shown once"
 
     def test_the_time_the_real_program_names_is_of_the_clock(self, provider: Provider) -> None:
         output, exit_code = recorded(provider, "quota")

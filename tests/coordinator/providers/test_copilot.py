@@ -141,7 +141,7 @@ class TestCopilot(Contract):
         output, _ = recorded(provider, "429")
         lines = [each for each in output.splitlines() if "model.call_failure" in each]
         reading, text = read_all(provider, lines[0])
-        assert text == "! the model's service said no (429): rate limit exceeded\n"
+        assert text == "! the model's service refused (429): rate limit exceeded\n"
         assert reading.trouble is not None
         assert not reading.trouble.final
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.coordinator.providers.contract import SESSION, Bench, Contract, Seen, beginnings, judged, read_all, recorded
-from toryo.coordinator.provider import Exit, Provider, judge_trouble
+from toryo.coordinator.failure_words import judge_trouble
+from toryo.coordinator.provider import Exit, Provider
 
 AGAIN = (
     "timestamp=2026-11-22T06:34:54.014Z level=ERROR run=1034f540"

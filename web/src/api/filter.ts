@@ -1,4 +1,4 @@
-// What the list and the board show, as one line that stands in the address: `status:todo,blocked assignee:ada priority:high words`.
+// What the list and the board show, as one line that stands in the address: `status:todo,blocked assignee:ada priority:high queue:review words`.
 import { STATUSES, type BoardTask, type Priority, type TaskStatus } from "@/api/model";
 
 export const PRIORITIES: readonly Priority[] = ["critical", "high", "medium", "low"];
@@ -9,18 +9,22 @@ export interface Filter {
   status: TaskStatus[];
   assignee: string[];
   priority: Priority[];
+  queue: string[];
 }
+
+export const EVERYTHING: Filter = { text: "", status: [], assignee: [], priority: [], queue: [] };
 
 /** Reads the line; what is no filter is a word to look for. */
 export function parsed(line: string): Filter {
-  const filter: Filter = { text: "", status: [], assignee: [], priority: [] };
+  const filter: Filter = { ...EVERYTHING };
   const words: string[] = [];
   for (const word of line.split(/\s+/)) {
     const [name, values = ""] = [word.slice(0, word.indexOf(":")), word.slice(word.indexOf(":") + 1)];
-    const said = values.split(",").filter(Boolean);
+    const said = values.split(",").filter(Boolean).map(decoded);
     if (name === "status") filter.status = STATUSES.filter((each) => said.includes(each));
     else if (name === "priority") filter.priority = PRIORITIES.filter((each) => said.includes(each));
     else if (name === "assignee") filter.assignee = said;
+    else if (name === "queue") filter.queue = said;
     else words.push(word);
   }
   filter.text = words.join(" ");
@@ -29,9 +33,9 @@ export function parsed(line: string): Filter {
 
 /** Writes the line; undefined where nothing is filtered, so that the address stays clean. */
 export function written(filter: Filter): string | undefined {
-  const parts = (["status", "assignee", "priority"] as const)
+  const parts = (["status", "assignee", "priority", "queue"] as const)
     .filter((name) => filter[name].length > 0)
-    .map((name) => `${name}:${filter[name].join(",")}`);
+    .map((name) => `${name}:${filter[name].map(encodeURIComponent).join(",")}`);
   return [...parts, filter.text].filter((each) => each !== "").join(" ") || undefined;
 }
 
@@ -40,8 +44,18 @@ export function matches(task: BoardTask, filter: Filter): boolean {
     oneOf(filter.status, task.status) &&
     oneOf(filter.priority, task.priority) &&
     oneOf(filter.assignee, task.assignee_id ?? NOBODY) &&
+    oneOf(filter.queue, task.agent_type ?? "") &&
     saysAll(task, filter.text)
   );
+}
+
+/** Names of queues may have blanks and commas, which divide the line. */
+function decoded(said: string): string {
+  try {
+    return decodeURIComponent(said);
+  } catch {
+    return said;
+  }
 }
 
 function oneOf<Value>(wanted: readonly Value[], value: Value): boolean {

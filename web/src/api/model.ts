@@ -73,7 +73,7 @@ export interface Overview {
   needs: Need[];
   since: Since;
   team: Member[];
-  queue: QueueTruth;
+  queue: QueueStatus;
   fuel: Fuel;
   plant: Plant;
   last_event: number;
@@ -85,7 +85,7 @@ export type Since = Schemas["Since"];
 export type Member = Schemas["Member"];
 
 /** `held` lists the most important ones; `held_in_all` counts them. `waiting`: left to those who work below or beside. */
-export type QueueTruth = Schemas["QueueTruth"];
+export type QueueStatus = Schemas["QueueStatus"];
 
 /** `reason` is a word (dependency, not_approved, blocked, cooling_down …), the rest are sentences. */
 export type Held = Schemas["Held"];

@@ -1239,6 +1239,224 @@ export interface components {
             code: string;
             instruction: string;
         };
+        /** BriefTask */
+        BriefTask: {
+            /** Task Id */
+            task_id: string;
+            /** Id */
+            id: string;
+            /** Title */
+            title: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled";
+            /**
+             * Priority
+             * @enum {string}
+             */
+            priority: "critical" | "high" | "medium" | "low";
+            /** Assignee Id */
+            assignee_id: string | null;
+        };
+        /** ChangeCounts */
+        ChangeCounts: {
+            /** Completed */
+            completed: number;
+            /** Failed */
+            failed: number;
+            /** Blocked */
+            blocked: number;
+            /** Changed */
+            changed: number;
+        };
+        /**
+         * CheckFailure
+         * @description An acceptance check that has not passed: which one, and what was found.
+         */
+        CheckFailure: {
+            /** Check */
+            check: string;
+            /** Message */
+            message: string;
+        };
+        /** CompletedSubtask */
+        CompletedSubtask: {
+            /** Task Id */
+            task_id: string;
+            /** Title */
+            title: string;
+            /** Summary */
+            summary: string | null;
+        };
+        /**
+         * CurrentSubtask
+         * @description The subtask that an action is about.
+         */
+        CurrentSubtask: {
+            /** Id */
+            id: string;
+            /** Task Id */
+            task_id: string;
+            /** Title */
+            title: string;
+            /** Description */
+            description: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled";
+            /** Context */
+            context: unknown;
+        };
+        /**
+         * Delegation
+         * @description As its task session sees it.
+         */
+        Delegation: {
+            /** Delegation Id */
+            delegation_id: string;
+            /** Target Agent Id */
+            target_agent_id: string;
+            /** Purpose */
+            purpose: string;
+            /** Await Result */
+            await_result: boolean;
+            /** Status */
+            status: string;
+            /** Attempt */
+            attempt: number;
+            /** Result */
+            result: unknown;
+            /** Created At */
+            created_at: string;
+            /** Processed At */
+            processed_at: string | null;
+        };
+        /**
+         * MainTask
+         * @description The main task in a next action.
+         */
+        MainTask: {
+            /** Id */
+            id: string;
+            /** Task Id */
+            task_id: string;
+            /** Title */
+            title: string;
+            /** Description */
+            description: string;
+        };
+        /**
+         * NextAction
+         * @description What to do next, why, by which tools, and what that needs at hand.
+         */
+        NextAction: {
+            task?: components["schemas"]["MainTask"];
+            /** Delegations */
+            delegations?: components["schemas"]["Delegation"][];
+            subtask?: components["schemas"]["CurrentSubtask"];
+            progress?: components["schemas"]["Progress"];
+            /** Blocked Subtasks */
+            blocked_subtasks?: components["schemas"]["StuckSubtask"][];
+            /** Waiting */
+            waiting?: string[];
+            /** Waits For */
+            waits_for?: components["schemas"]["BriefTask"][];
+            /** Failed Checks */
+            failed_checks?: components["schemas"]["CheckFailure"][];
+            since_you_left?: components["schemas"]["SinceYouLeft"];
+            /** Action */
+            action: string;
+            /** State */
+            state?: string;
+            /** Instruction */
+            instruction: string;
+            /** Tools */
+            tools: string[];
+            /** Reason */
+            reason?: string;
+            /** State Version */
+            state_version?: number;
+        };
+        /**
+         * Progress
+         * @description How many subtasks are completed, of those that are not cancelled.
+         */
+        Progress: {
+            /** Done */
+            done: number;
+            /** Total */
+            total: number;
+        };
+        /** SharedValue */
+        SharedValue: {
+            /** Key */
+            key: string;
+            /** Value */
+            value: unknown;
+            /** Version */
+            version: number;
+            /** Expires At */
+            expires_at: string;
+            /** Updated By */
+            updated_by: string;
+            /** Updated At */
+            updated_at: string;
+        };
+        /**
+         * SinceYouLeft
+         * @description What happened below the main task since the last session, by others. The lists hold the newest ids.
+         */
+        SinceYouLeft: {
+            /** Since */
+            since: string | null;
+            counts: components["schemas"]["ChangeCounts"];
+            /** Completed */
+            completed: string[];
+            /** Failed */
+            failed: string[];
+            /** Blocked */
+            blocked: string[];
+            /** Changed */
+            changed: string[];
+            /** Results */
+            results: components["schemas"]["CompletedSubtask"][];
+        };
+        /**
+         * StuckSubtask
+         * @description A blocked or failed subtask: who blocked it, why, and whether this caller may set it to todo, or cancel it.
+         */
+        StuckSubtask: {
+            /** Task Id */
+            task_id: string;
+            /** Id */
+            id: string;
+            /** Title */
+            title: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled";
+            /**
+             * Priority
+             * @enum {string}
+             */
+            priority: "critical" | "high" | "medium" | "low";
+            /** Assignee Id */
+            assignee_id: string | null;
+            /** Blocked By */
+            blocked_by: string | null;
+            /** Blocked Reason */
+            blocked_reason: string | null;
+            /** You May Resolve */
+            you_may_resolve: boolean;
+            /** You May Cancel */
+            you_may_cancel: boolean;
+        };
         /** Worktree */
         Worktree: {
             /** Task Id */
@@ -1291,7 +1509,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "diff" | "merge" | "discard";
+            kind: "diff" | "merge" | "discard" | "clean";
             /** Task Id */
             task_id: string;
             /** Project Id */
@@ -1313,6 +1531,8 @@ export interface components {
         Project: {
             /** Project Id */
             project_id: string;
+            /** Id */
+            id: string;
             /** Name */
             name: string;
             /** Description */
@@ -1362,6 +1582,8 @@ export interface components {
             status: "active" | "inactive";
             /** Provider */
             provider: string | null;
+            /** Ai Type */
+            ai_type: string | null;
             /** Model */
             model: string | null;
             /** Agent Type */
@@ -1415,24 +1637,17 @@ export interface components {
             /** @description A path that must exist, in the working directory. */
             file: string;
         };
-        /** BriefTask */
-        BriefTask: {
-            /** Task Id */
-            task_id: string;
-            /** Title */
-            title: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled";
-            /**
-             * Priority
-             * @enum {string}
-             */
-            priority: "critical" | "high" | "medium" | "low";
-            /** Assignee Id */
-            assignee_id: string | null;
+        /**
+         * AcceptanceCheck
+         * @description What must be there, or succeed, before success counts: a file, or a command within a time limit.
+         */
+        AcceptanceCheck: {
+            /** File */
+            file?: string;
+            /** Command */
+            command?: string | string[];
+            /** Timeout Seconds */
+            timeout_seconds?: number;
         };
         /**
          * FullTask
@@ -1441,6 +1656,8 @@ export interface components {
         FullTask: {
             /** Task Id */
             task_id: string;
+            /** Id */
+            id: string;
             /** Title */
             title: string;
             /**
@@ -1509,18 +1726,14 @@ export interface components {
             /** Context */
             context: unknown;
             /** Acceptance */
-            acceptance: {
-                [key: string]: unknown;
-            }[];
+            acceptance: components["schemas"]["AcceptanceCheck"][];
             /**
              * Checks
              * @enum {string}
              */
             checks: "none" | "running" | "passed" | "failed";
             /** Check Failures */
-            check_failures: {
-                [key: string]: unknown;
-            }[];
+            check_failures: components["schemas"]["CheckFailure"][];
             /** Next Steps */
             next_steps: string | null;
             /** Artifacts */
@@ -1560,6 +1773,8 @@ export interface components {
         Task: {
             /** Task Id */
             task_id: string;
+            /** Id */
+            id: string;
             /** Title */
             title: string;
             /**
@@ -1823,6 +2038,158 @@ export interface components {
             /** Current Tasks */
             current_tasks: string[];
         };
+        /**
+         * QueueTask
+         * @description A task in the shape of seed 4, with what a queue adds.
+         */
+        QueueTask: {
+            /** Task Id */
+            task_id: string;
+            /** Id */
+            id: string;
+            /** Agent Type */
+            agent_type: string | null;
+            /** Title */
+            title: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "pending" | "backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled";
+            /**
+             * Priority
+             * @enum {string}
+             */
+            priority: "critical" | "high" | "medium" | "low";
+            /** Assigned Agent Id */
+            assigned_agent_id: string | null;
+            /** Parent Task Id */
+            parent_task_id: string | null;
+            /** Dependencies */
+            dependencies: string[];
+            /** Correlation Id */
+            correlation_id: string | null;
+            /** Attempt */
+            attempt: number;
+            /** Max Attempts */
+            max_attempts: number;
+            /** Timeout Seconds */
+            timeout_seconds: number;
+            /** Created By */
+            created_by: string;
+            /** Blocked Reason */
+            blocked_reason: string | null;
+            /** Not Before */
+            not_before: string | null;
+            /** Created At */
+            created_at: string;
+            /** Updated At */
+            updated_at: string;
+            /** Started At */
+            started_at: string | null;
+            /** Completed At */
+            completed_at: string | null;
+            /** Task Description */
+            task_description: string;
+            /** Context */
+            context: unknown;
+            /** Result */
+            result: unknown;
+            /** Error */
+            error: string | null;
+            /** Summary */
+            summary: string | null;
+        };
+        /**
+         * Attempt
+         * @description One agent's turn at a queue task.
+         */
+        Attempt: {
+            /** Attempt */
+            attempt: number;
+            /** Agent Id */
+            agent_id: string;
+            /** Claimed At */
+            claimed_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /** End Reason */
+            end_reason: string | null;
+        };
+        /** TracedEvent */
+        TracedEvent: {
+            /** Sequence */
+            sequence: number;
+            /** At */
+            at: string;
+            /** Kind */
+            kind: string;
+            /** Actor Id */
+            actor_id: string;
+            /** Session Id */
+            session_id: string | null;
+            /** Launch Id */
+            launch_id: string | null;
+        };
+        /** TracedTalk */
+        TracedTalk: {
+            /** Conversation Id */
+            conversation_id: string;
+            /** With */
+            with: string;
+            /** Turns */
+            turns: number;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "pending" | "active" | "ending" | "ended" | "expired";
+        };
+        /**
+         * TracedTask
+         * @description A task of the request, with its oldest events, and the tasks below it.
+         */
+        TracedTask: {
+            /** Task Id */
+            task_id: string;
+            /** Title */
+            title: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled";
+            /** Project Id */
+            project_id: string;
+            /** Assignee Id */
+            assignee_id: string | null;
+            /** Agent Type */
+            agent_type: string | null;
+            /** Created By */
+            created_by: string;
+            /** Parent Task Id */
+            parent_task_id: string | null;
+            /** Dependencies */
+            dependencies: string[];
+            /** Attempt */
+            attempt: number;
+            /** Created At */
+            created_at: string;
+            /** Started At */
+            started_at: string | null;
+            /** Completed At */
+            completed_at: string | null;
+            /** Duration Ms */
+            duration_ms: number | null;
+            /** Attempts */
+            attempts: components["schemas"]["Attempt"][];
+            /** Conversations */
+            conversations: components["schemas"]["TracedTalk"][];
+            /** Events */
+            events: components["schemas"]["TracedEvent"][];
+            /** Tasks */
+            tasks: components["schemas"]["TracedTask"][];
+        };
         /** SignIn */
         SignIn: {
             /** Sign In Id */
@@ -1839,6 +2206,74 @@ export interface components {
             expires_at: string;
             /** This One */
             this_one: boolean;
+        };
+        /**
+         * Person
+         * @description Everybody sees who there is; the rest, how they sign in, is shown to owners and themselves.
+         */
+        Person: {
+            /** Person Id */
+            person_id: string;
+            /** Name */
+            name: string;
+            /** Login */
+            login: string;
+            /** Active */
+            active: boolean;
+            /** Version */
+            version: number;
+            /** Projects */
+            projects?: string[];
+            /** Password */
+            password?: boolean;
+            /** Provider */
+            provider?: boolean;
+            /** Email */
+            email?: string | null;
+            /** Browsers */
+            browsers?: number;
+            /** Tokens */
+            tokens?: number;
+        };
+        /**
+         * ShownToken
+         * @description A token without its secret. `login`: what it may do, which is no more than its person may.
+         */
+        ShownToken: {
+            /** Token Id */
+            token_id: string;
+            /** Person Id */
+            person_id: string;
+            /** Name */
+            name: string;
+            /** Login */
+            login: string;
+            /** Created At */
+            created_at: string;
+            /** Expires At */
+            expires_at: string | null;
+            /** Last Used On */
+            last_used_on: string | null;
+            /** This One */
+            this_one: boolean;
+        };
+        /**
+         * ServerToken
+         * @description A token in a file of a data directory. `this_server`: whether that is this server's.
+         */
+        ServerToken: {
+            /** Token Id */
+            token_id: string;
+            /** Kind */
+            kind: string;
+            /** File */
+            file: string;
+            /** Directory Id */
+            directory_id: string | null;
+            /** This Server */
+            this_server: boolean;
+            /** Created At */
+            created_at: string;
         };
         /**
          * Decision
@@ -2128,11 +2563,14 @@ export interface components {
             /** Today */
             today: components["schemas"]["SpentToday"][];
         };
-        /**
-         * Held
-         * @description `reason` is one word; the rest are sentences.
-         */
+        /** Held */
         Held: {
+            /** Reason */
+            reason: string;
+            /** Explanation */
+            explanation: string;
+            /** Released By */
+            released_by: string;
             /** Task Id */
             task_id: string;
             /** Title */
@@ -2143,15 +2581,9 @@ export interface components {
              * Status
              * @enum {string}
              */
-            status: "backlog" | "todo" | "in_progress" | "blocked";
+            status: "backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled";
             /** Assignee Id */
             assignee_id: string | null;
-            /** Reason */
-            reason: string;
-            /** Explanation */
-            explanation: string;
-            /** Released By */
-            released_by: string;
         };
         /**
          * Member
@@ -2225,11 +2657,11 @@ export interface components {
             coordinators: components["schemas"]["SeenCoordinator"][];
         };
         /**
-         * QueueTruth
+         * QueueStatus
          * @description Main tasks in progress, and tasks to do. `ready`: nothing hinders them; `waiting`: for those who work below, for
          *     an answer, or for a person whose task it is. `held` lists the most important ones.
          */
-        QueueTruth: {
+        QueueStatus: {
             /** Running */
             running: number;
             /** Ready */
@@ -2243,7 +2675,7 @@ export interface components {
         };
         /**
          * RankedNeed
-         * @description `blocks`: how many open tasks cannot go on before.
+         * @description `blocks`: how many other open tasks cannot go on before.
          */
         RankedNeed: {
             /** Kind */
@@ -2371,6 +2803,16 @@ export interface components {
             version: number;
         };
         /**
+         * First
+         * @description What has to change before a move helps, in words and as commands.
+         */
+        First: {
+            /** Text */
+            text: string;
+            /** Actions */
+            actions: components["schemas"]["NeedAction"][];
+        };
+        /**
          * Move
          * @description What `move_task` would answer: `code`, `reason` and `instruction` are those of its refusal.
          */
@@ -2406,7 +2848,10 @@ export interface components {
             /** Day Ends At */
             day_ends_at: string;
         };
-        /** Row */
+        /**
+         * Row
+         * @description Of what it is the sum: by the groups that were asked for.
+         */
         Row: {
             /** Launches */
             launches: number;
@@ -2443,7 +2888,10 @@ export interface components {
             /** Purpose */
             purpose?: string;
         };
-        /** Sums */
+        /**
+         * Sums
+         * @description What so many launches have used. Without a price: `without_price` of them; a lower bound: `lower_bounds`.
+         */
         Sums: {
             /** Launches */
             launches: number;
@@ -2474,6 +2922,32 @@ export interface components {
             arguments: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * Made
+         * @description What a change made or changed: what its operation answers, but for `success` and the whole of a task.
+         */
+        Made: {
+            /** Project Id */
+            project_id?: string;
+            project?: components["schemas"]["Project"];
+            /** Agent Id */
+            agent_id?: string;
+            agent?: components["schemas"]["Agent"];
+            /** Task Id */
+            task_id?: string;
+            /** Passkey */
+            passkey?: string;
+            /** Warnings */
+            warnings?: string[];
+            /** Widened */
+            widened?: string[];
+            /** Changes */
+            changes?: string[];
+            /** Member */
+            member?: boolean;
+            /** Changed */
+            changed?: boolean;
         };
     };
     responses: never;
@@ -2510,18 +2984,13 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Next Cursor */
                         next_cursor?: string;
                         /** Entries */
-                        entries: {
-                            [key: string]: unknown;
-                        }[];
+                        entries: components["schemas"]["SharedValue"][];
                     };
                 };
             };
@@ -2562,10 +3031,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Next Cursor */
@@ -2607,10 +3073,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         worktree: components["schemas"]["Worktree"];
@@ -2659,10 +3122,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Errand Id */
@@ -2724,10 +3184,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Errand Id */
@@ -2769,10 +3226,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Errand Id */
@@ -2817,10 +3271,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         errand: components["schemas"]["Errand"];
@@ -2861,10 +3312,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Next Cursor */
@@ -2929,10 +3377,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Project Id */
@@ -2975,10 +3420,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Project Id */
@@ -3058,10 +3500,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Project Id */
@@ -3104,10 +3543,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Project Id */
@@ -3150,10 +3586,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Project Id */
@@ -3196,10 +3629,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Project Id */
@@ -3247,10 +3677,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Next Cursor */
@@ -3294,10 +3721,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Project Id */
@@ -3345,10 +3769,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Project Id */
@@ -3396,10 +3817,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Next Cursor */
@@ -3492,6 +3910,11 @@ export interface operations {
                     };
                     /** @description Projects it becomes a member of. */
                     projects?: string[];
+                    /**
+                     * @description Make nothing; say what it would be, and what widens rights.
+                     * @default false
+                     */
+                    preview?: boolean;
                 };
             };
         };
@@ -3505,10 +3928,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Agent Id */
@@ -3557,10 +3977,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Agent Id */
@@ -3688,10 +4105,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Agent Id */
@@ -3740,10 +4154,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Agent Id */
@@ -3785,10 +4196,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Agent Id */
@@ -3837,10 +4245,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Agent Id */
@@ -3882,10 +4287,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Agent Id */
@@ -3937,10 +4339,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Session Id */
@@ -3993,10 +4392,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Next Cursor */
@@ -4089,10 +4485,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Task Id */
@@ -4133,10 +4526,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Task Id */
@@ -4224,10 +4614,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Task Id */
@@ -4291,10 +4678,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Task Id */
@@ -4359,10 +4743,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Task Id */
@@ -4421,10 +4802,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Task Id */
@@ -4472,10 +4850,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Task Id */
@@ -4530,10 +4905,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Task Id */
@@ -4596,10 +4968,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Viewer Id */
@@ -4659,10 +5028,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Closed */
@@ -4719,10 +5085,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Messages */
@@ -4792,10 +5155,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         message: components["schemas"]["Message"];
@@ -4844,10 +5204,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Next Cursor */
@@ -4894,10 +5251,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Next Cursor */
@@ -4946,10 +5300,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Next Cursor */
@@ -4991,10 +5342,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         conversation: components["schemas"]["Conversation"];
@@ -5035,10 +5383,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         conversation: components["schemas"]["Conversation"];
@@ -5081,10 +5426,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Person Id */
@@ -5131,10 +5473,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Next Cursor */
@@ -5203,10 +5542,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Token */
@@ -5249,10 +5585,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         key: components["schemas"]["Key"];
@@ -5296,10 +5629,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Next Cursor */
@@ -5346,18 +5676,13 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Next Cursor */
                         next_cursor?: string;
                         /** Tasks */
-                        tasks: {
-                            [key: string]: unknown;
-                        }[];
+                        tasks: components["schemas"]["QueueTask"][];
                     };
                 };
             };
@@ -5393,18 +5718,12 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Task Id */
                         task_id: string;
-                        /** Task */
-                        task: {
-                            [key: string]: unknown;
-                        };
+                        task: components["schemas"]["QueueTask"];
                     };
                 };
             };
@@ -5440,10 +5759,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Correlation Id */
@@ -5459,9 +5775,7 @@ export interface operations {
                         /** Duration Ms */
                         duration_ms: number | null;
                         /** Tasks */
-                        tasks: {
-                            [key: string]: unknown;
-                        }[];
+                        tasks: components["schemas"]["TracedTask"][];
                     };
                 };
             };
@@ -5494,10 +5808,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Person Id */
@@ -5560,10 +5871,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Code */
@@ -5604,10 +5912,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Password */
@@ -5666,10 +5971,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Person Id */
@@ -5714,10 +6016,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Ended */
@@ -5759,10 +6058,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Next Cursor */
@@ -5804,10 +6100,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Ended */
@@ -5849,18 +6142,13 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Next Cursor */
                         next_cursor?: string;
                         /** People */
-                        people: {
-                            [key: string]: unknown;
-                        }[];
+                        people: components["schemas"]["Person"][];
                     };
                 };
             };
@@ -5920,16 +6208,10 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
-                        /** Person */
-                        person: {
-                            [key: string]: unknown;
-                        };
+                        person: components["schemas"]["Person"];
                     };
                 };
             };
@@ -5965,10 +6247,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Person Id */
@@ -6040,16 +6319,10 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
-                        /** Person */
-                        person: {
-                            [key: string]: unknown;
-                        };
+                        person: components["schemas"]["Person"];
                     };
                 };
             };
@@ -6105,10 +6378,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Person Id */
@@ -6156,18 +6426,13 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Next Cursor */
                         next_cursor?: string;
                         /** Access Tokens */
-                        access_tokens: {
-                            [key: string]: unknown;
-                        }[];
+                        access_tokens: components["schemas"]["ShownToken"][];
                     };
                 };
             };
@@ -6225,18 +6490,12 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Token */
                         token: string;
-                        /** Access Token */
-                        access_token: {
-                            [key: string]: unknown;
-                        };
+                        access_token: components["schemas"]["ShownToken"];
                     };
                 };
             };
@@ -6272,10 +6531,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Token Id */
@@ -6317,18 +6573,13 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Next Cursor */
                         next_cursor?: string;
                         /** Server Tokens */
-                        server_tokens: {
-                            [key: string]: unknown;
-                        }[];
+                        server_tokens: components["schemas"]["ServerToken"][];
                     };
                 };
             };
@@ -6364,10 +6615,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** File */
@@ -6411,10 +6659,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Token Id */
@@ -6457,10 +6702,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Agent Id */
@@ -6529,10 +6771,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Events */
@@ -6581,10 +6820,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Next Cursor */
@@ -6638,10 +6874,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Next Cursor */
@@ -6688,10 +6921,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Launch Id */
@@ -6737,10 +6967,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Version */
@@ -6796,10 +7023,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Needs */
@@ -6807,7 +7031,7 @@ export interface operations {
                         since: components["schemas"]["Since"];
                         /** Team */
                         team: components["schemas"]["Member"][];
-                        queue: components["schemas"]["QueueTruth"];
+                        queue: components["schemas"]["QueueStatus"];
                         fuel: components["schemas"]["Fuel"];
                         plant: components["schemas"]["Plant"];
                         /** Last Event */
@@ -6844,10 +7068,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** At */
@@ -6884,10 +7105,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Here */
@@ -6933,10 +7151,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Here */
@@ -6981,10 +7196,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Projects */
@@ -7029,10 +7241,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Tasks */
@@ -7076,10 +7285,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Task Id */
@@ -7088,6 +7294,8 @@ export interface operations {
                         version: number;
                         /** Moves */
                         moves: components["schemas"]["Move"][];
+                        /** @description Of a block that would only come back: what has to change. */
+                        first: components["schemas"]["First"] | null;
                         /**
                          * May Judge
                          * @description Whether you may approve or reject it, were it a request.
@@ -7140,10 +7348,7 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Since */
@@ -7196,16 +7401,11 @@ export interface operations {
                     "application/json": {
                         /** Success */
                         success: boolean;
-                        /** Next */
-                        next?: {
-                            [key: string]: unknown;
-                        };
+                        next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Results */
-                        results: {
-                            [key: string]: unknown;
-                        }[];
+                        results: components["schemas"]["Made"][];
                     };
                 };
             };

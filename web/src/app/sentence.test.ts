@@ -46,6 +46,14 @@ describe("an event as a sentence", () => {
     expect(inEnglish(event("session.ended", { reason: "gone_fishing" }))).toBe("Anna left: gone fishing");
   });
 
+  it("names the signal that ended a process, which then has no exit code", () => {
+    const killed = event("launch.process_ended", { exit_code: null, signal: 9, error: null });
+    expect(inEnglish(killed)).toBe("The process of Anna was ended by signal 9");
+    expect(inJapanese(killed)).toBe("Anna のプロセスがシグナル 9 で終わりました");
+    const left = event("launch.process_ended", { exit_code: 3, signal: null, error: null });
+    expect(inEnglish(left)).toBe("The process of Anna ended with code 3");
+  });
+
   it("tells what Toryo did by itself as Toryo's", () => {
     expect(inEnglish(event("task.failed", {}, { actor_id: "system:toryo" }))).toBe("Toryo let “Build the wall” fail");
   });

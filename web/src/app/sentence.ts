@@ -31,6 +31,8 @@ export function sentence(event: Event, names: Names, t: TFunction<"audit">): str
   return t(key as "event.other", {
     ...words,
     kind: event.kind,
+    // a process that a signal ended has no exit code: its words stand beside the others', as …_signal
+    context: typeof event.data["signal"] === "number" ? "signal" : undefined,
     defaultValue: t("event.other", { ...words, kind: event.kind }),
   });
 }

@@ -39,11 +39,12 @@ def add(app: typer.Typer) -> None:
 def demo(
     here: Here,
     dir: Annotated[
-        Path | None, typer.Option("--dir", metavar="DIR", help="Where to work: new or empty (else a temporary one).")
+        Path | None,
+        typer.Option("--dir", metavar="DIR", help="The directory to work in, new or empty (default: a temporary one)."),
     ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Stay up afterwards, until ^C.")] = False,
     no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="With --keep: do not open the dashboard; print the link only.")
+        bool, typer.Option("--no-browser", help="Do not open the dashboard with --keep; print the link only.")
     ] = False,
 ) -> None:
     """See a team at work, from nothing: no model, no key. What it makes is kept with --dir, else removed at the end;

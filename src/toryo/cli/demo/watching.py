@@ -73,7 +73,7 @@ def until_over(
             changed()
         name = died()
         if name is not None:
-            raise Failure(f"The {name} has ended by itself.", "See its log in the demo's directory.")
+            raise Failure(f"The {name} exited unexpectedly.", "See its log in the demo's directory.")
     seen.finished = time.monotonic()
     _until_quiet(here, seen)
 

@@ -13,10 +13,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from toryo.coordinator import blocks
-from toryo.coordinator.asking import ask
+from toryo.coordinator import content_blocks
 from toryo.coordinator.connection import NAME, TOOL_TIME_OUT, mcp_server
 from toryo.coordinator.environment import PROXIES
+from toryo.coordinator.failure_words import judge_model
+from toryo.coordinator.probe import ask
 from toryo.coordinator.provider import (
     Command,
     Exit,
@@ -27,7 +28,6 @@ from toryo.coordinator.provider import (
     Verdict,
     extra_arguments,
     home,
-    judge_model,
     permissions,
 )
 from toryo.coordinator.stream import Called, Event, NotConnected, Said, Session, Troubled, Turned, Used
@@ -89,7 +89,7 @@ def _parse(line: dict[str, Any]) -> Iterable[Event]:
         case "assistant", _:
             yield from _answered(line["message"])
         case "user", _:
-            yield from blocks.results(line["message"].get("content"))
+            yield from content_blocks.results(line["message"].get("content"))
         case "result", _:
             yield from _ended(line)
 

@@ -16,8 +16,9 @@ from typing import Any
 
 from toryo import files
 from toryo.agents.variables import CREDENTIAL
-from toryo.coordinator.asking import ask
 from toryo.coordinator.connection import NAME, TOOL_TIME_OUT, mcp_server, over_socket
+from toryo.coordinator.failure_words import judge_model
+from toryo.coordinator.probe import ask
 from toryo.coordinator.provider import (
     Command,
     Exit,
@@ -28,7 +29,6 @@ from toryo.coordinator.provider import (
     Verdict,
     extra_arguments,
     home,
-    judge_model,
     permissions,
 )
 from toryo.coordinator.stream import Answering, Called, Event, Note, Returned, Said, Session, Troubled, Used

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 
 from toryo.agents.variables import own_python_path
-from toryo.coordinator.provider import Command, Provider, Setting, judge_runner
+from toryo.coordinator.failure_words import judge_runner
+from toryo.coordinator.provider import Command, Provider, Setting
 
 
 def _prepare(setting: Setting) -> Command:

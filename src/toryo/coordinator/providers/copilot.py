@@ -14,17 +14,8 @@ from typing import Any
 
 from toryo import files
 from toryo.coordinator.connection import NAME, TOOL_TIME_OUT, mcp_server, over_socket
-from toryo.coordinator.provider import (
-    Command,
-    Login,
-    Needs,
-    Provider,
-    Setting,
-    extra_arguments,
-    home,
-    judge_model,
-    permissions,
-)
+from toryo.coordinator.failure_words import judge_model
+from toryo.coordinator.provider import Command, Login, Needs, Provider, Setting, extra_arguments, home, permissions
 from toryo.coordinator.stream import (
     Asked,
     Called,

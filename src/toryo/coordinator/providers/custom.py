@@ -10,7 +10,8 @@ import json
 
 from toryo.coordinator.config import ProviderConfig
 from toryo.coordinator.connection import mcp_server
-from toryo.coordinator.provider import Command, Provider, Setting, judge_by_words
+from toryo.coordinator.failure_words import judge_by_words
+from toryo.coordinator.provider import Command, Provider, Setting
 from toryo.provider_options import COMMON
 
 MCP_CONFIG = "mcp.json"

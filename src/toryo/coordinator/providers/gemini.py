@@ -18,6 +18,7 @@ from typing import Any
 from toryo import files
 from toryo.coordinator.connection import NAME, mcp_server_of_gemini
 from toryo.coordinator.environment import PROXIES
+from toryo.coordinator.failure_words import judge_model
 from toryo.coordinator.provider import (
     Command,
     Exit,
@@ -27,7 +28,6 @@ from toryo.coordinator.provider import (
     Setting,
     Verdict,
     extra_arguments,
-    judge_model,
     named_files,
     permissions,
 )

@@ -16,6 +16,7 @@ from typing import Any
 
 from toryo import files
 from toryo.coordinator.connection import NAME, TOOL_TIME_OUT, mcp_server, over_socket
+from toryo.coordinator.failure_words import judge_model
 from toryo.coordinator.provider import (
     Command,
     Login,
@@ -24,7 +25,6 @@ from toryo.coordinator.provider import (
     Setting,
     extra_arguments,
     home,
-    judge_model,
     named_files,
     permissions,
 )

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from toryo import files
-from toryo.coordinator import blocks
+from toryo.coordinator import content_blocks
 from toryo.coordinator.connection import NAME, mcp_server_of_gemini
 from toryo.coordinator.environment import PROXIES
+from toryo.coordinator.failure_words import judge_model
 from toryo.coordinator.provider import (
     FINE,
     Beside,
@@ -30,7 +31,6 @@ from toryo.coordinator.provider import (
     Verdict,
     extra_arguments,
     home,
-    judge_model,
     permissions,
 )
 from toryo.coordinator.stream import Answering, Called, Event, NotConnected, Said, Session, Troubled, Used
@@ -88,7 +88,7 @@ def _parse(line: dict[str, Any]) -> Iterable[Event]:
         case "assistant", _:
             yield from _answered(line["message"])
         case "user", _:
-            yield from blocks.results(line["message"].get("content"))
+            yield from content_blocks.results(line["message"].get("content"))
         case "result", _:
             yield from _ended(line)
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import sys
 
-from toryo.agents import script_format
 from toryo.agents.variables import own_python_path
-from toryo.coordinator.provider import BadConfig, Command, Provider, Setting, judge_runner
+from toryo.coordinator.failure_words import judge_runner
+from toryo.coordinator.provider import BadConfig, Command, Provider, Setting
+from toryo.formats import script_format
 
 FILE = "script.json"
 

@@ -1,29 +1,19 @@
 """A git worktree per task: made, its work kept, shown, merged or discarded. Knows git, and nothing of tasks or servers.
 
-`making` makes worktrees and `places` finds them, `contents` keeps what an agent did and shows it, `ending` merges,
-discards and removes, `disk` says what is used and what nobody knows; `repository` is what git is let see of a person's
-repository, `git` runs the program. Every function blocks, for at most the time limits of `git`: call them in a thread.
-Submodules are not checked out. No hook runs, and no program that the repository or a worktree names: filters (LFS) and
-merge drivers are those of the user's own configuration.
+`making` makes worktrees and `places` finds them, `contents` keeps what an agent did and shows it, `merging_subtasks`
+merges what was done below a task into its worktree, `merging` merges a task's work into a branch when a person orders
+it, `removing` removes and discards, `disk` says what is used and what nobody knows; `repository` is what git is let see
+of a person's repository, `git` runs the program. Every function blocks, for at most the time limits of `git`: call them
+in a thread. Submodules are not checked out. No hook runs, and no program that the repository or a worktree names:
+filters (LFS) and merge drivers are those of the user's own configuration.
 """
 
-from toryo.coordinator.worktrees.bringing import bring
 from toryo.coordinator.worktrees.contents import Diff, FileChange, Kept, diff, keep, unkept
 from toryo.coordinator.worktrees.disk import Leftover, leftovers, size
-from toryo.coordinator.worktrees.ending import (
-    Conflict,
-    Discarded,
-    Merged,
-    Nothing,
-    Person,
-    discard,
-    merge,
-    merged_before,
-    person,
-    remove,
-)
 from toryo.coordinator.worktrees.git import Trouble
 from toryo.coordinator.worktrees.making import make
+from toryo.coordinator.worktrees.merging import Conflict, Merged, Nothing, Person, merge, merged_before, person
+from toryo.coordinator.worktrees.merging_subtasks import bring
 from toryo.coordinator.worktrees.places import (
     Worktree,
     branch_of,
@@ -34,6 +24,7 @@ from toryo.coordinator.worktrees.places import (
     safe,
     signing,
 )
+from toryo.coordinator.worktrees.removing import Discarded, discard, remove
 
 __all__ = [
     "Conflict",

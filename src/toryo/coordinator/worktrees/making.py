@@ -1,7 +1,9 @@
 """Making a task's worktree: from which commit, on which branch, and what to do with what an earlier call left.
 
 The branch is what counts: a directory that vanished is made again from it. Making is taken up where an earlier call
-stopped, whatever stopped it. How a worktree is found again stands in `places`, how work ends in `ending`.
+stopped, whatever stopped it: so the note of its base comes first, then the branch, then the directory, which is locked
+as half made until every file is there. How a worktree is found again stands in `places`, how it is removed in
+`removing`.
 """
 
 from __future__ import annotations
@@ -163,9 +165,9 @@ def _refuse_occupied(checkout: Checkout, path: Path, branch: str) -> None:
             f"The branch {branch} is checked out in {elsewhere}: switch to another one there, then try again."
         )
     if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
-        raise Trouble(f"{path} exists and is no worktree of {checkout.top}: move it away, then try again.")
+        raise Trouble(f"{path} exists and is not a worktree of {checkout.top}: move it away, then try again.")
     if tip(checkout.git, PREFIX.rstrip("/")) is not None:
-        raise Trouble("A branch called toryo stands in the way of branches called toryo/…: rename it (git branch -m).")
+        raise Trouble("A branch called toryo conflicts with branches called toryo/…: rename it (git branch -m).")
 
 
 def _refuse_filters(checkout: Checkout) -> None:

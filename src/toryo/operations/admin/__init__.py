@@ -1,0 +1,1 @@
+"""Projects, agents and their members; the demo."""

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, NotRequired
 
 from pydantic import Field
 
-from toryo import provider_options, tokens
+from toryo import provider_options, token_forms
 from toryo.domain import agents as people
 from toryo.domain import ids
 from toryo.domain.agents import Agent, Kind, Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import iso
+from toryo.domain.wording import say
+from toryo.formats import plans
 from toryo.operations.admin.shared import AgentsResult, Name, Text, join, taken, widened_told
-from toryo.operations.calls import rendering, schemas
+from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.concurrency import refuse_stale
@@ -22,20 +26,21 @@ from toryo.operations.calls.failed_logins import PASSKEY
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.identity import digest
-from toryo.operations.calls.pagination import Paged, cut
+from toryo.operations.calls.pagination import Paged, cut, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.directory import names as directory_names
-from toryo.operations.directory import rights
+from toryo.operations.directory import widening
 from toryo.operations.launches import dismissal
 from toryo.operations.messaging import mailboxes
 from toryo.operations.people import credentials
+from toryo.provider_options import Wrong
 
 
 class AgentResult(Result):
     agent_id: str
     agent: schemas.Agent
     passkey: NotRequired[str]
-    warnings: NotRequired[list[str]]
+    warnings: NotRequired[Sequence[str]]
     widened: NotRequired[list[str]]
     changes: NotRequired[list[str]]
 
@@ -54,18 +59,43 @@ class CreateAgent(Parameters):
     max_parallel_tasks: int = Field(1, ge=1, le=1000, description="Main tasks in progress per project at most.")
     provider_options: dict[str, Any] = Field(default_factory=dict, description="Options of its provider.")
     projects: list[Id] = Field(default_factory=list, max_length=100, description="Projects it becomes a member of.")
+    preview: bool = Field(False, description="Make nothing; say what it would be, and what widens rights.")
+
+
+def _judge_plans(_: Call, wanted: Any) -> Callable[[], list[Wrong]] | None:
+    """Plans are judged outside of the transaction: a long one takes seconds, and others write meanwhile."""
+    return partial(_mistakes_of_plans, wanted.provider_options) if wanted.provider_options else None
+
+
+def _wrong_plans(call: Call, options: dict[str, Any]) -> list[Wrong]:
+    """The mistakes of the plans that a call brings; where nothing was judged before, there are none, or hardly ever."""
+    judged: list[Wrong] | None = call.prepared
+    return _mistakes_of_plans(options) if judged is None else judged
+
+
+def _mistakes_of_plans(options: dict[str, Any]) -> list[Wrong]:
+    return [
+        Wrong(
+            name,
+            provider_options.say("The {option} has a mistake: {mistake}", option=name, mistake=each.told(found.source)),
+            provider_options.say("Correct it, then send the request again."),
+        )
+        for name, found in plans.mistakes(options)
+        for each in found.found
+    ]
 
 
 @operation(
     "create_agent",
     grant=Grant.OWNER,
     parameters=CreateAgent,
-    result=AgentResult,
     route=Route("POST", "/agents", 201),
     tool=False,
+    beforehand=_judge_plans,
 )
-def create_agent(call: Call, wanted: CreateAgent) -> dict[str, Any]:
+def create_agent(call: Call, wanted: CreateAgent) -> AgentResult:
     """Create an agent. Its passkey is shown once, here."""
+    wrong_plans = _wrong_plans(call, wanted.provider_options)
     call.tx.lock_everything()
     agent_id = ids.chosen(wanted.id) if wanted.id else call.new_id(ids.AGENT)
     if call.tx.agents.find(agent_id) is not None:
@@ -94,8 +124,11 @@ def create_agent(call: Call, wanted: CreateAgent) -> dict[str, Any]:
     _refuse_provider_of_person(agent)
     if not agent.human:
         directory_names.refuse_misleading(call, agent.id, agent.name, wanted.projects)
-    people.refuse_mistakes(agent)
-    passkey, widened = call.new_token(tokens.PASSKEY), rights.widened(None, agent)
+    people.refuse_mistakes(agent, wrong_plans)
+    widened = widening.widened(None, agent)
+    if wanted.preview:
+        return {**_agent(call, agent), **widened_told(widened)}
+    passkey = call.new_token(token_forms.PASSKEY)
     call.tx.agents.add(agent, digest(passkey))
     data = {"role": agent.role.value, "provider": agent.provider, **widened_told(widened)}
     call.event("agent.created", agent_id=agent.id, data=data)
@@ -104,11 +137,11 @@ def create_agent(call: Call, wanted: CreateAgent) -> dict[str, Any]:
     return {**_agent(call, agent), "passkey": passkey, **widened_told(widened)}
 
 
-def _agent(call: Call, agent: Agent) -> dict[str, Any]:
+def _agent(call: Call, agent: Agent) -> AgentResult:
     """`warnings`: nothing is wrong with what was asked for, and it will not work as it stands."""
-    warnings = rights.warnings(agent, rights.reported_providers(call))
-    told = {"warnings": warnings} if warnings else {}
-    return {"success": True, "agent_id": agent.id, "agent": rendering.agent(agent), **told}
+    warnings = widening.warnings(agent, widening.reported_providers(call))
+    answer: AgentResult = {"success": True, "agent_id": agent.id, "agent": rendering.agent(agent)}
+    return {**answer, "warnings": warnings} if warnings else answer
 
 
 def _refuse_provider_of_person(agent: Agent) -> None:
@@ -124,16 +157,16 @@ def _refuse_provider_of_person(agent: Agent) -> None:
     "list_agents_of_server",
     grant=Grant.PERSON,
     parameters=Paged,
-    result=AgentsResult,
     route=Route("GET", "/agents"),
     tool=False,
     reads=True,
 )
-def list_agents(call: Call, wanted: Paged) -> dict[str, Any]:
+def list_agents(call: Call, wanted: Paged) -> AgentsResult:
     """All agents, people and programs; for members, the people and the agents of their projects."""
-    visible = [each for each in call.tx.agents.all() if call.sees_agent(each)]
+    visible = [each for each in call.tx.agents.all() if visibility.sees_agent(call, each)]
     found, more = cut(visible, wanted, lambda each: each.id)
-    return {"success": True, "agents": [rendering.agent(each) for each in found], **more}
+    answer: AgentsResult = {"success": True, "agents": [rendering.agent(each) for each in found]}
+    return paged(answer, more)
 
 
 class Resumed(Result):
@@ -154,22 +187,21 @@ class OneAgentResult(AgentResult):
     "show_agent",
     grant=Grant.PERSON,
     parameters=OneAgent,
-    result=OneAgentResult,
     route=Route("GET", "/agents/{agent_id}"),
     tool=False,
     reads=True,
 )
-def show_agent(call: Call, wanted: OneAgent) -> dict[str, Any]:
+def show_agent(call: Call, wanted: OneAgent) -> OneAgentResult:
     """One agent, and the projects it belongs to."""
     agent = call.known_agent(wanted.agent_id)
     return {
         **_agent(call, agent),
-        "projects": [each for each in call.tx.agents.projects_of(agent.id) if call.sees(each)],
+        "projects": [each for each in call.tx.agents.projects_of(agent.id) if visibility.sees(call, each)],
         "cooldowns": _cooldowns(call, agent),
     }
 
 
-def _cooldowns(call: Call, agent: Agent) -> list[dict[str, Any]]:
+def _cooldowns(call: Call, agent: Agent) -> list[schemas.Cooldown]:
     """What keeps it from being started for now: its own failures, and used-up accounts of its programs."""
     rows = sorted(call.tx.agents.cooldowns(agent.id).items(), reverse=True)
     names = {each.account for each in agent.programs if each.account is not None}
@@ -216,12 +248,13 @@ _MAY_BE_NULL = frozenset({"reports_to", "provider", "model", "agent_type"})
     "edit_agent",
     grant=Grant.OWNER,
     parameters=EditAgent,
-    result=AgentResult,
     route=Route("PATCH", "/agents/{agent_id}"),
     tool=False,
+    beforehand=_judge_plans,
 )
-def edit_agent(call: Call, wanted: EditAgent) -> dict[str, Any]:
+def edit_agent(call: Call, wanted: EditAgent) -> AgentResult:
     """Change an agent. The next start uses the new values. What widens its rights is told, and kept in the events."""
+    wrong_plans = _wrong_plans(call, wanted.provider_options or {})
     call.tx.lock_everything()
     agent = call.known_agent(wanted.agent_id)
     refuse_stale(wanted.version, agent.version)
@@ -239,17 +272,17 @@ def edit_agent(call: Call, wanted: EditAgent) -> dict[str, Any]:
     changed = replace(agent, **values)
     _refuse_provider_of_person(changed)
     if not _DECIDE_RIGHTS.isdisjoint(values) and not (changed.provider is None and "provider_options" not in values):
-        people.refuse_mistakes(changed)
+        people.refuse_mistakes(changed, wrong_plans)
     if changed.name != agent.name and not agent.human:
         directory_names.refuse_misleading(call, agent.id, changed.name, call.tx.agents.projects_of(agent.id))
-    widened = rights.widened(agent, changed)
-    told = {
-        "changes": provider_options.changes(agent.provider_options, changed.provider_options),
-        **widened_told(widened),
-    }
-    if wanted.preview:
-        return {**_agent(call, changed), **told}
-    return {**_save_agent(call, agent, changed, "agent.edited", sorted(values), widened), **told}
+    widened = widening.widened(agent, changed)
+    changes = provider_options.changes(agent.provider_options, changed.provider_options)
+    answer = (
+        _agent(call, changed)
+        if wanted.preview
+        else _save_agent(call, agent, changed, "agent.edited", sorted(values), widened)
+    )
+    return {**answer, "changes": changes, **widened_told(widened)}
 
 
 _DECIDE_RIGHTS = frozenset({"provider", "model", "provider_options"})
@@ -273,7 +306,7 @@ def _save_agent(
     kind: str,
     fields: list[str] | None = None,
     widened: list[str] | None = None,
-) -> dict[str, Any]:
+) -> AgentResult:
     if after != before:
         after = replace(after, updated_at=call.now, version=before.version + 1)
         call.tx.agents.save(before, after)
@@ -293,15 +326,14 @@ class Passkey(Result):
     "renew_passkey",
     grant=Grant.OWNER,
     parameters=OneAgent,
-    result=Passkey,
     route=Route("POST", "/agents/{agent_id}/passkey"),
     tool=False,
 )
-def renew_passkey(call: Call, wanted: OneAgent) -> dict[str, Any]:
+def renew_passkey(call: Call, wanted: OneAgent) -> Passkey:
     """Make a new passkey, shown once. The old one is refused from now on, and sessions signed in with it end."""
     call.tx.lock_everything()
     agent = call.known_agent(wanted.agent_id)
-    passkey = call.new_token(tokens.PASSKEY)
+    passkey = call.new_token(token_forms.PASSKEY)
     call.tx.agents.set_passkey(agent.id, digest(passkey))
     call.context.tries.forgive(PASSKEY, agent.id)
     call.event("agent.passkey_renewed", agent_id=agent.id)
@@ -313,11 +345,10 @@ def renew_passkey(call: Call, wanted: OneAgent) -> dict[str, Any]:
     "activate_agent",
     grant=Grant.OWNER,
     parameters=OneAgent,
-    result=AgentResult,
     route=Route("POST", "/agents/{agent_id}/activate"),
     tool=False,
 )
-def activate_agent(call: Call, wanted: OneAgent) -> dict[str, Any]:
+def activate_agent(call: Call, wanted: OneAgent) -> AgentResult:
     """Let an agent be assigned and started again; a cooldown of it ends."""
     call.tx.lock_everything()
     agent = call.known_agent(wanted.agent_id)
@@ -329,11 +360,10 @@ def activate_agent(call: Call, wanted: OneAgent) -> dict[str, Any]:
     "resume_agent",
     grant=Grant.WRITER,
     parameters=OneAgent,
-    result=Resumed,
     route=Route("POST", "/agents/{agent_id}/resume"),
     tool=False,
 )
-def resume_agent(call: Call, wanted: OneAgent) -> dict[str, Any]:
+def resume_agent(call: Call, wanted: OneAgent) -> Resumed:
     """Let an agent start at once though it, or the account of its program, cools down; so may all on that account."""
     call.tx.lock_everything()
     agent = call.known_agent(wanted.agent_id)
@@ -360,16 +390,21 @@ def _warm(call: Call, agent: Agent) -> list[str]:
     "deactivate_agent",
     grant=Grant.OWNER,
     parameters=OneAgent,
-    result=AgentResult,
     route=Route("POST", "/agents/{agent_id}/deactivate"),
     tool=False,
 )
-def deactivate_agent(call: Call, wanted: OneAgent) -> dict[str, Any]:
+def deactivate_agent(call: Call, wanted: OneAgent) -> AgentResult:
     """Nobody starts it or assigns it any more; its sessions end at once, and so do browsers and tokens of a person."""
     call.tx.lock_everything()
     agent = call.known_agent(wanted.agent_id)
     if not agent.active:
         return _save_agent(call, agent, agent, "agent.deactivated")
+    if agent.id == people.OWNER_ID:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            say("{owner} stays active: whoever holds the data directory is it.", owner=agent.id),
+            "To end one of its access tokens: toryo token person revoke ID.",
+        )
     dismissal.dismiss(call, agent)
     if agent.human:
         credentials.end_all(call, agent.id)

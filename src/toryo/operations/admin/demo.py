@@ -17,6 +17,7 @@ from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Project, Status
 from toryo.domain.wording import constant, say
+from toryo.operations.calls import visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import NoParameters, Route, catalogue, operation
@@ -46,14 +47,16 @@ class DemoRemoved(Result):
     agents: list[str]
 
 
-@operation("show_demo", grant=Grant.PERSON, result=Demo, route=Route("GET", "/demo"), tool=False, reads=True)
-def show_demo(call: Call, _: NoParameters) -> dict[str, Any]:
+@operation("show_demo", grant=Grant.PERSON, route=Route("GET", "/demo"), tool=False, reads=True)
+def show_demo(call: Call, _: NoParameters) -> Demo:
     """Whether the demo's team is on this server."""
     return _shown(call)
 
 
-def _shown(call: Call) -> dict[str, Any]:
-    here = [each.id for each in _projects(call) if each.status is not Status.ARCHIVED and call.sees(each.id)]
+def _shown(call: Call) -> Demo:
+    here = [
+        each.id for each in _projects(call) if each.status is not Status.ARCHIVED and visibility.sees(call, each.id)
+    ]
     return {
         "success": True,
         "here": bool(here),
@@ -65,7 +68,7 @@ def _shown(call: Call) -> dict[str, Any]:
 
 def _waits_for(call: Call) -> str | None:
     """What keeps the Coordinators that are here from starting one of the team; the first thing that does."""
-    coordinators = call.tx.keeping.coordinators()
+    coordinators = call.tx.coordinators.all()
     for agent in _agents(call):
         obstacle = placement.obstacle(agent, agent.programs[0], coordinators, call.now) if agent.programs else None
         if obstacle is not None:
@@ -95,12 +98,11 @@ def _lay_out(directory: Path) -> str:
 @operation(
     "start_demo",
     grant=Grant.OWNER,
-    result=DemoStarted,
     route=Route("POST", "/demo", 201),
     tool=False,
     beforehand=_look,
 )
-def start_demo(call: Call, _: NoParameters) -> dict[str, Any]:
+def start_demo(call: Call, _: NoParameters) -> DemoStarted:
     """See a team at work here: makes the four projects of the demo with their agents and tasks; no model, no key."""
     call.tx.lock_everything()
     _refuse_taken(call)
@@ -161,8 +163,8 @@ def _refuse_taken(call: Call) -> None:
 # --- putting away ----------------------------------------------------------------------------------------------------
 
 
-@operation("remove_demo", grant=Grant.OWNER, result=DemoRemoved, route=Route("DELETE", "/demo"), tool=False)
-def remove_demo(call: Call, _: NoParameters) -> dict[str, Any]:
+@operation("remove_demo", grant=Grant.OWNER, route=Route("DELETE", "/demo"), tool=False)
+def remove_demo(call: Call, _: NoParameters) -> DemoRemoved:
     """Put the demo away: its open tasks are cancelled, its projects archived, its agents deactivated."""
     call.tx.lock_everything()
     projects = [each for each in _projects(call) if each.status is not Status.ARCHIVED]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import Field
 
 from toryo.operations.admin.shared import AgentsResult, OneProject, join
@@ -12,7 +10,7 @@ from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Route, operation
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.pagination import Paged, cut
+from toryo.operations.calls.pagination import Paged, cut, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.directory import names as directory_names
 from toryo.operations.launches import dismissal
@@ -31,17 +29,17 @@ class ListMembers(OneProject, Paged):
     "list_members",
     grant=Grant.PERSON,
     parameters=ListMembers,
-    result=AgentsResult,
     route=Route("GET", "/projects/{project_id}/members"),
     tool=False,
     reads=True,
 )
-def list_members(call: Call, wanted: ListMembers) -> dict[str, Any]:
+def list_members(call: Call, wanted: ListMembers) -> AgentsResult:
     """The members of a project."""
     project = call.project(wanted.project_id)
     shown, more = cut(call.tx.agents.members(project.id), wanted, lambda each: each)
     found = {each.id: each for each in call.tx.agents.find_all(shown)}
-    return {"success": True, "agents": [rendering.agent(found[each]) for each in shown], **more}
+    answer: AgentsResult = {"success": True, "agents": [rendering.agent(found[each]) for each in shown]}
+    return paged(answer, more)
 
 
 class Joined(Result):
@@ -55,11 +53,10 @@ class Joined(Result):
     "add_member",
     grant=Grant.OWNER,
     parameters=Membership,
-    result=Joined,
     route=Route("POST", "/projects/{project_id}/members/{agent_id}"),
     tool=False,
 )
-def add_member(call: Call, wanted: Membership) -> dict[str, Any]:
+def add_member(call: Call, wanted: Membership) -> Joined:
     """Make an agent a member of a project. Only members are assigned, started or signed in there."""
     call.enter(wanted.project_id)
     project, agent = call.project(wanted.project_id), call.known_agent(wanted.agent_id)
@@ -68,7 +65,7 @@ def add_member(call: Call, wanted: Membership) -> dict[str, Any]:
     return _joined(call, project.id, agent.id, join(call, project.id, agent.id))
 
 
-def _joined(call: Call, project_id: str, agent_id: str, changed: bool) -> dict[str, Any]:
+def _joined(call: Call, project_id: str, agent_id: str, changed: bool) -> Joined:
     member = bool(call.tx.agents.members_among(project_id, [agent_id]))
     return {"success": True, "project_id": project_id, "agent_id": agent_id, "member": member, "changed": changed}
 
@@ -77,11 +74,10 @@ def _joined(call: Call, project_id: str, agent_id: str, changed: bool) -> dict[s
     "remove_member",
     grant=Grant.OWNER,
     parameters=Membership,
-    result=Joined,
     route=Route("DELETE", "/projects/{project_id}/members/{agent_id}"),
     tool=False,
 )
-def remove_member(call: Call, wanted: Membership) -> dict[str, Any]:
+def remove_member(call: Call, wanted: Membership) -> Joined:
     """End a membership: the agent's session there ends at once, and what it has claimed goes back."""
     call.enter(wanted.project_id)
     project, agent = call.project(wanted.project_id), call.known_agent(wanted.agent_id)

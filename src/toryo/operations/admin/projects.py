@@ -16,13 +16,13 @@ from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project, Settings
 from toryo.domain.wording import constant, say
 from toryo.operations.admin.shared import Name, OneProject, Text, taken, widened_told
-from toryo.operations.calls import rendering, schemas
+from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.concurrency import refuse_stale
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.pagination import Page, Paged, cut
+from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.messaging import notifications
 
@@ -53,11 +53,10 @@ class CreateProject(Parameters):
     "create_project",
     grant=Grant.OWNER,
     parameters=CreateProject,
-    result=ProjectResult,
     route=Route("POST", "/projects", 201),
     tool=False,
 )
-def create_project(call: Call, wanted: CreateProject) -> dict[str, Any]:
+def create_project(call: Call, wanted: CreateProject) -> ProjectResult:
     """Create a project."""
     call.tx.lock_everything()
     project_id = ids.chosen(wanted.id) if wanted.id else call.new_id(ids.PROJECT, wanted.name)
@@ -79,7 +78,7 @@ def create_project(call: Call, wanted: CreateProject) -> dict[str, Any]:
     return _project(project)
 
 
-def _project(project: Project) -> dict[str, Any]:
+def _project(project: Project) -> ProjectResult:
     return {"success": True, "project_id": project.id, "project": rendering.project(project)}
 
 
@@ -102,28 +101,27 @@ def _directory(path: str) -> str:
     "list_projects",
     grant=Grant.PERSON,
     parameters=Paged,
-    result=ProjectsResult,
     route=Route("GET", "/projects"),
     tool=False,
     reads=True,
 )
-def list_projects(call: Call, wanted: Paged) -> dict[str, Any]:
+def list_projects(call: Call, wanted: Paged) -> ProjectsResult:
     """The projects you may see."""
-    visible = [each for each in call.tx.projects.all() if call.sees(each.id)]
+    visible = [each for each in call.tx.projects.all() if visibility.sees(call, each.id)]
     found, more = cut(visible, wanted, lambda each: each.id)
-    return {"success": True, "projects": [rendering.project(each) for each in found], **more}
+    answer: ProjectsResult = {"success": True, "projects": [rendering.project(each) for each in found]}
+    return paged(answer, more)
 
 
 @operation(
     "show_project",
     grant=Grant.PERSON,
     parameters=OneProject,
-    result=ProjectResult,
     route=Route("GET", "/projects/{project_id}"),
     tool=False,
     reads=True,
 )
-def show_project(call: Call, wanted: OneProject) -> dict[str, Any]:
+def show_project(call: Call, wanted: OneProject) -> ProjectResult:
     """One project, with its settings."""
     return _project(call.project(wanted.project_id))
 
@@ -141,11 +139,10 @@ class EditProject(OneProject):
     "edit_project",
     grant=Grant.OWNER,
     parameters=EditProject,
-    result=ProjectResult,
     route=Route("PATCH", "/projects/{project_id}"),
     tool=False,
 )
-def edit_project(call: Call, wanted: EditProject) -> dict[str, Any]:
+def edit_project(call: Call, wanted: EditProject) -> ProjectResult:
     """Change a project's name, description, directory or settings."""
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
@@ -167,7 +164,7 @@ def edit_project(call: Call, wanted: EditProject) -> dict[str, Any]:
 
 def _save_project(
     call: Call, before: Project, after: Project, kind: str, widened: list[str] | None = None
-) -> dict[str, Any]:
+) -> ProjectResult:
     if after == before:
         return _project(before)
     stored = replace(after, updated_at=call.now, version=before.version + 1)
@@ -181,11 +178,10 @@ def _save_project(
     "pause_project",
     grant=Grant.WRITER,
     parameters=OneProject,
-    result=ProjectResult,
     route=Route("POST", "/projects/{project_id}/pause"),
     tool=False,
 )
-def pause_project(call: Call, wanted: OneProject) -> dict[str, Any]:
+def pause_project(call: Call, wanted: OneProject) -> ProjectResult:
     """Pause a project: nothing starts in it, running agents are told to leave, tasks stay as they are."""
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
@@ -203,11 +199,10 @@ def pause_project(call: Call, wanted: OneProject) -> dict[str, Any]:
     "resume_project",
     grant=Grant.WRITER,
     parameters=OneProject,
-    result=ProjectResult,
     route=Route("POST", "/projects/{project_id}/resume"),
     tool=False,
 )
-def resume_project(call: Call, wanted: OneProject) -> dict[str, Any]:
+def resume_project(call: Call, wanted: OneProject) -> ProjectResult:
     """Let a paused (or archived) project go on; its agents are started again for what is in progress."""
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
@@ -229,11 +224,10 @@ def resume_project(call: Call, wanted: OneProject) -> dict[str, Any]:
     "archive_project",
     grant=Grant.OWNER,
     parameters=OneProject,
-    result=ProjectResult,
     route=Route("POST", "/projects/{project_id}/archive"),
     tool=False,
 )
-def archive_project(call: Call, wanted: OneProject) -> dict[str, Any]:
+def archive_project(call: Call, wanted: OneProject) -> ProjectResult:
     """Archive a project: nothing starts in it any more, everything stays readable."""
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from pydantic import Field
 
@@ -11,7 +10,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch, State
 from toryo.domain.sessions import End
 from toryo.domain.wording import say
-from toryo.operations.calls import near
+from toryo.operations.calls import near, visibility
 from toryo.operations.calls.call import RIGHTS, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.fields import Id, Lines
@@ -34,23 +33,22 @@ class SessionEnded(Result):
     "end_session",
     grant=Grant.WRITER,
     parameters=EndSession,
-    result=SessionEnded,
     route=Route("DELETE", "/sessions/{session_id}"),
     tool=False,
 )
-def end_session(call: Call, wanted: EndSession) -> dict[str, Any]:
+def end_session(call: Call, wanted: EndSession) -> SessionEnded:
     """End a session by force. Its task stays in progress, and its agent is started again if there is work."""
     launch = call.tx.launches.find(wanted.session_id)
-    if launch is not None and call.sees(launch.project_id) and _end_unsigned(call, launch):
+    if launch is not None and visibility.sees(call, launch.project_id) and _end_unsigned(call, launch):
         return {"success": True, "session_id": launch.id, "ended": True}
     session = call.tx.sessions.find(wanted.session_id) if launch is None else call.tx.sessions.of_launch(launch.id)
-    if session is None or not call.sees(session.project_id):
+    if session is None or not visibility.sees(call, session.project_id):
         raise Refusal(
             Code.SESSION_NOT_FOUND,
             say("There is no session {session_id}.", session_id=wanted.session_id),
             near.hint(
                 wanted.session_id,
-                ((each.id, "") for each in call.tx.sessions.live() if call.sees(each.project_id)),
+                ((each.id, "") for each in call.tx.sessions.live() if visibility.sees(call, each.project_id)),
                 "List the sessions for their ids (toryo sessions).",
             ),
         )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, NotRequired, final
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.wording import say
@@ -38,7 +39,12 @@ class OneProject(Parameters):
     project_id: Id = Field(description="The project.")
 
 
-def widened_told(widened: list[str]) -> dict[str, Any]:
+@final
+class Widened(TypedDict):
+    widened: NotRequired[list[str]]
+
+
+def widened_told(widened: list[str]) -> Widened:
     """In an event and in an answer: what a change widens, if anything."""
     return {"widened": widened} if widened else {}
 

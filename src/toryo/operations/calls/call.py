@@ -1,6 +1,7 @@
 """One call as its handler sees it: the transaction, who calls, the time; and finding things the caller may see.
 
-Ids of another project are not found, on every path: whoever looks a thing up does it here.
+Ids of another project are not found, on every path: whoever looks a thing up does it here. Who sees what stands in
+`visibility.py`.
 """
 
 from __future__ import annotations
@@ -8,19 +9,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from toryo.domain import ids, people
+from toryo.domain import ids
 from toryo.domain.agents import SYSTEM, Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import SETUP, Event, of_setup
-from toryo.domain.ground import Ground
 from toryo.domain.launches import Purpose
 from toryo.domain.moves import Actor
 from toryo.domain.projects import Language, Project
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
+from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import say
-from toryo.operations.calls import near, reachable
+from toryo.operations.calls import near, reachable, visibility
 from toryo.operations.calls.callers import Caller, Kind, Login
 from toryo.operations.calls.context import Context
 from toryo.storage import snapshots
@@ -190,7 +191,7 @@ class Call:
 
     def project(self, project_id: str) -> Project:
         found = self.tx.projects.find(project_id)
-        if found is None or not self.sees(project_id):
+        if found is None or not visibility.sees(self, project_id):
             raise Refusal(
                 Code.PROJECT_NOT_FOUND,
                 say("There is no project {project_id}.", project_id=project_id),
@@ -201,7 +202,7 @@ class Call:
 
     def task(self, task_id: str) -> Task:
         found = self.tx.tasks.find(task_id)
-        if found is None or not self.sees(found.project_id):
+        if found is None or not visibility.sees(self, found.project_id):
             raise Refusal(
                 Code.TASK_NOT_FOUND,
                 say("There is no task {task_id} here.", task_id=task_id),
@@ -212,7 +213,7 @@ class Call:
 
     def known_agent(self, agent_id: str) -> Agent:
         found = self.tx.agents.find(agent_id)
-        if found is None or not self.sees_agent(found):
+        if found is None or not visibility.sees_agent(self, found):
             raise Refusal(
                 Code.AGENT_NOT_FOUND,
                 say("There is no agent {agent_id}.", agent_id=agent_id),
@@ -228,14 +229,14 @@ class Call:
 
     def _projects(self) -> list[tuple[str, str]]:
         """Those that the caller sees, with their names."""
-        return [(each.id, each.name) for each in self.tx.projects.all() if self.sees(each.id)]
+        return [(each.id, each.name) for each in self.tx.projects.all() if visibility.sees(self, each.id)]
 
     def _agents(self) -> list[tuple[str, str]]:
         if self.of_agent:
             return [
                 (each.id, each.name) for each in reachable.others(self.tx, self.caller, self.caller.project_id or "")
             ]
-        return [(each.id, each.name) for each in self.tx.agents.all() if self.sees_agent(each)]
+        return [(each.id, each.name) for each in self.tx.agents.all() if visibility.sees_agent(self, each)]
 
     def tasks_like(self, given: str, project_id: str | None = None) -> list[tuple[str, str]]:
         """Tasks that the caller sees (in a project) and may have meant."""
@@ -257,64 +258,12 @@ class Call:
             return "Use a task_id that create_task or poll_tasks has answered to you."
         return "List the tasks for their ids (toryo task list --project PRJ)."
 
-    def sees(self, project_id: str) -> bool:
-        """Sessions see their own project; people the projects they belong to; owners, viewers and Toryo all."""
-        caller = self.caller
-        if caller.kind in (Kind.SESSION, Kind.LAUNCH, Kind.QUEUE):
-            return caller.project_id == project_id
-        if caller.kind is Kind.PERSON and caller.login is Login.MEMBER:
-            membership = self.tx.agents.membership(project_id, self.agent.id)
-            return membership is not None and membership[1] is None
-        return True
-
-    def visible(self, project_id: str | None = None) -> list[str] | None:
-        """Ids of the projects that this person sees (of the one that is named); None: all of them."""
-        if project_id is not None:
-            return [self.project(project_id).id]
-        limited = self.caller.kind is Kind.PERSON and self.caller.login is Login.MEMBER
-        return self.tx.agents.projects_of(self.agent.id) if limited else None
-
-    def sees_agent(self, agent: Agent) -> bool:
-        """Members see the people of the server, and the agents of their projects; sessions and API keys who belongs to
-        their project, and the people who see every project."""
-        if self.caller.kind in (Kind.SESSION, Kind.LAUNCH, Kind.QUEUE):
-            return self._is_of_own_project(agent)
-        if self.caller.kind is not Kind.PERSON or self.caller.login is not Login.MEMBER or agent.human:
-            return True
-        return any(self.sees(each) for each in self.tx.agents.projects_of(agent.id))
-
-    def _is_of_own_project(self, agent: Agent) -> bool:
-        """Also who was a member once: tasks, messages and notes still name them."""
-        if self.caller.agent is not None and agent.id == self.caller.agent.id:
-            return True
-        if agent.human and people.role_of(agent, self.tx.people.account(agent.id)) != people.MEMBER:
-            return True
-        return self.tx.agents.membership(self.caller.project_id or "", agent.id) is not None
-
-    def sees_event(self, event: Event) -> bool:
-        """Of a project: who sees the project. Of the server: owners; others what concerns them, and agents they see.
-
-        Viewers see all of it, but for how other people sign in.
-        """
-        if event.project_id is not None:
-            return self.sees(event.project_id)
-        if self.caller.kind is not Kind.PERSON or self.caller.login is Login.OWNER:
-            return True
-        if self.agent.id in (event.agent_id, event.actor_id):
-            return True
-        if event.kind.startswith(("person.", "server.")):
-            return False
-        if self.caller.login is Login.VIEWER:
-            return True
-        agent = self.tx.agents.find(event.agent_id) if event.agent_id is not None else None
-        return agent is not None and not agent.human and self.sees_agent(agent)
-
-    def ground(self, task: Task, *further: str) -> Ground:
-        """The ground of a task's tree, for rules about it; `further` agents matter although no task names them yet."""
+    def tree_state(self, task: Task, *further: str) -> TreeState:
+        """The state of a task's tree; `further` agents matter although no task names them yet."""
         project = self.tx.projects.find(task.project_id)
         assert project is not None
         seeds = [self.caller.agent.id, *further] if self.caller.agent is not None else [*further]
-        return snapshots.ground(self.tx, project, task.root_id, *seeds)
+        return snapshots.tree_state(self.tx, project, task.root_id, *seeds)
 
     def snapshot(self, agent_id: str, project_id: str, asking: Session | None = None) -> Snapshot:
         look, limits = self.context.waits.look(), self.context.limits

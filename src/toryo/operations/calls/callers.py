@@ -31,7 +31,7 @@ class Kind(StrEnum):
     QUEUE = "queue"
     """An API key: an agent that runs already, or an orchestrator."""
     SERVER = "server"
-    """The server itself, in the middle of a request that it has judged by other means (an identity provider's)."""
+    """The server itself: chores, and steps of its own within a request (an identity provider's). No credential is."""
 
 
 class Login(StrEnum):
@@ -40,15 +40,6 @@ class Login(StrEnum):
     OWNER = "owner"
     MEMBER = "member"
     VIEWER = "viewer"
-
-
-class _ServerItself:
-    """The proof that a call is the server's own. Compared by identity; nothing that arrives by wire can be it."""
-
-    __slots__ = ()
-
-
-SERVER_ITSELF: Final = _ServerItself()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +61,14 @@ class Credentials:
     """What the caller's program calls itself (`User-Agent`)."""
     idempotency_key: str | None = None
     """By which a create that is sent again is known (`Idempotency-Key`)."""
-    proof: _ServerItself | None = None
-    """`SERVER_ITSELF` where the server's own code asks for an internal operation."""
 
     @property
     def anonymous(self) -> bool:
         """Whether nothing was brought that could prove anything."""
         return not any(getattr(self, name) for name in _PROVING)
 
+
+NOTHING_SHOWN: Final = Credentials()
 
 _PROVING = tuple(
     each.name

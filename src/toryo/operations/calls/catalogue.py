@@ -6,11 +6,13 @@ table and the reference are derived from it. Handlers stand in the group files.
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, Flag, auto
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -22,12 +24,14 @@ from pydantic import (
     model_validator,
 )
 from pydantic_core import PydanticCustomError
+from typing_extensions import is_typeddict
 
 from toryo.operations.calls import fields
 from toryo.operations.calls.grants import Door, Grant
 
 if TYPE_CHECKING:
     from toryo.operations.calls.call import Call
+    from toryo.operations.calls.callers import Caller
 
 
 MOST_NAMES = 100
@@ -99,6 +103,8 @@ class Audience(Flag):
     MANAGER = auto()
     CHAT = auto()
     ORCHESTRATOR = auto()
+    QUEUE = auto()
+    """Agents of queues, and who asks for their tools; besides what an API key opens."""
 
 
 class Available(Enum):
@@ -114,7 +120,10 @@ class Available(Enum):
     """It answers for itself whatever has become of the session."""
 
 
-Handler = Callable[["Call", Any], "dict[str, Any] | Later"]
+Handler = Callable[["Call", Any], "Mapping[str, Any] | Later"]
+"""Its return annotation is the operation's result: a TypedDict, and `Later` where it waits."""
+
+_Declared = TypeVar("_Declared", bound=Handler)
 
 
 Beforehand = Callable[["Call", Any], "Callable[[], Any] | None"]
@@ -140,7 +149,9 @@ class Form:
 
     without: frozenset[str]
     required: tuple[str, ...] = ()
-    words: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict, hash=False)
+    summary: str = ""
+    """In place of the operation's own, where that is for several."""
 
     def of(self, schema: dict[str, Any]) -> dict[str, Any]:
         shown: dict[str, Any] = self._lessened(schema)
@@ -169,6 +180,10 @@ class Form:
         return kept
 
 
+FormFor = Callable[["Caller", bool], Form | None]
+"""The form in which a caller is shown an operation, None: whole. The flag: tasks that it creates go to a queue."""
+
+
 @dataclass(frozen=True)
 class Operation:
     name: str
@@ -187,7 +202,7 @@ class Operation:
     leads: bool = False
     """Whether answers and refusals carry `next`: what `get_next_action` would say now."""
     bare: str | None = None
-    """The key whose value alone is the text of the answer, where the tool's protocol says so (seed 4)."""
+    """The key whose value alone is the text of the answer, where the tool's protocol says so."""
     listed: bool = True
     """Whether `tools/list` shows it to those who may call it; `help` names the rest."""
     beforehand: Beforehand | None = None
@@ -196,10 +211,12 @@ class Operation:
     asks_for: str | None = None
     """What `listed_schema` shows connections that carry no credential: `session_token` or `api_key`."""
     form: Form | None = None
-    """As one kind of caller is shown it, if not whole."""
+    """As it is shown, if not whole."""
+    form_for: FormFor | None = None
+    """Where that depends on who is shown it."""
     shown_to: Audience = Audience.NONE
     available: Available = Available.WORKING
-    instead: Callable[[], dict[str, Any]] | None = None
+    instead: Callable[[], Mapping[str, Any]] | None = None
     """What is answered to callers without a session in place of any refusal."""
     refusals_carry: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What refusals say besides, unless they say it themselves."""
@@ -241,8 +258,8 @@ class _Catalogue:
     def add(self, operation: Operation) -> None:
         if operation.name in self.operations:
             raise ValueError(f"two operations are called {operation.name}")
-        if (operation.grant is Grant.INTERNAL) != (operation.doors == {Door.OWN}):
-            raise ValueError(f"{operation.name}: what no client can reach is Grant.INTERNAL, and nothing else is")
+        if operation.doors == {Door.OWN}:
+            raise ValueError(f"{operation.name}: no client can reach it; what only the server does is no operation")
         self.operations[operation.name] = operation
 
 
@@ -254,7 +271,6 @@ def operation(
     *,
     grant: Grant,
     parameters: type[BaseModel] = NoParameters,
-    result: Any,
     route: Route | None = None,
     tool: bool = True,
     reads: bool = False,
@@ -264,14 +280,17 @@ def operation(
     bare: str | None = None,
     beforehand: Beforehand | None = None,
     context: bool = False,
+    form: Form | None = None,
+    form_for: FormFor | None = None,
     shown_to: Audience = Audience.NONE,
     available: Available = Available.WORKING,
-    instead: Callable[[], dict[str, Any]] | None = None,
+    instead: Callable[[], Mapping[str, Any]] | None = None,
     refusals_carry: Mapping[str, Any] | None = None,
-) -> Callable[[Handler], Handler]:
-    """Declares the decorated handler as the operation `name`; its docstring is what callers are told about it."""
+) -> Callable[[_Declared], _Declared]:
+    """Declares the decorated handler as the operation `name`; its docstring is what callers are told about it, its
+    return annotation what they are answered."""
 
-    def declare(handler: Handler) -> Handler:
+    def declare(handler: _Declared) -> _Declared:
         summary = " ".join((handler.__doc__ or "").split())
         _CATALOGUE.add(
             Operation(
@@ -279,7 +298,7 @@ def operation(
                 summary,
                 grant,
                 parameters,
-                result,
+                _answered(handler),
                 handler,
                 route,
                 tool,
@@ -290,6 +309,8 @@ def operation(
                 listed,
                 beforehand,
                 context,
+                form=form,
+                form_for=form_for,
                 shown_to=shown_to,
                 available=available,
                 instead=instead,
@@ -299,6 +320,20 @@ def operation(
         return handler
 
     return declare
+
+
+def _answered(handler: Handler) -> Any:
+    """What the handler answers once it need not wait."""
+    hint = get_type_hints(handler)["return"]
+    answers = [each for each in get_args(hint) or (hint,) if is_typeddict(each)]
+    if not answers:
+        raise TypeError(f"{handler.__name__}: the return annotation names no declared type")
+    return functools.reduce(operator.or_, answers)
+
+
+def declare(operation: Operation) -> None:
+    """For what another operation is made of."""
+    _CATALOGUE.add(operation)
 
 
 def catalogue() -> dict[str, Operation]:

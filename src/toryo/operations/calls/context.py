@@ -8,13 +8,13 @@ from typing import Any, Protocol
 
 from toryo.domain import chat
 from toryo.domain.times import SECOND
-from toryo.operations.calls.decision_cache import Holds, Waits
+from toryo.operations.calls.decision_cache import HoldCache, Waits
 from toryo.operations.calls.failed_logins import Tries
 from toryo.operations.calls.faults import Faults
 from toryo.operations.calls.rate_limits import Pace
 from toryo.operations.calls.token_uses import Uses
 from toryo.settings import Settings
-from toryo.storage.shared import InDatabase, Shared
+from toryo.storage.shared_state import InDatabase, Shared
 from toryo.storage.transaction import Transaction
 from toryo.workflow.snapshot import Limits
 
@@ -27,7 +27,7 @@ class Context:
     limits: Limits
     entropy: Callable[[int], int]
     """So many random bits."""
-    holds: Holds = field(default_factory=Holds)
+    holds: HoldCache = field(default_factory=HoldCache)
     waits: Waits = field(default_factory=Waits)
     faults: Faults = field(default_factory=Faults)
     talk: chat.Limits = field(default_factory=chat.Limits)

@@ -1,4 +1,4 @@
-"""Holds that a server remembers, so that looking for starts costs what has changed, not how many wait.
+"""HoldCache that a server remembers, so that looking for starts costs what has changed, not how many wait.
 
 A hint, never a truth: a remembered hold is only ever left alone while the facts it was decided from are the newest of
 their trees; it is forgotten after a minute in any case. A start is never remembered.
@@ -14,14 +14,14 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND, Millis
 from toryo.storage.transaction import Transaction
 from toryo.workflow.launch import Action, Decision, would_only_wait
-from toryo.workflow.snapshot import Case, Snapshot
+from toryo.workflow.snapshot import RuleInput, Snapshot
 
 LOOK_AGAIN_AFTER: Millis = 60 * SECOND
 _MOST = 100_000
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Standing:
+class Candidate:
     """An agent with tasks in progress in a project: since when, and the newest facts of its trees and of who is who."""
 
     since: Millis
@@ -31,10 +31,10 @@ class Standing:
 
 
 @dataclass
-class Holds:
+class HoldCache:
     _kept: dict[tuple[str, str], tuple[tuple[int, ...], Millis]] = field(default_factory=dict)
 
-    def remember(self, standing: Standing, decision: Decision, now: Millis) -> None:
+    def remember(self, standing: Candidate, decision: Decision, now: Millis) -> None:
         """Keeps a hold that lasts; forgets whatever else was said before."""
         pair = (standing.agent_id, standing.project_id)
         if decision.action is Action.HOLD and decision.lasting:
@@ -44,7 +44,7 @@ class Holds:
         else:
             self._kept.pop(pair, None)
 
-    def still(self, standing: Standing, now: Millis) -> bool:
+    def still(self, standing: Candidate, now: Millis) -> bool:
         """Whether nothing has changed that could change the answer."""
         kept = self._kept.get((standing.agent_id, standing.project_id))
         return kept is not None and kept[0] == standing.facts and now < kept[1]
@@ -82,8 +82,8 @@ class Look:
 
     def remember(self, snapshot: Snapshot) -> None:
         """Those of which it is known now that they give the agent nothing to do."""
-        for task, ground in snapshot.offers:
-            if task.id in self._facts and would_only_wait(Case(snapshot, ground, task)):
+        for task, tree_state in snapshot.offers:
+            if task.id in self._facts and would_only_wait(RuleInput(snapshot, tree_state, task)):
                 if len(self._kept) >= _MOST:
                     self._kept.clear()
                 self._kept[snapshot.agent_id, task.id] = (self._facts[task.id], snapshot.now + LOOK_AGAIN_AFTER)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -29,17 +29,17 @@ from toryo.domain.times import SECOND, Millis
 from toryo.domain.wording import say
 from toryo.operations.calls import call_log, context, idempotency, session_hooks, toolsets, validation
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.callers import Caller, Credentials, Kind
+from toryo.operations.calls.callers import NOTHING_SHOWN, Caller, Credentials, Kind
 from toryo.operations.calls.catalogue import Later, NoParameters, Operation, catalogue
 from toryo.operations.calls.grants import KEYED, Door, Grant
 from toryo.operations.calls.identity import TwoCallers, identify
 from toryo.operations.calls.observers import Observed, Observer
 from toryo.operations.calls.permissions import refuse
-from toryo.operations.calls.results import Result
+from toryo.operations.calls.results import JsonObject, Result
 from toryo.settings import Settings
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.errors import ConstraintBroken, DatabaseUnavailable, Unstorable
-from toryo.storage.shared import InDatabase, Shared
+from toryo.storage.shared_state import InDatabase, Shared
 from toryo.storage.transaction import Transaction
 from toryo.workflow.snapshot import Limits
 
@@ -49,12 +49,14 @@ _NOBODY = Caller(Kind.NOBODY)
 _SLOW_AT_ONCE = 2
 """So many calls prepare what takes long (passwords) at a time: whoever floods the door gets two cores, no more."""
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """`result` is plain JSON data; None while `later` says that there is nothing to say yet."""
 
-    result: dict[str, Any] | None
+    result: JsonObject | None
     refused: bool = False
     later: Later | None = None
     operation: Operation | None = None
@@ -79,7 +81,7 @@ class Answered:
     """What happened, for observers; empty where there are none."""
 
 
-class Office:
+class Dispatcher:
     """Performs calls for one server process. `clock` answers epoch milliseconds, `entropy` so many random bits."""
 
     def __init__(
@@ -255,28 +257,74 @@ class Office:
             caller = Caller(Kind.NOBODY)
         return toolsets.tools_for(caller, toolset)
 
-    def housekeep(self, chore: Callable[[Call], Any]) -> Any:
-        """Runs a chore of housekeeping in a transaction of its own, as Toryo itself."""
-        now = self.clock()
+    def housekeep(self, chore: Callable[[Call], T]) -> T:
+        """Runs a chore of housekeeping in a transaction of its own, as Toryo itself, while nobody else writes."""
 
-        def work(connection: Connection) -> tuple[Any, frozenset[str]]:
-            tx = Transaction(connection)
-            tx.lock_everything()
-            result = chore(Call(tx, Caller(Kind.SERVER), now, self.context))
-            tx.events.flush()
-            return result, frozenset(tx.hints)
+        def alone(call: Call) -> T:
+            call.tx.lock_everything()
+            return chore(call)
 
-        result, hints = self.database.write(work)
+        result, hints, _ = self.database.write(self._itself(alone, NOTHING_SHOWN))
         if hints:
             self.publish(hints)
         return result
+
+    async def as_server(
+        self, step: Callable[[Call], T], shown: Credentials = NOTHING_SHOWN, *, reads: bool = False
+    ) -> T:
+        """A step of the server's own within a request, which no client can call: one transaction, as Toryo itself.
+
+        `shown`: what the request brought; it proves nothing here. Raises Refusal, and then nothing was done.
+        """
+        started, run = time.perf_counter(), self.database.read_async if reads else self.database.write_async
+        try:
+            result, hints, events = await run(self._itself(step, shown))
+        except Refusal as refusal:
+            self._tell_of_step(step, refusal.code.value, started)
+            raise
+        except Exception as error:  # noqa: BLE001 - as in `perform`
+            raise _fault(error) from None
+        if hints:
+            self.publish(hints)
+        self._tell_of_step(step, "ok", started, events)
+        return result
+
+    def _tell_of_step(
+        self, step: Callable[[Call], Any], outcome: str, started: float, events: tuple[Event, ...] = ()
+    ) -> None:
+        seconds = time.perf_counter() - started
+        self._tell_observers(Observed(step_name(step), outcome, seconds, time.time(), events=events))
+
+    def _itself(
+        self, work: Callable[[Call], T], shown: Credentials
+    ) -> Callable[[Connection], tuple[T, frozenset[str], tuple[Event, ...]]]:
+        now = self.clock()
+
+        def carry_out(connection: Connection) -> tuple[T, frozenset[str], tuple[Event, ...]]:
+            tx = Transaction(connection)
+            call = Call(
+                tx,
+                Caller(Kind.SERVER),
+                now,
+                self.context,
+                correlation_id=shown.correlation_id,
+                browser=shown.browser,
+                remote=shown.remote,
+                signed_in_before=shown.signed_in_before,
+            )
+            result = work(call)
+            events = tuple(tx.events.collected)
+            tx.events.flush()
+            return result, frozenset(tx.hints), events
+
+        return carry_out
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """One call on its way. `work` may run more than once; it changes nothing but through its connection."""
 
-    office: Office
+    dispatcher: Dispatcher
     operation: Operation
     arguments: dict[str, Any]
     parameters: BaseModel | Refusal
@@ -307,7 +355,7 @@ class Request:
         instead = self._instead_of(refusal, _NOBODY)
         return instead or Answered(Outcome(self._told(refusal), True, operation=self.operation), frozenset(), _NOBODY)
 
-    def _told(self, refusal: Refusal) -> dict[str, Any]:
+    def _told(self, refusal: Refusal) -> JsonObject:
         return {**self.operation.refusals_carry, **refusal.answer()}
 
     def _instead_of(self, refusal: Refusal, caller: Caller | None) -> Answered | None:
@@ -316,7 +364,7 @@ class Request:
             return None
         if caller is not None and caller.session is not None:
             return None
-        return Answered(Outcome(self.operation.instead(), operation=self.operation), frozenset(), caller)
+        return Answered(Outcome(dict(self.operation.instead()), operation=self.operation), frozenset(), caller)
 
     def look(self, connection: Connection) -> Callable[[], Any] | None:
         """What is to be prepared; nothing for a call that will be refused."""
@@ -355,7 +403,7 @@ class Request:
             return Answered(Outcome(None, later=result, operation=self.operation), frozenset(tx.hints), call.caller)
         refused = result.get("success") is False
         result = self._count(call, result, refused=refused)
-        events = tuple(tx.events.collected) if self.office.observers else ()
+        events = tuple(tx.events.collected) if self.dispatcher.observers else ()
         happened = bool(tx.events.collected)
         self._record(tx, call)
         if happened and call.has_session:
@@ -386,7 +434,7 @@ class Request:
 
     def _admit(self, caller: Caller) -> None:
         """May this caller call this, and not too often? Raises Refusal."""
-        memory = self.office.context
+        memory = self.dispatcher.context
         if caller.access_token is not None:
             memory.uses.note(caller.access_token, self.now)
         if caller.key is not None and not self.again:
@@ -400,14 +448,12 @@ class Request:
                 )
         refuse(self.operation, caller)
 
-    def _replay_or_handle(self, call: Call, parameters: BaseModel) -> dict[str, Any] | Later:
+    def _replay_or_handle(self, call: Call, parameters: BaseModel) -> JsonObject | Later:
         """What the handler answers; with an idempotency key that was used before, what it answered then."""
         key = self.credentials.idempotency_key
         return idempotency.carried_out(call, self.operation, parameters, self.arguments, key)
 
-    def _count(
-        self, call: Call, result: dict[str, Any], *, refused: bool, refusal: Refusal | None = None
-    ) -> dict[str, Any]:
+    def _count(self, call: Call, result: JsonObject, *, refused: bool, refusal: Refusal | None = None) -> JsonObject:
         """Counts towards the guards of the caller's session; the answer with what goes along with it."""
         if not call.has_session or self.operation.reads:
             return result
@@ -438,7 +484,7 @@ class Request:
             tx,
             caller,
             self.now,
-            self.office.context,
+            self.dispatcher.context,
             may_wait=self.may_wait,
             correlation_id=self.credentials.correlation_id,
             once=self.once,
@@ -447,6 +493,11 @@ class Request:
             signed_in_before=self.credentials.signed_in_before,
             prepared=self.prepared,
         )
+
+
+def step_name(step: Callable[[Call], Any]) -> str:
+    """What a step of the server's own is called in logs and metrics: its function."""
+    return str(getattr(step, "__name__", None) or getattr(getattr(step, "func", None), "__name__", "step"))
 
 
 def _key_and_bearer_differ() -> Refusal:
@@ -460,7 +511,7 @@ def _key_and_bearer_differ() -> Refusal:
 def _nothing_of_that_name(name: str, door: Door) -> Operation:
     """What is carried out in place of what does not exist behind this door: it refuses, once it is known who asks."""
 
-    def handler(call: Call, _: NoParameters) -> dict[str, Any]:
+    def handler(call: Call, _: NoParameters) -> Result:
         raise validation.no_such_tool(name, door, call.caller)
 
     return Operation(_NO_TOOL, "", Grant.OPEN, NoParameters, Result, handler, reads=True)

@@ -7,7 +7,7 @@ several lines, too, but is refused rather than changed. `Printed` is what a prog
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field
 from pydantic.fields import FieldInfo
@@ -30,6 +30,12 @@ _LINES, _COMMAND, _PRINTED = (
     AfterValidator(_command),
     AfterValidator(texts.storable),
 )
+
+GivenStatus = Literal[
+    "backlog", "todo", "pending", "in_progress", "blocked", "completed", "done", "failed", "cancelled"
+]
+GivenPriority = Literal["low", "medium", "high", "critical", "urgent"]
+"""With the other words that are understood: pending is todo, done is completed, urgent is critical."""
 
 Lines = Annotated[str, _LINES]
 Command = Annotated[str, _COMMAND]

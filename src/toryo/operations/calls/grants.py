@@ -11,8 +11,6 @@ from enum import StrEnum
 class Grant(StrEnum):
     """One per operation; each names one or more kinds of caller."""
 
-    INTERNAL = "internal"
-    """Only the server's own code, which shows `SERVER_ITSELF`: no client can send that."""
     OPEN = "open"
     COORDINATOR = "coordinator"
     ANY_SESSION = "any_session"

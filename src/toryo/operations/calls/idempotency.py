@@ -8,7 +8,7 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, Operation
 from toryo.operations.calls.identity import digest
+from toryo.operations.calls.results import JsonObject
 
 CREATED = 201
 SCOPE = "rest "
@@ -46,7 +47,7 @@ class Once:
 
         `known` makes further keys of the refusal out of what was remembered.
         """
-        found = call.tx.keeping.batch(self.who, self.scope, self.key) if self.key is not None else None
+        found = call.tx.idempotency_keys.find(self.who, self.scope, self.key) if self.key is not None else None
         if found is None:
             return None
         content, kept = found
@@ -62,7 +63,7 @@ class Once:
     def remember(self, call: Call, kept: Any) -> None:
         """`kept` is plain JSON data, from which the answer can be made again."""
         if self.key is not None:
-            call.tx.keeping.remember_batch(self.who, self.scope, self.key, self.content, kept, call.now)
+            call.tx.idempotency_keys.remember(self.who, self.scope, self.key, self.content, kept, call.now)
 
 
 def applies(operation: Operation) -> bool:
@@ -72,23 +73,29 @@ def applies(operation: Operation) -> bool:
 
 def carried_out(
     call: Call, operation: Operation, parameters: Any, arguments: dict[str, Any], key: str | None
-) -> dict[str, Any] | Later:
+) -> JsonObject | Later:
     """What the operation answers; with a key that was used before, what it answered then. Raises Refusal."""
-    if key is None or call.caller.agent is None or not applies(operation):
-        return operation.handler(call, parameters)
+    looks_only = getattr(parameters, "preview", False)
+    if key is None or looks_only or call.caller.agent is None or not applies(operation):
+        return _plain(operation.handler(call, parameters))
     once = Once.of(call.caller.agent.id, f"{SCOPE}{operation.name}", key, arguments)
     before = once.before(call)
     if before is not None:
         return _again(before)
-    result = operation.handler(call, parameters)
-    if isinstance(result, dict) and result.get("success") is not False:
+    result = _plain(operation.handler(call, parameters))
+    if not isinstance(result, Later) and result.get("success") is not False:
         shown = {name: value for name, value in result.items() if name not in SECRETS}
         once.remember(call, {"answer": shown, "secrets": sorted(result.keys() & SECRETS)})
     return result
 
 
-def _again(before: dict[str, Any]) -> dict[str, Any]:
-    answer: dict[str, Any] = before["answer"]
+def _plain(answer: Mapping[str, Any] | Later) -> JsonObject | Later:
+    """A handler's answer, of whatever type, as something that keys are added to on its way."""
+    return answer if isinstance(answer, Later) else dict(answer)
+
+
+def _again(before: JsonObject) -> JsonObject:
+    answer: JsonObject = before["answer"]
     if before["secrets"]:
         made = ", ".join(f"{name} {value}" for name, value in answer.items() if name.endswith("_id") and value)
         raise Refusal(

@@ -8,17 +8,21 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
-from toryo import tokens
+from toryo import token_forms
 from toryo.domain import people
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
-from toryo.operations.calls.callers import SERVER_ITSELF, Caller, Credentials, Kind, Login
+from toryo.operations.calls.callers import Caller, Credentials, Kind, Login
 from toryo.storage.transaction import Transaction
 
-COORDINATOR, PERSON, LAUNCH = tokens.COORDINATOR, tokens.PERSON, tokens.LAUNCH
-SESSION, QUEUE, BROWSER = tokens.SESSION, tokens.QUEUE, tokens.BROWSER
+COORDINATOR, PERSON, LAUNCH = token_forms.COORDINATOR, token_forms.PERSON, token_forms.LAUNCH
+SESSION, QUEUE, BROWSER = token_forms.SESSION, token_forms.QUEUE, token_forms.BROWSER
+
+
+END_PROCESS = "End this process; the Coordinator starts a new one when there is work."
+"""What a process is told that is nobody's, or nobody's any more."""
 
 
 def digest(token: str) -> str:
@@ -43,8 +47,6 @@ def identify(tx: Transaction, credentials: Credentials, now: Millis, *, forgivin
     `forgiving`: for what is open to everybody, a session_token that is not known (any more) is as good as none. Who
     signs in anew still shows the old one: some clients keep it in the header.
     """
-    if credentials.proof is SERVER_ITSELF:
-        return Caller(Kind.SERVER)
     if forgiving:
         credentials = _without_unknown(tx, credentials)
     by_argument = _by_argument(tx, credentials)
@@ -97,7 +99,7 @@ def _by_bearer(tx: Transaction, token: str, now: Millis) -> Caller:
         return _by_launch(tx, token)
     if token.startswith(QUEUE):
         return _by_key(tx, token)
-    found = tx.keeping.token(digest(token)) if token.startswith((COORDINATOR, PERSON)) else None
+    found = tx.tokens.find(digest(token)) if token.startswith((COORDINATOR, PERSON)) else None
     if found is None:
         return _by_access_token(tx, token, now)
     kind, agent_id, login = found
@@ -113,7 +115,7 @@ def _by_launch(tx: Transaction, token: str) -> Caller:
         raise Refusal(
             Code.INVALID_CREDENTIALS,
             "This launch credential is not known here.",
-            "End this process; the Coordinator starts a new one when there is work.",
+            END_PROCESS,
             action="exit",
         )
     agent = tx.agents.find(launch.agent_id)
@@ -137,7 +139,7 @@ def _by_access_token(tx: Transaction, token: str, now: Millis) -> Caller:
     if found is None or person is None or not person.active:
         raise Refusal(
             Code.INVALID_CREDENTIALS,
-            "This token is not known here (any more).",
+            "This token is not known here.",
             "Use a token of this server; an owner of it makes a new one.",
         )
     login = at_most(tx, person, found.at_most)

@@ -39,6 +39,16 @@ class Page(Result):
     next_cursor: NotRequired[str]
 
 
+APage = TypeVar("APage", bound=Page)
+
+
+def paged(answer: APage, cursor: str | None) -> APage:
+    """The answer, with the cursor of the next page if there is one."""
+    if cursor is not None:
+        answer["next_cursor"] = cursor
+    return answer
+
+
 def cursor_of(*key: Any) -> str:
     return base64.urlsafe_b64encode(orjson.dumps(key)).decode().rstrip("=")
 
@@ -60,8 +70,8 @@ def key_of(cursor: str | None, *kinds: type) -> list[Any] | None:
     return key
 
 
-def cut(items: Sequence[Item], wanted: Paged, key: Callable[[Item], str]) -> tuple[list[Item], dict[str, str]]:
-    """A page of a list that is read whole, and `next_cursor` where there is more.
+def cut(items: Sequence[Item], wanted: Paged, key: Callable[[Item], str]) -> tuple[list[Item], str | None]:
+    """A page of a list that is read whole, and the cursor of the next one where there is more.
 
     The cursor holds the name of the last item, and its place for the case that it is gone meanwhile.
     """
@@ -72,5 +82,4 @@ def cut(items: Sequence[Item], wanted: Paged, key: Callable[[Item], str]) -> tup
         start = place + 1 if place is not None else max(0, first[0] - 1)
     end = len(items) if wanted.limit is None else start + wanted.limit
     shown = list(items[start:end])
-    more = {"next_cursor": cursor_of(end, key(shown[-1]))} if shown and end < len(items) else {}
-    return shown, more
+    return shown, cursor_of(end, key(shown[-1])) if shown and end < len(items) else None

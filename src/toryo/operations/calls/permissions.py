@@ -30,14 +30,6 @@ def refuse(operation: Operation, caller: Caller) -> None:
     grant = operation.grant
     if grant is Grant.OPEN:
         return
-    if grant is Grant.INTERNAL:
-        if caller.kind is not Kind.SERVER:
-            raise Refusal(
-                Code.PERMISSION_DENIED,
-                say("{operation_name} is internal to the server.", operation_name=operation.name),
-                "Sign in by a way that ways_to_sign_in names.",
-            )
-        return
     if grant is Grant.COORDINATOR:
         if caller.kind is not Kind.COORDINATOR:
             raise Refusal(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from toryo.domain.agents import Agent
+from toryo.operations.calls import schemas
 from toryo.operations.calls.callers import Caller
 from toryo.storage.transaction import Transaction
 
@@ -27,6 +30,9 @@ def told(tx: Transaction, caller: Caller) -> str:
     return f"Here are: {names}{more}." if names else "Nobody else is here."
 
 
-def rank(agent: Agent) -> str:
+Rank = schemas.RoleName | Literal["person"]
+
+
+def rank(agent: Agent) -> Rank:
     """What somebody is, in a word."""
     return "person" if agent.human else agent.role.value

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from toryo.domain import agents
 from toryo.domain.agents import Agent
 from toryo.domain.chat import Delegation
-from toryo.domain.ground import Tree
 from toryo.domain.handover import INTERRUPT, Handoff, Notification
 from toryo.domain.launches import Launch
 from toryo.domain.projects import Project
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import Details, Task
 from toryo.domain.times import iso, iso_or_none
-from toryo.storage.keeping import Disk
+from toryo.domain.tree_state import Tree
+from toryo.domain.usages import Usage
+from toryo.operations.calls import schemas
+from toryo.storage.coordinators import Disk
 
 
-def disk(taken: Disk | None) -> dict[str, Any] | None:
+def disk(taken: Disk | None) -> schemas.Disk | None:
     """What a Coordinator's files take; None: it has not counted yet."""
     if taken is None:
         return None
@@ -30,7 +31,7 @@ def disk(taken: Disk | None) -> dict[str, Any] | None:
     }
 
 
-def task(each: Task, details: Details, dependencies: tuple[str, ...] | list[str]) -> dict[str, Any]:
+def task(each: Task, details: Details, dependencies: tuple[str, ...] | list[str]) -> schemas.Task:
     """The keys of a task, everywhere the same."""
     return {
         "task_id": each.id,
@@ -63,7 +64,7 @@ def task(each: Task, details: Details, dependencies: tuple[str, ...] | list[str]
     }
 
 
-def full_task(each: Task, details: Details, tree: Tree) -> dict[str, Any]:
+def full_task(each: Task, details: Details, tree: Tree) -> schemas.DetailedTask:
     """One task in detail: also its context, acceptance, children, and whether a dependency failed."""
     return {
         **task(each, details, tree.depends_on.get(each.id, ())),
@@ -79,20 +80,20 @@ def full_task(each: Task, details: Details, tree: Tree) -> dict[str, Any]:
     }
 
 
-def handoffs(found: Sequence[Handoff]) -> list[dict[str, Any]]:
+def handoffs(found: Sequence[Handoff]) -> list[schemas.Handoff]:
     """The first one whole; of the others what tells them apart: together they must fit into what a model can read."""
-    return [
-        handoff(each) if number == 0 else {**handoff(each), "summary": (each.summary or "")[:BRIEF], **_NOT_SHOWN}
-        for number, each in enumerate(found)
-    ]
+    return [handoff(each) if number == 0 else _brief_handoff(each) for number, each in enumerate(found)]
+
+
+def _brief_handoff(each: Handoff) -> schemas.Handoff:
+    return {**handoff(each), "summary": (each.summary or "")[:BRIEF], "context": None, "recommendations": None}
 
 
 BRIEF = 300
 """Characters of a handoff that is not the first."""
-_NOT_SHOWN: dict[str, Any] = {"context": None, "recommendations": None}
 
 
-def handoff(each: Handoff) -> dict[str, Any]:
+def handoff(each: Handoff) -> schemas.Handoff:
     return {
         "handoff_id": each.id,
         "task_id": each.task_id,
@@ -106,7 +107,7 @@ def handoff(each: Handoff) -> dict[str, Any]:
     }
 
 
-def brief_task(each: Task) -> dict[str, Any]:
+def brief_task(each: Task) -> schemas.BriefTask:
     return {
         "task_id": each.id,
         "id": each.id,
@@ -117,12 +118,12 @@ def brief_task(each: Task) -> dict[str, Any]:
     }
 
 
-def main_task(each: Task, description: str) -> dict[str, Any]:
-    """As next actions show the main task (seed 3)."""
+def main_task(each: Task, description: str) -> schemas.MainTask:
+    """As next actions show the main task."""
     return {"id": each.id, "task_id": each.id, "title": each.title, "description": description}
 
 
-def agent(each: Agent) -> dict[str, Any]:
+def agent(each: Agent) -> schemas.Agent:
     return {
         "agent_id": each.id,
         "name": each.name,
@@ -146,7 +147,7 @@ def agent(each: Agent) -> dict[str, Any]:
     }
 
 
-def project(each: Project) -> dict[str, Any]:
+def project(each: Project) -> schemas.Project:
     return {
         "project_id": each.id,
         "id": each.id,
@@ -162,7 +163,7 @@ def project(each: Project) -> dict[str, Any]:
     }
 
 
-def launch(each: Launch) -> dict[str, Any]:
+def launch(each: Launch) -> schemas.Launch:
     return {
         "launch_id": each.id,
         "agent_id": each.agent_id,
@@ -186,7 +187,23 @@ def launch(each: Launch) -> dict[str, Any]:
     }
 
 
-def delegation(each: Delegation) -> dict[str, Any]:
+def used(each: Usage | None) -> schemas.Used | None:
+    """None: its program has told nothing."""
+    if each is None:
+        return None
+    return {
+        "input_tokens": each.input_tokens,
+        "cached_tokens": each.cached_tokens,
+        "output_tokens": each.output_tokens,
+        "cost_usd": each.cost_usd,
+        "turns": each.turns,
+        "tool_calls": each.tool_calls,
+        "model": each.model,
+        "lower_bound": each.lower_bound,
+    }
+
+
+def delegation(each: Delegation) -> schemas.Delegation:
     """A delegation as its task session sees it."""
     return {
         "delegation_id": each.id,
@@ -201,7 +218,7 @@ def delegation(each: Delegation) -> dict[str, Any]:
     }
 
 
-def notification(each: Notification) -> dict[str, Any]:
+def notification(each: Notification) -> schemas.Notification:
     return {
         "notification_id": each.id,
         "kind": each.kind,
@@ -213,7 +230,7 @@ def notification(each: Notification) -> dict[str, Any]:
     }
 
 
-def session(each: Session) -> dict[str, Any]:
+def session(each: Session) -> schemas.Session:
     return {
         "session_id": each.id,
         "agent_id": each.agent_id,

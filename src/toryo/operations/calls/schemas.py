@@ -1,30 +1,47 @@
 """What a task, an agent, a launch … is to whoever is shown one: the types from which OpenAPI and the pages' types are
-made. `rendering.py` and the groups make them; further keys may come along."""
+made. `rendering.py` and the groups make them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 StatusName = Literal["backlog", "todo", "in_progress", "blocked", "completed", "failed", "cancelled"]
+QueueStatus = Literal["pending", "backlog", "todo", "in_progress", "blocked", "completed", "failed", "cancelled"]
 PriorityName = Literal["critical", "high", "medium", "low"]
 RoleName = Literal["owner", "manager", "worker"]
 KindName = Literal["ai", "human"]
+AgentStatus = Literal["active", "inactive"]
 PurposeName = Literal["task", "chat"]
+IsolationName = Literal["none", "worktree"]
+LanguageName = Literal["en", "ja"]
+ErrandKind = Literal["diff", "merge", "discard", "clean"]
 
 
 class BriefTask(TypedDict):
     task_id: str
+    id: str
     title: str
     status: StatusName
     priority: PriorityName
     assignee_id: str | None
 
 
+class AcceptanceCheck(TypedDict):
+    """What must be there, or succeed, before success counts: a file, or a command within a time limit."""
+
+    file: NotRequired[str]
+    command: NotRequired[str | list[str]]
+    timeout_seconds: NotRequired[int]
+
+
 class CheckFailure(TypedDict):
+    """An acceptance check that has not passed: which one, and what was found."""
+
     check: str
-    message: NotRequired[str]
+    message: str
 
 
 class Task(BriefTask):
@@ -54,6 +71,30 @@ class Task(BriefTask):
     rejection_reason: NotRequired[str | None]
 
 
+class ListedTask(TypedDict):
+    """A task in a list for agents: what there is to say of it."""
+
+    task_id: str
+    title: str
+    status: StatusName
+    priority: PriorityName
+    assignee_id: str | None
+    dependencies: list[str]
+    approval: Literal["approved", "pending_approval", "rejected"]
+    description: NotRequired[str]
+    agent_type: NotRequired[str | None]
+    parent_task_id: NotRequired[str | None]
+    dependency_failed: NotRequired[bool]
+    blocked_reason: NotRequired[str | None]
+    blocked_by: NotRequired[str | None]
+    rejected_by: NotRequired[str]
+    rejection_reason: NotRequired[str | None]
+    summary: NotRequired[str | None]
+    error: NotRequired[str | None]
+    attempt: NotRequired[int]
+    completed_at: NotRequired[str | None]
+
+
 class Handoff(TypedDict):
     """What one agent knows about a task, for another (or for whoever works on it next)."""
 
@@ -68,17 +109,85 @@ class Handoff(TypedDict):
     accepted_at: str | None
 
 
-class FullTask(Task):
-    """One task in detail."""
+class MainTask(TypedDict):
+    """The main task in a next action."""
+
+    id: str
+    task_id: str
+    title: str
+    description: str
+
+
+class Delegation(TypedDict):
+    """As its task session sees it."""
+
+    delegation_id: str
+    target_agent_id: str
+    purpose: str
+    await_result: bool
+    status: str
+    attempt: int
+    result: Any
+    created_at: str
+    processed_at: str | None
+
+
+class Notification(TypedDict):
+    notification_id: str
+    kind: str
+    priority: Literal["high", "normal"]
+    message: str
+    task_id: str | None
+    cause: str | None
+    created_at: str
+
+
+class QueueTask(TypedDict):
+    """A task in the shape of seed 4, with what a queue adds."""
+
+    task_id: str
+    id: str
+    agent_type: str | None
+    title: str
+    status: QueueStatus
+    priority: PriorityName
+    assigned_agent_id: str | None
+    parent_task_id: str | None
+    dependencies: list[str]
+    correlation_id: str | None
+    attempt: int
+    max_attempts: int
+    timeout_seconds: int
+    created_by: str
+    blocked_reason: str | None
+    not_before: str | None
+    created_at: str
+    updated_at: str
+    started_at: str | None
+    completed_at: str | None
+    task_description: str
+    context: Any
+    result: Any
+    error: str | None
+    summary: str | None
+
+
+class DetailedTask(Task):
+    """One task in detail, but for what was handed over about it."""
 
     context: Any
-    acceptance: list[dict[str, Any]]
+    acceptance: list[AcceptanceCheck]
     checks: Literal["none", "running", "passed", "failed"]
-    check_failures: list[dict[str, Any]]
+    check_failures: list[CheckFailure]
     next_steps: str | None
     artifacts: list[Any]
     blocked_cause: str | None
     subtasks: list[BriefTask]
+
+
+class FullTask(DetailedTask):
+    """One task in detail."""
+
     handoffs: list[Handoff]
 
 
@@ -88,8 +197,9 @@ class Agent(TypedDict):
     kind: KindName
     role: RoleName
     reports_to: str | None
-    status: Literal["active", "inactive"]
+    status: AgentStatus
     provider: str | None
+    ai_type: str | None
     model: str | None
     agent_type: str | None
     capabilities: list[str]
@@ -97,7 +207,7 @@ class Agent(TypedDict):
     system_prompt: str
     provider_options: dict[str, Any]
     effective_options: dict[str, Any]
-    mistakes: list[str]
+    mistakes: Sequence[str]
     created_at: str
     updated_at: str
     version: int
@@ -105,6 +215,7 @@ class Agent(TypedDict):
 
 class Project(TypedDict):
     project_id: str
+    id: str
     name: str
     description: str
     status: Literal["active", "paused", "archived"]
@@ -304,7 +415,7 @@ class Errand(TypedDict):
     """`answer` is what its Coordinator told: a diff, a merged commit, or what went wrong."""
 
     errand_id: str
-    kind: Literal["diff", "merge", "discard"]
+    kind: ErrandKind
     task_id: str
     project_id: str
     asked_by: str
@@ -328,8 +439,11 @@ class Message(TypedDict):
     sequence: int
 
 
+ChatState = Literal["person", "connected", "connecting", "terminating", "cooling_down", "disconnected"]
+
+
 class ChatStatus(TypedDict):
-    state: Literal["person", "connected", "connecting", "terminating", "cooling_down", "disconnected"]
+    state: ChatState
     reason: NotRequired[str]
     explanation: str
     until: NotRequired[str | None]
@@ -345,6 +459,9 @@ class Chat(TypedDict):
     newest: Message | None
     newest_at: str
     status: ChatStatus
+
+
+ConversationState = Literal["pending", "active", "ending", "ended", "expired"]
 
 
 class Conversation(TypedDict):

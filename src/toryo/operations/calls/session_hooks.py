@@ -6,11 +6,12 @@ So the path itself knows nothing of next actions, guards or mailboxes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from toryo.domain.errors import Refusal
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Operation
+from toryo.operations.calls.results import JsonObject
 
 
 class SessionHooks(Protocol):
@@ -23,10 +24,10 @@ class SessionHooks(Protocol):
     def count(self, call: Call, *, refused: bool, refusal: Refusal | None = None) -> None:
         """Renews the lease, counts the call towards the guards, and trips the one whose limit is reached."""
 
-    def accompany(self, call: Call, operation: Operation, answer: dict[str, Any]) -> dict[str, Any]:
+    def accompany(self, call: Call, operation: Operation, answer: JsonObject) -> JsonObject:
         """The answer with what goes along: `next`, and how many notifications wait."""
 
-    def recorded(self, call: Call, answer: dict[str, Any]) -> dict[str, Any]:
+    def recorded(self, call: Call, answer: JsonObject) -> JsonObject:
         """The answer with the versions of what its own call has made of the facts: they are numbered when stored."""
 
 

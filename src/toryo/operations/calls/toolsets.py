@@ -7,55 +7,17 @@ from dataclasses import replace
 from toryo.domain.agents import Role
 from toryo.domain.launches import Purpose
 from toryo.operations.calls.callers import Caller, Kind
-from toryo.operations.calls.catalogue import Audience, Form, Operation, tools
+from toryo.operations.calls.catalogue import Audience, Operation, tools
 from toryo.operations.calls.grants import KEYED, Grant
 from toryo.operations.calls.permissions import allowed
 
 COORDINATOR_TOOLSET, QUEUE_TOOLSET = "coordinator", "queue"
 
-_FOR_A_QUEUE = Form(
-    frozenset({"title", "description", "assignee_id", "acceptance", "intent"}),
-    required=("agent_type", "task_description"),
-    words={
-        "agent_type": "The queue it goes to.",
-        "task_description": "What is to be done.",
-        "context": "What it needs, as JSON.",
-        "parent_task_id": "A task that you have filed or claimed, and that this one is a part of.",
-    },
-)
-_SUBTASK = Form(
-    frozenset(
-        {"agent_type", "task_description", "correlation_id", "timeout_seconds", "max_attempts", "idempotency_key"}
-    ),
-    required=("title", "description"),
-)
-_OF_MANAGERS = Form(frozenset({"assignee_id", "intent", "acceptance"}))
-"""What only managers decide."""
-_BY_CHAT = Form(
-    frozenset(),
-    required=("title", "assignee_id", "message_id"),
-    words={"message_id": "The person's message that asks for it, from get_pending_messages."},
-)
-_BY_ITSELF = Form(frozenset({"message_id"}))
-_NO_CHOICE = Form(frozenset({"mark_as_read"}))
-"""A parameter of the protocol that changes nothing."""
-_FILES = "File a task for a queue."
-_DIVIDES = "Create one subtask (for several: create_tasks_batch)."
-
 
 def _shown(operation: Operation, caller: Caller, for_queue: bool) -> Operation:
     """As this caller is shown it; `for_queue`: tasks that it creates go to a queue."""
-    if operation.name == "get_notifications":
-        return replace(operation, form=_NO_CHOICE)
-    if operation.name == "create_task":
-        form = _FOR_A_QUEUE if for_queue else _SUBTASK
-        return replace(operation, form=form, summary=_FILES if for_queue else _DIVIDES)
-    if operation.name == "request_task" and caller.launch is not None:
-        return replace(operation, form=_BY_CHAT if caller.launch.purpose is Purpose.CHAT else _BY_ITSELF)
-    works = caller.agent is not None and caller.agent.role is not Role.MANAGER
-    if operation.name == "create_tasks_batch" and works:
-        return replace(operation, form=_OF_MANAGERS)
-    return operation
+    form = operation.form_for(caller, for_queue) if operation.form_for is not None else operation.form
+    return operation if form is None else replace(operation, form=form, summary=form.summary or operation.summary)
 
 
 def tools_for(caller: Caller, toolset: str | None = None) -> list[Operation]:
@@ -80,7 +42,7 @@ _NOT_BY_HAND = frozenset({Grant.COORDINATOR, Grant.QUEUE_AGENT, Grant.REGISTRAR}
 
 def _of_queue(caller: Caller) -> list[Operation]:
     """What an API key opens; without one, all that there are, with the parameter that takes it."""
-    found = [each for each in tools() if (each.grant in KEYED and each.listed) or each.name == "help"]
+    found = [each for each in tools() if (each.grant in KEYED and each.listed) or each.shown_to & Audience.QUEUE]
     if caller.key is None:
         return [each if each.grant is Grant.OPEN else replace(each, asks_for="api_key") for each in found]
     return [each for each in found if allowed(each, caller)]

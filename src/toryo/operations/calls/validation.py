@@ -10,8 +10,10 @@ from typing import Any
 import orjson
 from pydantic import BaseModel, ValidationError
 
+from toryo import wrong_values
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.wording import Worded, constant, say, together
+from toryo.nearest import nearest
 from toryo.operations.calls import toolsets
 from toryo.operations.calls.callers import Caller
 from toryo.operations.calls.catalogue import MOST_NAMES, Operation, Parameters, catalogue, tools
@@ -73,7 +75,7 @@ def _invalid(operation: Operation, invalid: ValidationError, arguments: Mapping[
     ]
     known = list(operation.parameters.model_fields)
     meant = operation.parameters.names_for(arguments) if issubclass(operation.parameters, Parameters) else known
-    unknown = (_short(each["loc"][0]) for each in errors if each["type"] == "extra_forbidden" and each["loc"])
+    unknown = (_short(each["loc"][0]) for each in errors if each["type"] == "extra_forbidden" and len(each["loc"]) == 1)
     hints = [_nearest(name, known) for name in itertools.islice(unknown, 5)]
     listed = (
         say("{parameter}: {problem}", parameter=each["parameter"], problem=each["problem"])
@@ -97,16 +99,15 @@ def _short(name: object) -> str:
 
 
 def _problem(mistake: Mapping[str, Any]) -> Worded:
-    """What is wrong with one value: pydantic's words, and by its type of mistake those of other languages."""
-    told = mistake["msg"].removeprefix("Value error, ")
-    return Worded(told, f"pydantic {mistake['type']}", dict(mistake.get("ctx", {})))
+    """What is wrong with one value, and by pydantic's type of mistake what other languages say."""
+    return Worded(wrong_values.told(mistake), mistake["type"], dict(mistake.get("ctx", {})), context="pydantic")
 
 
 def _nearest(name: str, known: list[str]) -> Worded:
-    close = difflib.get_close_matches(name, known, 1)
-    if not close:
+    close = nearest(name, known)
+    if close is None:
         return say("Leave out {name}.", name=name)
-    return say("Did you mean {close} instead of {name}?", close=close[0], name=name)
+    return say("Did you mean {close} instead of {name}?", close=close, name=name)
 
 
 def no_such_tool(name: str, door: Door, caller: Caller) -> Refusal:

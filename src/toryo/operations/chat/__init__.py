@@ -1,0 +1,1 @@
+"""What a chat session does, and people's panels and threads."""

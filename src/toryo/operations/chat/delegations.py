@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from toryo.domain import chat, ids
 from toryo.domain.chat import Conversation, Delegation, DelegationStatus
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.tasks import Task
 from toryo.domain.times import iso, iso_or_none
-from toryo.operations.calls import rendering
+from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Later, Parameters, operation
 from toryo.operations.calls.fields import Id, Lines
@@ -42,10 +43,9 @@ class Delegated(Said):
     shown_to=Audience.WORKER | Audience.MANAGER,
     grant=Grant.TASK_SESSION,
     parameters=Delegate,
-    result=Delegated,
     leads=True,
 )
-def delegate_to_chat_session(call: Call, wanted: Delegate) -> dict[str, Any]:
+def delegate_to_chat_session(call: Call, wanted: Delegate) -> Delegated:
     """Have your chat session talk with somebody. Returns at once."""
     task = call.task(call.session.task_id or "")
     project = call.project(call.session.project_id)
@@ -94,9 +94,28 @@ def _refuse_too_many(call: Call, task: Task, open_cap: int, ever_cap: int) -> No
             )
 
 
+class TaskTalk(TypedDict):
+    """A conversation that a task has asked for, with the newest that was said in it."""
+
+    conversation_id: str
+    initiator_id: str
+    partner_id: str
+    purpose: str
+    state: schemas.ConversationState
+    turns: int
+    max_turns: int
+    ended_by: str | None
+    reason: str | None
+    summary: str | None
+    delegation_id: str | None
+    created_at: str
+    ended_at: str | None
+    messages: list[schemas.Message]
+
+
 class Talks(Result):
-    conversations: list[dict[str, Any]]
-    delegations: list[dict[str, Any]]
+    conversations: list[TaskTalk]
+    delegations: list[schemas.Delegation]
 
 
 class TaskTalks(Parameters):
@@ -108,10 +127,9 @@ class TaskTalks(Parameters):
     available=Available.AFTER_THE_END,
     grant=Grant.TASK_SESSION,
     parameters=TaskTalks,
-    result=Talks,
     waits=True,
 )
-def get_task_conversations(call: Call, wanted: TaskTalks) -> dict[str, Any] | Later:
+def get_task_conversations(call: Call, wanted: TaskTalks) -> Talks | Later:
     """The conversations and delegations of your main task, with what was said."""
     session = call.session
     task_id = session.task_id or ""
@@ -128,7 +146,7 @@ def get_task_conversations(call: Call, wanted: TaskTalks) -> dict[str, Any] | La
     }
 
 
-def _shown(call: Call, conversation: Conversation) -> dict[str, Any]:
+def _shown(call: Call, conversation: Conversation) -> TaskTalk:
     messages = call.tx.chat.of_conversation(conversation.id, _MESSAGES)
     return {
         "conversation_id": conversation.id,

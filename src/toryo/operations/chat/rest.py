@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, NotRequired
+from typing import NotRequired
 
 from pydantic import Field
 
@@ -18,19 +18,19 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Purpose
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import say
-from toryo.operations.calls import fencing, schemas
+from toryo.operations.calls import fencing, schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import Later, Parameters, Route, operation
 from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.pagination import Page, Paged, cursor_of, cut, key_of
+from toryo.operations.calls.pagination import Page, Paged, cursor_of, cut, key_of, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.chat import on_behalf
 from toryo.operations.launches import decisions, explanations, placement
 from toryo.operations.messaging import conversations as messaging_conversations
 from toryo.operations.messaging import mailboxes
-from toryo.storage.chat import Thread
+from toryo.storage.threads import Thread
 from toryo.workflow import chat as table
 from toryo.workflow.launch import Action
 
@@ -66,11 +66,10 @@ class Opened(Result):
     "open_chat",
     grant=Grant.WRITER,
     parameters=OpenChat,
-    result=Opened,
     route=Route("POST", f"{_CHATS}/{{agent_id}}/open"),
     tool=False,
 )
-def open_chat(call: Call, wanted: OpenChat) -> dict[str, Any]:
+def open_chat(call: Call, wanted: OpenChat) -> Opened:
     """Open an agent's chat, so that it comes to talk; called again with its viewer_id, keep it open."""
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
@@ -78,7 +77,7 @@ def open_chat(call: Call, wanted: OpenChat) -> dict[str, Any]:
     mailboxes.refuse_partner(call, project, me, agent)
     viewer = _kept_open(call, wanted, me) or _opened(call, project.id, agent, me)
     if wanted.seen is not None:
-        call.tx.chat.see(project.id, me.id, agent.id, wanted.seen)
+        call.tx.threads.see(project.id, me.id, agent.id, wanted.seen)
     lease = call.context.talk.viewer_lease // 1000
     return {
         "success": True,
@@ -126,11 +125,10 @@ class Closed(Result):
     "close_chat",
     grant=Grant.WRITER,
     parameters=CloseChat,
-    result=Closed,
     route=Route("POST", f"{_CHATS}/{{agent_id}}/close"),
     tool=False,
 )
-def close_chat(call: Call, wanted: CloseChat) -> dict[str, Any]:
+def close_chat(call: Call, wanted: CloseChat) -> Closed:
     """Close the panel. The agent leaves when nobody else needs its chat."""
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
@@ -149,21 +147,26 @@ def close_chat(call: Call, wanted: CloseChat) -> dict[str, Any]:
     return {"success": True, "closed": len(open_)}
 
 
-def _status(call: Call, project_id: str, agent: Agent) -> dict[str, Any]:
+def _status(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:
     """`connected`, `connecting`, `terminating`, `cooling_down` or `disconnected`, and why."""
     if agent.human:
         return {"state": "person", "explanation": f"{agent.name} is a person."}
     said = explanations.said(fencing.REASON)
-    unknown = {"state": "disconnected", "reason": fencing.REASON, "explanation": said, "until": None}
+    unknown: schemas.ChatStatus = {
+        "state": "disconnected",
+        "reason": fencing.REASON,
+        "explanation": said,
+        "until": None,
+    }
     look = partial(_status_of_program, call, project_id, agent)
     return fencing.fenced(call, "chat_status", look, unknown, agent_id=agent.id, project_id=project_id)
 
 
-def _status_of_program(call: Call, project_id: str, agent: Agent) -> dict[str, Any]:
+def _status_of_program(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:
     snapshot, decision = decisions.decide(call, agent.id, project_id, Purpose.CHAT, changes=False)
     if Purpose.CHAT in snapshot.sessions:
         leaving = table.nobody_needs_it(snapshot) and not snapshot.talk.wanted
-        state = "terminating" if leaving or decision.action is Action.STOP else "connected"
+        state: schemas.ChatState = "terminating" if leaving or decision.action is Action.STOP else "connected"
     elif Purpose.CHAT in snapshot.launches or decision.action is Action.START:
         state = "connecting"
     else:
@@ -195,11 +198,10 @@ class ChatSent(Result):
     "send_chat_message",
     grant=Grant.WRITER,
     parameters=SendChat,
-    result=ChatSent,
     route=Route("POST", f"{_CHATS}/{{agent_id}}/messages", 201),
     tool=False,
 )
-def send_chat_message(call: Call, said: SendChat) -> dict[str, Any]:
+def send_chat_message(call: Call, said: SendChat) -> ChatSent:
     """Write to an agent (or a person) of a project. It is started to read it."""
     call.enter(said.project_id)
     project = call.project(said.project_id)
@@ -246,13 +248,12 @@ class ChatRead(Result):
     "read_chat",
     grant=Grant.PERSON,
     parameters=ReadChat,
-    result=ChatRead,
     route=Route("GET", f"{_CHATS}/{{agent_id}}/messages"),
     tool=False,
     reads=True,
     waits=True,
 )
-def read_chat(call: Call, wanted: ReadChat) -> dict[str, Any] | Later:
+def read_chat(call: Call, wanted: ReadChat) -> ChatRead | Later:
     """What you and an agent have said to each other; or, of agents below you, what they say to others."""
     project = call.project(wanted.project_id)
     me, agent = on_behalf.person(call, wanted.as_person), call.known_agent(wanted.agent_id)
@@ -266,14 +267,14 @@ def read_chat(call: Call, wanted: ReadChat) -> dict[str, Any] | Later:
     if wanted.after is not None and wanted.wait_seconds and not messages and unchanged and call.may_wait:
         comes_and_goes = f"project:{project.id}"
         return Later(frozenset({comes_and_goes, *(mailboxes.topic(project.id, each) for each in (agent.id, other.id))}))
-    thread = call.tx.chat.thread(project.id, agent.id, other.id)
+    thread = call.tx.threads.find(project.id, agent.id, other.id)
     low, high = sorted((agent.id, other.id))
     conversation = call.tx.chat.open_between(project.id, low, high)
     return {
         "success": True,
         "messages": [mailboxes.shown(call, each) for each in messages],
         "last": messages[-1].sequence if messages else wanted.after or 0,
-        "unread": call.tx.chat.unseen(thread, me.id) if thread is not None and not observing else 0,
+        "unread": call.tx.threads.unread(thread, me.id) if thread is not None and not observing else 0,
         "observing": observing,
         "status": status,
         "conversation": _conversation(conversation) if conversation is not None else None,
@@ -316,24 +317,24 @@ class Chats(Page):
     "list_chats",
     grant=Grant.PERSON,
     parameters=ListChats,
-    result=Chats,
     route=Route("GET", _CHATS),
     tool=False,
     reads=True,
 )
-def list_chats(call: Call, wanted: ListChats) -> dict[str, Any]:
+def list_chats(call: Call, wanted: ListChats) -> Chats:
     """Your threads in a project, the newest first, with what you have not seen."""
     project = call.project(wanted.project_id)
     me = on_behalf.person(call, wanted.as_person)
     whose = call.known_agent(wanted.of_agent_id) if wanted.of_agent_id not in (None, me.id) else me
     found = []
-    for each in call.tx.chat.threads(project.id, whose.id):
+    for each in call.tx.threads.listed(project.id, whose.id):
         other = call.tx.agents.find(each.other(whose.id))
         if other is None or not _may_list(call, me, whose, other):
             continue
         found.append(_thread(call, each, whose, other, observing=me.id not in (whose.id, other.id)))
     shown, more = cut(found, wanted, lambda each: f"{each['agent_id']} {each['with_agent_id']}")
-    return {"success": True, "chats": shown, **more}
+    answer: Chats = {"success": True, "chats": shown}
+    return paged(answer, more)
 
 
 def _may_list(call: Call, me: Agent, whose: Agent, other: Agent) -> bool:
@@ -346,7 +347,7 @@ def _may_list(call: Call, me: Agent, whose: Agent, other: Agent) -> bool:
     return True
 
 
-def _thread(call: Call, thread: Thread, whose: Agent, other: Agent, *, observing: bool) -> dict[str, Any]:
+def _thread(call: Call, thread: Thread, whose: Agent, other: Agent, *, observing: bool) -> schemas.Chat:
     newest = call.tx.chat.before(thread.project_id, thread.thread, thread.newest + 1, 1)
     return {
         "agent_id": other.id,
@@ -354,7 +355,7 @@ def _thread(call: Call, thread: Thread, whose: Agent, other: Agent, *, observing
         "kind": other.kind.value,
         "with_agent_id": whose.id,
         "observing": observing,
-        "unread": 0 if observing or not whose.human else call.tx.chat.unseen(thread, whose.id),
+        "unread": 0 if observing or not whose.human else call.tx.threads.unread(thread, whose.id),
         "newest": mailboxes.shown(call, newest[0]) if newest else None,
         "newest_at": iso(thread.newest_at),
         "status": _status(call, thread.project_id, other),
@@ -376,27 +377,26 @@ class TaskMessages(Page):
     "list_task_messages",
     grant=Grant.PERSON,
     parameters=ListTaskMessages,
-    result=TaskMessages,
     route=Route("GET", "/tasks/{task_id}/messages"),
     tool=False,
     reads=True,
 )
-def list_task_messages(call: Call, wanted: ListTaskMessages) -> dict[str, Any]:
+def list_task_messages(call: Call, wanted: ListTaskMessages) -> TaskMessages:
     """What was said about a task, the oldest first: by you, to you, and by those whose threads you may read. A page may
     hold fewer than its limit."""
     task = call.task(wanted.task_id)
     limit, after = wanted.limit or MOST_ABOUT, key_of(wanted.cursor, int)
     found = call.tx.chat.about(task.id, after[0] if after is not None else 0, limit + 1)
-    more = {"next_cursor": cursor_of(found[limit - 1].sequence)} if len(found) > limit else {}
+    more = cursor_of(found[limit - 1].sequence) if len(found) > limit else None
     may: dict[str, bool] = {}
     for each in found:
         if each.thread not in may:
             may[each.thread] = _may_read(call, each.thread)
-    return {
+    answer: TaskMessages = {
         "success": True,
         "messages": [mailboxes.shown(call, each) for each in found[:limit] if may[each.thread]],
-        **more,
     }
+    return paged(answer, more)
 
 
 def _may_read(call: Call, thread: str) -> bool:
@@ -419,16 +419,16 @@ class Conversations(Page):
     "list_conversations",
     grant=Grant.PERSON,
     parameters=ListConversations,
-    result=Conversations,
     route=Route("GET", "/projects/{project_id}/conversations"),
     tool=False,
     reads=True,
 )
-def list_conversations(call: Call, wanted: ListConversations) -> dict[str, Any]:
+def list_conversations(call: Call, wanted: ListConversations) -> Conversations:
     """The conversations of a project's agents, the newest first: who, about what, whose turn, how it ended."""
     project = call.project(wanted.project_id)
     found, more = cut(call.tx.chat.conversations(project.id), wanted, lambda each: each.id)
-    return {"success": True, "conversations": [_conversation(each) for each in found], **more}
+    answer: Conversations = {"success": True, "conversations": [_conversation(each) for each in found]}
+    return paged(answer, more)
 
 
 class OneConversation(Parameters):
@@ -444,12 +444,11 @@ class ConversationShown(Result):
     "show_conversation",
     grant=Grant.PERSON,
     parameters=OneConversation,
-    result=ConversationShown,
     route=Route("GET", "/conversations/{conversation_id}"),
     tool=False,
     reads=True,
 )
-def show_conversation(call: Call, wanted: OneConversation) -> dict[str, Any]:
+def show_conversation(call: Call, wanted: OneConversation) -> ConversationShown:
     """A conversation of agents below you, with everything that was said."""
     conversation = _seen(call, wanted.conversation_id)
     sides = [call.known_agent(each) for each in (conversation.initiator_id, conversation.partner_id)]
@@ -466,11 +465,10 @@ def show_conversation(call: Call, wanted: OneConversation) -> dict[str, Any]:
     "stop_conversation",
     grant=Grant.WRITER,
     parameters=OneConversation,
-    result=ConversationShown,
     route=Route("POST", "/conversations/{conversation_id}/end"),
     tool=False,
 )
-def stop_conversation(call: Call, wanted: OneConversation) -> dict[str, Any]:
+def stop_conversation(call: Call, wanted: OneConversation) -> ConversationShown:
     """End a conversation of agents below you. Both sides are told."""
     call.enter(_seen(call, wanted.conversation_id).project_id)
     conversation = _seen(call, wanted.conversation_id)
@@ -482,7 +480,7 @@ def stop_conversation(call: Call, wanted: OneConversation) -> dict[str, Any]:
 
 def _seen(call: Call, conversation_id: str) -> Conversation:
     conversation = call.tx.chat.conversation(conversation_id)
-    if conversation is None or not call.sees(conversation.project_id):
+    if conversation is None or not visibility.sees(call, conversation.project_id):
         raise Refusal(
             Code.CONVERSATION_NOT_FOUND,
             say("There is no conversation {conversation_id}.", conversation_id=conversation_id),
@@ -492,7 +490,7 @@ def _seen(call: Call, conversation_id: str) -> Conversation:
     return conversation
 
 
-def _conversation(each: Conversation) -> dict[str, Any]:
+def _conversation(each: Conversation) -> schemas.Conversation:
     return {
         "conversation_id": each.id,
         "project_id": each.project_id,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from toryo.domain import chat, ids
 from toryo.domain.agents import Agent
@@ -13,13 +14,14 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import Notification, address_of_agent, address_of_task
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Language
+from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Later, Parameters, operation
 from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Said
 from toryo.operations.messaging import conversations as messaging_conversations
-from toryo.operations.messaging import delegations, mailboxes
+from toryo.operations.messaging import delegation_changes, mailboxes
 from toryo.workflow import next_action
 from toryo.workflow.instructions import words
 
@@ -37,13 +39,63 @@ class GetPending(Parameters):
     timeout_seconds: int = Field(0, ge=0, le=45, description="Seconds it may wait.")
 
 
+class Redelivered(TypedDict):
+    redelivered: NotRequired[bool]
+
+
+class HandedOut(schemas.Message, Redelivered):
+    """A message as it is handed out; again, where the answer that held it may have been lost."""
+
+
+class PendingDelegation(TypedDict):
+    """What the task session of the same agent wants said."""
+
+    delegation_id: str
+    target_agent_id: str
+    target_kind: schemas.KindName | None
+    purpose: str
+    context: Any
+    task_id: str
+    attempt: int
+    conversation_id: str | None
+
+
+class Invitation(TypedDict):
+    conversation_id: str
+    from_agent_id: str
+    from_name: str
+    purpose: str
+
+
+class OwnConversation(TypedDict):
+    """A conversation of the agent. `delegation_id`: for which of its own delegations it talks."""
+
+    conversation_id: str
+    with_agent_id: str
+    purpose: str
+    turns: int
+    max_turns: int
+    delegation_id: str | None
+
+
+class OpenConversation(OwnConversation):
+    state: schemas.ConversationState
+    your_turn: bool
+
+
+class EndedConversation(OwnConversation):
+    ended_by: str | None
+    reason: str | None
+    summary: str | None
+
+
 class Pending(Said):
-    pending_messages: list[dict[str, Any]]
-    context_messages: list[dict[str, Any]]
-    pending_delegations: list[dict[str, Any]]
-    invitations: list[dict[str, Any]]
-    conversations: list[dict[str, Any]]
-    ended_conversations: list[dict[str, Any]]
+    pending_messages: list[HandedOut]
+    context_messages: list[schemas.Message]
+    pending_delegations: list[PendingDelegation]
+    invitations: list[Invitation]
+    conversations: list[OpenConversation]
+    ended_conversations: list[EndedConversation]
 
 
 @operation(
@@ -51,10 +103,9 @@ class Pending(Said):
     shown_to=Audience.CHAT,
     grant=Grant.CHAT_SESSION,
     parameters=GetPending,
-    result=Pending,
     waits=True,
 )
-def get_pending_messages(call: Call, _: GetPending) -> dict[str, Any] | Later:
+def get_pending_messages(call: Call, _: GetPending) -> Pending | Later:
     """Fetch what is there for you: messages, delegations, invitations, your turns, conversations that have ended."""
     session = call.session
     messaging_conversations.lapse(call, session.project_id, session.agent_id)
@@ -80,7 +131,7 @@ class _HandOut:
         self.conversations = call.tx.chat.unsettled(self.project_id, self.agent.id)
         self.delegations = call.tx.chat.open_delegations(self.project_id, self.agent.id)
 
-    def answer(self) -> dict[str, Any]:
+    def answer(self) -> Pending:
         invited = [each for each in self.conversations if each.invites(self.agent.id)]
         joined = {each.id: messaging_conversations.join(self.call, each) for each in invited}
         self.conversations = [joined.get(each.id, each) for each in self.conversations]
@@ -88,7 +139,7 @@ class _HandOut:
         over = [each for each in self.conversations if not each.open and not each.told(self.agent.id)]
         waiting = [each for each in self.delegations if each.status is DelegationStatus.PENDING]
         self.again = {each.id for each in waiting if each.processed_at is not None}
-        taken = [delegations.take(self.call, each) for each in waiting]
+        taken = [delegation_changes.take(self.call, each) for each in waiting]
         self._deliver(over, changed=bool(self.messages or invited or over or taken))
         turns = [each for each in open_ if each.awaits(self.agent.id)]
         return {
@@ -117,9 +168,9 @@ class _HandOut:
             data = {"from": self.messages[0].sequence, "to": last, "count": len(self.messages)}
             call.event("message.delivered", agent_id=self.agent.id, data=data)
 
-    def _message(self, message: Message) -> dict[str, Any]:
-        shown = mailboxes.shown(self.call, message)
-        return {**shown, "redelivered": True} if message.sequence <= self.redelivered_to else shown
+    def _message(self, message: Message) -> HandedOut:
+        again: Redelivered = {"redelivered": True} if message.sequence <= self.redelivered_to else {}
+        return {**mailboxes.shown(self.call, message), **again}
 
     def _context(self, turns: list[Conversation], taken: list[Delegation]) -> list[Message]:
         """What was said before, with everybody whose message or turn this is, or who is to be told something; with a
@@ -138,7 +189,7 @@ class _HandOut:
         found = [each for each in found if each.to_agent_id != self.agent.id or each.sequence < after_all]
         return sorted(found, key=lambda each: each.sequence)[-chat.HANDED_OUT_AT_ONCE :]
 
-    def _delegation(self, delegation: Delegation) -> dict[str, Any]:
+    def _delegation(self, delegation: Delegation) -> PendingDelegation:
         target = self.call.tx.agents.find(delegation.target_agent_id)
         return {
             "delegation_id": delegation.id,
@@ -151,7 +202,7 @@ class _HandOut:
             "conversation_id": delegation.conversation_id,
         }
 
-    def _invitation(self, conversation: Conversation) -> dict[str, Any]:
+    def _invitation(self, conversation: Conversation) -> Invitation:
         initiator = self.call.tx.agents.find(conversation.initiator_id)
         return {
             "conversation_id": conversation.id,
@@ -206,7 +257,7 @@ class _HandOut:
         return words(key, language, delegation_id=delegation.id, target=delegation.target_agent_id)
 
 
-def _open(conversation: Conversation, agent_id: str) -> dict[str, Any]:
+def _open(conversation: Conversation, agent_id: str) -> OpenConversation:
     return {
         "conversation_id": conversation.id,
         "with_agent_id": conversation.other(agent_id),
@@ -219,7 +270,7 @@ def _open(conversation: Conversation, agent_id: str) -> dict[str, Any]:
     }
 
 
-def _over(conversation: Conversation, agent_id: str) -> dict[str, Any]:
+def _over(conversation: Conversation, agent_id: str) -> EndedConversation:
     return {
         "conversation_id": conversation.id,
         "with_agent_id": conversation.other(agent_id),
@@ -252,8 +303,8 @@ class RespondChat(Parameters):
     target_agent_id: Id | None = Field(None, description="Or whom you write to.")
 
 
-@operation("respond_chat", shown_to=Audience.CHAT, grant=Grant.CHAT_SESSION, parameters=RespondChat, result=Sent)
-def respond_chat(call: Call, said: RespondChat) -> dict[str, Any]:
+@operation("respond_chat", shown_to=Audience.CHAT, grant=Grant.CHAT_SESSION, parameters=RespondChat)
+def respond_chat(call: Call, said: RespondChat) -> Sent:
     """Answer a message. To another agent it is a turn of your open conversation with it."""
     answered = _answered(call, said)
     target = call.known_agent(answered.from_agent_id if answered is not None else said.target_agent_id or "")
@@ -312,15 +363,20 @@ def _conversation_required(target: Agent) -> Refusal:
     )
 
 
-def _write(call: Call, target: Agent, content: str, related_task_id: str | None) -> dict[str, Any]:
+def _write(call: Call, target: Agent, content: str, related_task_id: str | None) -> Sent:
     """To a person. Whoever was written to may always answer."""
     project = call.project(call.session.project_id)
     wrote_before = call.tx.chat.nth_last(project.id, target.id, call.agent.id, 1) is not None
     if not wrote_before:
         mailboxes.refuse_partner(call, project, call.agent, target)
     message = mailboxes.store(call, project.id, call.agent.id, target, content, related_task_id=related_task_id)
-    sent = {"success": True, "message_id": message.id, "to_agent_id": target.id, "conversation_id": None}
-    return {**sent, "instruction": words("get_next_action", call.language)}
+    return {
+        "success": True,
+        "message_id": message.id,
+        "to_agent_id": target.id,
+        "conversation_id": None,
+        "instruction": words("get_next_action", call.language),
+    }
 
 
 class SendMessage(Parameters):
@@ -329,8 +385,8 @@ class SendMessage(Parameters):
     related_task_id: Id | None = Field(None, description="The task it is about.")
 
 
-@operation("send_message", shown_to=Audience.CHAT, grant=Grant.CHAT_SESSION, parameters=SendMessage, result=Sent)
-def send_message(call: Call, said: SendMessage) -> dict[str, Any]:
+@operation("send_message", shown_to=Audience.CHAT, grant=Grant.CHAT_SESSION, parameters=SendMessage)
+def send_message(call: Call, said: SendMessage) -> Sent:
     """Tell a person something. To an agent: start_conversation."""
     target = call.known_agent(said.target_agent_id)
     if said.related_task_id is not None:
@@ -365,10 +421,8 @@ class Started(Said):
     max_turns: NotRequired[int]
 
 
-@operation(
-    "start_conversation", shown_to=Audience.CHAT, grant=Grant.CHAT_SESSION, parameters=StartConversation, result=Started
-)
-def start_conversation(call: Call, wanted: StartConversation) -> dict[str, Any]:
+@operation("start_conversation", shown_to=Audience.CHAT, grant=Grant.CHAT_SESSION, parameters=StartConversation)
+def start_conversation(call: Call, wanted: StartConversation) -> Started:
     """Begin to talk with another agent, turn by turn."""
     project = call.project(call.session.project_id)
     partner = call.known_agent(wanted.target_agent_id)
@@ -411,7 +465,7 @@ class Turn(Parameters):
     content: Content = Field(description="What you say.")
 
 
-def send_conversation_message(call: Call, said: Turn) -> dict[str, Any]:
+def send_conversation_message(call: Call, said: Turn) -> Sent:
     """Take your turn in a conversation."""
     conversation = call.tx.chat.conversation(said.conversation_id)
     if conversation is None or conversation.project_id != call.session.project_id:
@@ -423,12 +477,10 @@ for _name, _audience in (
     ("send_conversation_message", Audience.NONE),
     ("respond_conversation_message", Audience.CHAT),
 ):
-    operation(_name, shown_to=_audience, grant=Grant.CHAT_SESSION, parameters=Turn, result=Sent)(
-        send_conversation_message
-    )
+    operation(_name, shown_to=_audience, grant=Grant.CHAT_SESSION, parameters=Turn)(send_conversation_message)
 
 
-def _turn(call: Call, conversation: Conversation, content: str) -> dict[str, Any]:
+def _turn(call: Call, conversation: Conversation, content: str) -> Sent:
     after = messaging_conversations.take_turn(call, conversation, content)
     return {
         "success": True,
@@ -453,10 +505,8 @@ class Ended(Said):
     state: str
 
 
-@operation(
-    "end_conversation", shown_to=Audience.CHAT, grant=Grant.CHAT_SESSION, parameters=EndConversation, result=Ended
-)
-def end_conversation(call: Call, wanted: EndConversation) -> dict[str, Any]:
+@operation("end_conversation", shown_to=Audience.CHAT, grant=Grant.CHAT_SESSION, parameters=EndConversation)
+def end_conversation(call: Call, wanted: EndConversation) -> Ended:
     """End a conversation, whoever's turn it is. The other side is told."""
     conversation = call.tx.chat.conversation(wanted.conversation_id)
     own = conversation is not None and conversation.project_id == call.session.project_id
@@ -532,16 +582,15 @@ class DelegationReported(Said):
     shown_to=Audience.CHAT,
     grant=Grant.CHAT_SESSION,
     parameters=ReportDelegation,
-    result=DelegationReported,
 )
-def report_delegation_completed(call: Call, report: ReportDelegation) -> dict[str, Any]:
+def report_delegation_completed(call: Call, report: ReportDelegation) -> DelegationReported:
     """Report what came of a delegation; the task that waits for it goes on."""
     if report.result in (None, "", {}, []):
         raise Refusal(Code.VALIDATION_ERROR, "The result is empty.", "Say in `result` what came of the delegation.")
     delegation = _own(call, report.delegation_id)
     wanted = DelegationStatus.COMPLETED if report.success else DelegationStatus.FAILED
     if not (delegation.status is wanted and delegation.result == report.result):  # the same report again is fine
-        delegation = delegations.finish(
+        delegation = delegation_changes.finish(
             call, _in_hand(call, report.delegation_id), report.result, success=report.success
         )
     return {
@@ -570,9 +619,8 @@ class Notified(Said):
     shown_to=Audience.CHAT,
     grant=Grant.CHAT_SESSION,
     parameters=NotifyTaskSession,
-    result=Notified,
 )
-def notify_task_session(call: Call, wanted: NotifyTaskSession) -> dict[str, Any]:
+def notify_task_session(call: Call, wanted: NotifyTaskSession) -> Notified:
     """Leave word for your own task session; if none runs, for the next one."""
     session = call.session
     task = call.task(wanted.task_id) if wanted.task_id is not None else None

@@ -1,0 +1,1 @@
+"""Who there is: names, roles, rights, and the team of a project."""

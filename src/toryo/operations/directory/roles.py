@@ -9,13 +9,25 @@ from toryo.domain import people
 from toryo.domain.agents import Agent, Kind, Role, Status
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.wording import say
-from toryo.operations.calls import identity
+from toryo.operations.calls import identity, near, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 
 
 def person(call: Call, person_id: str) -> Agent:
-    found = call.known_agent(person_id)
+    found = call.tx.agents.find(person_id)
+    if found is None or not visibility.sees_agent(call, found):
+        people = (each for each in call.tx.agents.all() if each.human and visibility.sees_agent(call, each))
+        raise Refusal(
+            Code.AGENT_NOT_FOUND,
+            say("There is no person {person_id}.", person_id=person_id),
+            near.hint(
+                person_id,
+                [(each.id, each.name) for each in people],
+                "List the people for their ids (toryo person list).",
+            ),
+            agent_id=person_id,
+        )
     if not found.human:
         raise Refusal(
             Code.VALIDATION_ERROR,

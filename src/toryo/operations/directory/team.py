@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal, NotRequired
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from toryo.domain.agents import Agent, superiors
 from toryo.operations.calls import reachable
@@ -17,12 +18,25 @@ MOST = 200
 """Members that one answer shows."""
 
 
+Relation = Literal["above you", "below you"]
+
+
 class ListTeam(Parameters):
     role: Literal["worker", "manager", "person"] | None = Field(None, description="Only these.")
 
 
+class Colleague(TypedDict):
+    """What there is to say: every key costs tokens."""
+
+    agent_id: str
+    role: reachable.Rank
+    name: NotRequired[str]
+    capabilities: NotRequired[list[str]]
+    relation: NotRequired[Relation]
+
+
 class Team(Result):
-    members: list[dict[str, Any]]
+    members: list[Colleague]
     total: int
 
 
@@ -32,9 +46,8 @@ class Team(Result):
     available=Available.AFTER_THE_END,
     grant=Grant.ANY_SESSION,
     parameters=ListTeam,
-    result=Team,
 )
-def list_team(call: Call, wanted: ListTeam) -> dict[str, Any]:
+def list_team(call: Call, wanted: ListTeam) -> Team:
     """Who else is here: agents and people you may talk to, or request a task of; who is above or below you."""
     here = reachable.others(call.tx, call.caller, call.session.project_id)
     found = [each for each in here if wanted.role in (None, reachable.rank(each))]
@@ -43,15 +56,18 @@ def list_team(call: Call, wanted: ListTeam) -> dict[str, Any]:
     return {"success": True, "members": shown, "total": len(found)}
 
 
-def _relation(own_id: str, other_id: str, above: dict[str, str | None]) -> str | None:
+def _relation(own_id: str, other_id: str, above: dict[str, str | None]) -> Relation | None:
     if other_id in superiors(own_id, above):
         return "above you"
     return "below you" if own_id in superiors(other_id, above) else None
 
 
-def _shown(each: Agent, relation: str | None) -> dict[str, Any]:
-    """What there is to say: every key costs tokens."""
-    more = {"name": each.name if each.name != each.id else None, "capabilities": list(each.capabilities)}
-    more["relation"] = relation
-    known = {key: value for key, value in more.items() if value}
-    return {"agent_id": each.id, "role": reachable.rank(each), **known}
+def _shown(each: Agent, relation: Relation | None) -> Colleague:
+    shown: Colleague = {"agent_id": each.id, "role": reachable.rank(each)}
+    if each.name and each.name != each.id:
+        shown["name"] = each.name
+    if each.capabilities:
+        shown["capabilities"] = list(each.capabilities)
+    if relation is not None:
+        shown["relation"] = relation
+    return shown

@@ -10,8 +10,8 @@ from toryo.domain.events import SETUP
 from toryo.domain.launches import Purpose
 from toryo.domain.times import Millis
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.decision_cache import Standing
-from toryo.operations.launches.offers import ClaimStarts
+from toryo.operations.calls.decision_cache import Candidate
+from toryo.operations.launches.claim_request import ClaimStarts
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -39,7 +39,7 @@ def chat_candidates(call: Call, asked: ClaimStarts) -> list[Talker]:
     ]
 
 
-def task_candidates(call: Call, asked: ClaimStarts) -> list[Standing]:
+def task_candidates(call: Call, asked: ClaimStarts) -> list[Candidate]:
     """Who has a task in progress, may be started here, does not run, and may have a new answer; oldest first."""
     at_work = call.tx.tasks.at_work()
     live = call.tx.launches.have_one(Purpose.TASK)
@@ -49,13 +49,15 @@ def task_candidates(call: Call, asked: ClaimStarts) -> list[Standing]:
     for (agent_id, project_id), (since, roots) in at_work.items():
         if (agent_id, project_id) in live or not _fits(agents.get(agent_id), asked):
             continue
-        standing = Standing(since, agent_id, project_id, (facts.get(SETUP, 0), *sorted(facts.get(e, 0) for e in roots)))
+        standing = Candidate(
+            since, agent_id, project_id, (facts.get(SETUP, 0), *sorted(facts.get(e, 0) for e in roots))
+        )
         if not call.context.holds.still(standing, call.now):
             found.append(standing)
     return sorted([*found, *_servants(call, asked, live)])
 
 
-def _servants(call: Call, asked: ClaimStarts, live: set[tuple[str, str]]) -> Iterator[Standing]:
+def _servants(call: Call, asked: ClaimStarts, live: set[tuple[str, str]]) -> Iterator[Candidate]:
     """Agents that serve a queue in which a task is ready, and do not run."""
     serving = call.tx.agents.serving()
     ready: dict[tuple[str, str], Millis] = {}
@@ -69,7 +71,7 @@ def _servants(call: Call, asked: ClaimStarts, live: set[tuple[str, str]]) -> Ite
         since = ready.get((project_id, queue))
         free = (agent_id, project_id) not in live
         if since is not None and free and _fits(agents.get(agent_id), asked):
-            yield Standing(since, agent_id, project_id, ())
+            yield Candidate(since, agent_id, project_id, ())
 
 
 def _fits(agent: Agent | None, asked: ClaimStarts) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NotRequired
+from typing import NotRequired
 
 from pydantic import Field
 
+from toryo.domain import tasks as domain
 from toryo.domain.errors import Code, Refusal
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, operation
@@ -30,8 +31,8 @@ class CheckTaken(Result):
     task_status: NotRequired[str]
 
 
-@operation("report_check_result", grant=Grant.COORDINATOR, parameters=CheckResult, result=CheckTaken)
-def report_check_result(call: Call, reported: CheckResult) -> dict[str, Any]:
+@operation("report_check_result", grant=Grant.COORDINATOR, parameters=CheckResult)
+def report_check_result(call: Call, reported: CheckResult) -> CheckTaken:
     """How the acceptance checks of a success report ended."""
     check = call.tx.launches.check(reported.check_id)
     if check is None:
@@ -44,7 +45,9 @@ def report_check_result(call: Call, reported: CheckResult) -> dict[str, Any]:
     task = call.tx.tasks.find(check.task_id)
     assert task is not None
     if check.finished_at is None:
-        failures = [each.model_dump() for each in reported.failures]
+        failures: list[domain.CheckFailure] = [
+            {"check": each.check, "message": each.message} for each in reported.failures
+        ]
         call.tx.launches.save_check(check, replace(check, finished_at=call.now, failures=failures))
         if task.check_id == check.id:
             task_commands.finish_checks(call, task, failures)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
 
 from toryo.domain import usages
 from toryo.domain.errors import Code, Refusal
@@ -17,36 +16,36 @@ from toryo.domain.times import SECOND, Millis
 from toryo.operations.calls import server_id
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Later, operation
-from toryo.operations.calls.decision_cache import Standing
+from toryo.operations.calls.decision_cache import Candidate
 from toryo.operations.calls.fencing import each_fenced
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.launches import decisions, termination
 from toryo.operations.launches.candidates import Talker, chat_candidates, task_candidates
-from toryo.operations.launches.checks import checks_for
-from toryo.operations.launches.offers import CLAIM, ClaimStarts
+from toryo.operations.launches.checks import CheckOrder, checks_for
+from toryo.operations.launches.claim_request import CLAIM, ClaimStarts
 from toryo.operations.launches.reported import hindered
-from toryo.operations.launches.running import renew, stops_for
+from toryo.operations.launches.running import Stop, renew, stops_for
 from toryo.operations.worktrees import file_locks
-from toryo.operations.worktrees.handing_out import jobs_for
-from toryo.storage.keeping import Seen
-from toryo.workflow import programs
+from toryo.operations.worktrees.handing_out import Job, jobs_for
+from toryo.storage.coordinators import Seen
+from toryo.workflow import cooldowns
 from toryo.workflow.launch import Action
 
 
 class Claimed(Result):
-    start: list[dict[str, Any]]
-    stop: list[dict[str, Any]]
-    checks: list[dict[str, Any]]
-    errands: list[dict[str, Any]]
+    start: list[decisions.Start]
+    stop: list[Stop]
+    checks: list[CheckOrder]
+    errands: list[Job]
     next_check_seconds: int
 
 
-@operation("claim_starts", grant=Grant.COORDINATOR, parameters=ClaimStarts, result=Claimed, waits=True)
-def claim_starts(call: Call, asked: ClaimStarts) -> dict[str, Any] | Later:
+@operation("claim_starts", grant=Grant.COORDINATOR, parameters=ClaimStarts, waits=True)
+def claim_starts(call: Call, asked: ClaimStarts) -> Claimed | Later:
     """Everything a Coordinator has to start or stop now; waits until there is something."""
     _refuse_for_another_server(call, asked)
-    call.tx.keeping.see_coordinator(_seen(asked), call.now)
+    call.tx.coordinators.see(_seen(asked), call.now)
     candidates, talkers = task_candidates(call, asked), chat_candidates(call, asked)
     entered = _enter(call, asked, [*candidates, *talkers])
     running = {each.id: each for each in call.tx.launches.find_all(asked.running)}
@@ -62,8 +61,14 @@ def claim_starts(call: Call, asked: ClaimStarts) -> dict[str, Any] | Later:
     if not (start or stop or checks or errands) and call.may_wait:
         return Later(frozenset({WORK, "checks"}), at)
     seconds = 10 if at is None else max(1, min(10, (at - call.now) // SECOND + 1))
-    found = {"start": start, "stop": stop, "checks": checks, "errands": errands}
-    return {"success": True, **found, "next_check_seconds": seconds}
+    return {
+        "success": True,
+        "start": start,
+        "stop": stop,
+        "checks": checks,
+        "errands": errands,
+        "next_check_seconds": seconds,
+    }
 
 
 def _refuse_for_another_server(call: Call, asked: ClaimStarts) -> None:
@@ -91,7 +96,7 @@ def _seen(asked: ClaimStarts) -> Seen:
     )
 
 
-def _enter(call: Call, asked: ClaimStarts, candidates: Iterable[Standing | Talker]) -> frozenset[str]:
+def _enter(call: Call, asked: ClaimStarts, candidates: Iterable[Candidate | Talker]) -> frozenset[str]:
     """Locks every project that this claim may write in: before its first write, and in one order.
 
     Whoever works in a project locks it before its rows. A claim that renewed a session first would wait for a project
@@ -105,9 +110,9 @@ def _enter(call: Call, asked: ClaimStarts, candidates: Iterable[Standing | Talke
     return projects
 
 
-def _starts(call: Call, asked: ClaimStarts, lost: list[Launch], candidates: list[Standing]) -> list[dict[str, Any]]:
+def _starts(call: Call, asked: ClaimStarts, lost: list[Launch], candidates: list[Candidate]) -> list[decisions.Start]:
     """Orders whose answer was lost, then new ones, the longest waiting first, as far as slots go."""
-    given: list[dict[str, Any]] = []
+    given: list[decisions.Start] = []
     if asked.free_slots <= 0:
         return given
     again = (each for each in lost if each.purpose is Purpose.TASK)
@@ -119,18 +124,18 @@ def _starts(call: Call, asked: ClaimStarts, lost: list[Launch], candidates: list
     return given
 
 
-def _start_again(call: Call, asked: ClaimStarts, launch: Launch) -> list[dict[str, Any]]:
+def _start_again(call: Call, asked: ClaimStarts, launch: Launch) -> list[decisions.Start]:
     """An order whose answer was lost, as far as it is still wanted; none or one."""
     if not _still_wanted(call, launch, asked):
         return []
     return [decisions.shown(call, launch, decisions.handed_out_again(call, launch, asked.coordinator_id))]
 
 
-def _start(call: Call, asked: ClaimStarts, each: Standing) -> list[dict[str, Any]]:
+def _start(call: Call, asked: ClaimStarts, each: Candidate) -> list[decisions.Start]:
     """None or one."""
     snapshot, decision = decisions.decide(call, each.agent_id, each.project_id, Purpose.TASK)
     call.context.holds.remember(each, decision, call.now)
-    program = programs.chosen(snapshot, Purpose.TASK)
+    program = cooldowns.chosen(snapshot, Purpose.TASK)
     if decision.action is not Action.START or program is None or not asked.offer.has(program):
         return []
     if file_locks.hindrance(call, decision.task_id, asked.coordinator_id) is not None:
@@ -152,10 +157,10 @@ def _still_wanted(call: Call, launch: Launch, asked: ClaimStarts) -> bool:
     return decision.reason == pending and not hindered(snapshot, launch)
 
 
-def _chats(call: Call, asked: ClaimStarts, lost: list[Launch], talkers: list[Talker]) -> list[dict[str, Any]]:
+def _chats(call: Call, asked: ClaimStarts, lost: list[Launch], talkers: list[Talker]) -> list[decisions.Start]:
     """Chat processes have slots of their own; one that another's turn depends on takes none."""
     free = asked.free_chat_slots
-    given: list[dict[str, Any]] = []
+    given: list[decisions.Start] = []
     for launch in lost:
         if launch.purpose is Purpose.CHAT and (free > 0 or not launch.takes_slot):
             for start in each_fenced(call, CLAIM, [launch], partial(_start_again, call, asked)):
@@ -169,12 +174,12 @@ def _chats(call: Call, asked: ClaimStarts, lost: list[Launch], talkers: list[Tal
     return given
 
 
-def _chat(call: Call, asked: ClaimStarts, room: bool, each: Talker) -> list[dict[str, Any]]:
+def _chat(call: Call, asked: ClaimStarts, room: bool, each: Talker) -> list[decisions.Start]:
     """None or one."""
     snapshot, decision = decisions.decide(call, each.agent_id, each.project_id, Purpose.CHAT)
     if decision.action is not Action.START or not (room or snapshot.talk.answers_somebody):
         return []
-    program = programs.chosen(snapshot, Purpose.CHAT)
+    program = cooldowns.chosen(snapshot, Purpose.CHAT)
     if program is None or not asked.offer.has(program):
         return []
     made = decisions.order(call, snapshot, decision, Purpose.CHAT, asked.coordinator_id)

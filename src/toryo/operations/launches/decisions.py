@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import NotRequired
 
-from toryo import provider_options
+from typing_extensions import TypedDict
+
 from toryo.domain import ids
 from toryo.domain.agents import Agent
 from toryo.domain.launches import SIGN_IN_WITHIN, Launch, Purpose, State
 from toryo.domain.projects import Isolation, Project
 from toryo.domain.times import iso
+from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.identity import LAUNCH, digest
+from toryo.operations.calls.results import JsonObject
 from toryo.operations.launches import termination
 from toryo.operations.messaging import conversations
 from toryo.operations.queue import claims
 from toryo.operations.worktrees import file_locks
+from toryo.workflow import cooldowns
 from toryo.workflow import launch as table
-from toryo.workflow import programs
 from toryo.workflow.launch import Action, Decision
 from toryo.workflow.snapshot import Snapshot
 
@@ -62,11 +65,11 @@ def _lapsed(call: Call, snapshot: Snapshot) -> list[bool]:
 
 def _without_lapsed(snapshot: Snapshot) -> Snapshot:
     """What has run out counts as ended for who asks without changing anything: the next who asks would end it."""
-    sessions = {purpose: each for purpose, each in snapshot.sessions.items() if each.expires_at > snapshot.now}
+    sessions = {purpose: each for purpose, each in snapshot.sessions.items() if not each.ran_out(snapshot.now)}
     launches = {
         purpose: each
         for purpose, each in snapshot.launches.items()
-        if (each.deadline > snapshot.now if each.state is State.ORDERED else purpose in sessions)
+        if not each.ran_out(snapshot.now) and (each.state is State.ORDERED or purpose in sessions)
     }
     return replace(snapshot, sessions=sessions, launches=launches)
 
@@ -75,9 +78,9 @@ def _without_progress(call: Call, snapshot: Snapshot, decision: Decision) -> boo
     """The guard against starting again and again: blocks the task, and says whether it did."""
     if decision.reason != "has_in_progress_task":
         return False
-    ground = snapshot.ground_of(decision.task_id)
-    assert ground is not None and decision.task_id is not None
-    task = ground.tree.tasks[decision.task_id]
+    tree_state = snapshot.ground_of(decision.task_id)
+    assert tree_state is not None and decision.task_id is not None
+    task = tree_state.tree.tasks[decision.task_id]
     if task.idle_launches < call.context.limits.idle_launches:
         return False
     termination.block_by_guard(call, task, "no_progress")
@@ -87,10 +90,10 @@ def _without_progress(call: Call, snapshot: Snapshot, decision: Decision) -> boo
 def record(call: Call, agent_id: str, project_id: str, purpose: Purpose, decision: Decision) -> None:
     """A decision that differs from the last one for this agent and purpose is an event with its row and facts."""
     said = f"{decision.action.value} {decision.reason} {decision.task_id or ''}"
-    last = call.tx.keeping.last_decision(agent_id, project_id, purpose.value)
+    last = call.tx.launches.last_decision(agent_id, project_id, purpose.value)
     if last is not None and last[0] == said:
         return
-    call.tx.keeping.remember_decision(agent_id, project_id, purpose.value, said, call.now)
+    call.tx.launches.remember_decision(agent_id, project_id, purpose.value, said, call.now)
     call.event(
         "decision.launch",
         project_id=project_id,
@@ -112,7 +115,7 @@ def order(
 ) -> tuple[Launch, str] | None:
     """Creates the launch of a start, with a fresh credential. None if somebody else was faster."""
     assert snapshot.agent is not None
-    program = programs.chosen(snapshot, purpose) or snapshot.agent.program  # the own one: a start by hand
+    program = cooldowns.chosen(snapshot, purpose) or snapshot.agent.program  # the own one: a start by hand
     launch = Launch(
         id=call.new_id(ids.LAUNCH),
         agent_id=snapshot.agent_id,
@@ -161,26 +164,55 @@ def handed_out_again(call: Call, launch: Launch, coordinator_id: str) -> str:
     return credential
 
 
-def _workspace(call: Call, launch: Launch, project: Project) -> dict[str, Any]:
+class Workspace(TypedDict):
     """Where it works: with worktrees, the name of its own, and those whose work it starts from or must see."""
+
+    isolation: schemas.IsolationName
+    name: NotRequired[str]
+    bases: NotRequired[list[str]]
+    brings: NotRequired[list[str]]
+
+
+class Start(TypedDict):
+    """How to start one process, and nothing about its task. `defaults`: the options that nobody has chosen;
+    `program_session`: what the program has called the session that it shall go on with."""
+
+    launch_id: str
+    agent_id: str
+    project_id: str
+    purpose: schemas.PurposeName
+    reason: str
+    ai_type: str | None
+    model: str | None
+    working_directory: str
+    workspace: Workspace
+    credential: str
+    deadline: str
+    takes_slot: bool
+    provider_options: JsonObject
+    defaults: list[str]
+    language: schemas.LanguageName
+    program_session: str | None
+
+
+def _workspace(call: Call, launch: Launch, project: Project) -> Workspace:
     kind = project.settings.isolation
     if kind is Isolation.NONE or launch.purpose is not Purpose.TASK or launch.task_id is None:
-        return {"isolation": Isolation.NONE.value}
+        return {"isolation": "none"}
     found = file_locks.sources(call, launch.task_id)
     return {
-        "isolation": kind.value,
+        "isolation": "worktree",
         "name": launch.task_id,
         "bases": list(found.bases),
         "brings": list(found.brings),
     }
 
 
-def shown(call: Call, launch: Launch, credential: str) -> dict[str, Any]:
+def shown(call: Call, launch: Launch, credential: str) -> Start:
     """A launch for a Coordinator: how to start it, and nothing about the task."""
     agent, project = call.tx.agents.find(launch.agent_id), call.tx.projects.find(launch.project_id)
     assert agent is not None and project is not None
-    said = agent.options_for(launch.provider)
-    options = provider_options.effective(launch.provider, said, agent.role.value)
+    options = agent.started_with(launch.provider)
     return {
         "launch_id": launch.id,
         "agent_id": launch.agent_id,
@@ -189,13 +221,13 @@ def shown(call: Call, launch: Launch, credential: str) -> dict[str, Any]:
         "reason": launch.reason,
         "ai_type": launch.provider,
         "model": launch.model,
-        "working_directory": agent.provider_options.get("working_directory") or project.working_directory,
+        "working_directory": agent.directory or project.working_directory,
         "workspace": _workspace(call, launch, project),
         "credential": credential,
         "deadline": iso(launch.deadline),
         "takes_slot": launch.takes_slot,
-        "provider_options": {**said, **options},
-        "defaults": sorted(options.keys() - said.keys()),
+        "provider_options": options,
+        "defaults": sorted(options.keys() - agent.options_for(launch.provider).keys()),
         "language": project.settings.language.value,
         "program_session": call.tx.launches.session_left_behind(launch),
     }

@@ -12,6 +12,7 @@ from toryo import failures, first_words
 from toryo.domain.launches import LIVE, Launch, Purpose, State
 from toryo.domain.sessions import End
 from toryo.domain.times import Millis, iso
+from toryo.failures import Failure
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import FewNames, Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
@@ -47,8 +48,8 @@ class ExitTaken(Result):
     reminder: NotRequired[str]
 
 
-@operation("report_process_exit", grant=Grant.COORDINATOR, parameters=ProcessExit, result=ExitTaken)
-def report_process_exit(call: Call, exit_: ProcessExit) -> dict[str, Any]:
+@operation("report_process_exit", grant=Grant.COORDINATOR, parameters=ProcessExit)
+def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
     """A process has ended. Ends its launch and that launch's session, and nothing else, however late it comes."""
     launch = launch_of(call, exit_.launch_id)
     call.enter(launch.project_id)
@@ -97,7 +98,7 @@ def _left_too_early(call: Call, launch: Launch, exit_: ProcessExit) -> bool:
     return decision.reason == "already_running" and not hindered(snapshot, launch)
 
 
-def _remind(call: Call, launch: Launch) -> dict[str, Any]:
+def _remind(call: Call, launch: Launch) -> ExitTaken:
     """Its launch and session go on; only the process is a new one."""
     call.tx.launches.save(launch, replace(launch, nudged_at=call.now))
     call.event(
@@ -124,7 +125,7 @@ def _release(call: Call, launch: Launch, exit_: ProcessExit) -> list[str]:
         termination.end_session(call, session, End.PROCESS_EXITED, counts=counts and session.runaway is None)
         return [session.id]
     if launch.state in LIVE:
-        termination.end_launch(call, launch, State.EXITED, failures.class_of(exit_.error) or "process_exited")
+        termination.end_launch(call, launch, State.EXITED, failures.class_of(exit_.error) or End.PROCESS_EXITED.value)
         return [launch.id]
     return []
 
@@ -139,19 +140,24 @@ def _cooldown(call: Call, launch: Launch, exit_: ProcessExit) -> Millis | None:
     never_signed_in = launch.signed_in_at is None
     if ordered or not (_failed(exit_) or never_signed_in or exit_.quota_reset_seconds is not None):
         return None
-    reason = failures.class_of(exit_.error) or ("could_not_connect" if never_signed_in else "crashed")
-    if exit_.quota_reset_seconds is not None and reason not in ("rate_limited", "quota"):
-        reason = "quota"
+    reason = failures.class_of(exit_.error) or _unnamed(never_signed_in)
+    if exit_.quota_reset_seconds is not None and reason not in (Failure.RATE_LIMITED, Failure.QUOTA):
+        reason = Failure.QUOTA.value
     explained = None
     if launch.state is State.EXPIRED:  # its agent cools down for it already
         explained = termination.explain_missing(call, launch, reason, exit_.quota_reset_seconds)
     account = _account(call, launch)
-    if reason == "quota" and account is not None:
+    if reason == Failure.QUOTA and account is not None:
         return termination.cool_account(call, account, reason, exit_.quota_reset_seconds, launch.agent_id)
     if launch.state is State.EXPIRED:
         return explained
     program = termination.program_of(launch)
     return termination.cool(call, launch.agent_id, launch.purpose, reason, exit_.quota_reset_seconds, program)
+
+
+def _unnamed(never_signed_in: bool) -> str:
+    """The class of a failure of which its Coordinator tells none."""
+    return (Failure.COULD_NOT_CONNECT if never_signed_in else Failure.CRASHED).value
 
 
 def _account(call: Call, launch: Launch) -> str | None:

@@ -7,11 +7,12 @@ from typing import Any
 
 from toryo import failures
 from toryo.domain.wording import Worded, constant, say, together
-from toryo.operations.launches.placement import Obstacle
+from toryo.operations.launches.placement import PlacementProblem
 from toryo.workflow.launch import Action, Decision
 
-_WORDS = {
-    "project_paused": "The project is paused; nothing starts in it. Resume it: toryo project resume {project_id}",
+WORDS = {
+    "project_paused": "The project is paused or archived; nothing starts in it."
+    " Resume it: toryo project resume {project_id}",
     "agent_not_assigned": "The agent is not a member of the project. Add it:"
     " toryo agent edit {agent_id} --project {project_id}",
     "agent_inactive": "The agent is inactive. Activate it: toryo agent activate {agent_id}",
@@ -45,7 +46,7 @@ _WORDS = {
 }
 
 
-_STEPS = {
+STEPS = {
     "report_model": "says which model it is",
     "get_notifications": "reads what has changed",
     "get_task": "reads its task",
@@ -72,22 +73,22 @@ _STEPS = {
 
 def said(reason: str, agent_id: str = "AGENT", project_id: str = "PRJ") -> Worded:
     """The sentence for a reason of the launch tables."""
-    known = _WORDS.get(reason, reason)
+    known = WORDS.get(reason, reason)
     return say(known, agent_id=agent_id, project_id=project_id) if "{" in known else constant(known)
 
 
 def in_short(reason: str) -> str:
     """The same without what people do about it: for the agent itself."""
-    return _WORDS.get(reason, reason).partition(".")[0] + "."
+    return WORDS.get(reason, reason).partition(".")[0] + "."
 
 
 def step(action: str | None) -> Worded | None:
     """What an agent does that was told this next action."""
-    return constant(_STEPS.get(action, action)) if action is not None else None
+    return constant(STEPS.get(action, action)) if action is not None else None
 
 
 def explained(
-    decision: Decision, agent_id: str = "AGENT", obstacle: Obstacle | None = None, project_id: str = "PRJ"
+    decision: Decision, agent_id: str = "AGENT", obstacle: PlacementProblem | None = None, project_id: str = "PRJ"
 ) -> Worded:
     """`obstacle`: why none of the Coordinators can start it, where it should be."""
     if obstacle is not None:
@@ -96,7 +97,7 @@ def explained(
         return _cooling_down(decision.facts, agent_id)
     if decision.reason == "handing_over" and "held_by" in decision.facts:
         return _handing_over(decision.facts)
-    known = decision.reason in _WORDS
+    known = decision.reason in WORDS
     told = said(decision.reason, agent_id, project_id) if known else constant(decision.words)
     if "stands_in" in decision.facts and decision.action is Action.START:
         why = _failure(decision.facts)
@@ -126,7 +127,7 @@ def _failure(facts: Mapping[str, Any]) -> Worded:
     """The last failure, in words."""
     if "account" in facts:
         return say("the quota of the account {account} is used up", account=facts["account"])
-    return failed(str(facts.get("cooldown", "crashed")))
+    return failed(str(facts.get("cooldown", failures.Failure.CRASHED)))
 
 
 def failed(failure: str) -> Worded:

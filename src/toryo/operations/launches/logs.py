@@ -37,8 +37,8 @@ class LogTaken(Result):
     next_offset: int
 
 
-@operation("append_log", grant=Grant.COORDINATOR, parameters=AppendLog, result=LogTaken)
-def append_log(call: Call, more: AppendLog) -> dict[str, Any]:
+@operation("append_log", grant=Grant.COORDINATOR, parameters=AppendLog)
+def append_log(call: Call, more: AppendLog) -> LogTaken:
     """Output of a process as it appears; what was sent before is not stored twice."""
     launch = launch_of(call, more.launch_id)
     if more.usage is not None:

@@ -1,11 +1,12 @@
-"""Asking agent by agent who should be running (seed 2). `claim_starts.py` is the way for all of them at once."""
+"""Asking agent by agent who should be running. `claim_starts.py` is the way for all of them at once."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Literal, NotRequired
+from typing import Literal, NotRequired
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from toryo.domain.agents import Agent
 from toryo.domain.coordinators import Offer
@@ -19,19 +20,23 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.launches import decisions, explanations
 from toryo.operations.launches import stops as launch_stops
-from toryo.operations.launches.offers import OFFERED, Labels
+from toryo.operations.launches.claim_request import OFFERED, Labels
 from toryo.operations.worktrees import file_locks
-from toryo.workflow import programs
+from toryo.workflow import cooldowns
 from toryo.workflow.launch import Action, Decision
 from toryo.workflow.snapshot import Snapshot
 
 
+class ManagedAgent(TypedDict):
+    agent_id: str
+
+
 class ManagedAgents(Result):
-    agents: list[dict[str, str]]
+    agents: list[ManagedAgent]
 
 
-@operation("list_managed_agents", grant=Grant.COORDINATOR, result=ManagedAgents, reads=True)
-def list_managed_agents(call: Call, _: NoParameters) -> dict[str, Any]:
+@operation("list_managed_agents", grant=Grant.COORDINATOR, reads=True)
+def list_managed_agents(call: Call, _: NoParameters) -> ManagedAgents:
     """The ids of the agents that a Coordinator starts."""
     return {"success": True, "agents": [{"agent_id": each} for each in call.tx.agents.managed()]}
 
@@ -46,15 +51,15 @@ class ShouldStart(Result):
     ai_type: NotRequired[str]
 
 
-@operation("should_start", grant=Grant.COORDINATOR, parameters=AgentId, result=ShouldStart, reads=True)
-def should_start(call: Call, wanted: AgentId) -> dict[str, Any]:
+@operation("should_start", grant=Grant.COORDINATOR, parameters=AgentId, reads=True)
+def should_start(call: Call, wanted: AgentId) -> ShouldStart:
     """Whether the agent should be started now, and with which program. Creates nothing."""
     if _elsewhere(call.tx.agents.find(wanted.agent_id), wanted.labels):
         return {"success": True, "should_start": False}
     for purpose in Purpose:
         for project_id in call.tx.agents.projects_of(wanted.agent_id):
             snapshot, decision = decisions.decide(call, wanted.agent_id, project_id, purpose, changes=False)
-            if decision.action is Action.START and (program := programs.chosen(snapshot, purpose)) is not None:
+            if decision.action is Action.START and (program := cooldowns.chosen(snapshot, purpose)) is not None:
                 return {"success": True, "should_start": True, "ai_type": program.provider}
     return {"success": True, "should_start": False}
 
@@ -72,12 +77,13 @@ class ActionResult(Result):
     agent_id: NotRequired[str]
     project_id: NotRequired[str | None]
     purpose: NotRequired[str]
-    launch: NotRequired[dict[str, Any]]
+    launch: NotRequired[decisions.Start]
+    launch_id: NotRequired[str | None]
     rule: NotRequired[str]
 
 
-@operation("get_agent_action", grant=Grant.COORDINATOR, parameters=AgentAction, result=ActionResult)
-def get_agent_action(call: Call, wanted: AgentAction) -> dict[str, Any]:
+@operation("get_agent_action", grant=Grant.COORDINATOR, parameters=AgentAction)
+def get_agent_action(call: Call, wanted: AgentAction) -> ActionResult:
     """start, hold or stop, with the reason; `start` creates the launch."""
     agent = call.tx.agents.find(wanted.agent_id)
     if agent is None:
@@ -117,7 +123,7 @@ def _decided(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> li
     return [decisions.decide(call, agent_id, project_id, purpose)]
 
 
-def _held(agent_id: str, project_id: str | None, purpose: Purpose, reason: str, rule: str) -> dict[str, Any]:
+def _held(agent_id: str, project_id: str | None, purpose: Purpose, reason: str, rule: str) -> ActionResult:
     return {
         "success": True,
         "action": Action.HOLD.value,
@@ -129,8 +135,8 @@ def _held(agent_id: str, project_id: str | None, purpose: Purpose, reason: str, 
     }
 
 
-def _acted_on(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpose, project_id: str) -> dict[str, Any]:
-    said = {**_held(snapshot.agent_id, project_id, purpose, decision.reason, decision.words)}
+def _acted_on(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpose, project_id: str) -> ActionResult:
+    said: ActionResult = {**_held(snapshot.agent_id, project_id, purpose, decision.reason, decision.words)}
     said["action"] = decision.action.value
     if decision.action is Action.START:
         found = file_locks.hindrance(call, decision.task_id) if purpose is Purpose.TASK else None

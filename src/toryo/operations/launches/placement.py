@@ -11,40 +11,44 @@ from toryo.domain.launches import Purpose
 from toryo.domain.times import Millis
 from toryo.domain.wording import Worded, constant, say
 from toryo.operations.calls.call import Call
-from toryo.storage.keeping import Seen
-from toryo.workflow import programs
+from toryo.storage.coordinators import Seen
+from toryo.workflow import cooldowns
 from toryo.workflow.launch import Action, Decision
 from toryo.workflow.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
-class Obstacle:
+class PlacementProblem:
     """`none`, `no_provider`, `not_listed`, `no_capability` or `no_labels`; and the same for people."""
 
     code: str
     words: str
 
 
-def nobody_can(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpose) -> Obstacle | None:
+def nobody_can(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpose) -> PlacementProblem | None:
     """Why a start that is decided will not happen; None: it will, or nothing is to be started."""
-    agent, program = snapshot.agent, programs.chosen(snapshot, purpose)
+    agent, program = snapshot.agent, cooldowns.chosen(snapshot, purpose)
     if decision.action is not Action.START or agent is None or program is None:
         return None
-    return obstacle(agent, program, call.tx.keeping.coordinators(), call.now)
+    return obstacle(agent, program, call.tx.coordinators.all(), call.now)
 
 
-def obstacle(agent: Agent, program: Program, coordinators: Iterable[Seen], now: Millis) -> Obstacle | None:
+def obstacle(agent: Agent, program: Program, coordinators: Iterable[Seen], now: Millis) -> PlacementProblem | None:
     """Why nobody can start it; None: somebody can. Of several, what is missing where the least is."""
     here = [each for each in coordinators if not gone(each.seen_at, now)]
     missing = [(each, each.offer.lacks(agent, program)) for each in here]
     if any(code is None for _, code in missing):
         return None
     if not missing:
-        return Obstacle(
-            "none", constant("none has called for 90 s. Start one: toryo coordinator (toryo up brings one).")
+        return PlacementProblem(
+            "none",
+            constant(
+                "none has called for 90 s. `toryo up` is what starts agents; beside a server that runs already:"
+                " toryo coordinator"
+            ),
         )
     code = max((code for _, code in missing if code is not None), key=LACKS.index)
-    return Obstacle(code, _words(code, agent, program, [each for each, its in missing if its == code]))
+    return PlacementProblem(code, _words(code, agent, program, [each for each, its in missing if its == code]))
 
 
 def _words(code: str, agent: Agent, program: Program, near: list[Seen]) -> Worded:

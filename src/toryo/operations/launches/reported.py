@@ -9,7 +9,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.launches import termination
-from toryo.workflow import programs
+from toryo.workflow import cooldowns
 from toryo.workflow.snapshot import Snapshot
 
 
@@ -17,7 +17,7 @@ def hindered(snapshot: Snapshot, launch: Launch) -> bool:
     """Whether the program that a launch is for cools down meanwhile (somebody else has used up its account)."""
     ran = termination.program_of(launch)
     programs_of = snapshot.agent.programs if snapshot.agent is not None else ()
-    return any(programs.hindrances(snapshot, launch.purpose, each) for each in programs_of if each.name == ran)
+    return any(cooldowns.hindrances(snapshot, launch.purpose, each) for each in programs_of if each.name == ran)
 
 
 def count_usage(call: Call, launch: Launch, told: dict[str, Any] | None) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+
+from typing_extensions import TypedDict
 
 from toryo.domain.coordinators import gone
 from toryo.domain.launches import Launch, State
@@ -14,7 +15,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.fencing import each_fenced
 from toryo.operations.launches import decisions, termination
 from toryo.operations.launches import stops as launch_stops
-from toryo.operations.launches.offers import CLAIM, ClaimStarts
+from toryo.operations.launches.claim_request import CLAIM, ClaimStarts
 from toryo.operations.launches.reported import launch_of
 from toryo.workflow.launch import Action
 
@@ -41,8 +42,16 @@ def _belongs(call: Call, launch: Launch, coordinator_id: str) -> bool:
     return gone(max(launch.seen_at or 0, launch.ordered_at), call.now)
 
 
-def stops_for(call: Call, asked: ClaimStarts, running: dict[str, Launch]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+class Stop(TypedDict):
+    """A process to end, after so many seconds."""
+
+    launch_id: str
+    reason: str
+    grace_seconds: int
+
+
+def stops_for(call: Call, asked: ClaimStarts, running: dict[str, Launch]) -> list[Stop]:
+    found: list[Stop] = []
     for launch_id in asked.running:
         launch = running.get(launch_id)
         if launch is None:
@@ -53,15 +62,15 @@ def stops_for(call: Call, asked: ClaimStarts, running: dict[str, Launch]) -> lis
     return found
 
 
-def _stop_one(call: Call, launch: Launch) -> list[dict[str, Any]]:
+def _stop_one(call: Call, launch: Launch) -> list[Stop]:
     return _stop_live(call, launch) if launch.live else _stop_over(call, launch)
 
 
-def _stop(launch_id: str, reason: str, grace_seconds: int) -> dict[str, Any]:
+def _stop(launch_id: str, reason: str, grace_seconds: int) -> Stop:
     return {"launch_id": launch_id, "reason": reason, "grace_seconds": grace_seconds}
 
 
-def _stop_over(call: Call, launch: Launch) -> list[dict[str, Any]]:
+def _stop_over(call: Call, launch: Launch) -> list[Stop]:
     """It outlives its launch: left alone for the rest of the grace time, then ended by its Coordinator.
 
     Told once, and again only after a while (the answer may have been lost): a claim would never wait otherwise.
@@ -75,7 +84,7 @@ def _stop_over(call: Call, launch: Launch) -> list[dict[str, Any]]:
     return [_stop(launch.id, reason, -(-left // SECOND))]  # rounded up: its last second belongs to the process, too
 
 
-def _stop_live(call: Call, launch: Launch) -> list[dict[str, Any]]:
+def _stop_live(call: Call, launch: Launch) -> list[Stop]:
     """What the launch decision says; a stopped session ends here, its process is ended by the Coordinator."""
     if launch.state is State.ORDERED:
         return _stop_unsigned(call, launch)
@@ -86,7 +95,7 @@ def _stop_live(call: Call, launch: Launch) -> list[dict[str, Any]]:
     return [_stop(launch.id, decision.reason, 0)]
 
 
-def _stop_unsigned(call: Call, launch: Launch) -> list[dict[str, Any]]:
+def _stop_unsigned(call: Call, launch: Launch) -> list[Stop]:
     """A launch that nobody has signed in for ends at once when what it was for is over: its agent knows nothing yet."""
     _, decision = decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
     launch = launch_of(call, launch.id)

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.sessions import End
+from toryo.failures import Failure
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fencing import each_fenced
 from toryo.operations.launches import decisions, termination
@@ -29,7 +30,7 @@ def stop(call: Call, launch: Launch, decision: Decision) -> None:
             launch_id=launch.id,
             data={"reason": decision.reason, "row": decision.row},
         )
-    if decision.reason in ("silent", "time_limit"):  # a runaway's session cools down however it ends
+    if decision.reason in (Failure.SILENT, Failure.TIME_LIMIT):  # a runaway's session cools down however it ends
         termination.cool(call, launch.agent_id, launch.purpose, decision.reason, None)
     ended = call.tx.launches.find(launch.id)
     if ended is not None:

@@ -10,6 +10,7 @@ from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.moves import Actor
 from toryo.domain.sessions import End, Session
 from toryo.domain.tasks import Status, Task, Wait
+from toryo.failures import Failure
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.messaging import conversations
 from toryo.operations.queue import claims
@@ -54,7 +55,7 @@ def end_session(call: Call, session: Session, why: End, *, counts: bool = False)
     if session.purpose is Purpose.CHAT:
         _leave_chat(call, ended, why, counts=counts)
     if session.runaway is not None:
-        cool(call, session.agent_id, session.purpose, "runaway", None)
+        cool(call, session.agent_id, session.purpose, Failure.RUNAWAY.value, None)
     elif why in _WELL or (session.purpose is Purpose.CHAT and why is End.TOLD_TO_EXIT):
         _warm(call, session.agent_id, session.purpose, launch)
     return ended
@@ -135,7 +136,7 @@ def _leave_chat(call: Call, session: Session, why: End, *, counts: bool) -> None
     conversations.leave(call, session, why)
     wanted = call.chat_snapshot(session.agent_id, session.project_id).talk.wanted
     if counts and did_nothing and wanted and session.runaway is None:
-        cool(call, session.agent_id, Purpose.CHAT, "left_without_answering", None)
+        cool(call, session.agent_id, Purpose.CHAT, Failure.LEFT_WITHOUT_ANSWERING.value, None)
 
 
 def _leave_task(call: Call, session: Session, why: End, *, counts: bool) -> None:
@@ -164,7 +165,7 @@ def block_by_guard(call: Call, task: Task, reason: str) -> None:
     """A guard blocks a task: only a person lifts that."""
     if not task.in_progress:
         return
-    task_commands.move(call, call.ground(task), task, Status.BLOCKED, reason, actor=GUARD)
+    task_commands.move(call, call.tree_state(task), task, Status.BLOCKED, reason, actor=GUARD)
     call.event("guard.blocked", task=task, actor=GUARD, data={"reason": reason})
 
 
@@ -177,13 +178,13 @@ def record_wait(call: Call, task: Task, kind: str) -> None:
 
 def lapse(call: Call, launch: Launch | None, session: Session | None) -> bool:
     """Ends what has run out by now: a launch past its deadline, a session whose lease is over. True if one had."""
-    if session is not None and not session.over and session.expires_at <= call.now:
+    if session is not None and session.ran_out(call.now):
         end_session(call, session, End.LEASE_EXPIRED)
         return True
-    if launch is not None and launch.state is State.ORDERED and launch.deadline <= call.now:
+    if launch is not None and launch.ran_out(call.now):
         end_launch(call, launch, State.EXPIRED, "not_signed_in")
         if launch.seen_at is not None:
-            cool(call, launch.agent_id, launch.purpose, "could_not_connect", None)
+            cool(call, launch.agent_id, launch.purpose, Failure.COULD_NOT_CONNECT.value, None)
         return True
     return False
 
@@ -191,7 +192,7 @@ def lapse(call: Call, launch: Launch | None, session: Session | None) -> bool:
 def explain_missing(call: Call, launch: Launch, reason: str, seconds: int | None) -> int | None:
     """Why nobody has signed in for a launch that has expired: known when its process has ended, and no new failure."""
     row = call.tx.agents.cooldowns(launch.agent_id).get(launch.purpose.value)
-    if row is None or row[0] <= call.now or row[1] != "could_not_connect":
+    if row is None or row[0] <= call.now or row[1] != Failure.COULD_NOT_CONNECT:
         return None
     until = call.now + seconds * _with_margin(call) if seconds is not None else row[0]
     call.tx.agents.cool(launch.agent_id, launch.purpose.value, until, reason, row[2], program_of(launch))

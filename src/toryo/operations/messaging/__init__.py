@@ -1,0 +1,1 @@
+"""How somebody is told something: mailboxes, conversations, delegations, notifications."""

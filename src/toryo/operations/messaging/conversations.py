@@ -5,7 +5,6 @@ Their rules are in `domain/chat.py`; here they are stored, and everybody concern
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from toryo.domain import chat, ids
 from toryo.domain.agents import Agent
@@ -17,8 +16,8 @@ from toryo.domain.sessions import End, Session
 from toryo.domain.texts import one_line, quoted
 from toryo.domain.times import Millis
 from toryo.operations.calls.call import Call
-from toryo.operations.messaging import mailboxes
-from toryo.operations.messaging.delegations import _event, _over, finish, hand_back, save_delegation
+from toryo.operations.calls.results import JsonObject
+from toryo.operations.messaging import delegation_changes, mailboxes
 
 _LAST = 6
 """Messages that a summary, or a result the server writes itself, shows."""
@@ -66,7 +65,7 @@ def start(
     )
     call.tx.chat.add_conversation(conversation)
     if delegation is not None:
-        save_delegation(call, delegation, conversation_id=conversation.id)
+        delegation_changes.save(call, delegation, conversation_id=conversation.id)
     mailboxes.store(
         call,
         project.id,
@@ -152,7 +151,7 @@ def _keep(call: Call, before: Conversation, after: Conversation) -> None:
     if before.open and not after.open:
         mailboxes.forget_over(call, after.project_id, after.low_id, after.high_id)
         _summarise(call, after)
-        hand_back(call, after)
+        delegation_changes.hand_back(call, after)
         _tell(call, after, "conversation.expired" if after.state is chat.State.EXPIRED else "conversation.ended")
     elif before.state is not after.state:
         mailboxes.touch(call, after.project_id, after.low_id, after.high_id)
@@ -227,18 +226,18 @@ def _let_go(call: Call, delegation: Delegation, *, in_order: bool) -> None:
     conversation = call.tx.chat.conversation(delegation.conversation_id) if delegation.conversation_id else None
     if in_order and conversation is not None and not conversation.open:
         came = conversation.state is not chat.State.EXPIRED
-        finish(call, delegation, _outcome(call, conversation), success=came)
+        delegation_changes.finish(call, delegation, _outcome(call, conversation), success=came)
         return
     if in_order and (conversation is not None or _answer_awaited(call, delegation)):
         call.tx.chat.save_delegation(delegation, chat.parked(delegation))
-        _event(call, delegation, "delegation.parked", fact=False)
+        delegation_changes.record(call, delegation, "delegation.parked", fact=False)
         return
     after = chat.lost(delegation, call.now, call.context.talk)
     call.tx.chat.save_delegation(delegation, after)
     if after.open:
-        _event(call, after, "delegation.returned", fact=False)
+        delegation_changes.record(call, after, "delegation.returned", fact=False)
     else:
-        _over(call, after)
+        delegation_changes.tell_end(call, after)
 
 
 def _answer_awaited(call: Call, delegation: Delegation) -> bool:
@@ -253,7 +252,7 @@ def _answer_awaited(call: Call, delegation: Delegation) -> bool:
     return said is not None and said >= since and (heard is None or heard <= said)
 
 
-def _outcome(call: Call, conversation: Conversation) -> dict[str, Any]:
+def _outcome(call: Call, conversation: Conversation) -> JsonObject:
     """What the server reports of a conversation that nobody reported."""
     said = call.tx.chat.of_conversation(conversation.id, _LAST)
     return {

@@ -6,7 +6,6 @@ Storing a message, creating the work and waking whoever waits is one act, on eve
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from toryo.domain import chat, ids
 from toryo.domain.agents import SYSTEM, Agent, Role, superiors
@@ -17,7 +16,7 @@ from toryo.domain.projects import Project, Status
 from toryo.domain.sessions import Session
 from toryo.domain.times import iso
 from toryo.domain.wording import say
-from toryo.operations.calls import reachable
+from toryo.operations.calls import reachable, schemas
 from toryo.operations.calls.call import WORK, Call
 
 
@@ -249,7 +248,7 @@ def _counted(call: Call, box: Mailbox) -> Mailbox:
 # --- showing ---------------------------------------------------------------------------------------------------------
 
 
-def shown(call: Call, message: Message) -> dict[str, Any]:
+def shown(call: Call, message: Message) -> schemas.Message:
     """A message as agents and people see it."""
     sender = call.tx.agents.find(message.from_agent_id)
     return {

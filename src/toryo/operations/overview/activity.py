@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import partial
 from typing import Any, NotRequired
 
 from pydantic import AwareDatetime, Field
 
 import toryo
-from toryo.domain import ids
+from toryo.domain import ids, usages
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import Event
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.times import DAY, iso, of_datetime
 from toryo.domain.wording import constant, say
-from toryo.operations.calls import fencing, near, rendering, schemas
+from toryo.operations.calls import fencing, near, rendering, schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, NoParameters, Parameters, Route, operation
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.pagination import Page, Paged, cursor_of, cut, key_of
+from toryo.operations.calls.pagination import Page, Paged, cursor_of, cut, key_of, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.overview import diagnosis
-from toryo.storage.keeping import Seen
+from toryo.storage.coordinators import Seen
 
 MOST_LAUNCHES = 500
 """Of one page, where no other limit is given."""
@@ -47,16 +46,15 @@ class WhyResult(Result):
     "why",
     grant=Grant.PERSON,
     parameters=Why,
-    result=WhyResult,
     route=Route("GET", "/agents/{agent_id}/why"),
     tool=False,
     reads=True,
 )
-def why(call: Call, wanted: Why) -> dict[str, Any]:
+def why(call: Call, wanted: Why) -> WhyResult:
     """Why an agent is running or not: the row of the launch table that wins, and the facts it read."""
     agent = call.known_agent(wanted.agent_id)
     projects = [wanted.project_id] if wanted.project_id else call.tx.agents.projects_of(agent.id)
-    visible = [call.project(each).id for each in projects if call.sees(each) or wanted.project_id]
+    visible = [call.project(each).id for each in projects if visibility.sees(call, each) or wanted.project_id]
     return {
         "success": True,
         "agent_id": agent.id,
@@ -64,7 +62,7 @@ def why(call: Call, wanted: Why) -> dict[str, Any]:
     }
 
 
-def _told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> dict[str, Any]:
+def _told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> schemas.Decision:
     tell = partial(diagnosis.told, call, agent_id, project_id, purpose, advise=True)
     unknown = diagnosis.not_decided(project_id, purpose)
     return fencing.fenced(call, "why", tell, unknown, agent_id=agent_id, project_id=project_id)
@@ -100,13 +98,12 @@ class EventsResult(Result):
     "read_events",
     grant=Grant.PERSON,
     parameters=ReadEvents,
-    result=EventsResult,
     route=Route("GET", "/events"),
     tool=False,
     reads=True,
     waits=True,
 )
-def read_events(call: Call, wanted: ReadEvents) -> dict[str, Any] | Later:
+def read_events(call: Call, wanted: ReadEvents) -> EventsResult | Later:
     """What happened, in order, after a sequence number: who remembers the last one misses nothing. Or backwards."""
     found, visible = _page(call, wanted)
     if not found and wanted.wait_seconds and not wanted.newest and call.may_wait:
@@ -121,13 +118,13 @@ def _page(call: Call, wanted: ReadEvents) -> tuple[list[Event], list[Event]]:
     Who asks about one thing is not told, by how far was looked, that there is such a thing which they do not see.
     """
     found = _found(call, wanted)
-    visible = [each for each in found if call.sees_event(each)]
+    visible = [each for each in found if visibility.sees_event(call, each)]
     if not any((wanted.project_id, wanted.task_id, wanted.agent_id, wanted.actor_id, wanted.correlation_id)):
         return found, visible
     while found and not visible:
         further = {"before" if wanted.newest else "after": found[-1].sequence}
         found = _found(call, wanted.model_copy(update=further))
-        visible = [each for each in found if call.sees_event(each)]
+        visible = [each for each in found if visibility.sees_event(call, each)]
     return visible, visible
 
 
@@ -154,7 +151,7 @@ def _of(wanted: ReadEvents) -> dict[str, str | int | None]:
     }
 
 
-def _event(each: Event) -> dict[str, Any]:
+def _event(each: Event) -> schemas.Event:
     return {
         "sequence": each.sequence,
         "event_id": each.id,
@@ -202,17 +199,21 @@ class SessionsResult(Page):
     "list_sessions",
     grant=Grant.PERSON,
     parameters=ListSessions,
-    result=SessionsResult,
     route=Route("GET", "/sessions"),
     tool=False,
     reads=True,
 )
-def list_sessions(call: Call, wanted: ListSessions) -> dict[str, Any]:
+def list_sessions(call: Call, wanted: ListSessions) -> SessionsResult:
     """Who is signed in."""
     found = call.tx.sessions.live() if wanted.live else call.tx.sessions.newest()
-    visible = [each for each in found if call.sees(each.project_id) and wanted.project_id in (None, each.project_id)]
+    visible = [
+        each
+        for each in found
+        if visibility.sees(call, each.project_id) and wanted.project_id in (None, each.project_id)
+    ]
     shown, more = cut(visible, wanted, lambda each: each.id)
-    return {"success": True, "sessions": [rendering.session(each) for each in shown], **more}
+    answer: SessionsResult = {"success": True, "sessions": [rendering.session(each) for each in shown]}
+    return paged(answer, more)
 
 
 class ListLaunches(Paged):
@@ -231,18 +232,19 @@ class LaunchesResult(Page):
     "list_launches",
     grant=Grant.PERSON,
     parameters=ListLaunches,
-    result=LaunchesResult,
     route=Route("GET", "/launches"),
     tool=False,
     reads=True,
 )
-def list_launches(call: Call, wanted: ListLaunches) -> dict[str, Any]:
+def list_launches(call: Call, wanted: ListLaunches) -> LaunchesResult:
     """What was started, the newest first."""
     limit, after = wanted.limit or MOST_LAUNCHES, key_of(wanted.cursor, str)
     since = of_datetime(wanted.since) if wanted.since is not None else None
     found = call.tx.launches.page(
         limit + 1,
-        projects=call.visible(wanted.project_id),
+        projects=visibility.visible_projects(call)
+        if wanted.project_id is None
+        else [call.project(wanted.project_id).id],
         agent_id=wanted.agent_id,
         task_id=wanted.task_id,
         since=since,
@@ -250,8 +252,9 @@ def list_launches(call: Call, wanted: ListLaunches) -> dict[str, Any]:
         until=of_datetime(wanted.until) if wanted.until is not None else None,
         after=after[0] if after is not None else None,
     )
-    more = {"next_cursor": cursor_of(found[limit - 1].id)} if len(found) > limit else {}
-    return {"success": True, "launches": [rendering.launch(each) for each in found[:limit]], **more}
+    more = cursor_of(found[limit - 1].id) if len(found) > limit else None
+    answer: LaunchesResult = {"success": True, "launches": [rendering.launch(each) for each in found[:limit]]}
+    return paged(answer, more)
 
 
 class ReadLog(Parameters):
@@ -273,22 +276,21 @@ class LogResult(Result):
     "read_launch_log",
     grant=Grant.PERSON,
     parameters=ReadLog,
-    result=LogResult,
     route=Route("GET", "/launches/{launch_id}/log"),
     tool=False,
     reads=True,
     waits=True,
 )
-def read_launch_log(call: Call, wanted: ReadLog) -> dict[str, Any] | Later:
+def read_launch_log(call: Call, wanted: ReadLog) -> LogResult | Later:
     """What the process of a launch has printed, from an offset. `removed` says so where it is not kept any more."""
     launch = call.tx.launches.find(wanted.launch_id)
-    if launch is None or not call.sees(launch.project_id):
+    if launch is None or not visibility.sees(call, launch.project_id):
         raise Refusal(
             Code.LAUNCH_NOT_FOUND,
             say("There is no launch {launch_id}.", launch_id=wanted.launch_id),
             near.hint(
                 wanted.launch_id,
-                ((each.id, "") for each in call.tx.launches.listed() if call.sees(each.project_id)),
+                ((each.id, "") for each in call.tx.launches.listed() if visibility.sees(call, each.project_id)),
                 "Name an agent for its newest launch (toryo logs AGENT), or list the launches for their ids.",
             ),
         )
@@ -301,13 +303,14 @@ def read_launch_log(call: Call, wanted: ReadLog) -> dict[str, Any] | Later:
     if not parts and wanted.offset == 0 and tail:
         text = tail
     usage = call.tx.usages.of_launch(launch.id)
-    answer = {
+    used = usage or usages.read(told_before or {})
+    answer: LogResult = {
         "success": True,
         "launch_id": launch.id,
         "text": text,
         "next_offset": wanted.offset + len(text),
         "ended": ended,
-        "launch": {**rendering.launch(launch), "usage": asdict(usage) if usage is not None else told_before},
+        "launch": {**rendering.launch(launch), "usage": rendering.used(used)},
     }
     return {**answer, "removed": _removed(call, launch)} if _is_removed(call, launch, parts) else answer
 
@@ -349,28 +352,27 @@ class Status(Result):
 @operation(
     "server_status",
     grant=Grant.PERSON,
-    result=Status,
     route=Route("GET", "/status"),
     tool=False,
     reads=True,
 )
-def server_status(call: Call, _: NoParameters) -> dict[str, Any]:
+def server_status(call: Call, _: NoParameters) -> Status:
     """How the server stands: version, database, Coordinators seen, what runs. Members are told of what they may see."""
-    seen = {each.id for each in call.tx.agents.all() if call.sees_agent(each)}
+    seen = {each.id for each in call.tx.agents.all() if visibility.sees_agent(call, each)}
     return {
         "success": True,
         "version": toryo.__version__,
         "database": call.tx.connection.dialect,
-        "database_bytes": call.tx.keeping.database_bytes(),
-        "coordinators": [_coordinator(call, each, seen) for each in call.tx.keeping.coordinators()],
-        "projects": sum(call.sees(each.id) for each in call.tx.projects.all()),
+        "database_bytes": call.tx.database_bytes(),
+        "coordinators": [_coordinator(call, each, seen) for each in call.tx.coordinators.all()],
+        "projects": sum(visibility.sees(call, each.id) for each in call.tx.projects.all()),
         "agents": len(seen),
-        "running": sum(call.sees(each.project_id) for each in call.tx.sessions.live()),
+        "running": sum(visibility.sees(call, each.project_id) for each in call.tx.sessions.live()),
         "last_event": call.tx.events.last(),
     }
 
 
-def _coordinator(call: Call, seen: Seen, agents: set[str]) -> dict[str, Any]:
+def _coordinator(call: Call, seen: Seen, agents: set[str]) -> schemas.Coordinator:
     return {
         "coordinator_id": seen.id,
         "providers": seen.providers or [],

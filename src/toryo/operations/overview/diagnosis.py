@@ -6,18 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from toryo.domain import moves
-from toryo.domain.ground import Hindrance
 from toryo.domain.launches import Purpose
 from toryo.domain.tasks import Approval, Status, Task
 from toryo.domain.times import iso, iso_or_none
+from toryo.domain.tree_state import StartBlocker
 from toryo.domain.wording import Worded, constant, say, together
-from toryo.operations.calls import fencing
+from toryo.operations.calls import fencing, schemas
 from toryo.operations.calls.call import Call
+from toryo.operations.directory import widening
 from toryo.operations.launches import decisions, explanations, placement
-from toryo.operations.overview import needs, remedies
+from toryo.operations.overview import needs
+from toryo.operations.tasks import remedies
 from toryo.operations.worktrees import file_locks
 from toryo.workflow.launch import Action, Decision
 from toryo.workflow.snapshot import Snapshot
@@ -25,7 +26,7 @@ from toryo.workflow.snapshot import Snapshot
 _SHOWN = 3
 
 
-def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise: bool = False) -> dict[str, Any]:
+def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise: bool = False) -> schemas.Decision:
     """The decision from facts now, in words and with what hinders it; changes nothing. `advise`: and what helps."""
     snapshot, decision = decisions.decide(call, agent_id, project_id, purpose, changes=False)
     if "held_by" in decision.facts:
@@ -36,8 +37,9 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise
     said = _what_was_wrong(call, agent_id, project_id, decision) if purpose is Purpose.TASK else ""
     helps = _ADVICE.get(decision.reason) if advise else None
     advice = helps(call, snapshot, decision) if helps is not None else ""
-    parts = (_explained(call, decision, snapshot, obstacle), advice, held.words if held else "", said)
-    last = call.tx.keeping.last_decision(agent_id, project_id, purpose.value)
+    mistaken = _of_provider(call, snapshot) if advise and purpose is Purpose.TASK and obstacle is None else ""
+    parts = (_explained(call, decision, snapshot, obstacle), advice, mistaken, held.words if held else "", said)
+    last = call.tx.launches.last_decision(agent_id, project_id, purpose.value)
     return {
         "project_id": project_id,
         "purpose": purpose.value,
@@ -58,12 +60,23 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise
     }
 
 
-def not_decided(project_id: str, purpose: Purpose) -> dict[str, Any]:
+def not_decided(project_id: str, purpose: Purpose) -> schemas.Decision:
     """What is told of an agent about which nothing can be decided, because of a fault of our own."""
     said = explanations.said(fencing.REASON)
-    shown = {"action": Action.HOLD.value, "reason": fencing.REASON, "row": "", "rule": said, "explanation": said}
-    unknown = dict.fromkeys(("task_id", "since", "until", "seconds_left"))
-    return {"project_id": project_id, "purpose": purpose.value, **shown, "facts": {}, **unknown}
+    return {
+        "project_id": project_id,
+        "purpose": purpose.value,
+        "action": "hold",
+        "reason": fencing.REASON,
+        "row": "",
+        "rule": said,
+        "explanation": said,
+        "facts": {},
+        "task_id": None,
+        "since": None,
+        "until": None,
+        "seconds_left": None,
+    }
 
 
 def _naming_session(call: Call, decision: Decision, project_id: str) -> Decision:
@@ -73,7 +86,7 @@ def _naming_session(call: Call, decision: Decision, project_id: str) -> Decision
     return replace(decision, facts={**decision.facts, **more})
 
 
-def _explained(call: Call, decision: Decision, s: Snapshot, obstacle: placement.Obstacle | None) -> Worded:
+def _explained(call: Call, decision: Decision, s: Snapshot, obstacle: placement.PlacementProblem | None) -> Worded:
     agent = call.tx.agents.find(s.agent_id) if decision.reason == "not_managed" else None
     if agent is not None and agent.human:
         return constant("It is a person: nobody starts people.")
@@ -116,10 +129,10 @@ def _start(call: Call, task: Task) -> Worded:
         return say(
             "“{title}” has failed. To try it once more: toryo task retry {task_id}", title=task.title, task_id=task.id
         )
-    ground = call.ground(task)
-    hindrance: Hindrance | None = next(ground.hindrances(task), None)
+    tree_state = call.tree_state(task)
+    hindrance: StartBlocker | None = next(tree_state.hindrances(task), None)
     if hindrance is not None:
-        why = moves.refusal_to_start(ground, task, hindrance).message
+        why = moves.refusal_to_start(tree_state, task, hindrance).message
         return say("“{title}” ({status}) cannot be started yet: {why}", title=task.title, status=task.status, why=why)
     return say(
         "“{title}” is {status}. To start it: toryo task move {task_id} in_progress",
@@ -137,6 +150,15 @@ def _to_unblock(call: Call, s: Snapshot, _: Decision) -> Worded:
     unblock = say("To unblock it: toryo task move {task_id} in_progress", task_id=task.id)
     first = (remedy.words, say("First: {command}", command=remedy.actions[0].command)) if remedy is not None else ()
     return together((said, *first, unblock), "\n")
+
+
+def _of_provider(call: Call, s: Snapshot) -> Worded | str:
+    """That nobody could start it, though nothing is to be started yet."""
+    found = widening.warnings(s.agent, widening.reported_providers(call)) if s.agent is not None else []
+    if not found or s.agent is None:
+        return ""
+    correct = say("To correct it: toryo agent edit {agent_id} --provider NAME", agent_id=s.agent.id)
+    return together((*found, correct), "\n")
 
 
 def _people_at_work(call: Call, s: Snapshot, decision: Decision) -> str:
@@ -161,9 +183,9 @@ def _who_approves(call: Call, s: Snapshot, decision: Decision) -> Worded:
 
 
 def _below(s: Snapshot, decision: Decision) -> list[Task]:
-    ground = s.ground_of(decision.task_id)
-    assert ground is not None and decision.task_id is not None
-    return list(ground.tree.descendants(ground.tree.tasks[decision.task_id]))
+    tree_state = s.ground_of(decision.task_id)
+    assert tree_state is not None and decision.task_id is not None
+    return list(tree_state.tree.descendants(tree_state.tree.tasks[decision.task_id]))
 
 
 def _by_hand(_call: Call, s: Snapshot, _: Decision) -> Worded | str:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, NotRequired
+from typing import NotRequired
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 import toryo
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.measures import Measure
 from toryo.domain.times import iso
 from toryo.domain.wording import say
 from toryo.operations.calls import permissions, server_id
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, NoParameters, Operation, Parameters, operation, tools
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.results import Result
+from toryo.operations.calls.results import JsonObject, Result
 
 FORMER_NAMES = {
     "exit": "Now called wait: leave until your workers are done (select_action).",
@@ -33,54 +35,71 @@ class Health(Result):
     timestamp: str
 
 
-@operation("health_check", available=Available.ALWAYS, grant=Grant.OPEN, result=Health, reads=True)
-def health_check(call: Call, _: NoParameters) -> dict[str, Any]:
+@operation("health_check", available=Available.ALWAYS, grant=Grant.OPEN, reads=True)
+def health_check(call: Call, _: NoParameters) -> Health:
     """Whether the server is well, and which one it is: `server_id` is that of its database, whatever its address."""
-    told = {"status": "ok", "version": toryo.__version__, "server_id": server_id.of(call.tx)}
-    return {"success": True, **told, "timestamp": iso(call.now)}
+    return {
+        "success": True,
+        "status": "ok",
+        "version": toryo.__version__,
+        "server_id": server_id.of(call.tx),
+        "timestamp": iso(call.now),
+    }
 
 
-class Measures(Result):
-    measures: list[dict[str, Any]]
-
-
-@operation("read_measures", grant=Grant.INTERNAL, result=Measures, tool=False, reads=True)
-def read_measures(call: Call, _: NoParameters) -> dict[str, Any]:
-    """How many tasks, sessions, launches and claims there are, for /metrics; where the settings open it."""
-    if not call.context.settings.metrics:
-        raise Refusal(
-            Code.PERMISSION_DENIED,
-            "This server does not tell how it is doing.",
-            "Start it with TORYO_METRICS=true to open /metrics.",
-        )
-    faults = {"name": "internal_errors", "labels": {}, "value": call.context.faults.total}
-    return {"success": True, "measures": [*call.tx.measures(), faults]}
+def measures(call: Call) -> list[Measure]:
+    """How many tasks, sessions, launches and claims there are, for /metrics."""
+    return [*call.tx.measures(), Measure("internal_errors", {}, call.context.faults.total)]
 
 
 class Help(Parameters):
     tool_name: str | None = Field(None, max_length=100, description="Only this tool, in detail.")
 
 
+class RefusedNow(TypedDict):
+    """Why the caller may not call a tool now."""
+
+    error: str
+    why: str
+
+
+class RefusedTool(RefusedNow):
+    name: str
+
+
+class RefusedInDetail(RefusedNow):
+    instruction: str
+
+
+class HelpedTool(TypedDict):
+    """A tool; asked for by its name, with its parameters as JSON Schema, and why it may not be called now."""
+
+    name: str
+    description: str
+    parameters: NotRequired[JsonObject]
+    not_now: NotRequired[RefusedInDetail]
+
+
 class Helped(Result):
-    tools: list[dict[str, Any]]
-    not_now: NotRequired[list[dict[str, Any]]]
+    tools: list[HelpedTool]
+    not_now: NotRequired[list[RefusedTool]]
     message: NotRequired[str]
 
 
 @operation(
     "help",
-    shown_to=Audience.WORKER | Audience.MANAGER | Audience.CHAT,
+    shown_to=Audience.WORKER | Audience.MANAGER | Audience.CHAT | Audience.QUEUE,
     available=Available.ALWAYS,
     grant=Grant.OPEN,
     parameters=Help,
-    result=Helped,
     reads=True,
 )
-def help_(call: Call, wanted: Help) -> dict[str, Any]:
+def help_(call: Call, wanted: Help) -> Helped:
     """The tools you may call now, and why the others are not for you now."""
     if wanted.tool_name is not None:
         return _about(call, wanted.tool_name)
-    may, may_not = [], []
+    may: list[HelpedTool] = []
+    may_not: list[RefusedTool] = []
     for each in tools():
         refusal = _refusal(call, each)
         if refusal is None:
@@ -90,7 +109,7 @@ def help_(call: Call, wanted: Help) -> dict[str, Any]:
     return {"success": True, "tools": may, "not_now": may_not}
 
 
-def _about(call: Call, name: str) -> dict[str, Any]:
+def _about(call: Call, name: str) -> Helped:
     if name in FORMER_NAMES:
         return {"success": True, "tools": [], "message": FORMER_NAMES[name]}
     found = next((each for each in tools() if each.name == name), None)
@@ -101,7 +120,7 @@ def _about(call: Call, name: str) -> dict[str, Any]:
             "Call help without arguments for all of them.",
         )
     refusal = _refusal(call, found)
-    about: dict[str, Any] = {"name": name, "description": found.summary, "parameters": found.input_schema}
+    about: HelpedTool = {"name": name, "description": found.summary, "parameters": found.input_schema}
     if refusal is not None:
         about["not_now"] = {"error": refusal.code.value, "why": refusal.message, "instruction": refusal.instruction}
     return {"success": True, "tools": [about]}

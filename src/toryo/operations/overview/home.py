@@ -6,8 +6,8 @@ In the order in which a person decides. How it is read stands in `state.py`, the
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Iterable
+from typing import Literal
 
 from pydantic import AwareDatetime, Field
 from typing_extensions import TypedDict
@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 import toryo
 from toryo.domain import coordinators, usages
 from toryo.domain import needs as domain
-from toryo.domain.times import DAY, MINUTE, Millis, iso, iso_or_none, of_datetime
+from toryo.domain.times import DAY, MINUTE, Millis, iso, of_datetime
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import NoParameters, Parameters, Route, operation
@@ -25,9 +25,10 @@ from toryo.operations.calls.results import Result
 from toryo.operations.calls.schemas import Disk, Need
 from toryo.operations.launches import explanations
 from toryo.operations.overview import needs, queue_status, team_status
-from toryo.operations.overview.queue_status import QueueTruth
+from toryo.operations.overview.queue_status import QueueStatus
 from toryo.operations.overview.state import Picture
 from toryo.operations.overview.team_status import Member
+from toryo.storage.overview import Ended
 
 MOST = 50
 
@@ -38,7 +39,7 @@ class ShowOverview(Parameters):
 
 
 class RankedNeed(Need):
-    """`blocks`: how many open tasks cannot go on before."""
+    """`blocks`: how many other open tasks cannot go on before."""
 
     blocks: int
 
@@ -103,7 +104,7 @@ class Overview(Result):
     needs: list[RankedNeed]
     since: Since
     team: list[Member]
-    queue: QueueTruth
+    queue: QueueStatus
     fuel: Fuel
     plant: Plant
     last_event: int
@@ -113,12 +114,11 @@ class Overview(Result):
     "show_overview",
     grant=Grant.PERSON,
     parameters=ShowOverview,
-    result=Overview,
     route=Route("GET", "/overview"),
     tool=False,
     reads=True,
 )
-def show_overview(call: Call, wanted: ShowOverview) -> dict[str, Any]:
+def show_overview(call: Call, wanted: ShowOverview) -> Overview:
     """The first glance: what needs you, the heaviest first (work that waits for it, times its age); what happened since
     your last visit; the team; what is ready and what is held by what; what is used up; and what runs all this."""
     last = call.tx.events.last()
@@ -139,19 +139,19 @@ def show_overview(call: Call, wanted: ShowOverview) -> dict[str, Any]:
 # --- what needs you --------------------------------------------------------------------------------------------------
 
 
-def _needs(picture: Picture, only: str | None) -> list[dict[str, Any]]:
+def _needs(picture: Picture, only: str | None) -> list[RankedNeed]:
     found = needs.of(picture.call, picture.call.agent, picture)
     seen = [each for each in found if each.project_id in picture.projects or (each.project_id is None and not only)]
     count = queue_status.behind(picture)
     weighed = [(_blocks(picture, each, count), each) for each in seen]
-    weighed.sort(key=lambda pair: (-max(1, pair[0]) * max(MINUTE, picture.now - pair[1].since), pair[1].order))
+    weighed.sort(key=lambda pair: (-(1 + pair[0]) * max(MINUTE, picture.now - pair[1].since), pair[1].order))
     return [{**needs.shown(need), "blocks": blocks} for blocks, need in weighed]
 
 
-def _blocks(picture: Picture, need: domain.Need, count: Callable[[str], int]) -> int:
-    """Behind a task: all that waits for it. Behind an agent or a budget: the main tasks that cannot be worked on."""
+def _blocks(picture: Picture, need: domain.Need, count: Callable[[Iterable[str]], int]) -> int:
+    """Behind tasks: all that waits for them. Behind an agent or a budget: the main tasks that cannot be worked on."""
     if need.task_id is not None:
-        return count(need.task_id)
+        return count((need.task_id, *need.also))
     main = picture.main_tasks.items()
     if need.kind.value == "budget_used_up":
         return sum(len(tasks) for (_, project_id), tasks in main if project_id == need.project_id)
@@ -167,20 +167,32 @@ def _left_at(call: Call, wanted: ShowOverview) -> Millis | None:
     return of_datetime(wanted.since)
 
 
-def _since(picture: Picture, at: Millis | None) -> dict[str, Any]:
+def _since(picture: Picture, at: Millis | None) -> Since:
     glances, projects = picture.call.tx.glances, list(picture.projects)
-    told: dict[str, Any] = {"at": iso_or_none(at), "decided": 0, "spent_usd": None}
-    for status in ("completed", "failed"):
-        ended = glances.ended_since(status, projects, at, MOST) if at is not None else None
-        told[f"{status}_in_all"] = ended.many if ended is not None else 0
-        told[status] = [
-            {"task_id": task_id, "title": title, "at": iso(when)}
-            for task_id, title, when in (ended.newest if ended is not None else ())
-        ]
-    if at is not None:
-        told["decided"] = glances.decided_since(projects, at)
-        told["spent_usd"] = glances.spent_since(projects, at, usages.day_of(at - DAY))
-    return told
+    if at is None:
+        return {
+            "at": None,
+            "completed_in_all": 0,
+            "failed_in_all": 0,
+            "completed": [],
+            "failed": [],
+            "decided": 0,
+            "spent_usd": None,
+        }
+    completed, failed = (glances.ended_since(status, projects, at, MOST) for status in ("completed", "failed"))
+    return {
+        "at": iso(at),
+        "completed_in_all": completed.many,
+        "failed_in_all": failed.many,
+        "completed": _ended(completed),
+        "failed": _ended(failed),
+        "decided": glances.decided_since(projects, at),
+        "spent_usd": glances.spent_since(projects, at, usages.day_of(at - DAY)),
+    }
+
+
+def _ended(tasks: Ended) -> list[EndedTask]:
+    return [{"task_id": task_id, "title": title, "at": iso(when)} for task_id, title, when in tasks.newest]
 
 
 class Visited(Result):
@@ -190,11 +202,10 @@ class Visited(Result):
 @operation(
     "dismiss_news",
     grant=Grant.PERSON,
-    result=Visited,
     route=Route("POST", "/visits"),
     tool=False,
 )
-def dismiss_news(call: Call, _: NoParameters) -> dict[str, Any]:
+def dismiss_news(call: Call, _: NoParameters) -> Visited:
     """You have seen what happened while you were away: from now on the overview tells what happens after this."""
     call.tx.glances.visited(call.agent.id, call.now)
     return {"success": True, "at": iso(call.now)}
@@ -203,15 +214,17 @@ def dismiss_news(call: Call, _: NoParameters) -> dict[str, Any]:
 # --- fuel and plant --------------------------------------------------------------------------------------------------
 
 
-def _fuel(picture: Picture) -> dict[str, Any]:
+def _fuel(picture: Picture) -> Fuel:
     here = {agent_id for agent_id, _ in picture.places}
-    agents = [
+    agents: list[tuple[str, Literal["agent", "account"], str, Millis]] = [
         (picture.agents[agent_id].name, "agent", cooldown.reason, cooldown.until)
         for agent_id, by_purpose in picture.cooldowns.items()
         if agent_id in here
         for cooldown in [max(by_purpose.values(), key=lambda each: each.until)]
     ]
-    accounts = [(name, "account", each.reason, each.until) for name, each in picture.accounts.items()]
+    accounts: list[tuple[str, Literal["agent", "account"], str, Millis]] = [
+        (name, "account", each.reason, each.until) for name, each in picture.accounts.items()
+    ]
     cooling = sorted((*accounts, *agents), key=lambda each: each[3])
     return {
         "cooldowns": [
@@ -222,7 +235,7 @@ def _fuel(picture: Picture) -> dict[str, Any]:
     }
 
 
-def _today(picture: Picture, project_id: str) -> dict[str, Any]:
+def _today(picture: Picture, project_id: str) -> SpentToday:
     project, (tokens, cost) = picture.projects[project_id], picture.spent_today.get(project_id, (0, None))
     return {
         "project_id": project_id,
@@ -233,11 +246,11 @@ def _today(picture: Picture, project_id: str) -> dict[str, Any]:
     }
 
 
-def _plant(picture: Picture) -> dict[str, Any]:
+def _plant(picture: Picture) -> Plant:
     return {
         "version": toryo.__version__,
         "database": picture.call.tx.connection.dialect,
-        "database_bytes": picture.call.tx.keeping.database_bytes(),
+        "database_bytes": picture.call.tx.database_bytes(),
         "coordinators": [
             {
                 "coordinator_id": each.id,

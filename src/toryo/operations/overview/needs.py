@@ -9,35 +9,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from copy import copy
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from toryo.domain import moves, people, usages
 from toryo.domain.agents import Agent, Role, mistakes_of, superiors
 from toryo.domain.chat import Delegation, DelegationStatus, MessageKind
-from toryo.domain.ground import Hindrance
 from toryo.domain.launches import Launch
 from toryo.domain.needs import Action, Kind, Need, Request, requested
 from toryo.domain.projects import Project
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.tasks import Details, Status, Task
 from toryo.domain.times import DAY, Millis, iso
+from toryo.domain.tree_state import StartBlocker
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.domain.worktrees import Worktree
 from toryo.failures import NATURES, Failure
-from toryo.operations.calls import failed_logins, fencing
+from toryo.operations.calls import failed_logins, fencing, schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.faults import Fault
 from toryo.operations.calls.grants import Grant
-from toryo.operations.directory import rights
-from toryo.operations.overview import remedies, stuck
+from toryo.operations.directory import widening
+from toryo.operations.overview import stuck
 from toryo.operations.overview.state import Picture
 from toryo.operations.overview.stuck import Stuck
+from toryo.operations.tasks import remedies
 from toryo.storage.errors import DatabaseUnavailable
-from toryo.storage.needs import Unseen
+from toryo.storage.needs import Unread
 
 BRIEF = 500
 """Characters of somebody's words that an item shows."""
@@ -50,7 +51,7 @@ _FIXED_BY_PEOPLE = {failure.value: nature for failure, nature in NATURES.items()
 _GUARDED = {failure.value: nature for failure, nature in NATURES.items() if nature.guarded is not None}
 """Failures that a guard has made an end of; it is started again when its cooldown is over."""
 _NO_REASON = "No reason was given."
-_GUARDS = {
+GUARDS = {
     "agent_left_without_reporting": "Its agent has left without reporting, again and again.",
     "no_progress": "Its agent was started again and again, and nothing came of it.",
 }
@@ -112,7 +113,7 @@ def of_everybody(call: Call) -> list[Need]:
     return _found(_View(call, None))
 
 
-def shown(need: Need) -> dict[str, Any]:
+def shown(need: Need) -> schemas.Need:
     """A need as people and programs are shown it."""
     return {
         "kind": need.kind.value,
@@ -124,7 +125,22 @@ def shown(need: Need) -> dict[str, Any]:
         "text": need.text,
         "since": iso(need.since),
         "actions": [{"name": each.name, "command": each.command} for each in need.actions],
-        "request": asdict(need.request) if need.request is not None else None,
+        "request": _request(need.request) if need.request is not None else None,
+    }
+
+
+def _request(each: Request) -> schemas.NeedRequest:
+    return {
+        "title": each.title,
+        "description": each.description,
+        "context": each.context,
+        "acceptance": list(each.acceptance),
+        "commands": list(each.commands),
+        "assignee_id": each.assignee_id,
+        "asked_by": each.asked_by,
+        "asked_for": each.asked_for,
+        "version": each.version,
+        "complete": each.complete,
     }
 
 
@@ -148,7 +164,7 @@ class _View:
         self.projects = frozenset(each.id for each in all_projects if each.status is not ProjectStatus.ARCHIVED)
         self.narrow = False
         self._logins: dict[str, Login] = {}
-        self._places: dict[str, frozenset[str]] = {}
+        self._places: dict[str, frozenset[str] | None] = {}
 
     def about(self, agent: Agent, find: Callable[..., Iterator[Need]], *more: Any, asks: bool = True) -> Iterable[Need]:
         """What is found of an agent, if that can be found."""
@@ -179,9 +195,9 @@ class _View:
         return self._above(agent_id, project_id)[:1] or self.owners()
 
     def _above(self, agent_id: str | None, project_id: str | None) -> list[str]:
-        """Those who are active and see the project, the nearest first."""
+        """Those who are active and asked about the project, the nearest first."""
         above = [self.agents[each] for each in superiors(agent_id or "", self.tree)]
-        return [each.id for each in above if each.human and each.active and self._sees(each, project_id)]
+        return [each.id for each in above if each.human and each.active and self._is_asked(each, project_id)]
 
     def owners(self) -> list[str]:
         return [each.id for each in self.agents.values() if each.human and each.active and each.role is Role.OWNER]
@@ -205,12 +221,13 @@ class _View:
             self._logins[person_id] = Login(people.role_of(self.agents[person_id], account))
         return self._logins[person_id]
 
-    def _sees(self, person: Agent, project_id: str | None) -> bool:
-        if project_id is None or person.role is Role.OWNER:
+    def _is_asked(self, person: Agent, project_id: str | None) -> bool:
+        if project_id is None:
             return True
         if person.id not in self._places:
-            self._places[person.id] = frozenset(self.call.tx.agents.projects_of(person.id))
-        return project_id in self._places[person.id]
+            self._places[person.id] = visibility.asked_about(self.call, person)
+        places = self._places[person.id]
+        return places is None or project_id in places
 
     def here(self, tasks: Iterable[Task]) -> list[Task]:
         """Those of projects that are not archived."""
@@ -223,8 +240,44 @@ def _found(view: _View, picture: Picture | None = None) -> list[Need]:
     whole = partial(_stuck_in, told=told, picture=picture)
     found += _by_project(view, whole)
     found += _faults(view)
-    mine = (each for each in found if each.person_id in view.people)
+    mine = _folded(each for each in found if each.person_id in view.people)
     return sorted((view.allowed(each) for each in mine), key=lambda each: each.order)
+
+
+_FOLDED = {Kind.DEAD_LETTER: "queue dead", Kind.STUCK: "task list"}
+"""Kinds of which one cause (a queue whose tasks fail, an agent that stays away) brings many; what lists them."""
+
+
+def _folded(found: Iterable[Need]) -> Iterator[Need]:
+    """What has one cause is one need, told of the first: the same as long as there is any, so people are told once.
+
+    What can be done about it is what can be done about each of them alike, and to look at them all.
+    """
+    alike: dict[tuple[str, str], list[Need]] = {}
+    for each in found:
+        if each.kind in _FOLDED:
+            alike.setdefault((each.person_id, each.key), []).append(each)
+        else:
+            yield each
+    for those in alike.values():
+        first, more = those[0], len(those) - 1
+        if not more:
+            yield first
+            continue
+        listing = Action("list", f"toryo {_FOLDED[first.kind]} --project {first.project_id}")
+        common = [each for each in first.actions if all(each in other.actions for other in those)]
+        others = say("The same holds for {more} more tasks.", more=more) if more > 1 else constant(_ONE_MORE)
+        yield replace(
+            first,
+            title=together((first.title, say("and {more} more", more=more))),
+            text=together((first.text, others)) if first.kind is Kind.STUCK else first.text,
+            actions=tuple(sorted((*common, listing), key=lambda each: each.name == "log")),
+            since=min(each.since for each in those),
+            also=tuple(each.task_id for each in those[1:] if each.task_id is not None),
+        )
+
+
+_ONE_MORE = "The same holds for one more task."
 
 
 def _by_project(view: _View, source: Callable[[_View], Iterator[Need]]) -> list[Need]:
@@ -341,7 +394,7 @@ def _block(view: _View, task: Task, remedy: remedies.Remedy | None) -> Iterator[
         task,
         (
             say("Stopped by a guard: {title}" if guarded else "Blocked: {title}", title=task.title),
-            constant(_GUARDS.get(reason) or reason[:BRIEF])
+            constant(GUARDS.get(reason) or reason[:BRIEF])
             if guarded
             else together((_said_by(view.name(task.blocked_by), reason), remedy.words if remedy else "")),
         ),
@@ -390,7 +443,8 @@ def _failures(view: _View) -> Iterator[Need]:
     unminded = [each for each in open_ones if not _left_to_agent(view, each, above)]
     details = view.call.tx.tasks.details_of(each.id for each in unminded)
     for task in unminded:
-        yield from _failure_of(view, task, details.get(task.id, Details()).error or constant(_NO_REASON))
+        for need in _failure_of(view, task, details.get(task.id, Details()).error or constant(_NO_REASON)):
+            yield replace(need, about=f"{task.project_id} {task.agent_type}") if task.for_queue else need
 
 
 def _failure_of(view: _View, task: Task, why: str) -> Iterator[Need]:
@@ -479,10 +533,10 @@ def _freed(view: _View) -> Iterator[Need]:
         event = view.call.tx.events.newest_of(task.id, ["task.unblocked"])
         if event is None or "caused_by" not in event.data or _left_to_agent(view, task, above):
             continue
-        ground = view.call.ground(task)
-        hindrance = next(ground.hindrances(task), None)
+        tree_state = view.call.tree_state(task)
+        hindrance = next(tree_state.hindrances(task), None)
         if hindrance not in _TOLD_ELSEWHERE:
-            hindered = moves.refusal_to_start(ground, task, hindrance).message if hindrance is not None else ""
+            hindered = moves.refusal_to_start(tree_state, task, hindrance).message if hindrance is not None else ""
             yield from _of_task(
                 view.responsible(task.assignee_id, task.project_id),
                 Kind.STUCK,
@@ -495,14 +549,14 @@ def _freed(view: _View) -> Iterator[Need]:
 
 
 _NOT_STARTED = "What had blocked it is resolved, but it could not go on then, and nobody has started it since."
-_TOLD_ELSEWHERE = (Hindrance.PROJECT_NOT_ACTIVE, Hindrance.NOT_APPROVED, Hindrance.DEPENDENCY)
+_TOLD_ELSEWHERE = (StartBlocker.PROJECT_NOT_ACTIVE, StartBlocker.NOT_APPROVED, StartBlocker.DEPENDENCY)
 
 
-def _released(task: Task, hindrance: Hindrance | None) -> Iterator[Action]:
+def _released(task: Task, hindrance: StartBlocker | None) -> Iterator[Action]:
     """What lets it go on: nothing but that which would not be refused."""
     if hindrance is None:
         yield Action("unblock", f"toryo task move {task.id} in_progress")
-    elif hindrance is not Hindrance.ANCESTOR_CLOSED:
+    elif hindrance is not StartBlocker.ANCESTOR_CLOSED:
         yield Action("assign", f"toryo task edit {task.id} --assignee AGENT")
 
 
@@ -510,40 +564,27 @@ def _stuck_in(view: _View, told: Collection[str], picture: Picture | None) -> It
     """What cannot move by itself, where nothing else above says so."""
     if view.narrow:
         picture = Picture(view.call, next(iter(view.projects)), idle=False)
-    alike: dict[tuple[str, str], list[Stuck]] = {}
     for each in stuck.found(picture or Picture(view.call, idle=False), told):
+        about = " ".join([each.task.project_id, *each.cause]) if each.cause else each.task.id
         for person_id in view.responsible(each.task.assignee_id, each.task.project_id):
-            about = " ".join([each.task.project_id, *each.cause]) if each.cause else each.task.id
-            alike.setdefault((person_id, about), []).append(each)
-    for (person_id, about), those in alike.items():
-        # the same as long as anything is stuck for this cause, whichever task it is: people are told once
-        yield replace(_stuck_together(view, person_id, those), about=about)
+            yield replace(_stuck(view, person_id, each), about=about)
 
 
-def _stuck_together(view: _View, person_id: str, those: list[Stuck]) -> Need:
-    """What is stuck for one cause, told of the first of them."""
-    first, more = those[0], len(those) - 1
+def _stuck(view: _View, person_id: str, it: Stuck) -> Need:
     owner = view.owns(person_id)
-    others = say("The same holds for {more} more tasks.", more=more) if more > 1 else constant(_ONE_MORE)
     (need,) = _of_task(
         [person_id],
         Kind.STUCK,
-        first.task,
+        it.task,
         (
-            say("Stuck: {title} and {more} more", title=first.task.title, more=more)
-            if more
-            else say("Stuck: {title}", title=first.task.title),
-            together((first.why, "" if owner or first.by_owner is None else first.by_owner, others if more else "")),
+            say("Stuck: {title}", title=it.task.title),
+            together((it.why, "" if owner or it.by_owner is None else it.by_owner)),
         ),
-        *(first.for_owners if owner else ()),
-        *first.actions,
-        *([Action("list", f"toryo task list --project {first.task.project_id}")] if more else []),
-        since=min(each.since for each in those),
+        *(it.for_owners if owner else ()),
+        *it.actions,
+        since=it.since,
     )
     return need
-
-
-_ONE_MORE = "The same holds for one more task."
 
 
 def _own_tasks(view: _View) -> Iterator[Need]:
@@ -568,37 +609,37 @@ def _own_tasks(view: _View) -> Iterator[Need]:
 
 def _messages(view: _View) -> Iterator[Need]:
     """What others have written to a person who has not been shown it, thread by thread."""
-    for unseen in view.call.tx.needs.unseen(view.people, view.projects):
-        if unseen.kind is MessageKind.MESSAGE:
-            yield _thread(view, unseen, Kind.MESSAGE, say("{who} has written to you", who=view.name(unseen.other_id)))
-        elif view.call.tx.chat.mailbox(unseen.project_id, unseen.other_id).has_undelivered:
-            title = say("{who} does not come to read your message", who=view.name(unseen.other_id))
-            yield _thread(view, unseen, Kind.NOBODY_CAME, title)
+    for unread in view.call.tx.needs.unread(view.people, view.projects):
+        if unread.kind is MessageKind.MESSAGE:
+            yield _thread(view, unread, Kind.MESSAGE, say("{who} has written to you", who=view.name(unread.other_id)))
+        elif view.call.tx.chat.mailbox(unread.project_id, unread.other_id).has_undelivered:
+            title = say("{who} does not come to read your message", who=view.name(unread.other_id))
+            yield _thread(view, unread, Kind.NOBODY_CAME, title)
 
 
-def _thread(view: _View, unseen: Unseen, kind: Kind, title: str) -> Need:
-    message = view.call.tx.chat.at(unseen.project_id, unseen.newest)
-    many = unseen.many > 1 and kind is Kind.MESSAGE
-    more = say("({count} messages; this is the newest)", count=unseen.many) if many else ""
+def _thread(view: _View, unread: Unread, kind: Kind, title: str) -> Need:
+    message = view.call.tx.chat.at(unread.project_id, unread.newest)
+    many = unread.many > 1 and kind is Kind.MESSAGE
+    more = say("({count} messages; this is the newest)", count=unread.many) if many else ""
     return Need(
-        person_id=unseen.person_id,
+        person_id=unread.person_id,
         kind=kind,
-        about=f"{unseen.project_id} {unseen.other_id}",
+        about=f"{unread.project_id} {unread.other_id}",
         title=title,
         text=together((message.content[:BRIEF] if message is not None else "", more)),
-        since=unseen.since,
+        since=unread.since,
         actions=(
-            Action("answer" if kind is Kind.MESSAGE else "open", _chat(unseen)),
-            *([Action("why", f"toryo why {unseen.other_id}")] if kind is Kind.NOBODY_CAME else []),
+            Action("answer" if kind is Kind.MESSAGE else "open", _chat(unread)),
+            *([Action("why", f"toryo why {unread.other_id}")] if kind is Kind.NOBODY_CAME else []),
         ),
-        project_id=unseen.project_id,
+        project_id=unread.project_id,
         task_id=message.related_task_id if message is not None else None,
-        agent_id=unseen.other_id,
+        agent_id=unread.other_id,
     )
 
 
-def _chat(unseen: Unseen) -> str:
-    return f"toryo chat {unseen.other_id} --project {unseen.project_id}"
+def _chat(unread: Unread) -> str:
+    return f"toryo chat {unread.other_id} --project {unread.project_id}"
 
 
 def _delegations(view: _View) -> Iterator[Need]:
@@ -636,11 +677,19 @@ def _budgets(view: _View) -> Iterator[Need]:
     if not limited:
         return
     spent = call.tx.usages.cost_of_projects([each.id for each in limited], today)
-    working = {project_id for _, project_id in call.tx.tasks.at_work()}
+    waiting = _work_waits(view)
     for project in limited:
         budget, cost = project.settings.budget_per_day or 0.0, spent.get(project.id, 0.0)
-        if cost >= budget and project.id in working:
+        if cost >= budget and project.id in waiting:
             yield from _used_up(view, project, say("${cost:,.2f} of ${budget:,.2f}", cost=cost, budget=budget))
+
+
+def _work_waits(view: _View) -> set[str]:
+    """Projects with tasks in progress, or with a ready task of a queue that agents serve whom Toryo starts."""
+    tx = view.call.tx
+    ready = {(project_id, queue) for project_id, queue, _ in tx.queues.ready_types(view.now)}
+    served = {project_id for project_id, queue, _ in tx.agents.serving() if (project_id, queue) in ready}
+    return served | {project_id for _, project_id in tx.tasks.at_work()}
 
 
 def _used_up(view: _View, project: Project, spent: Worded) -> Iterator[Need]:
@@ -676,14 +725,14 @@ def _cannot_start(view: _View) -> Iterator[Need]:
 
 def _mistaken(view: _View) -> Iterator[Need]:
     """Agents that nothing starts because of what stands in their options, or of a provider that nobody has."""
-    reported = rights.reported_providers(view.call)
+    reported = widening.reported_providers(view.call)
     for agent in view.agents.values():
         if agent.managed and agent.active:
             yield from view.about(agent, _mistakes, reported, asks=False)
 
 
 def _mistakes(view: _View, agent: Agent, reported: Collection[str] | None) -> Iterator[Need]:
-    for code, found in (("bad_options", mistakes_of(agent)), ("no_provider", rights.warnings(agent, reported))):
+    for code, found in (("bad_options", mistakes_of(agent)), ("no_provider", widening.warnings(agent, reported))):
         for person_id in view.responsible(agent.id, None) if found else ():
             yield Need(
                 person_id=person_id,

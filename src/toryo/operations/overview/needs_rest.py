@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import Field
 
-from toryo.operations.calls import schemas
+from toryo.operations.calls import schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.fields import Id
@@ -30,12 +28,11 @@ class NeededFor(Result):
     "needs_you",
     grant=Grant.PERSON,
     parameters=NeedsYou,
-    result=NeededFor,
     route=Route("GET", "/needs-you"),
     tool=False,
     reads=True,
 )
-def needs_you(call: Call, wanted: NeedsYou) -> dict[str, Any]:
+def needs_you(call: Call, wanted: NeedsYou) -> NeededFor:
     """What needs you: approvals, blocks, messages, failures, your own tasks; the most urgent first."""
     if wanted.project_id is not None:
         call.project(wanted.project_id)
@@ -43,6 +40,11 @@ def needs_you(call: Call, wanted: NeedsYou) -> dict[str, Any]:
     found = [
         each
         for each in needs.of(call, person)
-        if wanted.project_id in (None, each.project_id) and (each.project_id is None or call.sees(each.project_id))
+        if wanted.project_id in (None, each.project_id)
+        and (each.project_id is None or visibility.sees(call, each.project_id))
     ]
-    return {"success": True, "person_id": person.id, "items": [needs.shown(each) for each in found]}
+    return {
+        "success": True,
+        "person_id": person.id,
+        "items": [needs.shown(each) for each in found],
+    }

@@ -7,7 +7,7 @@ stand in `workflow/instructions/prompts.py`, and those for a starting agent in `
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import Field
 
@@ -39,7 +39,7 @@ class Prompted(Result):
     text: str
 
 
-def _prompted(description: str, text: str) -> dict[str, Any]:
+def _prompted(description: str, text: str) -> Prompted:
     return {"success": True, "description": description, "text": text}
 
 
@@ -51,10 +51,8 @@ class AgentStart(Parameters):
     project_id: Id | None = Field(None, description="Its project, for the language; default: the connection's.")
 
 
-@operation(
-    "agent_start", grant=Grant.OPEN, parameters=AgentStart, result=Prompted, tool=False, context=True, reads=True
-)
-def agent_start(call: Call, wanted: AgentStart) -> dict[str, Any]:
+@operation("agent_start", grant=Grant.OPEN, parameters=AgentStart, tool=False, context=True, reads=True)
+def agent_start(call: Call, wanted: AgentStart) -> Prompted:
     """What a spawned agent is told: sign in, then follow get_next_action until it says exit."""
     started = call.caller.launch is not None
     own = call.agent.id if started else None
@@ -86,12 +84,11 @@ class TaskBreakdown(Parameters):
     available=Available.AFTER_THE_END,
     grant=Grant.READER,
     parameters=TaskBreakdown,
-    result=Prompted,
     tool=False,
     context=True,
     reads=True,
 )
-def task_breakdown(call: Call, wanted: TaskBreakdown) -> dict[str, Any]:
+def task_breakdown(call: Call, wanted: TaskBreakdown) -> Prompted:
     """Break a task down into subtasks for those who can do them."""
     task = _task(call, wanted.task_id)
     project = call.project(task.project_id)
@@ -136,12 +133,11 @@ class StatusReport(Parameters):
     available=Available.AFTER_THE_END,
     grant=Grant.READER,
     parameters=StatusReport,
-    result=Prompted,
     tool=False,
     context=True,
     reads=True,
 )
-def status_report(call: Call, wanted: StatusReport) -> dict[str, Any]:
+def status_report(call: Call, wanted: StatusReport) -> Prompted:
     """Report to people how a project stands."""
     project = call.project(_project_id(call, wanted.project_id))
     language, tasks = project.settings.language, call.tx.tasks.listed(project.id)
@@ -206,12 +202,11 @@ class HandOver(Parameters):
     available=Available.AFTER_THE_END,
     grant=Grant.READER,
     parameters=HandOver,
-    result=Prompted,
     tool=False,
     context=True,
     reads=True,
 )
-def handoff(call: Call, wanted: HandOver) -> dict[str, Any]:
+def handoff(call: Call, wanted: HandOver) -> Prompted:
     """Hand what you know about a task to another agent."""
     task = _task(call, wanted.task_id)
     to = call.known_agent(wanted.to_agent_id).id if wanted.to_agent_id else None

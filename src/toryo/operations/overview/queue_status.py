@@ -2,40 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
-from typing import Any, Literal
+from typing import Any
 
 from typing_extensions import TypedDict
 
 from toryo.domain import moves
-from toryo.domain.ground import Ground, Hindrance
 from toryo.domain.launches import Purpose
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import Millis, iso
+from toryo.domain.tree_state import StartBlocker, TreeState
 from toryo.domain.wording import Worded, constant, say, together
+from toryo.operations.calls.schemas import StatusName
 from toryo.operations.overview.state import Picture, Place
+from toryo.operations.overview.team_status import Member
 
 MOST = 50
 _SHOWN = 3
-Why = Callable[[], dict[str, str]]
+Why = Callable[[], "HeldBy"]
 """By what a task is held, in words: asked for those that are shown."""
 
 
-class Held(TypedDict):
+class HeldBy(TypedDict):
     """`reason` is one word; the rest are sentences."""
 
-    task_id: str
-    title: str
-    project_id: str
-    status: Literal["backlog", "todo", "in_progress", "blocked"]
-    assignee_id: str | None
     reason: str
     explanation: str
     released_by: str
 
 
-class QueueTruth(TypedDict):
+class Held(HeldBy):
+    task_id: str
+    title: str
+    project_id: str
+    status: StatusName
+    assignee_id: str | None
+
+
+class QueueStatus(TypedDict):
     """Main tasks in progress, and tasks to do. `ready`: nothing hinders them; `waiting`: for those who work below, for
     an answer, or for a person whose task it is. `held` lists the most important ones."""
 
@@ -46,11 +51,11 @@ class QueueTruth(TypedDict):
     held: list[Held]
 
 
-def truth(picture: Picture, team: list[dict[str, Any]]) -> dict[str, Any]:
+def truth(picture: Picture, team: list[Member]) -> QueueStatus:
     """`team` are the members of the same picture: they know why agents do not run."""
-    counts = {"running": 0, "ready": 0, "waiting": 0}
+    counts = dict.fromkeys(("running", "ready", "waiting"), 0)
     held: list[tuple[Task, Why]] = []
-    doing: dict[Place, dict[str, Any]] = {(each["agent_id"], each["project_id"]): each for each in team}
+    doing: dict[Place, Member] = {(each["agent_id"], each["project_id"]): each for each in team}
     for task in picture.open.values():
         found = _judged(picture, task, doing)
         if isinstance(found, str):
@@ -59,13 +64,15 @@ def truth(picture: Picture, team: list[dict[str, Any]]) -> dict[str, Any]:
             held.append((task, found))
     held.sort(key=lambda each: each[0].order)
     return {
-        **counts,
+        "running": counts["running"],
+        "ready": counts["ready"],
+        "waiting": counts["waiting"],
         "held_in_all": len(held),
         "held": [_shown(task, why()) for task, why in held[:MOST]],
     }
 
 
-def _shown(task: Task, why: dict[str, str]) -> dict[str, Any]:
+def _shown(task: Task, why: HeldBy) -> Held:
     return {
         "task_id": task.id,
         "title": task.title,
@@ -76,19 +83,19 @@ def _shown(task: Task, why: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _judged(picture: Picture, task: Task, doing: Mapping[Place, dict[str, Any]]) -> str | Why | None:
+def _judged(picture: Picture, task: Task, doing: Mapping[Place, Member]) -> str | Why | None:
     """The count it belongs to, or by what it is held; None: it belongs to another task that is told."""
-    ground = picture.grounds[task.project_id]
+    tree_state = picture.tree_states[task.project_id]
     if task.status is Status.BLOCKED:
         return partial(_blocked, picture, task) if task.blocked_cause is None else None
     if task.status in (Status.TODO, Status.BACKLOG):  # of drafts, those that wait for an approval
-        return _to_do(picture, ground, task)
+        return _to_do(picture, tree_state, task)
     if task.id in picture.claims:
         return "running"
-    return _in_progress(picture, ground, task, doing) if ground.tree.is_main(task) else None
+    return _in_progress(picture, tree_state, task, doing) if tree_state.tree.is_main(task) else None
 
 
-def _blocked(picture: Picture, task: Task) -> dict[str, str]:
+def _blocked(picture: Picture, task: Task) -> HeldBy:
     by = picture.agents.get(task.blocked_by or "")
     return {
         "reason": "blocked",
@@ -100,32 +107,32 @@ def _blocked(picture: Picture, task: Task) -> dict[str, str]:
     }
 
 
-def _to_do(picture: Picture, ground: Ground, task: Task) -> str | Why:
-    for_queue = {Hindrance.UNASSIGNED} if task.for_queue else set()
-    hindrance = next((each for each in ground.hindrances(task) if each not in for_queue), None)
+def _to_do(picture: Picture, tree_state: TreeState, task: Task) -> str | Why:
+    for_queue = {StartBlocker.UNASSIGNED} if task.for_queue else set()
+    hindrance = next((each for each in tree_state.hindrances(task) if each not in for_queue), None)
     if hindrance is not None:
-        return partial(_hindered, picture, ground, task, hindrance)
+        return partial(_hindered, picture, tree_state, task, hindrance)
     if task.for_queue and task.not_before is not None and task.not_before > picture.now:
         return partial(_resting, task.not_before)
-    if task.for_queue and task.agent_type not in ground.served:
+    if task.for_queue and task.agent_type not in tree_state.served:
         return partial(_unserved, task.agent_type or "")
     return "ready"
 
 
-def _hindered(picture: Picture, ground: Ground, task: Task, hindrance: Hindrance) -> dict[str, str]:
+def _hindered(picture: Picture, tree_state: TreeState, task: Task, hindrance: StartBlocker) -> HeldBy:
     return {
         "reason": hindrance.value,
-        "explanation": moves.refusal_to_start(ground, task, hindrance).message,
-        "released_by": _RELEASED_BY[hindrance](picture, ground, task),
+        "explanation": moves.refusal_to_start(tree_state, task, hindrance).message,
+        "released_by": _RELEASED_BY[hindrance](picture, tree_state, task),
     }
 
 
-def _resting(until: Millis) -> dict[str, str]:
+def _resting(until: Millis) -> HeldBy:
     said = constant("An attempt was lost: it rests before the next one.")
     return {"reason": "resting", "explanation": said, "released_by": say("Time alone, at {time}.", time=iso(until))}
 
 
-def _unserved(agent_type: str) -> dict[str, str]:
+def _unserved(agent_type: str) -> HeldBy:
     return {
         "reason": "no_agent_for_queue",
         "explanation": say("Nobody serves the queue {queue}.", queue=agent_type),
@@ -133,10 +140,10 @@ def _unserved(agent_type: str) -> dict[str, str]:
     }
 
 
-def _in_progress(picture: Picture, ground: Ground, task: Task, doing: Mapping[Place, dict[str, Any]]) -> str | Why:
+def _in_progress(picture: Picture, tree_state: TreeState, task: Task, doing: Mapping[Place, Member]) -> str | Why:
     member = doing.get((task.assignee_id or "", task.project_id))
     if member is None:
-        return partial(_hindered, picture, ground, task, Hindrance.ASSIGNEE_NOT_ACTIVE)
+        return partial(_hindered, picture, tree_state, task, StartBlocker.ASSIGNEE_NOT_ACTIVE)
     session = picture.sessions.get((task.assignee_id or "", task.project_id), {}).get(Purpose.TASK)
     if session is not None:
         return "running" if session.task_id == task.id else "waiting"
@@ -147,7 +154,7 @@ def _in_progress(picture: Picture, ground: Ground, task: Task, doing: Mapping[Pl
     return partial(_by_member, member)
 
 
-def _by_member(member: Mapping[str, Any]) -> dict[str, str]:
+def _by_member(member: Mapping[str, Any]) -> HeldBy:
     """Its agent does not run: as the strip says."""
     reason = str(member["reason"] or member["state"])
     explanation = member["explanation"] or constant("Nobody works on it.")
@@ -157,10 +164,10 @@ def _by_member(member: Mapping[str, Any]) -> dict[str, str]:
 def _by_agent(reason: str, until: str | None) -> Worded:
     if until is not None:
         return say("Time alone, at {time}; or a person, as said.", time=until)
-    return constant(_OF_AGENTS.get(reason, "A person, as said: toryo why ID names the row."))
+    return constant(OF_AGENTS.get(reason, "A person, as said: toryo why ID names the row."))
 
 
-_OF_AGENTS = {
+OF_AGENTS = {
     "project_paused": "Resuming the project.",
     "agent_inactive": "Activating the agent, or giving the task to another.",
     "agent_not_assigned": "Adding the agent to the project, or giving the task to another.",
@@ -176,8 +183,8 @@ _OF_AGENTS = {
 # --- what releases a task to do --------------------------------------------------------------------------------------
 
 
-def _dependencies(_: Picture, ground: Ground, task: Task) -> Worded:
-    waiting = ground.tree.open_dependencies(task)
+def _dependencies(_: Picture, tree_state: TreeState, task: Task) -> Worded:
+    waiting = tree_state.tree.open_dependencies(task)
     names = together(
         (say("“{title}” ({status})", title=each.title, status=each.status) for each in waiting[:_SHOWN]), ", "
     )
@@ -186,44 +193,45 @@ def _dependencies(_: Picture, ground: Ground, task: Task) -> Worded:
     return say("The completion of {names} and {more} more.", names=names, more=len(waiting) - _SHOWN)
 
 
-def _room(picture: Picture, ground: Ground, task: Task) -> Worded:
-    busy = sorted(ground.busy.get(task.assignee_id or "", frozenset()))
+def _room(picture: Picture, tree_state: TreeState, task: Task) -> Worded:
+    busy = sorted(tree_state.busy.get(task.assignee_id or "", frozenset()))
     names = together((say("“{title}”", title=picture.tasks[each].title) for each in busy[:_SHOWN]), ", ")
     return say("The end of {names}, or another assignee.", names=names)
 
 
-def _closed(_: Picture, ground: Ground, task: Task) -> Worded:
-    above = next(each for each in ground.tree.ancestors(task) if each.closed)
+def _closed(_: Picture, tree_state: TreeState, task: Task) -> Worded:
+    above = next(each for each in tree_state.tree.ancestors(task) if each.closed)
     return say("Nothing but trying “{title}” again.", title=above.title)
 
 
-_RELEASED_BY: dict[Hindrance, Callable[[Picture, Ground, Task], Worded]] = {
-    Hindrance.ANCESTOR_CLOSED: _closed,
-    Hindrance.PROJECT_NOT_ACTIVE: lambda *_: constant("Resuming the project."),
-    Hindrance.NOT_APPROVED: lambda *_: constant("The approval of a person above its assignee."),
-    Hindrance.DEPENDENCY: _dependencies,
-    Hindrance.UNASSIGNED: lambda *_: constant("An assignee, or a queue."),
-    Hindrance.ASSIGNEE_NOT_ACTIVE: lambda *_: constant(
+_RELEASED_BY: dict[StartBlocker, Callable[[Picture, TreeState, Task], Worded]] = {
+    StartBlocker.ANCESTOR_CLOSED: _closed,
+    StartBlocker.PROJECT_NOT_ACTIVE: lambda *_: constant("Resuming the project."),
+    StartBlocker.NOT_APPROVED: lambda *_: constant("The approval of a person above its assignee."),
+    StartBlocker.DEPENDENCY: _dependencies,
+    StartBlocker.UNASSIGNED: lambda *_: constant("An assignee, or a queue."),
+    StartBlocker.ASSIGNEE_NOT_ACTIVE: lambda *_: constant(
         "Activating its assignee or adding it to the project, or another one."
     ),
-    Hindrance.PARALLEL_LIMIT: _room,
+    StartBlocker.PARALLEL_LIMIT: _room,
 }
 
 
 # --- what waits for what ---------------------------------------------------------------------------------------------
 
 
-def behind(picture: Picture) -> Callable[[str], int]:
-    """How many open tasks cannot go on before this one does, itself counted."""
+def behind(picture: Picture) -> Callable[[Iterable[str]], int]:
+    """How many other open tasks cannot go on before these do."""
     waiters = cache(partial(_waiters, picture))
 
-    def count(task_id: str) -> int:
-        seen, ahead = {task_id}, [task_id]
+    def count(task_ids: Iterable[str]) -> int:
+        asked = set(task_ids)
+        seen, ahead = set(asked), list(asked)
         while ahead:
             new = {each for other in ahead for each in waiters().get(other, ())} - seen
             seen |= new
             ahead = list(new)
-        return sum(each in picture.open for each in seen)
+        return sum(each in picture.open for each in seen - asked)
 
     return count
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import Any, NotRequired
+from typing import TypeVar
 
 import orjson
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import Notification
@@ -20,7 +21,7 @@ from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import CLOSED, Status, Task
 from toryo.domain.times import iso
-from toryo.operations.calls import rendering
+from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Available, Later, NoParameters, Parameters, operation
 from toryo.operations.calls.fields import Id
@@ -39,13 +40,20 @@ class Seen(Parameters):
 
 class ReadResult(Result):
     etag: str
-    unchanged: NotRequired[bool]
 
 
-def _answer(call: Call, wanted: Seen, content: dict[str, Any], topics: Iterable[str]) -> dict[str, Any] | Later:
-    etag = hashlib.sha256(orjson.dumps(content)).hexdigest()[:32]
+class Unchanged(ReadResult):
+    unchanged: bool
+
+
+Read = TypeVar("Read", bound=ReadResult)
+
+
+def _answer(call: Call, wanted: Seen, answer: Read, topics: Iterable[str]) -> Read | Unchanged | Later:
+    """`answer` gets its etag here."""
+    etag = answer["etag"] = hashlib.sha256(orjson.dumps(answer)).hexdigest()[:32]
     if etag != wanted.seen:
-        return {"success": True, "etag": etag, **content}
+        return answer
     if wanted.wait_seconds and call.may_wait:
         return Later(frozenset(topics))
     return {"success": True, "etag": etag, "unchanged": True}
@@ -58,8 +66,8 @@ class Readable(Result):
     resources: list[dict[str, str]]
 
 
-@operation("list_readable", grant=Grant.OPEN, result=Readable, tool=False, context=True, reads=True)
-def list_readable(call: Call, _: NoParameters) -> dict[str, Any]:
+@operation("list_readable", grant=Grant.OPEN, tool=False, context=True, reads=True)
+def list_readable(call: Call, _: NoParameters) -> Readable:
     """What this caller may want to read: an agent its project's board, its main task, its inbox; a person boards."""
     found = [{"kind": "board", "id": each.id, "title": f"Board of {each.name}"} for each in _projects(call)]
     caller = call.caller
@@ -74,7 +82,9 @@ def list_readable(call: Call, _: NoParameters) -> dict[str, Any]:
 def _projects(call: Call) -> list[Project]:
     if call.caller.is_person:
         return [
-            each for each in call.tx.projects.all() if each.status is not ProjectStatus.ARCHIVED and call.sees(each.id)
+            each
+            for each in call.tx.projects.all()
+            if each.status is not ProjectStatus.ARCHIVED and visibility.sees(call, each.id)
         ]
     own = call.tx.projects.find(call.caller.project_id or "")
     return [own] if own is not None else []
@@ -87,9 +97,22 @@ class ReadBoard(Seen):
     project_id: Id = Field(description="The project.")
 
 
+class BoardCard(schemas.BriefTask):
+    parent_task_id: str | None
+    approval: str
+    blocked_reason: str | None
+    updated_at: str
+
+
+class Column(TypedDict):
+    status: schemas.StatusName
+    total: int
+    tasks: list[BoardCard]
+
+
 class BoardResult(ReadResult):
-    project: NotRequired[dict[str, Any]]
-    columns: NotRequired[list[dict[str, Any]]]
+    project: dict[str, str]
+    columns: list[Column]
 
 
 @operation(
@@ -97,17 +120,18 @@ class BoardResult(ReadResult):
     available=Available.AFTER_THE_END,
     grant=Grant.READER,
     parameters=ReadBoard,
-    result=BoardResult,
     tool=False,
     context=True,
     reads=True,
     waits=True,
 )
-def read_board(call: Call, wanted: ReadBoard) -> dict[str, Any] | Later:
+def read_board(call: Call, wanted: ReadBoard) -> BoardResult | Unchanged | Later:
     """A project's tasks, one column for each status."""
     project = call.project(wanted.project_id)
     tasks = call.tx.tasks.listed(project.id)
-    content = {
+    content: BoardResult = {
+        "success": True,
+        "etag": "",
         "project": {
             "project_id": project.id,
             "name": project.name,
@@ -119,13 +143,13 @@ def read_board(call: Call, wanted: ReadBoard) -> dict[str, Any] | Later:
     return _answer(call, wanted, content, [f"project:{project.id}"])
 
 
-def _column(status: Status, tasks: list[Task]) -> dict[str, Any]:
+def _column(status: Status, tasks: list[Task]) -> Column:
     if status in CLOSED:
         tasks = sorted(tasks, key=lambda each: (each.completed_at or each.updated_at, each.id), reverse=True)
     return {"status": status.value, "total": len(tasks), "tasks": [_card(each) for each in tasks[:MOST]]}
 
 
-def _card(task: Task) -> dict[str, Any]:
+def _card(task: Task) -> BoardCard:
     return {
         **rendering.brief_task(task),
         "parent_task_id": task.parent_id,
@@ -143,7 +167,7 @@ class ReadTask(Seen):
 
 
 class ReadTaskResult(ReadResult):
-    task: NotRequired[dict[str, Any]]
+    task: schemas.FullTask
 
 
 @operation(
@@ -151,16 +175,16 @@ class ReadTaskResult(ReadResult):
     available=Available.AFTER_THE_END,
     grant=Grant.READER,
     parameters=ReadTask,
-    result=ReadTaskResult,
     tool=False,
     context=True,
     reads=True,
     waits=True,
 )
-def read_task(call: Call, wanted: ReadTask) -> dict[str, Any] | Later:
+def read_task(call: Call, wanted: ReadTask) -> ReadTaskResult | Unchanged | Later:
     """One task in detail, as get_task shows it."""
     task = call.task(wanted.task_id)
-    return _answer(call, wanted, {"task": descendants.show(call, task)}, [f"task:{task.root_id}"])
+    content: ReadTaskResult = {"success": True, "etag": "", "task": descendants.show(call, task)}
+    return _answer(call, wanted, content, [f"task:{task.root_id}"])
 
 
 # --- an inbox --------------------------------------------------------------------------------------------------------
@@ -171,8 +195,8 @@ class ReadInbox(Seen):
 
 
 class InboxResult(ReadResult):
-    agent_id: NotRequired[str]
-    notifications: NotRequired[list[dict[str, Any]]]
+    agent_id: str
+    notifications: list[schemas.Notification]
 
 
 @operation(
@@ -180,17 +204,21 @@ class InboxResult(ReadResult):
     available=Available.AFTER_THE_END,
     grant=Grant.READER,
     parameters=ReadInbox,
-    result=InboxResult,
     tool=False,
     context=True,
     reads=True,
     waits=True,
 )
-def read_inbox(call: Call, wanted: ReadInbox) -> dict[str, Any] | Later:
+def read_inbox(call: Call, wanted: ReadInbox) -> InboxResult | Unchanged | Later:
     """The notifications that wait for an agent's session. Reading delivers none: get_notifications does."""
     sessions = _sessions(call, wanted.agent_id)
     waiting: list[Notification] = [note for each in sessions for note in call.tx.handovers.waiting(each.id)]
-    content = {"agent_id": wanted.agent_id, "notifications": [rendering.notification(each) for each in waiting]}
+    content: InboxResult = {
+        "success": True,
+        "etag": "",
+        "agent_id": wanted.agent_id,
+        "notifications": [rendering.notification(each) for each in waiting],
+    }
     topics = {f"project:{each.project_id}" for each in sessions} or {"events"}
     return _answer(call, wanted, content, topics)
 
@@ -207,4 +235,6 @@ def _sessions(call: Call, agent_id: str) -> list[Session]:
             )
         return [call.session]
     agent = call.known_agent(agent_id)
-    return [each for each in call.tx.sessions.live() if each.agent_id == agent.id and call.sees(each.project_id)]
+    return [
+        each for each in call.tx.sessions.live() if each.agent_id == agent.id and visibility.sees(call, each.project_id)
+    ]

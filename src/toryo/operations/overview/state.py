@@ -12,12 +12,12 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
-from toryo.domain.ground import Ground, Tree
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Project, Status
 from toryo.domain.queue import Claim, Presence
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
+from toryo.domain.tree_state import Tree, TreeState
 from toryo.domain.usages import day_of
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
@@ -47,7 +47,7 @@ class Picture:
         self.online: dict[str, Presence] = {
             each.agent_id: each for each in call.tx.queues.all_online() if each.project_id in self.projects
         }
-        self.coordinators = call.tx.keeping.coordinators()
+        self.coordinators = call.tx.coordinators.all()
         self._load_tasks(idle=idle)
 
     def _load_tasks(self, *, idle: bool) -> None:
@@ -65,7 +65,7 @@ class Picture:
         self.tasks = known
 
     @cached_property
-    def grounds(self) -> dict[str, Ground]:
+    def tree_states(self) -> dict[str, TreeState]:
         """One per project, on which the rules about starting stand; its tree holds all trees of the project."""
         members: dict[str, set[str]] = {each: set() for each in self.projects}
         for agent_id, project_id in self.places:
@@ -73,16 +73,16 @@ class Picture:
         inside: dict[str, dict[str, Task]] = {each: {} for each in self.projects}
         for task in self.tasks.values():
             inside.get(task.project_id, {})[task.id] = task
-        return {each.id: self._ground(each, inside[each.id], members[each.id]) for each in self.projects.values()}
+        return {each.id: self._tree_state(each, inside[each.id], members[each.id]) for each in self.projects.values()}
 
-    def _ground(self, project: Project, tasks: dict[str, Task], members: Collection[str]) -> Ground:
+    def _tree_state(self, project: Project, tasks: dict[str, Task], members: Collection[str]) -> TreeState:
         tree = Tree(tasks, {each: self.unmet[each] for each in tasks if each in self.unmet})
         busy: dict[str, set[str]] = {}
         for task in tasks.values():
             if task.in_progress and task.assignee_id is not None and tree.is_main(task):
                 busy.setdefault(task.assignee_id, set()).add(task.id)
         online = frozenset(each.agent_id for each in self.online.values() if each.project_id == project.id)
-        return Ground(
+        return TreeState(
             project=project,
             tree=tree,
             agents=self.agents,
@@ -116,8 +116,8 @@ class Picture:
         """In progress, by whose they are; the first to be worked on first."""
         found: dict[Place, list[Task]] = {}
         for task in sorted(self.open.values(), key=lambda each: each.order):
-            if task.in_progress and task.assignee_id is not None and task.project_id in self.grounds:
-                tree = self.grounds[task.project_id].tree
+            if task.in_progress and task.assignee_id is not None and task.project_id in self.tree_states:
+                tree = self.tree_states[task.project_id].tree
                 if tree.is_main(task) and not tree.below_closed(task):
                     found.setdefault((task.assignee_id, task.project_id), []).append(task)
         return found
@@ -167,23 +167,23 @@ class Picture:
         found: dict[tuple[str, str], list[Task]] = {}
         for task in sorted(self.open.values(), key=lambda each: each.order):
             rests = task.not_before is not None and task.not_before > self.now
-            if task.agent_type is not None and not rests and self.grounds[task.project_id].claimable(task):
+            if task.agent_type is not None and not rests and self.tree_states[task.project_id].claimable(task):
                 found.setdefault((task.project_id, task.agent_type), []).append(task)
         return found
 
-    def _offers(self, place: Place) -> tuple[tuple[Task, Ground], ...]:
-        agent, ground = self.agents[place[0]], self.grounds[place[1]]
-        if agent.agent_type is None or not agent.managed or not ground.project.active:
+    def _offers(self, place: Place) -> tuple[tuple[Task, TreeState], ...]:
+        agent, tree_state = self.agents[place[0]], self.tree_states[place[1]]
+        if agent.agent_type is None or not agent.managed or not tree_state.project.active:
             return ()
         ready = self.ready_tasks.get((place[1], agent.agent_type), [])
-        return offers(((each, self._below(ground, each)) for each in ready), agent.id)
+        return offers(((each, self._below(tree_state, each)) for each in ready), agent.id)
 
-    def _below(self, ground: Ground, task: Task) -> Ground:
+    def _below(self, tree_state: TreeState, task: Task) -> TreeState:
         """With nothing in its tree but a task and what stands below it."""
-        near = [task, *ground.tree.descendants(task)]
-        waits = {each.id: ground.tree.depends_on.get(each.id, ()) for each in near}
-        known = {other.id: other for each in near for other in ground.tree.dependencies(each)}
-        return replace(ground, tree=Tree({each.id: each for each in near}, waits, known))
+        near = [task, *tree_state.tree.descendants(task)]
+        waits = {each.id: tree_state.tree.depends_on.get(each.id, ()) for each in near}
+        known = {other.id: other for each in near for other in tree_state.tree.dependencies(each)}
+        return replace(tree_state, tree=Tree({each.id: each for each in near}, waits, known))
 
     def snapshot(self, place: Place) -> Snapshot:
         """What the launch decision reads, but for what is below main tasks that wait."""
@@ -196,7 +196,7 @@ class Picture:
             project=project,
             member=True,
             limits=self.call.context.limits,
-            grounds=self._around(place),
+            tree_states=self._around(place),
             blocked_tasks=self.blocked[place],
             launches=self.launches.get(place, {}),
             sessions=self.sessions.get(place, {}),
@@ -207,15 +207,15 @@ class Picture:
             offers=self._offers(place),
         )
 
-    def _around(self, place: Place) -> tuple[Ground, ...]:
+    def _around(self, place: Place) -> tuple[TreeState, ...]:
         """The agent's main tasks, what its sessions are bound to, and what is above them."""
         bound = (self.tasks.get(each.task_id or "") for each in self.sessions.get(place, {}).values())
         tasks = [*self.main_tasks.get(place, ()), *(each for each in bound if each is not None)]
         if not tasks:
             return ()
-        ground = self.grounds[place[1]]
-        near = {each.id: each for task in tasks for each in (task, *ground.tree.ancestors(task))}
-        return (replace(ground, tree=Tree(near)),)
+        tree_state = self.tree_states[place[1]]
+        near = {each.id: each for task in tasks for each in (task, *tree_state.tree.ancestors(task))}
+        return (replace(tree_state, tree=Tree(near)),)
 
 
 def _visible(call: Call, only: str | None) -> Iterable[Project]:

@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from toryo.domain.agents import Role
-from toryo.domain.ground import Ground
 from toryo.domain.launches import Purpose
 from toryo.domain.needs import Action
 from toryo.domain.projects import Project
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import SECOND, Millis
+from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.overview.state import Picture, Place
 from toryo.workflow import facts
 from toryo.workflow import launch as table
-from toryo.workflow.snapshot import Case, Snapshot
+from toryo.workflow.snapshot import RuleInput, Snapshot
 
 _SHOWN = 3
 
@@ -117,13 +117,13 @@ class _Look:
             return (facts.awaited(case) or None) if task.wait is not None else None
         return facts.awaited_from_others(case) if table.worker_waits_for_others(case) else None
 
-    def _case(self, place: Place, task: Task) -> Case:
+    def _case(self, place: Place, task: Task) -> RuleInput:
         agent, project = self.picture.agents[place[0]], self.picture.projects[place[1]]
         snapshot = Snapshot(self.picture.now, agent.id, project.id, agent, project, member=True)
-        return Case(snapshot, self._ground(task), task, fetched=True)
+        return RuleInput(snapshot, self._tree_state(task), task, fetched=True)
 
-    def _ground(self, task: Task) -> Ground:
-        return self.picture.grounds[task.project_id]
+    def _tree_state(self, task: Task) -> TreeState:
+        return self.picture.tree_states[task.project_id]
 
     def _runs(self, place: Place) -> bool:
         return any(Purpose.TASK in each.get(place, {}) for each in (self.picture.sessions, self.picture.launches))
@@ -196,14 +196,14 @@ class _Look:
 
     def _main_of(self, task: Task) -> Task:
         """The task whose session would do it: the highest one above it, without a gap, of the same assignee."""
-        tree = self._ground(task).tree
+        tree = self._tree_state(task).tree
         while (above := tree.parent(task)) is not None and above.assignee_id == task.assignee_id:
             task = above
         return task
 
     def _first_part(self, task: Task, top: Task) -> Task:
         """The highest part of `top` in progress on the way down to the task: the one that is told."""
-        way = [task, *self._ground(task).tree.ancestors(task)]
+        way = [task, *self._tree_state(task).tree.ancestors(task)]
         return next(each for each in reversed(way[: way.index(top)]) if each.in_progress)
 
     def _part(self, task: Task, top: Task) -> Stuck:
@@ -224,16 +224,16 @@ class _Look:
     # --- what is to be done --------------------------------------------------------------------------------------
 
     def _to_do(self, task: Task) -> Iterator[Stuck]:
-        ground = self._ground(task)
+        tree_state = self._tree_state(task)
         cancel = Action("cancel", f"toryo task cancel {task.id} --reason …")
-        dead = [each for each in ground.tree.dependencies(task) if self._never_completes(each)]
+        dead = [each for each in tree_state.tree.dependencies(task) if self._never_completes(each)]
         if dead and not self._left_to_agent(task):
             said = say("It depends on {names}, which will not be completed.", names=_names(dead))
             without = " ".join(f"--no-longer-on {each.id}" for each in dead)
             since = max(each.moved_at for each in (task, *dead))
             free = Action("free", f"toryo task edit {task.id} {without}")
             yield Stuck(task, said, since, (free, cancel), cause=("dependency", *_few(each.id for each in dead)))
-        elif task.agent_type is not None and self._nobody_comes(ground, task, task.agent_type):
+        elif task.agent_type is not None and self._nobody_comes(tree_state, task, task.agent_type):
             said = say("Nobody serves the queue {queue}.", queue=task.agent_type)
             serve = Action("serve", f"toryo agent run --type {shlex.quote(task.agent_type)} -- COMMAND")
             yield Stuck(task, said, task.moved_at, (serve, cancel), cause=("queue", task.agent_type))
@@ -247,13 +247,13 @@ class _Look:
     def _left_to_agent(self, task: Task) -> bool:
         """An agent at work on a task above decides about it."""
         agents = self.picture.agents
-        above = (each for each in self._ground(task).tree.ancestors(task) if each.in_progress)
+        above = (each for each in self._tree_state(task).tree.ancestors(task) if each.in_progress)
         return any(each.assignee_id is not None and not agents[each.assignee_id].human for each in above)
 
-    def _nobody_comes(self, ground: Ground, task: Task, queue: str) -> bool:
+    def _nobody_comes(self, tree_state: TreeState, task: Task, queue: str) -> bool:
         """After the stall time: until then, whoever serves it may just be starting anew."""
-        stalls = self._stalls(ground.project, task.moved_at)
-        return stalls and queue not in ground.served and ground.claimable(task)
+        stalls = self._stalls(tree_state.project, task.moved_at)
+        return stalls and queue not in tree_state.served and tree_state.claimable(task)
 
     # --- what is below a failure ---------------------------------------------------------------------------------
 

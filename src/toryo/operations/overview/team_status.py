@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from typing_extensions import TypedDict
 
-from toryo.domain.agents import Agent, Role
+from toryo.domain.agents import Role
 from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.projects import Isolation
 from toryo.domain.sessions import Session
@@ -23,8 +23,8 @@ from toryo.operations.calls import fencing
 from toryo.operations.launches import explanations, placement
 from toryo.operations.overview import diagnosis
 from toryo.operations.overview.state import Picture, Place
+from toryo.workflow import cooldowns
 from toryo.workflow import launch as table
-from toryo.workflow import programs
 from toryo.workflow.launch import Action
 
 IN_FULL = 8
@@ -64,16 +64,16 @@ class Member(TypedDict):
     until: str | None
 
 
-def members(picture: Picture) -> list[dict[str, Any]]:
+def members(picture: Picture) -> list[Member]:
     """Everybody, in the order in which they came."""
     launches = [each.id for pair in picture.launches.values() for each in pair.values()]
     used = picture.call.tx.glances.used(launches) if launches else {}
     waiting = _waiting(picture)
     in_full, last = frozenset(waiting[:IN_FULL]), _last(picture, waiting[IN_FULL:])
 
-    def member(place: Place) -> dict[str, Any]:
+    def member(place: Place) -> Member:
         tell = partial(_member, picture, place, used, in_full, last)
-        lost = {**_who(picture.agents[place[0]]), "project_id": place[1], "state": "held", **_words(fencing.REASON)}
+        lost: Member = {**_nothing_yet(picture, place), "state": "held", **_words(fencing.REASON)}
         return fencing.fenced(picture.call, "show_overview", tell, lost, agent_id=place[0], project_id=place[1])
 
     return [member(each) for each in picture.places]
@@ -115,56 +115,76 @@ def _member(
     used: dict[str, tuple[int, float | None]],
     in_full: frozenset[Place],
     last: dict[Place, str],
-) -> dict[str, Any]:
-    agent = picture.agents[place[0]]
-    shown = {**_who(agent), "project_id": place[1]}
+) -> Member:
+    agent, shown = picture.agents[place[0]], _nothing_yet(picture, place)
     if agent.human:
-        return {**shown, **_person(picture, place)}
+        return _person(picture, place, shown)
     live = picture.sessions.get(place, {})
     session = live.get(Purpose.TASK) or live.get(Purpose.CHAT)
     if session is not None:
-        return {**shown, **_signed_in(picture, place, session, used)}
+        return _signed_in(picture, place, shown, session, used)
     ordered = [each for each in picture.launches.get(place, {}).values() if each.state is State.ORDERED]
     if ordered:
-        return {**shown, **_starting(picture, ordered[0])}
+        return _starting(picture, shown, ordered[0])
     if not agent.managed and agent.id in picture.online:
-        return {**shown, **_polling(picture, place)}
-    return {**shown, **_not_running(picture, place, in_full, last)}
+        return _polling(picture, place, shown)
+    return _not_running(picture, place, shown, in_full, last)
 
 
-def _who(agent: Agent) -> dict[str, Any]:
+def _nothing_yet(picture: Picture, place: Place) -> Member:
     """Who it is; and nothing yet of what it does."""
-    nothing = dict.fromkeys(Member.__annotations__)
+    agent = picture.agents[place[0]]
     return {
-        **nothing,
         "agent_id": agent.id,
         "name": agent.name,
         "role": agent.role.value,
         "kind": agent.kind.value,
+        "project_id": place[1],
         "provider": agent.provider,
         "model": agent.model,
         "state": "idle",
+        "purpose": None,
+        "task_id": None,
+        "task_title": None,
+        "action": None,
+        "step": None,
+        "last_call_at": None,
+        "started_at": None,
+        "lease_until": None,
+        "tokens": None,
+        "cost_usd": None,
+        "launch_id": None,
+        "reason": None,
+        "explanation": None,
+        "until": None,
     }
 
 
-def _task(picture: Picture, task_id: str | None) -> dict[str, Any]:
+class _OfTask(TypedDict):
+    task_id: str | None
+    task_title: str | None
+
+
+def _task(picture: Picture, task_id: str | None) -> _OfTask:
     task = picture.tasks.get(task_id or "")
     return {"task_id": task_id, "task_title": task.title if task is not None else None}
 
 
-def _person(picture: Picture, place: Place) -> dict[str, Any]:
+def _person(picture: Picture, place: Place, shown: Member) -> Member:
     """A person works when they say so: with a task in progress."""
     if not picture.agents[place[0]].active:
-        return {"state": "off", "reason": "agent_inactive", "explanation": constant("This person is inactive.")}
+        why = constant("This person is inactive.")
+        return {**shown, "state": "off", "reason": "agent_inactive", "explanation": why}
     tasks = picture.main_tasks.get(place)
     if not tasks:
-        return {"state": "idle"}
-    return {"state": "working", "purpose": "task", "started_at": iso(tasks[0].moved_at), **_task(picture, tasks[0].id)}
+        return shown
+    first = _task(picture, tasks[0].id)
+    return {**shown, "state": "working", "purpose": "task", "started_at": iso(tasks[0].moved_at), **first}
 
 
 def _signed_in(
-    picture: Picture, place: Place, session: Session, used: dict[str, tuple[int, float | None]]
-) -> dict[str, Any]:
+    picture: Picture, place: Place, shown: Member, session: Session, used: dict[str, tuple[int, float | None]]
+) -> Member:
     works = session.purpose is Purpose.TASK
     decide = table.decide if works else table.decide_chat
     decision = decide(picture.snapshot(place))
@@ -173,10 +193,11 @@ def _signed_in(
     action = session.told.split(" ")[0] if session.told else None
     launch = picture.launches.get(place, {}).get(session.purpose)
     return {
+        **shown,
         "state": "stopping" if stops else "working" if works else "talking",
         "purpose": session.purpose.value,
         **_task(picture, session.task_id),
-        "model": session.model_id or (launch.model if launch is not None else None) or picture.agents[place[0]].model,
+        "model": session.model_id or (launch.model if launch is not None else None) or shown["model"],
         "action": action,
         "step": explanations.step(action),
         "last_call_at": iso(session.last_call_at),
@@ -190,55 +211,63 @@ def _signed_in(
     }
 
 
-def _starting(picture: Picture, launch: Launch) -> dict[str, Any]:
+def _starting(picture: Picture, shown: Member, launch: Launch) -> Member:
     return {
+        **shown,
         "state": "starting",
         "purpose": launch.purpose.value,
         **_task(picture, launch.task_id),
         "model": launch.model,
         "started_at": iso(launch.ordered_at),
         "launch_id": launch.id,
-        "reason": "start_pending",
-        "explanation": explanations.said("start_pending"),
+        **_words("start_pending"),
         "until": iso(launch.deadline),
     }
 
 
-def _polling(picture: Picture, place: Place) -> dict[str, Any]:
+def _polling(picture: Picture, place: Place, shown: Member) -> Member:
     """An agent that runs by itself and asks for tasks of a queue."""
     claims = sorted((each for each in picture.claims.values() if each.agent_id == place[0]), key=lambda c: c.claimed_at)
-    seen = {"last_call_at": iso(picture.online[place[0]].seen_at)}
+    seen: Member = {**shown, "last_call_at": iso(picture.online[place[0]].seen_at)}
     if not claims:
-        return {"state": "idle", **seen}
+        return seen
     held = claims[0]
     return {
+        **seen,
         "state": "working",
         "purpose": "task",
         **_task(picture, held.task_id),
-        **seen,
         "started_at": iso(held.claimed_at),
         "lease_until": iso(held.expires_at),
     }
 
 
-def _not_running(picture: Picture, place: Place, in_full: frozenset[Place], last: dict[Place, str]) -> dict[str, Any]:
+def _not_running(
+    picture: Picture, place: Place, shown: Member, in_full: frozenset[Place], last: dict[Place, str]
+) -> Member:
     tasks = picture.main_tasks.get(place, [])
     first = _task(picture, tasks[0].id if tasks else None)
     if place in in_full:
         told = diagnosis.told(picture.call, *place, Purpose.TASK)
         hindered = {"no_coordinator", "held"} & set(told["facts"])
-        state = "held" if hindered else state_of(told["action"], told["reason"])
-        found = {key: told[key] for key in ("reason", "explanation", "until")}
-        return {**first, **_task(picture, told["task_id"] or first["task_id"]), "state": state, **found}
+        return {
+            **shown,
+            **_task(picture, told["task_id"] or first["task_id"]),
+            "state": "held" if hindered else state_of(told["action"], told["reason"]),
+            "reason": told["reason"],
+            "explanation": told["explanation"],
+            "until": told["until"],
+        }
     snapshot = picture.snapshot(place)
     decision = table.decide(snapshot)
     if place in last and decision.row in _ABOUT_MAIN_TASKS:
-        return {**first, "state": state_of("hold", last[place]), **_words(last[place])}
-    program = programs.chosen(snapshot, Purpose.TASK)
+        return {**shown, **first, "state": state_of("hold", last[place]), **_words(last[place])}
+    program = cooldowns.chosen(snapshot, Purpose.TASK)
     agent = picture.agents[place[0]]
     starts = decision.action is Action.START and program is not None
     obstacle = placement.obstacle(agent, program, picture.coordinators, picture.now) if starts and program else None
     return {
+        **shown,
         **first,
         "state": "held" if obstacle is not None else state_of(decision.action.value, decision.reason),
         "reason": decision.reason,
@@ -250,7 +279,12 @@ def _not_running(picture: Picture, place: Place, in_full: frozenset[Place], last
 _ABOUT_MAIN_TASKS = frozenset(each.row for each in table.MAIN_TASK_ROWS)
 
 
-def _words(reason: str) -> dict[str, Any]:
+class _Why(TypedDict):
+    reason: str
+    explanation: str
+
+
+def _words(reason: str) -> _Why:
     return {"reason": reason, "explanation": explanations.said(reason)}
 
 

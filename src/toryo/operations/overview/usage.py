@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date
-from typing import Any, Literal, NotRequired
+from typing import Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -17,16 +17,27 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Project, Status
 from toryo.domain.times import iso
 from toryo.domain.wording import say
+from toryo.operations.calls import visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.storage.usages import Wanted
+from toryo.storage import usages as usages_kept
+from toryo.storage.usages import Row, Sums, Wanted
 
 Group = Literal["day", "agent", "project", "task", "launch", "provider", "model", "purpose"]
 MOST_ROWS = 5_000
-_COLUMNS = {name: f"{name}_id" for name in ("agent", "project", "task", "launch")}
+_COLUMNS: dict[Group, usages_kept.Group] = {
+    "day": "day",
+    "agent": "agent_id",
+    "project": "project_id",
+    "task": "task_id",
+    "launch": "launch_id",
+    "provider": "provider",
+    "model": "model",
+    "purpose": "purpose",
+}
 
 
 class ShowUsage(Parameters):
@@ -37,29 +48,6 @@ class ShowUsage(Parameters):
     until: date | None = Field(None, description="The last day, as YYYY-MM-DD.")
     days: int | None = Field(None, ge=1, le=3_660, description="The last so many days, today included.")
     by: list[Group] = Field(default_factory=list, max_length=8, description="What the rows are for, in this order.")
-
-
-class Sums(TypedDict):
-    launches: int
-    input_tokens: int
-    cached_tokens: int
-    output_tokens: int
-    turns: int
-    tool_calls: int
-    cost_usd: float | None
-    without_price: int
-    lower_bounds: int
-
-
-class Row(Sums):
-    day: NotRequired[str]
-    agent_id: NotRequired[str]
-    project_id: NotRequired[str]
-    task_id: NotRequired[str | None]
-    launch_id: NotRequired[str]
-    provider: NotRequired[str | None]
-    model: NotRequired[str | None]
-    purpose: NotRequired[str]
 
 
 class Budget(TypedDict):
@@ -84,12 +72,11 @@ class UsageResult(Result):
     "show_usage",
     grant=Grant.PERSON,
     parameters=ShowUsage,
-    result=UsageResult,
     route=Route("GET", "/usage"),
     tool=False,
     reads=True,
 )
-def show_usage(call: Call, wanted: ShowUsage) -> dict[str, Any]:
+def show_usage(call: Call, wanted: ShowUsage) -> UsageResult:
     """What agents have used: tokens, and money where prices are known, in all and by what you name; and the budgets of
     today. `cost_usd` is null where nothing has a price; `without_price` counts launches that have none, `lower_bounds`
     those that ended before they said how much it was in all."""
@@ -108,7 +95,7 @@ def show_usage(call: Call, wanted: ShowUsage) -> dict[str, Any]:
         "since": since.isoformat() if since is not None else None,
         "until": until.isoformat() if until is not None else None,
         "by": list(by),
-        "totals": call.tx.usages.sums((), meant, 1)[0],
+        "totals": _in_all(call, meant),
         "rows": _rows(call, by, meant) if by else [],
         "budgets": _budgets(call, projects),
     }
@@ -130,7 +117,7 @@ def _projects(call: Call, wanted: ShowUsage) -> list[Project]:
     """The one that is named; else all that the caller sees."""
     if wanted.project_id is not None:
         return [call.project(wanted.project_id)]
-    return [each for each in call.tx.projects.all() if call.sees(each.id)]
+    return [each for each in call.tx.projects.all() if visibility.sees(call, each.id)]
 
 
 def _tasks(call: Call, wanted: ShowUsage) -> list[str] | None:
@@ -146,24 +133,29 @@ def _tasks(call: Call, wanted: ShowUsage) -> list[str] | None:
     return [task.id, *(each.id for each in call.tx.tasks.tree(task.root_id).descendants(task))]
 
 
-def _rows(call: Call, by: tuple[str, ...], meant: Wanted) -> list[dict[str, Any]]:
+def _in_all(call: Call, meant: Wanted) -> Sums:
+    [found] = call.tx.usages.sums((), meant, 1)
+    return found
+
+
+def _rows(call: Call, by: tuple[Group, ...], meant: Wanted) -> list[Row]:
     """In the order of `by`; what has no task or model comes last in it."""
-    columns = tuple(_COLUMNS.get(each, each) for each in by)
+    columns = tuple(_COLUMNS[each] for each in by)
     found = call.tx.usages.sums(columns, meant, MOST_ROWS + 1)
     if len(found) > MOST_ROWS:
         said = say("That would be more than {most} rows.", most=MOST_ROWS)
         raise _refusal(said, "Ask for fewer days, for one project, agent or task, or leave out a part of by.")
     found.sort(key=lambda row: [(row[each] is None, "" if row[each] is None else row[each]) for each in columns])
-    return [{**row, "day": usages.date_of(row["day"]).isoformat()} if "day" in row else row for row in found]
+    return found
 
 
-def _budgets(call: Call, projects: Iterable[Project]) -> list[dict[str, Any]]:
+def _budgets(call: Call, projects: Iterable[Project]) -> list[Budget]:
     here = [each for each in projects if each.status is not Status.ARCHIVED]
     spent = call.tx.usages.cost_of_projects([each.id for each in here], usages.day_of(call.now))
     return [_budget(each, spent.get(each.id, 0.0), iso(usages.end_of_day(call.now))) for each in here]
 
 
-def _budget(project: Project, spent: float, ends: str) -> dict[str, Any]:
+def _budget(project: Project, spent: float, ends: str) -> Budget:
     budget = project.settings.budget_per_day
     return {
         "project_id": project.id,

@@ -1,0 +1,1 @@
+"""People: accounts, browsers, access tokens, passwords."""

@@ -6,9 +6,10 @@ And the tokens in the files of data directories, which are the first owner's and
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from toryo.domain import ids, people
 from toryo.domain.agents import Agent
@@ -22,11 +23,11 @@ from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.identity import PERSON, digest
-from toryo.operations.calls.pagination import Page, Paged, cut
+from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.directory import roles
 from toryo.operations.people import credentials
-from toryo.storage.keeping import OfDirectory
+from toryo.storage.tokens import FileToken
 
 Role = Literal["owner", "member", "viewer"]
 MOST = 100
@@ -40,20 +41,32 @@ class MakeToken(Parameters):
     person_id: Id | None = Field(None, description="Whose, if not yours; owners only.")
 
 
+class ShownToken(TypedDict):
+    """A token without its secret. `login`: what it may do, which is no more than its person may."""
+
+    token_id: str
+    person_id: str
+    name: str
+    login: str
+    created_at: str
+    expires_at: str | None
+    last_used_on: str | None
+    this_one: bool
+
+
 class TokenMade(Result):
     token: str
-    access_token: dict[str, Any]
+    access_token: ShownToken
 
 
 @operation(
     "make_access_token",
     grant=Grant.PERSON,
     parameters=MakeToken,
-    result=TokenMade,
     route=Route("POST", "/access-tokens", 201),
     tool=False,
 )
-def make_access_token(call: Call, wanted: MakeToken) -> dict[str, Any]:
+def make_access_token(call: Call, wanted: MakeToken) -> TokenMade:
     """Make a token for a program of yours. It is shown once.
 
     A token that is made with another one is good no longer than that one, and is revoked with it.
@@ -101,7 +114,7 @@ def _until(call: Call, days: int | None) -> Millis | None:
     return credentials.good_until(call) if days is None else credentials.capped(call, call.now + days * DAY)
 
 
-def _shown(call: Call, person: Agent, token: AccessToken) -> dict[str, Any]:
+def _shown(call: Call, person: Agent, token: AccessToken) -> ShownToken:
     used = datetime.fromtimestamp(token.used_on * DAY / SECOND, UTC).date() if token.used_on is not None else None
     return {
         "token_id": token.id,
@@ -120,24 +133,24 @@ class WhoseTokens(Paged):
 
 
 class AccessTokens(Page):
-    access_tokens: list[dict[str, Any]]
+    access_tokens: list[ShownToken]
 
 
 @operation(
     "list_access_tokens",
     grant=Grant.PERSON,
     parameters=WhoseTokens,
-    result=AccessTokens,
     route=Route("GET", "/access-tokens"),
     tool=False,
     reads=True,
 )
-def list_access_tokens(call: Call, wanted: WhoseTokens) -> dict[str, Any]:
+def list_access_tokens(call: Call, wanted: WhoseTokens) -> AccessTokens:
     """The tokens of a person that are good, without their secrets."""
     person = _whose(call, wanted.person_id)
     good = [each for each in call.tx.people.tokens_of(person.id) if each.live(call.now)]
     found, more = cut(good, wanted, lambda each: each.id)
-    return {"success": True, "access_tokens": [_shown(call, person, each) for each in found], **more}
+    answer: AccessTokens = {"success": True, "access_tokens": [_shown(call, person, each) for each in found]}
+    return paged(answer, more)
 
 
 class OneToken(Parameters):
@@ -152,11 +165,10 @@ class TokenRevoked(Result):
     "revoke_access_token",
     grant=Grant.PERSON,
     parameters=OneToken,
-    result=TokenRevoked,
     route=Route("DELETE", "/access-tokens/{token_id}"),
     tool=False,
 )
-def revoke_access_token(call: Call, wanted: OneToken) -> dict[str, Any]:
+def revoke_access_token(call: Call, wanted: OneToken) -> TokenRevoked:
     """Revoke a token, one of yours or (as an owner) anybody's, and what was made with it."""
     found = call.tx.people.token(wanted.token_id)
     mine = found is not None and (found.agent_id == call.agent.id or call.caller.login is Login.OWNER)
@@ -176,26 +188,37 @@ def revoke_access_token(call: Call, wanted: OneToken) -> dict[str, Any]:
 _FILES = {"owner": credentials.OWNER, "coordinator": credentials.COORDINATOR}
 
 
+class ServerToken(TypedDict):
+    """A token in a file of a data directory. `this_server`: whether that is this server's."""
+
+    token_id: str
+    kind: str
+    file: str
+    directory_id: str | None
+    this_server: bool
+    created_at: str
+
+
 class ServerTokens(Page):
-    server_tokens: list[dict[str, Any]]
+    server_tokens: list[ServerToken]
 
 
 @operation(
     "list_server_tokens",
     grant=Grant.OWNER,
     parameters=Paged,
-    result=ServerTokens,
     route=Route("GET", "/server-tokens"),
     tool=False,
     reads=True,
 )
-def list_server_tokens(call: Call, wanted: Paged) -> dict[str, Any]:
+def list_server_tokens(call: Call, wanted: Paged) -> ServerTokens:
     """The tokens in the files of data directories that are good, without their secrets."""
-    found, more = cut(call.tx.keeping.tokens(), wanted, lambda each: each.id)
-    return {"success": True, "server_tokens": [_of_directory(call, each) for each in found], **more}
+    found, more = cut(call.tx.tokens.all(), wanted, lambda each: each.id)
+    answer: ServerTokens = {"success": True, "server_tokens": [_of_directory(call, each) for each in found]}
+    return paged(answer, more)
 
 
-def _of_directory(call: Call, token: OfDirectory) -> dict[str, Any]:
+def _of_directory(call: Call, token: FileToken) -> ServerToken:
     return {
         "token_id": token.id,
         "kind": token.kind,
@@ -206,7 +229,7 @@ def _of_directory(call: Call, token: OfDirectory) -> dict[str, Any]:
     }
 
 
-def _is_here(call: Call, token: OfDirectory) -> bool:
+def _is_here(call: Call, token: FileToken) -> bool:
     return call.context.tokens is not None and token.place == call.context.tokens.place
 
 
@@ -224,11 +247,10 @@ class TokenRotated(Result):
     "rotate_server_token",
     grant=Grant.OWNER,
     parameters=RotateToken,
-    result=TokenRotated,
     route=Route("POST", "/server-tokens/{which}/rotate"),
     tool=False,
 )
-def rotate_server_token(call: Call, wanted: RotateToken) -> dict[str, Any]:
+def rotate_server_token(call: Call, wanted: RotateToken) -> TokenRotated:
     """Put a new token into the file of this server's data directory.
 
     The old one is revoked, and so is everything that was made with it: browsers that opened its links, access tokens.
@@ -239,7 +261,7 @@ def rotate_server_token(call: Call, wanted: RotateToken) -> dict[str, Any]:
         raise Refusal(
             Code.NOT_NOW, "This server has no data directory.", "Start it with toryo server, and call this again."
         )
-    before = [each for each in call.tx.keeping.tokens() if each.name == file and each.place == files.place]
+    before = [each for each in call.tx.tokens.all() if each.name == file and each.place == files.place]
     lost = sum((credentials.revoke_of_directory(call, each) for each in before), credentials.Ended())
     credentials.make_known(call, file, files.renew(file))
     return {
@@ -254,14 +276,13 @@ def rotate_server_token(call: Call, wanted: RotateToken) -> dict[str, Any]:
     "revoke_server_token",
     grant=Grant.OWNER,
     parameters=OneToken,
-    result=TokenRevoked,
     route=Route("DELETE", "/server-tokens/{token_id}"),
     tool=False,
 )
-def revoke_server_token(call: Call, wanted: OneToken) -> dict[str, Any]:
+def revoke_server_token(call: Call, wanted: OneToken) -> TokenRevoked:
     """Revoke a token of another data directory, one that is gone for example, and what was made with it."""
     call.tx.lock_everything()
-    found = next((each for each in call.tx.keeping.tokens() if each.id == wanted.token_id), None)
+    found = next((each for each in call.tx.tokens.all() if each.id == wanted.token_id), None)
     if found is None:
         raise Refusal(
             Code.VALIDATION_ERROR,

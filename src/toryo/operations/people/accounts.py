@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field, SecretStr
+from typing_extensions import TypedDict
 
 from toryo.domain import ids, people
 from toryo.domain.agents import OWNER_ID, Agent, Status
@@ -21,9 +22,9 @@ from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.concurrency import refuse_stale
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.pagination import Page, Paged, cut
+from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Result
-from toryo.operations.directory import rights, roles
+from toryo.operations.directory import roles, widening
 from toryo.operations.launches import dismissal
 from toryo.operations.people import credentials, passwords
 from toryo.operations.people.passwords import Checked
@@ -33,14 +34,29 @@ Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 Email = Annotated[str, Field(min_length=3, max_length=320, pattern=r"^[^@\s]+@[^@\s]+$")]
 
 
+class Person(TypedDict):
+    """Everybody sees who there is; the rest, how they sign in, is shown to owners and themselves."""
+
+    person_id: str
+    name: str
+    login: str
+    active: bool
+    version: int
+    projects: NotRequired[list[str]]
+    password: NotRequired[bool]
+    provider: NotRequired[bool]
+    email: NotRequired[str | None]
+    browsers: NotRequired[int]
+    tokens: NotRequired[int]
+
+
 class PersonResult(Result):
-    person: dict[str, Any]
+    person: Person
 
 
-def _shown(call: Call, person: Agent) -> dict[str, Any]:
-    """Everybody sees who there is; how they sign in is shown to owners and themselves."""
+def _shown(call: Call, person: Agent) -> Person:
     account = call.tx.people.account(person.id)
-    shown: dict[str, Any] = {
+    shown: Person = {
         "person_id": person.id,
         "name": person.name,
         "login": people.role_of(person, account),
@@ -62,23 +78,23 @@ def _shown(call: Call, person: Agent) -> dict[str, Any]:
 
 
 class People(Page):
-    people: list[dict[str, Any]]
+    people: list[Person]
 
 
 @operation(
     "list_people",
     grant=Grant.PERSON,
     parameters=Paged,
-    result=People,
     route=Route("GET", "/people"),
     tool=False,
     reads=True,
 )
-def list_people(call: Call, wanted: Paged) -> dict[str, Any]:
+def list_people(call: Call, wanted: Paged) -> People:
     """The people of this server, and what they may do."""
     everybody = [each for each in call.tx.agents.all() if each.human and each.active]
     found, more = cut(everybody, wanted, lambda each: each.id)
-    return {"success": True, "people": [_shown(call, each) for each in found], **more}
+    answer: People = {"success": True, "people": [_shown(call, each) for each in found]}
+    return paged(answer, more)
 
 
 class AddPerson(Parameters):
@@ -93,11 +109,10 @@ class AddPerson(Parameters):
     "add_person",
     grant=Grant.OWNER,
     parameters=AddPerson,
-    result=PersonResult,
     route=Route("POST", "/people", 201),
     tool=False,
 )
-def add_person(call: Call, wanted: AddPerson) -> dict[str, Any]:
+def add_person(call: Call, wanted: AddPerson) -> PersonResult:
     """Add somebody. They sign in with a link, a password that you give them, or an identity provider."""
     call.tx.lock_everything()
     person_id = ids.chosen(wanted.person_id)
@@ -147,11 +162,10 @@ class ChangePerson(Parameters):
     "change_person",
     grant=Grant.OWNER,
     parameters=ChangePerson,
-    result=PersonResult,
     route=Route("PATCH", "/people/{person_id}"),
     tool=False,
 )
-def change_person(call: Call, wanted: ChangePerson) -> dict[str, Any]:
+def change_person(call: Call, wanted: ChangePerson) -> PersonResult:
     """Change what a person may do, at once and everywhere they are signed in, or what they are called."""
     call.tx.lock_everything()
     person = roles.person(call, wanted.person_id)
@@ -163,7 +177,7 @@ def change_person(call: Call, wanted: ChangePerson) -> dict[str, Any]:
     _put(call, replace(account, login=login, own_login=wanted.login or account.own_login), wanted.email)
     credentials.lose_ownership(call, person.id, people.role_of(person, before), login)
     person = roles.renewed(call, person, name=(wanted.name or person.name).strip())
-    call.event("person.changed", agent_id=person.id, data=rights.told_of_login(people.role_of(person, before), login))
+    call.event("person.changed", agent_id=person.id, data=widening.told_of_login(people.role_of(person, before), login))
     return {"success": True, "person": _shown(call, person)}
 
 
@@ -190,11 +204,10 @@ class Removed(Result):
     "remove_person",
     grant=Grant.OWNER,
     parameters=OnePerson,
-    result=Removed,
     route=Route("DELETE", "/people/{person_id}"),
     tool=False,
 )
-def remove_person(call: Call, wanted: OnePerson) -> dict[str, Any]:
+def remove_person(call: Call, wanted: OnePerson) -> Removed:
     """Nobody comes in as this person any more: browsers, tokens, links and password end. What they did stays."""
     call.tx.lock_everything()
     person = roles.person(call, wanted.person_id)
@@ -247,12 +260,11 @@ def _look_at_password(call: Call, wanted: SetPassword) -> Callable[[], Checked] 
     "set_password",
     grant=Grant.PERSON,
     parameters=SetPassword,
-    result=PasswordSet,
     route=Route("PUT", "/people/{person_id}/password"),
     tool=False,
     beforehand=_look_at_password,
 )
-def set_password(call: Call, wanted: SetPassword) -> dict[str, Any]:
+def set_password(call: Call, wanted: SetPassword) -> PasswordSet:
     """Give a person a password: yourself, or as an owner anybody. Their other browsers are signed out."""
     call.tx.lock_everything()
     _refuse_foreign(call, wanted)
@@ -272,7 +284,7 @@ def set_password(call: Call, wanted: SetPassword) -> dict[str, Any]:
     call.context.tries.forgive(failed_logins.PASSWORD, person.id)
     signed_out = credentials.end_sign_ins(call, person.id, call.caller.sign_in_id).browsers
     credentials.lose_ownership(call, person.id, people.role_of(person, before), login)
-    told = rights.told_of_login(people.role_of(person, before), login)
+    told = widening.told_of_login(people.role_of(person, before), login)
     call.event("person.password_set", agent_id=person.id, data=told)
     return {"success": True, "person_id": person.id, "login": login, "signed_out": signed_out}
 

@@ -12,10 +12,10 @@ from toryo.domain.agents import OWNER_ID, Agent, Kind, Role, Status
 from toryo.domain.people import AccessToken, Account, SignIn
 from toryo.domain.times import Millis
 from toryo.operations.calls.call import RIGHTS, Call
-from toryo.operations.calls.dispatch import Office
+from toryo.operations.calls.dispatch import Dispatcher
 from toryo.operations.calls.identity import digest
-from toryo.operations.directory import rights
-from toryo.storage.keeping import OfDirectory
+from toryo.operations.directory import widening
+from toryo.storage.tokens import FileToken
 
 COORDINATOR, OWNER = "coordinator.token", "owner.token"
 """The files of a data directory that hold tokens."""
@@ -78,9 +78,9 @@ def revoke(call: Call, token: AccessToken) -> Ended:
     return Ended(tokens=1) + _end_made_with(call, token.id)
 
 
-def revoke_of_directory(call: Call, token: OfDirectory) -> Ended:
+def revoke_of_directory(call: Call, token: FileToken) -> Ended:
     """A token of a data directory, and what was made with it."""
-    call.tx.keeping.revoke_token(token.hash, call.now)
+    call.tx.tokens.revoke(token.hash, call.now)
     call.event("server.token_revoked", data={"token_id": token.id, "name": token.name})
     return Ended(tokens=1) + _end_made_with(call, token.hash)
 
@@ -91,7 +91,7 @@ def change_role(call: Call, account: Account, login: str) -> None:
     call.tx.people.put(replace(account, login=login, changed_at=call.now))
     person = call.known_agent(account.agent_id)
     call.tx.agents.save(person, replace(person, updated_at=call.now, version=person.version + 1))
-    call.event("person.changed", agent_id=person.id, data=rights.told_of_login(people.role_of(person, before), login))
+    call.event("person.changed", agent_id=person.id, data=widening.told_of_login(people.role_of(person, before), login))
     lose_ownership(call, person.id, people.role_of(person, before), login)
 
 
@@ -105,14 +105,14 @@ def lose_ownership(call: Call, person_id: str, before: str, after: str) -> None:
 
 def make_known(call: Call, file: str, token: str) -> None:
     """The token that stands in a file of this server's data directory is good, and no other that stood there."""
-    if call.context.tokens is not None and call.tx.keeping.was_revoked(digest(token)):
+    if call.context.tokens is not None and call.tx.tokens.was_revoked(digest(token)):
         token = call.context.tokens.renew(file)
     place = call.context.tokens.place if call.context.tokens is not None else None
     if file == OWNER:
-        call.tx.keeping.add_token(digest(token), "person", file, call.now, OWNER_ID, people.OWNER, place)
+        call.tx.tokens.add(digest(token), "person", file, call.now, OWNER_ID, people.OWNER, place)
     else:
-        call.tx.keeping.add_token(digest(token), "coordinator", file, call.now, place=place)
-    for each in call.tx.keeping.tokens():
+        call.tx.tokens.add(digest(token), "coordinator", file, call.now, place=place)
+    for each in call.tx.tokens.all():
         if each.name == file and each.place in (None, place) and each.hash != digest(token):
             revoke_of_directory(call, each)
 
@@ -157,7 +157,7 @@ def _still_good(call: Call, token: AccessToken) -> bool:
     return found is not None and found.revoked_at is None
 
 
-def bootstrap(office: Office, coordinator_token: str, owner_token: str) -> None:
+def bootstrap(dispatcher: Dispatcher, coordinator_token: str, owner_token: str) -> None:
     """Makes the two tokens of a data directory known, and the person who owns the server. Repeatable.
 
     Other tokens of this directory are revoked: they have stood in its files before. A token that was revoked before is
@@ -170,7 +170,7 @@ def bootstrap(office: Office, coordinator_token: str, owner_token: str) -> None:
         make_known(call, COORDINATOR, coordinator_token)
         make_known(call, OWNER, owner_token)
 
-    office.housekeep(work)
+    dispatcher.housekeep(work)
 
 
 def _owner(now: Millis) -> Agent:

@@ -5,16 +5,16 @@ Agents never come in here. Who there is, and as what, stands in `accounts.py`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr
 
 import toryo
+from toryo import chosen_ids
 from toryo.domain import ids, people
 from toryo.domain.agents import OWNER_ID, Agent
 from toryo.domain.errors import Code, Refusal
@@ -28,8 +28,8 @@ from toryo.operations.calls.catalogue import NoParameters, Parameters, Route, op
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.identity import BROWSER, digest
-from toryo.operations.calls.pagination import Page, Paged, cut
-from toryo.operations.calls.results import Result
+from toryo.operations.calls.pagination import Page, Paged, cut, paged
+from toryo.operations.calls.results import Refused, Result
 from toryo.operations.directory import roles
 from toryo.operations.people import credentials, passwords
 from toryo.operations.people.passwords import Checked
@@ -48,12 +48,11 @@ class Myself(Result):
 @operation(
     "who_am_i",
     grant=Grant.PERSON,
-    result=Myself,
     route=Route("GET", "/me"),
     tool=False,
     reads=True,
 )
-def who_am_i(call: Call, _: NoParameters) -> dict[str, Any]:
+def who_am_i(call: Call, _: NoParameters) -> Myself:
     """Who is signed in here, and as what."""
     person, login = call.agent, call.caller.login
     sign_in = call.tx.people.sign_in(call.caller.sign_in_id) if call.caller.sign_in_id else None
@@ -85,11 +84,10 @@ class LinkMade(Result):
     "make_sign_in_link",
     grant=Grant.PERSON,
     parameters=MakeLink,
-    result=LinkMade,
     route=Route("POST", "/sign-in-links", 201),
     tool=False,
 )
-def make_sign_in_link(call: Call, wanted: MakeLink) -> dict[str, Any]:
+def make_sign_in_link(call: Call, wanted: MakeLink) -> LinkMade:
     """Make a link that signs a browser in, once, within ten minutes."""
     person = _for_whom(call, wanted.person_id)
     own = roles.of_caller(call).value
@@ -149,12 +147,11 @@ def _look_at_password(call: Call, wanted: SignInWith) -> Callable[[], Checked] |
     "sign_in",
     grant=Grant.OPEN,
     parameters=SignInWith,
-    result=SignedIn,
     route=Route("POST", "/sign-in"),
     tool=False,
     beforehand=_look_at_password,
 )
-def sign_in(call: Call, wanted: SignInWith) -> dict[str, Any]:
+def sign_in(call: Call, wanted: SignInWith) -> SignedIn | Refused:
     """Sign this browser in, with the code of a link, or a person's id and password."""
     if wanted.code is not None:
         return _with_code(call, wanted.code)
@@ -173,7 +170,7 @@ def sign_in(call: Call, wanted: SignInWith) -> dict[str, Any]:
     return _with_password(call, wanted, wanted.person_id)
 
 
-def _with_code(call: Call, code: str) -> dict[str, Any]:
+def _with_code(call: Call, code: str) -> SignedIn:
     found = call.tx.people.use_link(digest(code), call.now)
     if found is None:
         raise Refusal(
@@ -184,7 +181,7 @@ def _with_code(call: Call, code: str) -> dict[str, Any]:
     return _signed_in(call, call.known_agent(found.agent_id), found.at_most, How.LINK, found)
 
 
-def _with_password(call: Call, wanted: SignInWith, person_id: str) -> dict[str, Any]:
+def _with_password(call: Call, wanted: SignInWith, person_id: str) -> SignedIn | Refused:
     """What is answered, and how fast, is the same whether or not there is such a person."""
     _refuse_locked(call, wanted)
     checked: Checked | None = call.prepared
@@ -222,17 +219,18 @@ def _refuse_locked(call: Call, wanted: SignInWith) -> None:
         )
 
 
-def _wrong(call: Call, wanted: SignInWith, person: Agent | None) -> dict[str, Any]:
+def _wrong(call: Call, wanted: SignInWith, person: Agent | None) -> Refused:
     """Answered like a refusal, and not raised: what has happened must stay. Who does not exist leaves no trace."""
     failures, locked = call.context.tries.wrong(_counters(call, wanted), call.now)
     if person is not None:
         data = {"failures": failures, "locked": locked, "remote": call.remote}
         call.event("person.refused", agent_id=person.id, data=data)
-    return Refusal(
+    refusal = Refusal(
         Code.INVALID_CREDENTIALS,
         "Person and password do not fit together.",
         "Try again, or ask an owner for a link (toryo person link ID).",
-    ).answer()
+    )
+    return Refused(refusal.answer())
 
 
 def _inactive(person: Agent) -> Refusal:
@@ -243,7 +241,7 @@ def _inactive(person: Agent) -> Refusal:
     )
 
 
-def _signed_in(call: Call, person: Agent, at_most: str, how: How, link: Link | None = None) -> dict[str, Any]:
+def _signed_in(call: Call, person: Agent, at_most: str, how: How, link: Link | None = None) -> SignedIn:
     """Always a new token: nobody can have put one there before."""
     if not person.active:
         raise _inactive(person)
@@ -298,57 +296,47 @@ class Ways(Result):
     provider: str | None
 
 
-@operation("ways_to_sign_in", grant=Grant.OPEN, result=Ways, route=Route("GET", "/sign-in"), tool=False, reads=True)
-def ways_to_sign_in(call: Call, _: NoParameters) -> dict[str, Any]:
+@operation("ways_to_sign_in", grant=Grant.OPEN, route=Route("GET", "/sign-in"), tool=False, reads=True)
+def ways_to_sign_in(call: Call, _: NoParameters) -> Ways:
     """How people may sign in here: with a password, with an identity provider (its host); a link is always a way."""
     auth = call.context.settings.auth
     provider = urlsplit(auth.oidc_issuer).netloc if auth.oidc_issuer else None
     return {"success": True, "password": auth.people == "accounts", "provider": provider}
 
 
-class Departure(Parameters):
-    state: str = Field(min_length=1, max_length=200, description="With which the browser comes back.")
-
-
-class Departed(Result):
-    pass
-
-
-@operation("leave_for_provider", grant=Grant.INTERNAL, parameters=Departure, result=Departed, tool=False)
-def leave_for_provider(call: Call, wanted: Departure) -> dict[str, Any]:
-    """A browser leaves for the identity provider.
+def leave_for_provider(call: Call, state: str) -> None:
+    """A browser leaves for the identity provider, and comes back with `state`.
 
     Who comes back from there brings no strict cookie along, so what the browser was signed in by ends here.
     """
     _end_earlier(call)
-    call.tx.people.depart(digest(wanted.state), call.now + people.LEAVING_LIVES)
-    return {"success": True}
+    call.tx.people.depart(digest(state), call.now + people.LEAVING_LIVES)
 
 
-@operation("come_back_from_provider", grant=Grant.INTERNAL, parameters=Departure, result=Departed, tool=False)
-def come_back_from_provider(call: Call, wanted: Departure) -> dict[str, Any]:
+def come_back_from_provider(call: Call, state: str) -> None:
     """A browser comes back from the identity provider, once."""
-    if not call.tx.people.come_back(digest(wanted.state), call.now):
+    if not call.tx.people.come_back(digest(state), call.now):
         raise Refusal(
             Code.INVALID_CREDENTIALS,
             "This way back from the identity provider is not open (any more): it opens once, within ten minutes.",
             "Sign in again.",
         )
-    return {"success": True}
 
 
 class Vouched(Parameters):
-    """Who somebody is, as a verified id_token says."""
+    """Who somebody is, as a verified id_token says: strangers' words, judged as those of any caller."""
 
-    issuer: str = Field(max_length=1000, description="Who says so.")
-    subject: str = Field(min_length=1, max_length=1000, description="Its name for the person.")
-    email: str | None = Field(None, max_length=320, description="Their verified address.")
-    name: str | None = Field(None, max_length=200, description="What they are called.")
-    login: Role | None = Field(None, description="The role that the provider gives.")
+    issuer: str = Field(max_length=1000)
+    subject: str = Field(min_length=1, max_length=1000)
+    """The provider's name for the person."""
+    email: str | None = Field(None, max_length=320)
+    """Their verified address."""
+    name: str | None = Field(None, max_length=200)
+    login: Role | None = None
+    """The role that the provider gives."""
 
 
-@operation("sign_in_vouched", grant=Grant.INTERNAL, parameters=Vouched, result=SignedIn, tool=False)
-def sign_in_vouched(call: Call, wanted: Vouched) -> dict[str, Any]:
+def sign_in_vouched(call: Call, wanted: Vouched) -> SignedIn | Refused:
     """Sign in whom the identity provider vouches for."""
     if wanted.issuer != call.context.settings.auth.oidc_issuer:
         raise Refusal(
@@ -383,13 +371,13 @@ def _role_now(call: Call, wanted: Vouched, account: Account) -> str | None:
     return account.own_login or (default if default != "none" else None)
 
 
-def _thrown_out(call: Call, wanted: Vouched, account: Account) -> dict[str, Any]:
+def _thrown_out(call: Call, wanted: Vouched, account: Account) -> Refused:
     """Nothing of what they have signed in with or made opens anything. Answered, not raised: this must stay."""
     person = call.known_agent(account.agent_id)
     credentials.change_role(call, replace(account, password_hash=None), people.VIEWER)
     credentials.end_all(call, person.id)
     call.event("person.refused", agent_id=person.id, data={"reason": "no_role_at_provider", "remote": call.remote})
-    return _not_yet(wanted).answer()
+    return Refused(_not_yet(wanted).answer())
 
 
 def _not_yet(wanted: Vouched) -> Refusal:
@@ -429,10 +417,14 @@ def _newcomer(call: Call, wanted: Vouched) -> Account:
     return account
 
 
+_LONGEST_BASE = 50
+"""Characters of an id to which a number may be added."""
+
+
 def _free_id(call: Call, wanted: Vouched) -> str:
     """From their address or name; never that of somebody who is there: names prove nothing."""
-    told = (wanted.email or wanted.name or "").partition("@")[0].lower()
-    base = re.sub(r"[^a-z0-9._-]+", "-", told).strip("-._")[:50] or "person"
+    told = (wanted.email or wanted.name or "").partition("@")[0]
+    base = chosen_ids.made_of(told, "person", _LONGEST_BASE)
     candidates = [base, *(f"{base}-{number}" for number in range(2, 100))]
     return next((each for each in candidates if call.tx.agents.find(each) is None), call.new_id(ids.AGENT))
 
@@ -447,11 +439,10 @@ class SignedOut(Result):
 @operation(
     "sign_out",
     grant=Grant.PERSON,
-    result=SignedOut,
     route=Route("POST", "/sign-out"),
     tool=False,
 )
-def sign_out(call: Call, _: NoParameters) -> dict[str, Any]:
+def sign_out(call: Call, _: NoParameters) -> SignedOut:
     """This browser is not signed in any more; what it was signed in by opens nothing from now on."""
     found = call.tx.people.sign_in(call.caller.sign_in_id) if call.caller.sign_in_id else None
     if found is not None and found.ended_at is None:
@@ -468,19 +459,19 @@ class SignIns(Page):
     "list_sign_ins",
     grant=Grant.PERSON,
     parameters=Paged,
-    result=SignIns,
     route=Route("GET", "/sign-ins"),
     tool=False,
     reads=True,
 )
-def list_sign_ins(call: Call, wanted: Paged) -> dict[str, Any]:
+def list_sign_ins(call: Call, wanted: Paged) -> SignIns:
     """Your browsers that are signed in."""
     live = [each for each in call.tx.people.sign_ins_of(call.agent.id) if each.live(call.now)]
     found, more = cut(live, wanted, lambda each: each.id)
-    return {"success": True, "sign_ins": [_shown(call, each) for each in found], **more}
+    answer: SignIns = {"success": True, "sign_ins": [_shown(call, each) for each in found]}
+    return paged(answer, more)
 
 
-def _shown(call: Call, each: SignIn) -> dict[str, Any]:
+def _shown(call: Call, each: SignIn) -> schemas.SignIn:
     return {
         "sign_in_id": each.id,
         "login": roles.capped(call, call.agent, each.at_most),
@@ -500,11 +491,10 @@ class OneSignIn(Parameters):
     "end_sign_in",
     grant=Grant.PERSON,
     parameters=OneSignIn,
-    result=SignedOut,
     route=Route("DELETE", "/sign-ins/{sign_in_id}"),
     tool=False,
 )
-def end_sign_in(call: Call, wanted: OneSignIn) -> dict[str, Any]:
+def end_sign_in(call: Call, wanted: OneSignIn) -> SignedOut:
     """Sign one of your browsers out (owners: anybody's)."""
     found = call.tx.people.sign_in(wanted.sign_in_id)
     mine = found is not None and (found.agent_id == call.agent.id or call.caller.login is Login.OWNER)

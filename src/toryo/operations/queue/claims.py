@@ -13,6 +13,7 @@ from toryo.domain import queue
 from toryo.domain.agents import SYSTEM, Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.moves import Actor
+from toryo.domain.projects import Project
 from toryo.domain.queue import Claim, Presence
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import SECOND, Millis
@@ -21,19 +22,21 @@ from toryo.operations.calls.fencing import each_fenced
 from toryo.operations.tasks import commands as task_commands
 
 EXHAUSTED = "attemptsExhausted"
+MOST_PASSED = 200
+"""Tasks that an agent may not claim: one poll looks no further than behind so many."""
 _TORYO = Actor(SYSTEM, everything=True, guard=True)
 
 
 def claim(call: Call, task: Task, agent: Agent, launch_id: str | None = None) -> Task | None:
     """The task becomes this agent's, in progress, with a lease; None if the rules of starting say no."""
-    ground = call.ground(task, agent.id)
-    claimed = ground.claimed(task, agent.id)
+    tree_state = call.tree_state(task, agent.id)
+    claimed = tree_state.claimed(task, agent.id)
     given = replace(claimed.tree.tasks[task.id], status=task.status)
     becomes = replace(claimed, tree=claimed.tree.changed(given))
     if not becomes.startable(given):
         return None
     call.tx.tasks.save(task, given)
-    for before in ground.tree.descendants(task):
+    for before in tree_state.tree.descendants(task):
         part = becomes.tree.tasks[before.id]
         if part.assignee_id != before.assignee_id:
             call.tx.tasks.save(before, part)
@@ -43,6 +46,26 @@ def claim(call: Call, task: Task, agent: Agent, launch_id: str | None = None) ->
     after = task_commands.move(call, becomes, given, Status.IN_PROGRESS, actor=Actor(agent.id))
     call.event("claim.taken", task=after, agent_id=agent.id, data={"attempt": task.attempt, "launch_id": launch_id})
     return after
+
+
+def claim_ready(call: Call, project: Project, agent_type: str, many: int) -> tuple[list[Task], bool]:
+    """Up to so many tasks of a queue for the agent that asks, and whether there are more behind them. What it may not
+    claim keeps nothing behind it."""
+    taken: list[Task] = []
+    passed, more = 0, project.active
+    while more and len(taken) < many and passed <= MOST_PASSED:
+        most = many - len(taken) + passed
+        ready = call.tx.queues.ready(project.id, agent_type, call.now, most + 1, passed)
+        more = len(ready) > most
+        for each in ready[:most]:
+            if len(taken) == many:
+                return taken, True
+            task = claim(call, each, call.agent)
+            if task is None:
+                passed += 1
+            else:
+                taken.append(task)
+    return taken, more and len(taken) == many
 
 
 def claim_again(call: Call, task_id: str, agent_id: str, launch_id: str) -> None:
@@ -98,9 +121,9 @@ def lose(call: Call, lost: Claim, reason: str, *, counted: bool = True, rest: bo
     call.event("claim.lost", task=task, agent_id=lost.agent_id, data=data)
     if counted and task.attempt >= (task.max_attempts or queue.MAX_ATTEMPTS):
         call.tx.tasks.save_details(task.id, error=EXHAUSTED)
-        task_commands.move(call, call.ground(task), task, Status.FAILED, EXHAUSTED, actor=_TORYO)
+        task_commands.move(call, call.tree_state(task), task, Status.FAILED, EXHAUSTED, actor=_TORYO)
         return
-    back = task_commands.move(call, call.ground(task), task, Status.TODO, reason, actor=_TORYO)
+    back = task_commands.move(call, call.tree_state(task), task, Status.TODO, reason, actor=_TORYO)
     resting = replace(
         back,
         assignee_id=None,
@@ -145,6 +168,25 @@ def self_driven(call: Call, agent_id: str) -> Agent | None:
 
 
 # --- presence --------------------------------------------------------------------------------------------------------
+
+
+def present(call: Call, agent_id: str) -> Presence:
+    """The registered agent whose key this is. Raises Refusal."""
+    key = call.caller.key
+    if key is None or key.agent_id not in (None, agent_id):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"You are not {agent_id}." if key is None else f"This API key belongs to {key.agent_id}.",
+            "Use your own agent_id.",
+        )
+    presence = call.tx.queues.presence(agent_id) if key.agent_id == agent_id else None
+    if presence is None or presence.project_id != key.project_id:
+        raise Refusal(
+            Code.NOT_NOW,
+            f"{agent_id} is not registered.",
+            "Call register_agent(agent_id, agent_type) first.",
+        )
+    return presence
 
 
 def seen(call: Call, presence: Presence, *, heartbeat: bool = False) -> Presence:

@@ -1,4 +1,4 @@
-"""Values that the agents of a project share, with a time to live and a version (seed 4, 2.4)."""
+"""Values that the agents of a project share, with a time to live and a version."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated, Any, NotRequired
 
 import orjson
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.queue import Entry
@@ -14,7 +15,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Available, Parameters, Route, operation
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.pagination import Page, Paged, cut
+from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Result
 
 Key = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
@@ -39,8 +40,8 @@ class StateSet(Result):
     expires_at: str
 
 
-@operation("set_shared_state", grant=Grant.SHARER, parameters=SetState, result=StateSet)
-def set_shared_state(call: Call, wanted: SetState) -> dict[str, Any]:
+@operation("set_shared_state", grant=Grant.SHARER, parameters=SetState)
+def set_shared_state(call: Call, wanted: SetState) -> StateSet:
     """Keep a value for the other agents of your project."""
     size = len(orjson.dumps(wanted.value))
     if size > LONGEST:
@@ -75,23 +76,21 @@ class State(Result):
     expired: NotRequired[bool]
 
 
-@operation("get_shared_state", available=Available.AFTER_THE_END, grant=Grant.SHARER, parameters=GetState, result=State)
-def get_shared_state(call: Call, wanted: GetState) -> dict[str, Any]:
+@operation("get_shared_state", available=Available.AFTER_THE_END, grant=Grant.SHARER, parameters=GetState)
+def get_shared_state(call: Call, wanted: GetState) -> State:
     """Read a value that an agent of your project has kept."""
     return _answer(call, call.caller.project_id or "", wanted.key)
 
 
-def _answer(call: Call, project_id: str, key: str) -> dict[str, Any]:
+def _answer(call: Call, project_id: str, key: str) -> State:
     entry = call.context.shared(call.tx).get(project_id, key)
     if entry is None:
         return {"success": True, "key": key, "found": False, "expired": False}
     if entry.expired(call.now):
         return {"success": True, "key": key, "found": False, "expired": True, "version": entry.version}
-    return {"success": True, "found": True, **_shown(entry)}
-
-
-def _shown(entry: Entry) -> dict[str, Any]:
     return {
+        "success": True,
+        "found": True,
         "key": entry.key,
         "value": entry.value,
         "version": entry.version,
@@ -107,28 +106,45 @@ class ListState(Paged):
     project_id: Id = Field(description="The project.")
 
 
+class SharedValue(TypedDict):
+    key: str
+    value: Any
+    version: int
+    expires_at: str
+    updated_by: str
+    updated_at: str
+
+
 class States(Page):
-    entries: list[dict[str, Any]]
+    entries: list[SharedValue]
+
+
+def _shown(entry: Entry) -> SharedValue:
+    return {
+        "key": entry.key,
+        "value": entry.value,
+        "version": entry.version,
+        "expires_at": iso(entry.expires_at),
+        "updated_by": entry.updated_by,
+        "updated_at": iso(entry.updated_at),
+    }
 
 
 @operation(
     "list_shared_state",
     grant=Grant.PERSON,
     parameters=ListState,
-    result=States,
     route=Route("GET", "/projects/{project_id}/state"),
     tool=False,
     reads=True,
 )
-def list_shared_state(call: Call, wanted: ListState) -> dict[str, Any]:
+def list_shared_state(call: Call, wanted: ListState) -> States:
     """What the agents of a project share now."""
     project = call.project(wanted.project_id)
     live = [each for each in call.context.shared(call.tx).all(project.id) if not each.expired(call.now)]
     found, more = cut(live, wanted.at_most(AT_ONCE), lambda each: each.key)
-    return {
+    answer: States = {
         "success": True,
-        "entries": [
-            {**_shown(each), "updated_by": each.updated_by, "updated_at": iso(each.updated_at)} for each in found
-        ],
-        **more,
+        "entries": [_shown(each) for each in found],
     }
+    return paged(answer, more)

@@ -1,0 +1,1 @@
+"""An agent's session: sign-in, the next action, work and reports, handoffs, guards."""

@@ -1,17 +1,20 @@
-"""The tool names of an older protocol (seed 2): they still answer, with `deprecated` saying what to call now.
+"""The tool names of an older protocol: they still answer, with `deprecated` saying what to call now.
 
 They are other operations under another name; nothing is decided here.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, get_type_hints
 
 import structlog
 from pydantic import Field
+from typing_extensions import TypedDict
 
+from toryo.operations.calls import results
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.catalogue import Available, Later, Operation, Parameters, catalogue, operation
+from toryo.operations.calls.catalogue import Available, Later, Operation, Parameters, catalogue, declare, operation
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Said
 
@@ -27,22 +30,27 @@ def _alias(name: str, now: str) -> None:
     today: Operation = catalogue()[now]
     told = f"{name} is deprecated: call {now}."
 
-    def handler(call: Call, parameters: Any) -> dict[str, Any] | Later:
+    def handler(call: Call, parameters: Any) -> Mapping[str, Any] | Later:
         _warn(call, name, now)
         answer = today.handler(call, parameters)
         return answer if isinstance(answer, Later) else {**answer, "deprecated": told}
 
-    handler.__doc__ = f"Deprecated: call {now}."
-    operation(
-        name,
-        grant=today.grant,
-        parameters=today.parameters,
-        result=today.result,
-        waits=today.waits,
-        leads=today.leads,
-        listed=False,
-        available=today.available,
-    )(handler)
+    keys = {**get_type_hints(today.result, localns=vars(results), include_extras=True), "deprecated": str}
+    former = TypedDict(f"Former{today.result.__name__}", keys)  # type: ignore[misc]
+    declare(
+        Operation(
+            name,
+            f"Deprecated: call {now}.",
+            today.grant,
+            today.parameters,
+            former,
+            handler,
+            waits=today.waits,
+            leads=today.leads,
+            listed=False,
+            available=today.available,
+        )
+    )
 
 
 def _warn(call: Call, name: str, now: str) -> None:
@@ -62,10 +70,9 @@ class ExecutionStart(Parameters):
     available=Available.AFTER_THE_END,
     grant=Grant.ANY_SESSION,
     parameters=ExecutionStart,
-    result=FormerResult,
     listed=False,
 )
-def report_execution_start(call: Call, _: ExecutionStart) -> dict[str, Any]:
+def report_execution_start(call: Call, _: ExecutionStart) -> FormerResult:
     """Deprecated: nothing to do, get_my_task records it."""
     _warn(call, "report_execution_start", "get_my_task")
     return {"success": True, "deprecated": "report_execution_start is deprecated: get_my_task records the start."}

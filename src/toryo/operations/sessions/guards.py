@@ -12,6 +12,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Available, Operation
+from toryo.operations.calls.identity import END_PROCESS
 from toryo.workflow.launch import withdrawal
 
 
@@ -62,7 +63,7 @@ def _refuse_over(call: Call, session: Session, operation: Operation) -> None:
     raise Refusal(
         Code.SESSION_EXPIRED,
         f"This session is over ({session.end_reason.value if session.end_reason else 'ended'}).",
-        "End this process; the Coordinator starts a new one when there is work.",
+        END_PROCESS,
         action="exit",
         reason="session_over",
     )

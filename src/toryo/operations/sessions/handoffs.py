@@ -9,7 +9,7 @@ from pydantic import Field
 from toryo.domain import ids
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import Handoff
-from toryo.operations.calls import rendering
+from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Parameters, operation
 from toryo.operations.calls.fields import Id
@@ -28,9 +28,8 @@ class Noted(Said):
     available=Available.AFTER_THE_END,
     grant=Grant.ANY_SESSION,
     parameters=Progress,
-    result=Noted,
 )
-def save_progress(call: Call, note: Progress) -> dict[str, Any]:
+def save_progress(call: Call, note: Progress) -> Noted:
     """Leave a progress note on a task of your tree; the next session gets it."""
     task = of_own_tree(call, note.task_id)
     if not any((note.progress, note.findings, note.blockers, note.next_steps)):
@@ -50,11 +49,11 @@ class CreateHandoff(Parameters):
 
 class HandoffResult(Said):
     handoff_id: str
-    handoff: NotRequired[dict[str, Any]]
+    handoff: NotRequired[schemas.Handoff]
 
 
-@operation("create_handoff", grant=Grant.ANY_SESSION, parameters=CreateHandoff, result=HandoffResult)
-def create_handoff(call: Call, wanted: CreateHandoff) -> dict[str, Any]:
+@operation("create_handoff", grant=Grant.ANY_SESSION, parameters=CreateHandoff)
+def create_handoff(call: Call, wanted: CreateHandoff) -> HandoffResult:
     """Hand what you know about a task to another agent. It informs; it never changes the assignee."""
     task = of_own_tree(call, wanted.task_id)
     if wanted.to_agent_id is not None:
@@ -78,12 +77,12 @@ class AcceptHandoff(Parameters):
     handoff_id: Id = Field(description="The handoff, from get_my_task or get_task.")
 
 
-@operation("accept_handoff", grant=Grant.ANY_SESSION, parameters=AcceptHandoff, result=HandoffResult)
-def accept_handoff(call: Call, wanted: AcceptHandoff) -> dict[str, Any]:
+@operation("accept_handoff", grant=Grant.ANY_SESSION, parameters=AcceptHandoff)
+def accept_handoff(call: Call, wanted: AcceptHandoff) -> HandoffResult:
     """Say that you have taken over what a handoff told you."""
     handoff = call.tx.handovers.handoff(wanted.handoff_id)
     task = call.tx.tasks.find(handoff.task_id) if handoff is not None else None
-    if handoff is None or task is None or not call.sees(task.project_id):
+    if handoff is None or task is None or not visibility.sees(call, task.project_id):
         raise Refusal(
             Code.HANDOFF_NOT_FOUND,
             f"There is no handoff {wanted.handoff_id} here.",

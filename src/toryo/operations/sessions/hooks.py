@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from toryo.domain.errors import Code, Refusal
 from toryo.operations.calls import session_hooks
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Operation
+from toryo.operations.calls.results import JsonObject
 from toryo.operations.messaging import mailboxes
 from toryo.operations.sessions import guards, next_action
 
@@ -25,7 +24,7 @@ class _Hooks:
         if refusal is not None and refusal.code is Code.RUNAWAY and not (call.session.runaway or call.session.over):
             call.adopt_counts(guards.trip(call, call.session, "restless"))
 
-    def accompany(self, call: Call, operation: Operation, answer: dict[str, Any]) -> dict[str, Any]:
+    def accompany(self, call: Call, operation: Operation, answer: JsonObject) -> JsonObject:
         session = call.session
         if session.over or session.ended_at is not None:
             return answer
@@ -34,7 +33,7 @@ class _Hooks:
         waiting = call.tx.handovers.count_waiting(session.id)
         return {**answer, "notifications_pending": waiting} if waiting else answer
 
-    def recorded(self, call: Call, answer: dict[str, Any]) -> dict[str, Any]:
+    def recorded(self, call: Call, answer: JsonObject) -> JsonObject:
         return next_action.dated(call, answer)
 
 

@@ -6,8 +6,9 @@ answers and changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Literal
 
 from toryo.domain.agents import Role
 from toryo.domain.launches import Purpose
@@ -18,12 +19,21 @@ from toryo.domain.times import iso_or_none
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later
+from toryo.operations.calls.results import (
+    Belongings,
+    CurrentSubtask,
+    JsonObject,
+    NextAction,
+    Progress,
+    SinceYouLeft,
+    StuckSubtask,
+)
 from toryo.operations.launches import termination
 from toryo.operations.messaging import conversations, mailboxes
 from toryo.operations.tasks import descendants
 from toryo.workflow import facts, launch, manager, next_action
 from toryo.workflow.instructions import TOOLS, key_of, words
-from toryo.workflow.snapshot import Case, Snapshot
+from toryo.workflow.snapshot import RuleInput, Snapshot
 from toryo.workflow.step import Step
 
 _MANY = 10
@@ -31,7 +41,7 @@ _DELEGATION_WAITS = 3
 """Answers that waited for a delegation in one session; the last says that it shall leave."""
 
 
-def riding(call: Call) -> dict[str, Any]:
+def riding(call: Call) -> NextAction:
     """What `get_next_action` would say now; `get_next_action` itself where telling has an effect."""
     session = call.session
     snapshot = call.own_snapshot()
@@ -45,7 +55,7 @@ def riding(call: Call) -> dict[str, Any]:
     return answer(call, snapshot, step)
 
 
-def told(call: Call, *, patient: bool = False) -> dict[str, Any] | Later:
+def told(call: Call, *, patient: bool = False) -> NextAction | Later:
     """The next action, told: records that it was, and what its telling does.
 
     `patient` callers wait where there is nothing to say but that one waits.
@@ -82,13 +92,13 @@ def _topics(session: Session) -> frozenset[str]:
     return frozenset({own, f"task:{session.root_id}", f"project:{session.project_id}"})
 
 
-def answer(call: Call, snapshot: Snapshot, step: Step) -> dict[str, Any]:
+def answer(call: Call, snapshot: Snapshot, step: Step) -> NextAction:
     """The step as an answer: action, state, instruction, tools, reason, state_version, and what belongs to it."""
     session = call.session
     case = next_action.case_of(snapshot, session)
     how = _variants(call, case, step)
     key = key_of(step, call.agent.role, **how)
-    said: dict[str, Any] = {
+    said: NextAction = {
         "action": step.action,
         "state": step.state,
         "instruction": words(key, _language(snapshot), **_words_of(call, snapshot, case, step)),
@@ -96,9 +106,7 @@ def answer(call: Call, snapshot: Snapshot, step: Step) -> dict[str, Any]:
         "reason": step.reason,
         "state_version": _version(call, snapshot),
     }
-    if case is not None:
-        said.update(_belongings(call, case, step))
-    return said
+    return said if case is None else {**said, **_belongings(call, case, step)}
 
 
 def _version(call: Call, snapshot: Snapshot) -> int:
@@ -107,7 +115,7 @@ def _version(call: Call, snapshot: Snapshot) -> int:
     return call.tx.events.last_fact(call.session.root_id or "")
 
 
-def dated(call: Call, result: dict[str, Any]) -> dict[str, Any]:
+def dated(call: Call, result: JsonObject) -> JsonObject:
     """An answer with the version of what its own call has made of the facts: they are stored, and numbered, last."""
     if call.session.purpose is Purpose.CHAT:
         return result
@@ -124,12 +132,12 @@ def _language(snapshot: Snapshot) -> Language:
     return snapshot.project.settings.language if snapshot.project is not None else Language.ENGLISH
 
 
-def _variants(call: Call, case: Case | None, step: Step) -> dict[str, bool]:
+def _variants(call: Call, case: RuleInput | None, step: Step) -> dict[str, bool]:
     session = call.session
     if case is None:
         return {"chat": session.purpose is Purpose.CHAT}
     if step.action in ("create_subtasks", "start"):
-        optional = case.ground.project.settings.decomposition is Decomposition.OPTIONAL
+        optional = case.tree_state.project.settings.decomposition is Decomposition.OPTIONAL
         alone = case.agent.role is Role.MANAGER and not _active_workers(case)
         return {"alone": alone, "optional": optional and case.agent.role is not Role.MANAGER}
     if step.action == "execute_task":
@@ -144,12 +152,12 @@ def _variants(call: Call, case: Case | None, step: Step) -> dict[str, bool]:
     return {}
 
 
-def _answered(call: Call, case: Case) -> bool:
+def _answered(call: Call, case: RuleInput) -> bool:
     """Whether what it has delegated has ended: the result is told with the task."""
     return any(each.await_result and not each.open for each in call.tx.chat.delegations_of_task(case.main.id))
 
 
-def _may_do_something(call: Call, case: Case) -> bool:
+def _may_do_something(call: Call, case: RuleInput) -> bool:
     """Whether any of the tools that the words name would be accepted for any of the tasks that they are about."""
     if case.agent.role is Role.MANAGER:
         return True
@@ -161,26 +169,26 @@ def _rests(task: Task) -> bool:
     return task.status not in (Status.IN_PROGRESS, Status.COMPLETED, Status.CANCELLED)
 
 
-def _may_resolve(call: Call, case: Case, task: Task) -> bool:
-    return descendants.may_move(call, case.ground, task, Status.TODO)
+def _may_resolve(call: Call, case: RuleInput, task: Task) -> bool:
+    return descendants.may_move(call, case.tree_state, task, Status.TODO)
 
 
-def _may_cancel(call: Call, case: Case, task: Task) -> bool:
-    return descendants.may_change(call, task) and descendants.may_move(call, case.ground, task, Status.CANCELLED)
+def _may_cancel(call: Call, case: RuleInput, task: Task) -> bool:
+    return descendants.may_change(call, task) and descendants.may_move(call, case.tree_state, task, Status.CANCELLED)
 
 
-def _active_workers(case: Case) -> bool:
-    return any(case.ground.active_member(each.id) for each in case.ground.below(case.agent.id))
+def _active_workers(case: RuleInput) -> bool:
+    return any(case.tree_state.active_member(each.id) for each in case.tree_state.below(case.agent.id))
 
 
-def _made_before(case: Case, session: Session) -> bool:
+def _made_before(case: RuleInput, session: Session) -> bool:
     return any(each.created_at < session.created_at for each in case.children)
 
 
-def _words_of(call: Call, snapshot: Snapshot, case: Case | None, step: Step) -> dict[str, Any]:
+def _words_of(call: Call, snapshot: Snapshot, case: RuleInput | None, step: Step) -> Mapping[str, object]:
     """What the words of a step are filled with."""
     agent = call.agent
-    facts_: dict[str, Any] = {
+    facts_: Mapping[str, object] = {
         "reason": step.reason,
         "detail": _detail(snapshot, call.session, step),
         "provider": agent.provider or "claude",
@@ -198,12 +206,12 @@ def _detail(snapshot: Snapshot, session: Session, step: Step) -> str:
     return session.runaway or step.reason
 
 
-def _words_of_case(call: Call, case: Case, step: Step) -> dict[str, Any]:
+def _words_of_case(call: Call, case: RuleInput, step: Step) -> Mapping[str, object]:
     done = sum(1 for each in case.children if each.status is Status.COMPLETED)
     current = facts.current_subtask(case) if step.action == "execute_subtask" else facts.next_subtask(case)
     stuck = [each for each in _own_front(case) if _is_stuck(each)]
     return {
-        "cap": case.ground.project.settings.worker_subtasks,
+        "cap": case.tree_state.project.settings.worker_subtasks,
         "task_id": current.id if current else "",
         "title": current.title if current else "",
         "done": done,
@@ -215,12 +223,12 @@ def _words_of_case(call: Call, case: Case, step: Step) -> dict[str, Any]:
     }
 
 
-def _own_front(case: Case) -> list[Task]:
+def _own_front(case: RuleInput) -> list[Task]:
     """What an answer about subtasks is about: a worker sees below its own subtasks in progress."""
     return case.children if case.agent.role is Role.MANAGER else case.front
 
 
-def _who_waits(case: Case) -> list[str]:
+def _who_waits(case: RuleInput) -> list[str]:
     found = []
     for each in _own_front(case):
         if not each.open or each.in_progress:
@@ -235,11 +243,11 @@ def _failed_checks(call: Call, main: Task) -> list[str]:
     return [f"{each.get('check')}: {each.get('message')}" for each in failures]
 
 
-def _belongings(call: Call, case: Case, step: Step) -> dict[str, Any]:
+def _belongings(call: Call, case: RuleInput, step: Step) -> Belongings:
     """Task, subtask, progress, blocks, what happened since: what the action needs at hand."""
     details = call.tx.tasks.details(case.main.id)
     known = call.session.fetched_at is not None
-    found: dict[str, Any] = {"task": rendering.main_task(case.main, _reminder(details.description, known=known))}
+    found: Belongings = {"task": rendering.main_task(case.main, _reminder(details.description, known=known))}
     if delegations := call.tx.chat.delegations_of_task(case.main.id):
         found["delegations"] = [rendering.delegation(each) for each in delegations[-_MANY:]]
     if step.action in ("execute_subtask", "start_subtask"):
@@ -270,12 +278,12 @@ def _reminder(description: str, *, known: bool) -> str:
     return description if not known or len(description) <= _REMINDS else description[:_REMINDS] + "… (get_my_task)"
 
 
-def _subtask(call: Call, task: Task) -> dict[str, Any]:
+def _subtask(call: Call, task: Task) -> CurrentSubtask:
     details = call.tx.tasks.details(task.id)
     return {**rendering.main_task(task, details.description), "status": task.status.value, "context": details.context}
 
 
-def _progress(case: Case) -> dict[str, int]:
+def _progress(case: RuleInput) -> Progress:
     counted = [each for each in case.children if each.status is not Status.CANCELLED]
     return {"done": sum(1 for each in counted if each.status is Status.COMPLETED), "total": len(counted)}
 
@@ -284,7 +292,7 @@ def _is_stuck(task: Task) -> bool:
     return task.status in (Status.BLOCKED, Status.FAILED)
 
 
-def _stuck(call: Call, case: Case, task: Task) -> dict[str, Any]:
+def _stuck(call: Call, case: RuleInput, task: Task) -> StuckSubtask:
     """A blocked or failed subtask: who blocked it, why, and whether this caller may set it to todo, or cancel it."""
     return {
         **rendering.brief_task(task),
@@ -295,13 +303,14 @@ def _stuck(call: Call, case: Case, task: Task) -> dict[str, Any]:
     }
 
 
-_CHANGES = {"task.completed": "completed", "task.failed": "failed", "task.blocked": "blocked"}
+_Change = Literal["completed", "failed", "blocked", "changed"]
+_CHANGES: dict[str, _Change] = {"task.completed": "completed", "task.failed": "failed", "task.blocked": "blocked"}
 
 
-def since_left(call: Call, case: Case) -> dict[str, Any]:
+def since_left(call: Call, case: RuleInput) -> SinceYouLeft:
     """What happened below since the last session, so that a return is never blind."""
     below = {each.id for each in case.descendants}
-    happened: dict[str, list[str]] = {"completed": [], "failed": [], "blocked": [], "changed": []}
+    happened: dict[_Change, list[str]] = {"completed": [], "failed": [], "blocked": [], "changed": []}
     for event in call.tx.events.facts_after(case.main.root_id, case.main.left_event or 0):
         if event.task_id in below and event.actor_id != case.agent.id:
             ids = happened[_CHANGES.get(event.kind, "changed")]
@@ -310,8 +319,16 @@ def since_left(call: Call, case: Case) -> dict[str, Any]:
     details = call.tx.tasks.details_of(happened["completed"][-_MANY:])
     return {
         "since": iso_or_none(case.main.left_at or case.main.created_at),
-        "counts": {name: len(ids) for name, ids in happened.items()},
-        **{name: ids[-_MANY:] for name, ids in happened.items()},
+        "counts": {
+            "completed": len(happened["completed"]),
+            "failed": len(happened["failed"]),
+            "blocked": len(happened["blocked"]),
+            "changed": len(happened["changed"]),
+        },
+        "completed": happened["completed"][-_MANY:],
+        "failed": happened["failed"][-_MANY:],
+        "blocked": happened["blocked"][-_MANY:],
+        "changed": happened["changed"][-_MANY:],
         "results": [
             {"task_id": each, "title": case.tree.tasks[each].title, "summary": details[each].summary}
             for each in happened["completed"][-_MANY:]
@@ -322,7 +339,7 @@ def since_left(call: Call, case: Case) -> dict[str, Any]:
 # --- what telling does -----------------------------------------------------------------------------------------------
 
 
-def _take_effect(call: Call, case: Case, step: Step) -> None:
+def _take_effect(call: Call, case: RuleInput, step: Step) -> None:
     session, main = call.session, case.main
     if case.agent.role is Role.MANAGER:
         if step.action in manager.LOOKS:
@@ -346,7 +363,7 @@ def _wait_for_delegation(call: Call, main: Task) -> None:
         termination.end_session(call, call.session, End.LEFT_TO_WAIT)
 
 
-def _look(call: Call, case: Case) -> None:
+def _look(call: Call, case: RuleInput) -> None:
     """What happened before this is not new any more; what can be dispatched now is remembered."""
     dispatchable = tuple(each.id for each in case.dispatchable)
     looked = replace(case.main, look_event=call.tx.events.last(), look_dispatchable=dispatchable)

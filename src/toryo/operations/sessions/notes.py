@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from toryo.domain import ids
 from toryo.domain.errors import Code, Refusal
@@ -47,7 +48,16 @@ def add_note(call: Call, task_id: str, note: Progress) -> str:
     return stored.id
 
 
-def shown_note(note: Note) -> dict[str, Any]:
+class ShownNote(TypedDict):
+    progress: str | None
+    findings: str | None
+    blockers: str | None
+    next_steps: str | None
+    by: str
+    at: str
+
+
+def shown_note(note: Note) -> ShownNote:
     return {
         "progress": note.progress,
         "findings": note.findings,

@@ -26,7 +26,7 @@ from toryo.operations.calls.callers import Kind
 from toryo.operations.calls.catalogue import Audience, Available, NoParameters, Parameters, operation
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.identity import SESSION, digest
-from toryo.operations.calls.results import Result, Said
+from toryo.operations.calls.results import Refused, Result, Said
 from toryo.operations.launches import decisions, explanations, termination
 from toryo.workflow import next_action
 from toryo.workflow.instructions import words
@@ -63,11 +63,10 @@ class SignedIn(Result):
     available=Available.ALWAYS,
     grant=Grant.OPEN,
     parameters=Authenticate,
-    result=SignedIn,
     leads=True,
     refusals_carry={"action": "exit"},
 )
-def authenticate(call: Call, wanted: Authenticate) -> dict[str, Any]:
+def authenticate(call: Call, wanted: Authenticate) -> SignedIn | Refused:
     """Sign in. With a launch credential no arguments are needed. If refused, end your process."""
     if call.caller.kind is Kind.SESSION and call.session.over and wanted.agent_id and wanted.passkey:
         call.forget()  # what it still shows is over; the passkey says who it is
@@ -78,23 +77,25 @@ def authenticate(call: Call, wanted: Authenticate) -> dict[str, Any]:
     return _by_passkey(call, wanted)
 
 
-def _refused(code: Code, error: str, message: str | None = None, **details: Any) -> dict[str, Any]:
-    """Seed 2's sentence in `error`, the code in `code`, and the order to end the process."""
-    return {
-        **details,
-        "success": False,
-        "error": error,
-        "code": code.value,
-        "message": message or error,
-        "action": "exit",
-        "instruction": words("refused", Language.ENGLISH),
-    }
+def _refused(code: Code, error: str, message: str | None = None, **details: Any) -> Refused:
+    """The older protocol's sentence in `error`, the code in `code`, and the order to end the process."""
+    return Refused(
+        {
+            **details,
+            "success": False,
+            "error": error,
+            "code": code.value,
+            "message": message or error,
+            "action": "exit",
+            "instruction": words("refused", Language.ENGLISH),
+        }
+    )
 
 
 # --- with a launch credential ----------------------------------------------------------------------------------------
 
 
-def _again(call: Call, wanted: Authenticate) -> dict[str, Any]:
+def _again(call: Call, wanted: Authenticate) -> SignedIn | Refused:
     """Models repeat it: the same session, a fresh token."""
     session = call.session
     if wanted.agent_id not in (None, session.agent_id):
@@ -106,7 +107,7 @@ def _again(call: Call, wanted: Authenticate) -> dict[str, Any]:
     return _welcome(call, call.agent, session, token)
 
 
-def _by_credential(call: Call, wanted: Authenticate) -> dict[str, Any]:
+def _by_credential(call: Call, wanted: Authenticate) -> SignedIn | Refused:
     launch = call.caller.launch
     assert launch is not None
     call.enter(launch.project_id)
@@ -128,7 +129,7 @@ def _by_credential(call: Call, wanted: Authenticate) -> dict[str, Any]:
 # --- with a passkey --------------------------------------------------------------------------------------------------
 
 
-def _by_passkey(call: Call, wanted: Authenticate) -> dict[str, Any]:
+def _by_passkey(call: Call, wanted: Authenticate) -> SignedIn | Refused:
     if not wanted.agent_id or not wanted.passkey:
         raise Refusal(
             Code.VALIDATION_ERROR,
@@ -145,7 +146,7 @@ def _by_passkey(call: Call, wanted: Authenticate) -> dict[str, Any]:
     return _sign_in_by_hand(call, agent, wanted.project_id)
 
 
-def _locked(call: Call, agent_id: str) -> dict[str, Any] | None:
+def _locked(call: Call, agent_id: str) -> Refused | None:
     until = call.context.tries.locked_until(_counters(call, agent_id), call.now)
     if until is None:
         return None
@@ -156,7 +157,7 @@ def _counters(call: Call, agent_id: str) -> dict[failed_logins.Counter, failed_l
     return failed_logins.counters(failed_logins.PASSKEY, agent_id, call.remote, _OF_AGENT, _OF_ADDRESS)
 
 
-def _wrong_passkey(call: Call, agent: Agent | None, wanted: Authenticate) -> dict[str, Any] | None:
+def _wrong_passkey(call: Call, agent: Agent | None, wanted: Authenticate) -> Refused | None:
     """Counted per agent id, known or not, and address: five within a minute lock that pair for a minute.
 
     Fifty from one address lock the address. An id that does not exist leaves neither a row nor an event.
@@ -173,7 +174,7 @@ def _wrong_passkey(call: Call, agent: Agent | None, wanted: Authenticate) -> dic
     return _refused(Code.INVALID_CREDENTIALS, "Invalid agent_id or passkey")
 
 
-def _sign_in_by_hand(call: Call, agent: Agent, project_id: str | None) -> dict[str, Any]:
+def _sign_in_by_hand(call: Call, agent: Agent, project_id: str | None) -> SignedIn | Refused:
     """The oldest ordered launch, else the first project (task before chat) whose launch decision says start."""
     projects = call.tx.agents.projects_of(agent.id)
     if project_id is not None:
@@ -202,7 +203,7 @@ def _ordered(call: Call, agent: Agent, projects: list[str]) -> Launch | None:
     return None
 
 
-def _on_the_spot(call: Call, agent: Agent, projects: list[str]) -> dict[str, Any]:
+def _on_the_spot(call: Call, agent: Agent, projects: list[str]) -> SignedIn | Refused:
     first_reason: str | None = None
     for purpose in (Purpose.TASK, Purpose.CHAT):
         for project_id in projects:
@@ -224,7 +225,7 @@ def _on_the_spot(call: Call, agent: Agent, projects: list[str]) -> dict[str, Any
     return _refused(Code.NOT_NOW, "No work for this agent now", why, reason=first_reason)
 
 
-def _not_employed(call: Call, agent: Agent, project_id: str) -> dict[str, Any] | None:
+def _not_employed(call: Call, agent: Agent, project_id: str) -> Refused | None:
     """Member and active, else the launch decision's reason."""
     if not agent.active:
         return _refused(Code.PERMISSION_DENIED, "Agent is inactive", reason="agent_inactive")
@@ -236,7 +237,7 @@ def _not_employed(call: Call, agent: Agent, project_id: str) -> dict[str, Any] |
 # --- the session -----------------------------------------------------------------------------------------------------
 
 
-def _consume(call: Call, agent: Agent, launch: Launch, *, by_passkey: bool) -> dict[str, Any]:
+def _consume(call: Call, agent: Agent, launch: Launch, *, by_passkey: bool) -> SignedIn:
     """The launch becomes a session of its purpose and main task."""
     reported = launch.coordinator_id is not None and not by_passkey
     settings = call.context.settings.session
@@ -296,7 +297,7 @@ def _patience(call: Call, task: Task | None) -> Millis:
     return max(call.context.limits.silence, int(min(seconds, 604_800) * SECOND))
 
 
-def _welcome(call: Call, agent: Agent, session: Session, token: str) -> dict[str, Any]:
+def _welcome(call: Call, agent: Agent, session: Session, token: str) -> SignedIn:
     project = call.tx.projects.find(session.project_id)
     language = project.settings.language if project else Language.ENGLISH
     return {
@@ -330,10 +331,9 @@ class ModelReported(Result):
     available=Available.WITHDRAWN,
     grant=Grant.ANY_SESSION,
     parameters=ReportModel,
-    result=ModelReported,
     leads=True,
 )
-def report_model(call: Call, reported: ReportModel) -> dict[str, Any]:
+def report_model(call: Call, reported: ReportModel) -> ModelReported:
     """Say which provider and model you are; once per session, before anything else."""
     program = _program(call)
     verified = program is None or program.is_model(reported.provider, reported.model_id)
@@ -359,7 +359,7 @@ def _program(call: Call) -> Program | None:
     return call.agent.program
 
 
-def _left() -> dict[str, Any]:
+def _left() -> Said:
     """Who has no session (any more) has left: that always succeeds."""
     return {"success": True, "instruction": words("logged_out", Language.ENGLISH)}
 
@@ -371,9 +371,8 @@ def _left() -> dict[str, Any]:
     available=Available.ALWAYS,
     grant=Grant.ANY_SESSION,
     parameters=NoParameters,
-    result=Said,
 )
-def logout(call: Call, _: NoParameters) -> dict[str, Any]:
+def logout(call: Call, _: NoParameters) -> Said:
     """Leave. Always succeeds; then end your process."""
     session = call.session
     snapshot = call.own_snapshot()

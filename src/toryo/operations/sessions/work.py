@@ -6,17 +6,18 @@ from typing import Any, Literal, NotRequired
 
 import orjson
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import Handoff
 from toryo.domain.launches import Purpose
 from toryo.domain.sessions import End, Session
 from toryo.domain.tasks import Status, Task
-from toryo.operations.calls import rendering
+from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.catalogue import Audience, Available, Later, NoParameters, Parameters, operation
+from toryo.operations.calls.catalogue import Audience, Available, Form, Later, NoParameters, Parameters, operation
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.results import Next, Result, Said
+from toryo.operations.calls.results import Next, Refused, Result, Said
 from toryo.operations.launches import termination
 from toryo.operations.sessions import guards, next_action
 from toryo.operations.sessions.notes import Progress, Text, add_note, shown_note
@@ -38,18 +39,37 @@ class NextAction(Parameters):
     available=Available.ALWAYS,
     grant=Grant.ANY_SESSION,
     parameters=NextAction,
-    result=Next,
     waits=True,
 )
-def get_next_action(call: Call, wanted: NextAction) -> dict[str, Any] | Later:
+def get_next_action(call: Call, wanted: NextAction) -> Next | Later:
     """What to do next. Call it after every step and do what it says, until it says exit."""
     told = next_action.told(call, patient=wanted.timeout_seconds > 0)
-    return told if isinstance(told, Later) else {"success": True, **told}
+    if isinstance(told, Later):
+        return told
+    answer: Result = {"success": True}
+    return {**answer, **told}
+
+
+class OwnTask(TypedDict):
+    task_id: str
+    title: str
+    description: str
+    status: schemas.StatusName
+    priority: schemas.PriorityName
+    working_directory: str | None
+    context: dict[str, Any]
+    handoff: schemas.Handoff | None
+    handoffs: list[schemas.Handoff]
+    acceptance: list[schemas.AcceptanceCheck]
+    resumed: bool
+    attempt: int
+    parent_task_id: str | None
+    delegations: list[schemas.Delegation]
 
 
 class MyTask(Said):
     has_task: bool
-    task: NotRequired[dict[str, Any]]
+    task: NotRequired[OwnTask]
 
 
 @operation(
@@ -57,10 +77,9 @@ class MyTask(Said):
     shown_to=Audience.WORKER | Audience.MANAGER | Audience.CHAT,
     available=Available.AFTER_THE_END,
     grant=Grant.ANY_SESSION,
-    result=MyTask,
     leads=True,
 )
-def get_my_task(call: Call, _: NoParameters) -> dict[str, Any]:
+def get_my_task(call: Call, _: NoParameters) -> MyTask:
     """Read your task: what to do, where, with what context. Reading it again changes nothing."""
     session = call.session
     task = call.tx.tasks.find(session.task_id) if session.task_id else _in_progress(call)
@@ -83,7 +102,7 @@ def _in_progress(call: Call) -> Task | None:
     return mains[0][0] if mains else None
 
 
-def _my_task(call: Call, task: Task) -> dict[str, Any]:
+def _my_task(call: Call, task: Task) -> OwnTask:
     project = call.tx.projects.find(task.project_id)
     details = call.tx.tasks.details(task.id)
     handoffs = rendering.handoffs(_for_me(call, call.tx.handovers.handoffs(task.id)))
@@ -121,21 +140,21 @@ def _context(call: Call, task: Task, given: Any) -> dict[str, Any]:
 
 
 class Profile(Result):
-    agent: dict[str, Any]
+    agent: schemas.Agent
 
 
-@operation("get_my_profile", available=Available.AFTER_THE_END, grant=Grant.ANY_SESSION, result=Profile)
-def get_my_profile(call: Call, _: NoParameters) -> dict[str, Any]:
+@operation("get_my_profile", available=Available.AFTER_THE_END, grant=Grant.ANY_SESSION)
+def get_my_profile(call: Call, _: NoParameters) -> Profile:
     """Who you are: name, role, superior, capabilities, system prompt."""
     return {"success": True, "agent": rendering.agent(call.agent)}
 
 
 class OneProject(Result):
-    project: dict[str, Any]
+    project: schemas.Project
 
 
-@operation("get_project", available=Available.AFTER_THE_END, grant=Grant.ANY_SESSION, result=OneProject)
-def get_project(call: Call, _: NoParameters) -> dict[str, Any]:
+@operation("get_project", available=Available.AFTER_THE_END, grant=Grant.ANY_SESSION)
+def get_project(call: Call, _: NoParameters) -> OneProject:
     """The project you work in: name, description, working directory, settings."""
     return {"success": True, "project": rendering.project(call.project(call.session.project_id))}
 
@@ -162,50 +181,52 @@ _STATUS = {"success": Status.COMPLETED, "failed": Status.FAILED, "blocked": Stat
     available=Available.ALWAYS,
     grant=Grant.TASK_SESSION,
     parameters=ReportCompleted,
-    result=Reported,
     waits=True,
     leads=True,
 )
-def report_completed(call: Call, report: ReportCompleted) -> dict[str, Any] | Later:
+def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused | Later:
     """Report the end of your main task: success, failed or blocked, with a summary. Then end your process."""
     session = call.session
-    if session.over and (answer := _remembered_answer(session, report)) is not None:
-        return answer
+    if session.over and (before := _remembered_answer(session, report)) is not None:
+        return before
     snapshot = call.own_snapshot()
     if launches.withdrawn(snapshot, session) is not None or (session.over and not _may_have_last_word(call, snapshot)):
         return _too_late(call, report)
-    ground = snapshot.ground_of(session.task_id)
-    assert ground is not None
-    main = ground.tree.tasks[session.task_id or ""]
+    tree_state = snapshot.ground_of(session.task_id)
+    assert tree_state is not None
+    main = tree_state.tree.tasks[session.task_id or ""]
     stopped_at = session.ended_at if session.over else session.runaway_at
     if stopped_at is not None and main.moved_at > stopped_at:  # somebody has set it up anew since
         return _too_late(call, report)
     if session.runaway is not None and report.result == "success":
         told = words("exit.runaway", call.language, detail=session.runaway)
         raise Refusal(Code.RUNAWAY, "A guard stopped this session.", told)
-    because_of = _blocks_below(ground.tree.descendants(main)) if report.result == "blocked" else ()
+    because_of = _blocks_below(tree_state.tree.descendants(main)) if report.result == "blocked" else ()
     reason = None if report.result == "success" else report.summary or "(reported without a reason)"
     try:
         if report.result == "success":
-            waiting = acceptance.awaited(call, ground, main, report.model_dump(), "report_completed")
+            waiting = acceptance.awaited(call, tree_state, main, report.model_dump(), "report_completed")
             if waiting is not None:
                 return waiting
-        after = task_commands.move(call, ground, main, _STATUS[report.result], reason, because_of=because_of)
+        after = task_commands.move(call, tree_state, main, _STATUS[report.result], reason, because_of=because_of)
     except Refusal as refusal:
         if refusal.code is not Code.DELEGATION_OPEN:
             raise
         call.change_session(refused_for_delegation=True)
-        return refusal.answer()
+        return Refused(refusal.answer())
     _keep_result(call, after, report)
     told = words("reported", call.language)
-    answer = {**_EXIT, "instruction": told, "task_id": after.id, "status": after.status.value}
+    answer: Reported = {
+        "success": True,
+        "action": "exit",
+        "instruction": told,
+        "task_id": after.id,
+        "status": after.status.value,
+    }
     call.change_session(report=_remembered(report, answer))
     if not session.over:
         termination.end_session(call, call.session, End.REPORTED)
     return answer
-
-
-_EXIT: dict[str, Any] = {"success": True, "action": "exit"}
 
 
 def _may_have_last_word(call: Call, snapshot: Snapshot) -> bool:
@@ -234,18 +255,18 @@ def _keep_result(call: Call, task: Task, report: ReportCompleted) -> None:
     )
 
 
-def _remembered(report: ReportCompleted, answer: dict[str, Any]) -> str:
+def _remembered(report: ReportCompleted, answer: Reported) -> str:
     return orjson.dumps({"report": report.model_dump(), "answer": answer}).decode()
 
 
-def _remembered_answer(session: Session, report: ReportCompleted) -> dict[str, Any] | None:
+def _remembered_answer(session: Session, report: ReportCompleted) -> Reported | None:
     """The session is over: the same report again answers as the first time."""
     remembered = orjson.loads(session.report) if session.report is not None else {}
-    answer: dict[str, Any] | None = remembered.get("answer")
+    answer: Reported | None = remembered.get("answer")
     return answer if answer and remembered.get("report") == report.model_dump() else None
 
 
-def _too_late(call: Call, report: ReportCompleted) -> dict[str, Any]:
+def _too_late(call: Call, report: ReportCompleted) -> Reported:
     """The main task was withdrawn, or the session is over: nothing changes; the summary of who has not reported yet is
     kept as a note."""
     session, language = call.session, call.language
@@ -255,7 +276,7 @@ def _too_late(call: Call, report: ReportCompleted) -> dict[str, Any]:
         add_note(call, session.task_id or "", Progress(progress=report.summary, next_steps=report.next_steps))
     said = ["late.over" if session.over else "late.withdrawn", *(["late.kept"] if kept else []), "late.end"]
     told = " ".join(words(each, language) for each in said)
-    answer = {**_EXIT, "instruction": told, "task_id": None, "status": "unchanged"}
+    answer: Reported = {"success": True, "action": "exit", "instruction": told, "task_id": None, "status": "unchanged"}
     if first:
         call.change_session(report=_remembered(report, answer))
     if not session.over:
@@ -268,7 +289,7 @@ class GetNotifications(Parameters):
 
 
 class Notifications(Said):
-    notifications: list[dict[str, Any]]
+    notifications: list[schemas.Notification]
 
 
 @operation(
@@ -277,9 +298,9 @@ class Notifications(Said):
     available=Available.AFTER_THE_END,
     grant=Grant.ANY_SESSION,
     parameters=GetNotifications,
-    result=Notifications,
+    form=Form(frozenset({"mark_as_read"})),  # a parameter of the protocol that changes nothing
 )
-def get_notifications(call: Call, _: GetNotifications) -> dict[str, Any]:
+def get_notifications(call: Call, _: GetNotifications) -> Notifications:
     """What people and others changed about your work since you last asked."""
     waiting = call.tx.handovers.waiting(call.session.id)
     if waiting:

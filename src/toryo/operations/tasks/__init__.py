@@ -1,0 +1,1 @@
+"""Tasks: filing, moving, assigning, requests and approvals, the board, acceptance checks."""

@@ -5,24 +5,33 @@ They are run by a Coordinator (`claim_starts`, `report_check_result`); here is w
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import orjson
+from pydantic import BaseModel
 
 from toryo.domain import ids, moves
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.ground import Ground
 from toryo.domain.moves import Order
 from toryo.domain.projects import Language
-from toryo.domain.tasks import Checks, Status, Task
+from toryo.domain.tasks import AcceptanceCheck, Checks, Status, Task
+from toryo.domain.tree_state import TreeState
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Later
+from toryo.operations.calls.results import Refused
 from toryo.storage.launches import Check
 from toryo.workflow.instructions import words
 
 
-def awaited(call: Call, ground: Ground, task: Task, report: dict[str, Any], tool: str) -> dict[str, Any] | Later | None:
+def kept(checks: Iterable[BaseModel]) -> tuple[AcceptanceCheck, ...]:
+    """Checks as a task keeps them: what was given, and nothing of what was not."""
+    given: list[Any] = [each.model_dump(exclude_none=True) for each in checks]
+    return tuple(given)
+
+
+def awaited(call: Call, tree_state: TreeState, task: Task, report: dict[str, Any], tool: str) -> Refused | Later | None:
     """None once the checks have passed; until then `Later` or a refusal: they run, or what failed.
 
     `report` is what the caller asked: the same asked again after a failure is told it once, then checked anew. What
@@ -30,23 +39,23 @@ def awaited(call: Call, ground: Ground, task: Task, report: dict[str, Any], tool
     """
     if not task.has_acceptance or task.checks is Checks.PASSED:
         return None
-    _refuse_unfinished(call, ground, task)
+    _refuse_unfinished(call, tree_state, task)
     asked = orjson.dumps({"report": report}).decode()
     if task.checks is Checks.FAILED and call.session.report == asked:
         call.change_session(report=None)
-        return _failed(call, ground, task)
+        return _failed(call, tree_state, task)
     if task.checks is not Checks.RUNNING:
         _start(call, task)
     call.change_session(report=asked)
     if call.may_wait:
         return Later(frozenset({f"check:{task.id}"}))
-    return _running(ground.project.settings.language, tool)
+    return _running(tree_state.project.settings.language, tool)
 
 
-def _refuse_unfinished(call: Call, ground: Ground, task: Task) -> None:
+def _refuse_unfinished(call: Call, tree_state: TreeState, task: Task) -> None:
     """Whatever would refuse completing it even if the checks had passed."""
     passed = replace(task, checks=Checks.PASSED)
-    becomes = replace(ground, tree=ground.tree.changed(passed))
+    becomes = replace(tree_state, tree=tree_state.tree.changed(passed))
     moves.plan(becomes, Order(passed, Status.COMPLETED, call.actor, call.now))
 
 
@@ -58,15 +67,15 @@ def _start(call: Call, task: Task) -> None:
     call.tx.hint(WORK, "checks")
 
 
-def _running(language: Language, tool: str) -> dict[str, Any]:
+def _running(language: Language, tool: str) -> Refused:
     told = words("checking", language, tool=tool)
-    return Refusal(Code.NOT_NOW, "The acceptance checks are still running.", told).answer()
+    return Refused(Refusal(Code.NOT_NOW, "The acceptance checks are still running.", told).answer())
 
 
-def _failed(call: Call, ground: Ground, task: Task) -> dict[str, Any]:
+def _failed(call: Call, tree_state: TreeState, task: Task) -> Refused:
     failures = list(call.tx.tasks.details(task.id).check_failures)
     failed = "; ".join(f"{each.get('check')}: {each.get('message')}" for each in failures).removesuffix(".")
     main = task.id == call.session.task_id
-    told = words(f"checks_failed.{'main' if main else 'subtask'}", ground.project.settings.language, failed=failed)
+    told = words(f"checks_failed.{'main' if main else 'subtask'}", tree_state.project.settings.language, failed=failed)
     message = f"Acceptance checks failed: {failed}."
-    return Refusal(Code.CHECKS_FAILED, message, told, task_id=task.id, failures=failures).answer()
+    return Refused(Refusal(Code.CHECKS_FAILED, message, told, task_id=task.id, failures=failures).answer())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -20,8 +20,9 @@ from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.permissions import refuse
 from toryo.operations.calls.results import Result
-from toryo.operations.calls.schemas import PriorityName, StatusName
-from toryo.storage.glances import Card
+from toryo.operations.calls.schemas import NeedAction, PriorityName, StatusName
+from toryo.operations.tasks import remedies
+from toryo.storage.overview import Card
 
 # --- cards -----------------------------------------------------------------------------------------------------------
 
@@ -77,12 +78,11 @@ class Board(Result):
     "show_board",
     grant=Grant.PERSON,
     parameters=ShowBoard,
-    result=Board,
     route=Route("GET", "/projects/{project_id}/board"),
     tool=False,
     reads=True,
 )
-def show_board(call: Call, wanted: ShowBoard) -> dict[str, Any]:
+def show_board(call: Call, wanted: ShowBoard) -> Board:
     """Every task of a project in brief, by priority and age (and `ordinal`, where tasks were filed at once); what
     happened after `last_event` is not in it yet. With `after`, only what is new since. After very much, or an event
     that this server does not know, everything again: `whole` says so. No card ever goes away."""
@@ -110,12 +110,12 @@ Subtasks = Counter[tuple[str | None, str]]
 """How many subtasks of a parent have a status."""
 
 
-def _all_shown(call: Call, project_id: str, cards: list[Card]) -> list[dict[str, Any]]:
+def _all_shown(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
     counted: Subtasks = Counter((each.parent_id, each.status) for each in cards)
     return _shown(call, project_id, cards, call.tx.glances.edges(project_id), counted)
 
 
-def _some_shown(call: Call, project_id: str, cards: list[Card]) -> list[dict[str, Any]]:
+def _some_shown(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
     if not cards:
         return []
     ids = [each.id for each in cards]
@@ -129,7 +129,7 @@ def _shown(
     cards: list[Card],
     edges: dict[str, list[str]],
     counted: Subtasks,
-) -> list[dict[str, Any]]:
+) -> list[BoardTask]:
     running = call.tx.glances.running(project_id)
     children: Counter[str | None] = Counter()
     for (parent, status), many in counted.items():
@@ -139,7 +139,7 @@ def _shown(
         {
             "task_id": each.id,
             "title": each.title,
-            "status": each.status,
+            "status": Status(each.status).value,
             "priority": priority_ranked(each.rank).value,
             "assignee_id": each.assignee_id,
             "agent_type": each.agent_type,
@@ -181,10 +181,18 @@ class Move(TypedDict):
     needs_reason: bool
 
 
+class First(TypedDict):
+    """What has to change before a move helps, in words and as commands."""
+
+    text: str
+    actions: list[NeedAction]
+
+
 class Moves(Result):
     task_id: str
     version: int
     moves: list[Move]
+    first: Annotated[First | None, Field(description="Of a block that would only come back: what has to change.")]
     may_judge: Annotated[bool, Field(description="Whether you may approve or reject it, were it a request.")]
 
 
@@ -192,30 +200,41 @@ class Moves(Result):
     "show_moves",
     grant=Grant.PERSON,
     parameters=ShowMoves,
-    result=Moves,
     route=Route("GET", "/tasks/{task_id}/moves"),
     tool=False,
     reads=True,
 )
-def show_moves(call: Call, wanted: ShowMoves) -> dict[str, Any]:
+def show_moves(call: Call, wanted: ShowMoves) -> Moves:
     """Where you may move a task now, and why not elsewhere: what move_task would say, without moving anything."""
     task = call.task(wanted.task_id)
-    refused = _barred(call, "approve_task") or moves.refusal_to_judge(call.ground(task), task, call.actor)
+    refused = _barred(call, "approve_task") or moves.refusal_to_judge(call.tree_state(task), task, call.actor)
     return {
         "success": True,
         "task_id": task.id,
         "version": task.version,
         "moves": list(_moves(call, task)),
+        "first": _first(call, task),
         "may_judge": refused is None,
     }
 
 
-def _moves(call: Call, task: Task) -> Iterable[dict[str, Any]]:
-    ground, barred = call.ground(task), _barred(call, "move_task")
+def _first(call: Call, task: Task) -> First | None:
+    if task.status is not Status.BLOCKED:
+        return None
+    agent = call.tx.agents.find(task.assignee_id) if task.assignee_id else None
+    remedy = remedies.of_block(task, agent, call.tx.tasks.details(task.id).context)
+    if remedy is None:
+        return None
+    actions = [NeedAction(name=each.name, command=each.command) for each in remedy.actions]
+    return {"text": remedy.words, "actions": actions}
+
+
+def _moves(call: Call, task: Task) -> Iterable[Move]:
+    tree_state, barred = call.tree_state(task), _barred(call, "move_task")
     for to in Status:
         asks_why = to in NEEDS_REASON and not call.actor.everything
         order = Order(task, to, call.actor, call.now, "a reason" if asks_why else None)
-        refused = barred or moves.refusal(ground, order)
+        refused = barred or moves.refusal(tree_state, order)
         yield {
             "status": to.value,
             "allowed": refused is None,

@@ -7,21 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, final
+
+from typing_extensions import TypedDict
 
 from toryo.domain import chat, ids, moves, queue
 from toryo.domain import dependencies as graph
 from toryo.domain.agents import SYSTEM
 from toryo.domain.creating import Draft, in_order
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.ground import Ground
 from toryo.domain.handover import INTERRUPT, address_of_agent, address_of_task
 from toryo.domain.launches import Purpose
 from toryo.domain.moves import Actor, Change, Order
 from toryo.domain.projects import Approvals, Project
 from toryo.domain.sessions import Session
-from toryo.domain.tasks import VERBS, Approval, Checks, Details, Status, Task
+from toryo.domain.tasks import VERBS, Approval, CheckFailure, Checks, Details, Status, Task
 from toryo.domain.texts import quoted
+from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import say
 from toryo.operations.calls import near
 from toryo.operations.calls.call import WORK, Call
@@ -36,7 +38,7 @@ _MOVES = frozenset(
 
 def move(
     call: Call,
-    ground: Ground,
+    tree_state: TreeState,
     task: Task,
     to: Status,
     reason: str | None = None,
@@ -46,7 +48,7 @@ def move(
 ) -> Task:
     """Moves a task under all rules, with what goes along; answers it as stored. Raises Refusal before any write."""
     order = Order(task, to, actor or call.actor, call.now, reason, because_of)
-    carry_out(call, moves.plan(ground, order), order.actor, reason)
+    carry_out(call, moves.plan(tree_state, order), order.actor, reason)
     return _stored(call, task.id)
 
 
@@ -122,7 +124,7 @@ def queue_topic(project_id: str, agent_type: str) -> str:
 
 
 def ready_topic(agent_type: str, task_id: str) -> str:
-    """A hint for other programs: this task is ready (seed 4's channel `task:<agent_type>`)."""
+    """A hint for other programs: this task is ready (channel `task:<agent_type>`)."""
     return f"ready:{agent_type}:{task_id}"
 
 
@@ -405,7 +407,7 @@ def _details(draft: Draft) -> Details:
 # --- changing without moving -----------------------------------------------------------------------------------------
 
 
-def assign(call: Call, ground: Ground, task: Task, assignee_id: str | None) -> Task:
+def assign(call: Call, tree_state: TreeState, task: Task, assignee_id: str | None) -> Task:
     """Gives a task to somebody else (or nobody), taking its open self-made subtasks along. Not while in progress."""
     if task.in_progress and not call.actor.person:
         raise Refusal(
@@ -432,13 +434,13 @@ def assign(call: Call, ground: Ground, task: Task, assignee_id: str | None) -> T
     changed = [given if assignee_id == task.assignee_id else _unapproved(call, given, ["assignee_id"])]
     changed += [
         _unapproved(call, _assigned(call, each, assignee_id, assignee_id or each.created_by), ["assignee_id"])
-        for each in ground.tree.descendants(task)
+        for each in tree_state.tree.descendants(task)
         if each.open and not each.delegated and each.assignee_id == task.assignee_id
     ]
-    before = {each.id: ground.tree.tasks[each.id] for each in changed}
+    before = {each.id: tree_state.tree.tasks[each.id] for each in changed}
     if task.in_progress and assignee_id is not None:
-        _refuse_running_at_nobody(call.ground(task, assignee_id), changed, person=call.actor.person)
-    _refuse_parts_left_over(ground, changed)
+        _refuse_running_at_nobody(call.tree_state(task, assignee_id), changed, person=call.actor.person)
+    _refuse_parts_left_over(tree_state, changed)
     for each in changed:
         call.tx.tasks.save(before[each.id], each)
         data = {"from": before[each.id].assignee_id, "to": assignee_id}
@@ -451,29 +453,32 @@ def assign(call: Call, ground: Ground, task: Task, assignee_id: str | None) -> T
     return _stored(call, task.id)
 
 
-def _refuse_running_at_nobody(ground: Ground, changed: Sequence[Task], *, person: bool) -> None:
+def _refuse_running_at_nobody(tree_state: TreeState, changed: Sequence[Task], *, person: bool) -> None:
     """A task in progress goes only to somebody who could start it."""
-    becomes = replace(ground, tree=ground.tree.changed(*changed))
+    becomes = replace(tree_state, tree=tree_state.tree.changed(*changed))
     task = changed[0]
     hindrance = next(becomes.hindrances(task), None)
     if hindrance is not None:
         raise moves.refusal_to_start(becomes, task, hindrance, person=person)
 
 
-def _refuse_parts_left_over(ground: Ground, changed: Sequence[Task]) -> None:
+def _refuse_parts_left_over(tree_state: TreeState, changed: Sequence[Task]) -> None:
     """What somebody else had filed below it for its assignee stays there and counts from now on: not over the limit."""
-    becomes = ground.tree.changed(*changed)
-    agent_id = ground.tree.tasks[changed[0].id].assignee_id
+    becomes = tree_state.tree.changed(*changed)
+    agent_id = tree_state.tree.tasks[changed[0].id].assignee_id
     parts = [
         each
         for each in becomes.tasks.values()
-        if each.in_progress and each.assignee_id == agent_id and becomes.is_main(each) and not ground.tree.is_main(each)
+        if each.in_progress
+        and each.assignee_id == agent_id
+        and becomes.is_main(each)
+        and not tree_state.tree.is_main(each)
     ]
     if not parts or agent_id is None:
         return
     given = {each.id for each in changed if each.assignee_id != agent_id}
-    running = sorted((ground.busy.get(agent_id, frozenset()) - given) | {each.id for each in parts})
-    most = ground.agents[agent_id].max_parallel_tasks
+    running = sorted((tree_state.busy.get(agent_id, frozenset()) - given) | {each.id for each in parts})
+    most = tree_state.agents[agent_id].max_parallel_tasks
     if len(running) > most:
         raise Refusal(
             Code.LIMIT_REACHED,
@@ -546,7 +551,14 @@ def _unapproved(call: Call, task: Task, changed: Iterable[str]) -> Task:
     return replace(task, approval=Approval.PENDING, approved_by=None)
 
 
-def depend(call: Call, task: Task, add: Sequence[str], remove: Sequence[str]) -> dict[str, Any]:
+@final
+class Depends(TypedDict):
+    dependencies: list[str]
+    added: list[str]
+    removed: list[str]
+
+
+def depend(call: Call, task: Task, add: Sequence[str], remove: Sequence[str]) -> Depends:
     """Changes what a task waits for. Raises Refusal for what does not exist or would be a circle."""
     if task.closed or task.in_progress:
         raise Refusal(
@@ -572,7 +584,7 @@ def depend(call: Call, task: Task, add: Sequence[str], remove: Sequence[str]) ->
     return {"dependencies": now, "added": added, "removed": removed}
 
 
-def finish_checks(call: Call, task: Task, failures: Sequence[dict[str, Any]]) -> None:
+def finish_checks(call: Call, task: Task, failures: Sequence[CheckFailure]) -> None:
     """The acceptance checks of a task have ended (or a person has judged them)."""
     state = Checks.FAILED if failures else Checks.PASSED
     call.tx.tasks.save(task, replace(task, checks=state, checked_at=call.now))

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal, NotRequired, get_args
+
+from typing_extensions import TypedDict
 
 from toryo.domain import moves
 from toryo.domain.agents import Role
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.ground import Ground, Tree
 from toryo.domain.moves import Order
 from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Approval, Status, Task
-from toryo.operations.calls import rendering
+from toryo.domain.tree_state import Tree, TreeState
+from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later
+from toryo.operations.calls.results import MoveResult, Refused
 from toryo.operations.tasks import acceptance
 from toryo.operations.tasks import commands as task_commands
 
 
-def refuse_outside(ground: Ground, main: Task, task: Task) -> None:
-    inside = task.id in ground.tree.tasks and (task.id == main.id or ground.tree.is_below(task, main))
+def refuse_outside(tree_state: TreeState, main: Task, task: Task) -> None:
+    inside = task.id in tree_state.tree.tasks and (task.id == main.id or tree_state.tree.is_below(task, main))
     if not inside:
         raise Refusal(
             Code.PERMISSION_DENIED,
@@ -29,12 +32,35 @@ def refuse_outside(ground: Ground, main: Task, task: Task) -> None:
         )
 
 
-def itself(task_id: str) -> Refusal:
+def _itself(task_id: str) -> Refusal:
     """What whoever wants to change its own main task is told."""
     return Refusal(
         Code.PERMISSION_DENIED,
         f"Task {task_id} is your main task itself: those above it change it.",
         "If it cannot be done as it is, say so in your report: report_completed (blocked or failed).",
+        task_id=task_id,
+    )
+
+
+def main_task(call: Call) -> tuple[TreeState, Task]:
+    """The main task of the caller's session, in its tree."""
+    main = call.task(call.session.task_id or "")
+    tree_state = call.tree_state(main)
+    return tree_state, tree_state.tree.tasks[main.id]
+
+
+def below(call: Call, tree_state: TreeState, main: Task, task_id: str, *, itself: bool = False) -> Task:
+    """A descendant of the main task (or the main task itself, to read). Raises Refusal."""
+    call.task(task_id)  # what another project has is not found, here as everywhere
+    task = tree_state.tree.tasks.get(task_id)
+    if task is not None and ((itself and task.id == main.id) or tree_state.tree.is_below(task, main)):
+        return task
+    if task_id == main.id:
+        raise _itself(task_id)
+    raise Refusal(
+        Code.PERMISSION_DENIED,
+        f"Task {task_id} is not below your main task.",
+        "list_tasks shows the tasks that are yours to manage.",
         task_id=task_id,
     )
 
@@ -45,7 +71,7 @@ def acted(call: Call, choice: Choice) -> None:
         call.change_session(choice=None, choice_event=None)
 
 
-def show_all(call: Call, tasks: list[Task]) -> list[dict[str, Any]]:
+def show_all(call: Call, tasks: list[Task]) -> list[schemas.Task]:
     details = call.tx.tasks.details_of(each.id for each in tasks)
     edges = call.tx.tasks.depends_on([each.id for each in tasks])
     ended = _ended_badly(call, {other for others in edges.values() for other in others})
@@ -61,29 +87,56 @@ def show_all(call: Call, tasks: list[Task]) -> list[dict[str, Any]]:
 
 _LONG = 300
 """Characters of a text in a list; `get_task` has all of it."""
-_ALWAYS = ("task_id", "title", "status", "priority", "assignee_id", "dependencies", "approval")
-_IF_ANY = (
-    *("description", "agent_type", "parent_task_id", "dependency_failed", "blocked_reason", "blocked_by"),
-    *("rejected_by", "rejection_reason", "summary", "error", "attempt", "completed_at"),
-)
+_Text = Literal[
+    "description",
+    "agent_type",
+    "parent_task_id",
+    "blocked_reason",
+    "blocked_by",
+    "rejected_by",
+    "rejection_reason",
+    "summary",
+    "error",
+    "completed_at",
+]
+_IF_ANY: tuple[_Text, ...] = get_args(_Text)
 
 
-def show_briefly(call: Call, tasks: list[Task]) -> list[dict[str, Any]]:
+def show_briefly(call: Call, tasks: list[Task]) -> list[schemas.ListedTask]:
     """For agents, who pay for every word: what there is to say of each, under the same keys."""
     return [_briefly(each) for each in show_all(call, tasks)]
 
 
-def _briefly(shown: dict[str, Any]) -> dict[str, Any]:
-    more = {key: shown.get(key) for key in _IF_ANY if shown.get(key) and (key, shown[key]) != ("attempt", 1)}
-    kept = {**{key: shown[key] for key in _ALWAYS}, **more}
-    return {key: _cut(value) if isinstance(value, str) else value for key, value in kept.items()}
+def _briefly(whole: schemas.Task) -> schemas.ListedTask:
+    brief: schemas.ListedTask = {
+        "task_id": whole["task_id"],
+        "title": _cut(whole["title"]),
+        "status": whole["status"],
+        "priority": whole["priority"],
+        "assignee_id": whole["assignee_id"],
+        "dependencies": whole["dependencies"],
+        "approval": whole["approval"],
+    }
+    for name in _IF_ANY:
+        if text := whole.get(name):
+            brief[name] = _cut(text)
+    if whole.get("dependency_failed"):
+        brief["dependency_failed"] = True
+    if whole["attempt"] > 1:
+        brief["attempt"] = whole["attempt"]
+    return brief
 
 
 def _cut(text: str) -> str:
     return text if len(text) <= _LONG else text[:_LONG] + "…"
 
 
-def why_rejected(call: Call, task: Task) -> dict[str, Any]:
+class WhyRejected(TypedDict):
+    rejected_by: NotRequired[str]
+    rejection_reason: NotRequired[str | None]
+
+
+def why_rejected(call: Call, task: Task) -> WhyRejected:
     """Of a task that a person has rejected: by whom, and their reason."""
     if task.approval is not Approval.REJECTED:
         return {}
@@ -99,13 +152,13 @@ def _ended_badly(call: Call, task_ids: set[str]) -> set[str]:
     return {each.id for each in found if each.status in (Status.FAILED, Status.CANCELLED)}
 
 
-def show_created(made: task_commands.Created) -> dict[str, Any]:
+def show_created(made: task_commands.Created) -> schemas.FullTask:
     """As `show`, of a task that was created in this call: nothing is below it, and nobody has handed it over."""
     tree = Tree({made.task.id: made.task}, {made.task.id: tuple(made.depends_on)})
     return {**rendering.full_task(made.task, made.details, tree), "handoffs": []}
 
 
-def show(call: Call, task: Task) -> dict[str, Any]:
+def show(call: Call, task: Task) -> schemas.FullTask:
     tree, handoffs = call.tx.tasks.tree(task.root_id), call.tx.handovers.handoffs(task.id)
     return {
         **rendering.full_task(task, call.tx.tasks.details(task.id), tree),
@@ -114,8 +167,8 @@ def show(call: Call, task: Task) -> dict[str, Any]:
     }
 
 
-def move(call: Call, task_id: str, to: Status, reason: str | None) -> dict[str, Any] | Later:
-    """A move of a task below the caller's main task, answered as seed 3 shows it; completing waits for its checks."""
+def move(call: Call, task_id: str, to: Status, reason: str | None) -> MoveResult | Refused | Later:
+    """A move of a task below the caller's main task, completing waits for its checks."""
     session = call.session
     task = call.task(task_id)
     main = call.task(session.task_id or "")
@@ -126,18 +179,18 @@ def move(call: Call, task_id: str, to: Status, reason: str | None) -> dict[str, 
             "Call report_completed with success, failed or blocked.",
             task_id=task.id,
         )
-    ground = call.ground(main)
-    refuse_outside(ground, main, task)
+    tree_state = call.tree_state(main)
+    refuse_outside(tree_state, main, task)
     _refuse_others(call, task)
     if task.status is to and task.moved_session == session.id and task.moved_from is not None:
         return _moved(task, task.moved_from, to, reason)
     task_commands.refuse_restless(call, task)
     if to is Status.COMPLETED:
         asked = {"task_id": task.id, "status": to.value}
-        waiting = acceptance.awaited(call, ground, ground.tree.tasks[task.id], asked, "update_task_status")
+        waiting = acceptance.awaited(call, tree_state, tree_state.tree.tasks[task.id], asked, "update_task_status")
         if waiting is not None:
             return waiting
-    task_commands.move(call, ground, ground.tree.tasks[task.id], to, reason)
+    task_commands.move(call, tree_state, tree_state.tree.tasks[task.id], to, reason)
     if to in (Status.FAILED, Status.COMPLETED):
         call.tx.tasks.save_details(task.id, **({"error": reason} if to is Status.FAILED else {"summary": reason}))
     acted(call, Choice.START if to is Status.IN_PROGRESS else Choice.ADJUST)
@@ -154,12 +207,12 @@ def _refuse_others(call: Call, task: Task) -> None:
         )
 
 
-def may_move(call: Call, ground: Ground, task: Task, to: Status) -> bool:
+def may_move(call: Call, tree_state: TreeState, task: Task, to: Status) -> bool:
     """Whether `move` would be accepted for a task below the caller's main task: asked of the rules that judge it."""
     try:
         _refuse_others(call, task)
         task_commands.refuse_restless(call, task)
-        moves.plan(ground, Order(task, to, call.actor, call.now, "asked"))
+        moves.plan(tree_state, Order(task, to, call.actor, call.now, "asked"))
     except Refusal:
         return False
     return True
@@ -170,6 +223,6 @@ def may_change(call: Call, task: Task) -> bool:
     return call.agent.role is Role.MANAGER or (task.assignee_id == call.agent.id and not task.delegated)
 
 
-def _moved(task: Task, before: Status, to: Status, reason: str | None) -> dict[str, Any]:
-    answer = {"success": True, "task_id": task.id, "previous_status": before.value, "new_status": to.value}
+def _moved(task: Task, before: Status, to: Status, reason: str | None) -> MoveResult:
+    answer: MoveResult = {"success": True, "task_id": task.id, "previous_status": before.value, "new_status": to.value}
     return {**answer, "reason": reason} if reason is not None else answer

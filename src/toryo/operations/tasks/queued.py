@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
 
 from toryo.domain import creating, queue
 from toryo.domain.creating import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.tasks import Details, Priority, Status, Task
 from toryo.domain.times import iso, iso_or_none
-from toryo.operations.calls import idempotency
+from toryo.operations.calls import idempotency, schemas
 from toryo.operations.calls.call import Call
+from toryo.operations.calls.results import Result
 from toryo.operations.tasks import commands as task_commands
 
 _SCOPE = "queue"
@@ -35,7 +38,7 @@ class Wanted:
     idempotency_key: str | None = None
 
 
-def file(call: Call, wanted: Wanted) -> dict[str, Any]:
+def file(call: Call, wanted: Wanted) -> Filed:
     """Files the task, or answers with the one that this idempotency key has filed before. Raises Refusal."""
     content = {name: getattr(wanted, name) for name in wanted.__slots__ if name != "idempotency_key"}
     scope = f"{_SCOPE}:{call.caller.project_id}"
@@ -44,19 +47,32 @@ def file(call: Call, wanted: Wanted) -> dict[str, Any]:
     task = call.task(before) if before is not None else _file(call, wanted)
     if before is None:
         once.remember(call, task.id)
-    return {"success": True, **show(call, task), **_standing_still(call, task)}
+    shown: Result = {"success": True}
+    return {**shown, **show(call, task), **_standing_still(call, task)}
 
 
-def _standing_still(call: Call, task: Task) -> dict[str, Any]:
+class StandingStill(TypedDict):
+    no_agent: NotRequired[bool]
+    dependency_failed: NotRequired[bool]
+    message: NotRequired[str]
+
+
+class Filed(Result, schemas.QueueTask, StandingStill):
+    """The task is the answer itself."""
+
+
+def _standing_still(call: Call, task: Task) -> StandingStill:
     """What keeps the task from being done, as things are: who files it is the one to do something about that."""
-    ground = call.ground(task)
-    own = ground.tree.tasks[task.id]
-    found: dict[str, Any] = {}
+    tree_state = call.tree_state(task)
+    own = tree_state.tree.tasks[task.id]
+    found: StandingStill = {}
     said = []
-    if task.agent_type not in ground.served:
+    if task.agent_type not in tree_state.served:
         found["no_agent"] = True
         said.append(f"Nobody serves the queue {task.agent_type} now: it waits until an agent of that type registers.")
-    never = [each.id for each in ground.tree.open_dependencies(own) if each.status in (Status.CANCELLED, Status.FAILED)]
+    never = [
+        each.id for each in tree_state.tree.open_dependencies(own) if each.status in (Status.CANCELLED, Status.FAILED)
+    ]
     if never:
         found["dependency_failed"] = True
         said.append(f"It depends on what has failed or was cancelled ({', '.join(never)}), and so cannot be started.")
@@ -100,25 +116,29 @@ def _parent(call: Call, parent_id: str | None) -> Task | None:
     return parent
 
 
-def show(call: Call, task: Task) -> dict[str, Any]:
-    """A task in the shape of seed 4, with what a queue adds."""
+def show(call: Call, task: Task) -> schemas.QueueTask:
+    """A task in the shape of the queue protocol, with what a queue adds."""
     return show_all(call, [task])[0]
 
 
-def show_all(call: Call, tasks: Sequence[Task]) -> list[dict[str, Any]]:
+def show_all(call: Call, tasks: Sequence[Task]) -> list[schemas.QueueTask]:
     """As `show`, with as many statements for many as for one."""
     ids = [each.id for each in tasks]
     details, edges = call.tx.tasks.details_of(ids), call.tx.tasks.depends_on(ids) if ids else {}
     return [_shown(each, details[each.id], edges.get(each.id, [])) for each in tasks]
 
 
-def _shown(task: Task, details: Details, depends_on: list[str]) -> dict[str, Any]:
+_STATUS: dict[Status, schemas.QueueStatus] = {each: each.value for each in Status} | {Status.TODO: "pending"}
+"""A queue's word for what waits is another one."""
+
+
+def _shown(task: Task, details: Details, depends_on: list[str]) -> schemas.QueueTask:
     return {
         "task_id": task.id,
         "id": task.id,
         "agent_type": task.agent_type,
         "title": task.title,
-        "status": "pending" if task.status is Status.TODO else task.status.value,
+        "status": _STATUS[task.status],
         "priority": task.priority.value,
         "assigned_agent_id": task.assignee_id,
         "parent_task_id": task.parent_id,

@@ -8,7 +8,7 @@ values end up in commands) waits until somebody has seen it.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -23,8 +23,9 @@ from toryo.domain.times import HOUR, Millis
 from toryo.domain.wording import say
 from toryo.operations.calls import reachable, rendering
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.catalogue import Audience, Parameters, operation
-from toryo.operations.calls.fields import Id, Lines
+from toryo.operations.calls.callers import Caller
+from toryo.operations.calls.catalogue import Audience, Form, Parameters, operation
+from toryo.operations.calls.fields import GivenPriority, Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import TaskResult
 from toryo.operations.tasks import approvals
@@ -43,9 +44,23 @@ class RequestTask(Parameters):
     title: str = Field(min_length=1, max_length=300, pattern=r"\S", description="One line.")
     assignee_id: Id = Field(description="Who shall do it.")
     description: Text = Field("", description="What exactly, and when it is done.")
-    priority: Literal["low", "medium", "high", "critical", "urgent"] = Field("medium", description="How urgent.")
+    priority: GivenPriority = Field("medium", description="How urgent.")
     context: Any = Field(None, description="What the assignee needs.")
     message_id: Id | None = Field(None, description="In a chat: the person's message that asks.")
+
+
+_BY_CHAT = Form(
+    frozenset(),
+    required=("title", "assignee_id", "message_id"),
+    words={"message_id": "The person's message that asks for it, from get_pending_messages."},
+)
+_BY_ITSELF = Form(frozenset({"message_id"}))
+
+
+def _form(caller: Caller, _for_queue: bool) -> Form | None:
+    if caller.launch is None:
+        return None
+    return _BY_CHAT if caller.launch.purpose is Purpose.CHAT else _BY_ITSELF
 
 
 @operation(
@@ -53,10 +68,10 @@ class RequestTask(Parameters):
     shown_to=Audience.WORKER | Audience.CHAT,
     grant=Grant.ANY_SESSION,
     parameters=RequestTask,
-    result=TaskResult,
+    form_for=_form,
     leads=True,
 )
-def request_task(call: Call, wanted: RequestTask) -> dict[str, Any]:
+def request_task(call: Call, wanted: RequestTask) -> TaskResult:
     """Have somebody else do a task. It waits in the backlog until a person has approved and started it."""
     project = call.project(call.session.project_id)
     assignee = _assignee(call, project, wanted.assignee_id)

@@ -11,24 +11,22 @@ from toryo.domain import creating, moves
 from toryo.domain.creating import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Project
-from toryo.domain.tasks import Approval, Checks, Status, Task, priority_named, status_named
+from toryo.domain.tasks import Approval, CheckFailure, Checks, Status, Task, priority_named, status_named
 from toryo.domain.texts import quoted
 from toryo.domain.wording import constant, say
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.concurrency import refuse_stale
-from toryo.operations.calls.fields import Command, Id, Lines
+from toryo.operations.calls.fields import Command, GivenPriority, GivenStatus, Id, Lines
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of
+from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import MoveResult, Result
+from toryo.operations.tasks import acceptance, descendants
 from toryo.operations.tasks import commands as task_commands
-from toryo.operations.tasks import descendants
 
 Text = Annotated[Lines, Field(max_length=100_000)]
 Title = Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
-PriorityName = Literal["low", "medium", "high", "critical", "urgent"]
-StatusName = Literal["backlog", "todo", "pending", "in_progress", "blocked", "completed", "done", "failed", "cancelled"]
 
 
 class FileCheck(Parameters):
@@ -56,7 +54,7 @@ class FileTask(Parameters):
     description: Text = Field("", description="What exactly, and how to see that it is done.")
     assignee_id: Id | None = Field(None, description="Who shall do it: a member of the project.")
     agent_type: str | None = Field(None, min_length=1, max_length=100, description="Or the queue it goes to.")
-    priority: PriorityName = Field("medium", description="Which goes first; urgent is critical.")
+    priority: GivenPriority = Field("medium", description="Which goes first; urgent is critical.")
     dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Tasks to be completed first.")
     parent_task_id: Id | None = Field(None, description="The task it is a part of.")
     status: Literal["backlog", "todo", "pending", "in_progress"] = Field(
@@ -70,11 +68,10 @@ class FileTask(Parameters):
     "file_task",
     grant=Grant.WRITER,
     parameters=FileTask,
-    result=FiledTask,
     route=Route("POST", "/projects/{project_id}/tasks", 201),
     tool=False,
 )
-def file_task(call: Call, wanted: FileTask) -> dict[str, Any]:
+def file_task(call: Call, wanted: FileTask) -> FiledTask:
     """File a task; with status in_progress it is started at once, if it may be."""
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
@@ -88,7 +85,7 @@ def file_task(call: Call, wanted: FileTask) -> dict[str, Any]:
         assignee_id=wanted.assignee_id,
         agent_type=wanted.agent_type,
         context=wanted.context,
-        acceptance=tuple(each.model_dump(exclude_none=True) for each in wanted.acceptance),
+        acceptance=acceptance.kept(wanted.acceptance),
     )
     if parent is not None:
         tree = call.tx.tasks.tree(parent.root_id)
@@ -105,7 +102,7 @@ def file_task(call: Call, wanted: FileTask) -> dict[str, Any]:
     if to is not Status.IN_PROGRESS:
         return {"success": True, "task_id": made.task.id, "task": descendants.show_created(made)}
     try:
-        task_commands.move(call, call.ground(made.task), made.task, to)
+        task_commands.move(call, call.tree_state(made.task), made.task, to)
     except Refusal as refusal:
         refusal.instruction = constant("Nothing was filed. File it in todo, and start it when that is settled.")
         raise
@@ -149,7 +146,7 @@ def _refuse_assignee(call: Call, project: Project, assignee_id: str | None, agen
         )
 
 
-def _shown(call: Call, task_id: str) -> dict[str, Any]:
+def _shown(call: Call, task_id: str) -> FiledTask:
     task = call.task(task_id)
     return {"success": True, "task_id": task.id, "task": descendants.show(call, task)}
 
@@ -160,7 +157,7 @@ class FiledTasks(Page):
 
 class ListFiled(Paged):
     project_id: Id = Field(description="The project.")
-    status: StatusName | None = Field(
+    status: GivenStatus | None = Field(
         None, description="Only tasks of this status; pending is todo, done is completed."
     )
     assignee_id: Id | None = Field(None, description="Only tasks of this agent.")
@@ -171,12 +168,11 @@ class ListFiled(Paged):
     "list_project_tasks",
     grant=Grant.PERSON,
     parameters=ListFiled,
-    result=FiledTasks,
     route=Route("GET", "/projects/{project_id}/tasks"),
     tool=False,
     reads=True,
 )
-def list_project_tasks(call: Call, wanted: ListFiled) -> dict[str, Any]:
+def list_project_tasks(call: Call, wanted: ListFiled) -> FiledTasks:
     """The tasks of a project, by priority and age."""
     project = call.project(wanted.project_id)
     after = key_of(wanted.cursor, int, int, int, str)
@@ -189,8 +185,9 @@ def list_project_tasks(call: Call, wanted: ListFiled) -> dict[str, Any]:
         limit=wanted.limit + 1 if wanted.limit is not None else None,
     )
     shown = found if wanted.limit is None else found[: wanted.limit]
-    more = {"next_cursor": cursor_of(*shown[-1].order)} if len(found) > len(shown) else {}
-    return {"success": True, "tasks": descendants.show_all(call, shown), **more}
+    more = cursor_of(*shown[-1].order) if len(found) > len(shown) else None
+    answer: FiledTasks = {"success": True, "tasks": descendants.show_all(call, shown)}
+    return paged(answer, more)
 
 
 class OneTask(Parameters):
@@ -201,12 +198,11 @@ class OneTask(Parameters):
     "show_task",
     grant=Grant.PERSON,
     parameters=OneTask,
-    result=FiledTask,
     route=Route("GET", "/tasks/{task_id}"),
     tool=False,
     reads=True,
 )
-def show_task(call: Call, wanted: OneTask) -> dict[str, Any]:
+def show_task(call: Call, wanted: OneTask) -> FiledTask:
     """One task in detail."""
     return _shown(call, wanted.task_id)
 
@@ -214,7 +210,7 @@ def show_task(call: Call, wanted: OneTask) -> dict[str, Any]:
 class EditTask(OneTask):
     title: Title | None = Field(None, description="New title.")
     description: Text | None = Field(None, description="New description.")
-    priority: PriorityName | None = Field(None, description="New priority; urgent is critical.")
+    priority: GivenPriority | None = Field(None, description="New priority; urgent is critical.")
     assignee_id: Id | None = Field(None, description="New assignee; null: nobody.")
     context: Any = Field(None, description="New context.")
     acceptance: Acceptance | None = Field(None, description="New acceptance checks.")
@@ -227,11 +223,10 @@ class EditTask(OneTask):
     "edit_task",
     grant=Grant.WRITER,
     parameters=EditTask,
-    result=FiledTask,
     route=Route("PATCH", "/tasks/{task_id}"),
     tool=False,
 )
-def edit_task(call: Call, wanted: EditTask) -> dict[str, Any]:
+def edit_task(call: Call, wanted: EditTask) -> FiledTask:
     """Change a task's words, priority, assignee or dependencies; whoever works on it is told."""
     task = _entered(call, wanted.task_id, wanted.version)
     _refuse_stranger(call, task)
@@ -239,14 +234,11 @@ def edit_task(call: Call, wanted: EditTask) -> dict[str, Any]:
     if "assignee_id" in given and given["assignee_id"] != task.assignee_id:
         project = call.project(task.project_id)
         _refuse_assignee(call, project, given["assignee_id"], task.agent_type if given["assignee_id"] else None)
-        task_commands.assign(call, call.ground(task), task, given["assignee_id"])
+        task_commands.assign(call, call.tree_state(task), task, given["assignee_id"])
         task = call.task(task.id)
     if wanted.add_dependencies or wanted.remove_dependencies:
         task_commands.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
         task = call.task(task.id)
-    acceptance = None
-    if wanted.acceptance is not None:
-        acceptance = tuple(each.model_dump(exclude_none=True) for each in wanted.acceptance)
     if {"title", "description", "priority", "context", "acceptance"} & set(given):
         task_commands.edit(
             call,
@@ -255,7 +247,7 @@ def edit_task(call: Call, wanted: EditTask) -> dict[str, Any]:
             priority=priority_named(wanted.priority) if wanted.priority else None,
             description=wanted.description,
             context=wanted.context,
-            acceptance=acceptance,
+            acceptance=acceptance.kept(wanted.acceptance) if wanted.acceptance is not None else None,
         )
     return _shown(call, task.id)
 
@@ -270,7 +262,7 @@ def _entered(call: Call, task_id: str, version: int | None = None) -> Task:
 
 def _refuse_stranger(call: Call, task: Task) -> None:
     """A member changes a task only as its creator, assignee or superior."""
-    if moves.relation(call.ground(task), task, call.actor) is None:
+    if moves.relation(call.tree_state(task), task, call.actor) is None:
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("You may read task {task_id}, not change it.", task_id=task.id),
@@ -280,7 +272,7 @@ def _refuse_stranger(call: Call, task: Task) -> None:
 
 
 class MoveTask(OneTask):
-    status: StatusName = Field(description="The new status; pending is todo, done is completed.")
+    status: GivenStatus = Field(description="The new status; pending is todo, done is completed.")
     reason: Lines | None = Field(None, max_length=10_000, description="Needed for blocked, failed and cancelled.")
     version: int | None = Field(None, description="The version you have seen; another is a conflict.")
 
@@ -293,17 +285,16 @@ class Moved(MoveResult):
     "move_task",
     grant=Grant.WRITER,
     parameters=MoveTask,
-    result=Moved,
     route=Route("POST", "/tasks/{task_id}/move"),
     tool=False,
 )
-def move_task(call: Call, wanted: MoveTask) -> dict[str, Any]:
+def move_task(call: Call, wanted: MoveTask) -> Moved:
     """Move a task; from the backlog also at once into progress."""
     task = _entered(call, wanted.task_id, wanted.version)
     to = status_named(wanted.status)
     before = task.status
     for each in moves.steps(before, to):
-        task_commands.move(call, call.ground(task), task, each, wanted.reason)
+        task_commands.move(call, call.tree_state(task), task, each, wanted.reason)
         task = call.task(task.id)
     if to is Status.FAILED:
         call.tx.tasks.save_details(task.id, error=wanted.reason)
@@ -324,11 +315,10 @@ class Judge(OneTask):
     "approve_task",
     grant=Grant.WRITER,
     parameters=Judge,
-    result=FiledTask,
     route=Route("POST", "/tasks/{task_id}/approve"),
     tool=False,
 )
-def approve_task(call: Call, wanted: Judge) -> dict[str, Any]:
+def approve_task(call: Call, wanted: Judge) -> FiledTask:
     """Approve a requested task; from then on it may be started. With `version`, only as you have seen it."""
     return _judged(call, wanted, Approval.APPROVED, "task.approved")
 
@@ -337,18 +327,17 @@ def approve_task(call: Call, wanted: Judge) -> dict[str, Any]:
     "reject_task",
     grant=Grant.WRITER,
     parameters=Judge,
-    result=FiledTask,
     route=Route("POST", "/tasks/{task_id}/reject"),
     tool=False,
 )
-def reject_task(call: Call, wanted: Judge) -> dict[str, Any]:
+def reject_task(call: Call, wanted: Judge) -> FiledTask:
     """Reject a requested task, with a reason."""
     return _judged(call, wanted, Approval.REJECTED, "task.rejected")
 
 
-def _judged(call: Call, wanted: Judge, to: Approval, kind: str) -> dict[str, Any]:
+def _judged(call: Call, wanted: Judge, to: Approval, kind: str) -> FiledTask:
     task = _entered(call, wanted.task_id, wanted.version)
-    refusal = moves.refusal_to_judge(call.ground(task), task, call.actor)
+    refusal = moves.refusal_to_judge(call.tree_state(task), task, call.actor)
     if task.approval is to and (refusal is None or refusal.code is not Code.PERMISSION_DENIED):
         return _shown(call, task.id)
     if refusal is not None:
@@ -374,11 +363,10 @@ class Steered(FiledTask):
     "steer_task",
     grant=Grant.WRITER,
     parameters=SteerTask,
-    result=Steered,
     route=Route("POST", "/tasks/{task_id}/steer"),
     tool=False,
 )
-def steer_task(call: Call, wanted: SteerTask) -> dict[str, Any]:
+def steer_task(call: Call, wanted: SteerTask) -> Steered:
     """Tell the agent that works on a task something; if none does now, the next one is told."""
     task = _entered(call, wanted.task_id)
     _refuse_stranger(call, task)
@@ -404,11 +392,10 @@ class ConfirmChecks(OneTask):
     "confirm_checks",
     grant=Grant.WRITER,
     parameters=ConfirmChecks,
-    result=FiledTask,
     route=Route("POST", "/tasks/{task_id}/checks/confirm"),
     tool=False,
 )
-def confirm_checks(call: Call, wanted: ConfirmChecks) -> dict[str, Any]:
+def confirm_checks(call: Call, wanted: ConfirmChecks) -> FiledTask:
     """Judge a task's acceptance checks by hand, where no Coordinator runs them."""
     task = _entered(call, wanted.task_id)
     _refuse_stranger(call, task)
@@ -419,7 +406,7 @@ def confirm_checks(call: Call, wanted: ConfirmChecks) -> dict[str, Any]:
             "Checks are judged once success has been reported.",
             task_id=task.id,
         )
-    failures = [] if wanted.passed else [{"check": "by hand", "message": wanted.message or "not accepted"}]
-    task_commands.finish_checks(call, task, failures)
+    failure: CheckFailure = {"check": "by hand", "message": wanted.message or "not accepted"}
+    task_commands.finish_checks(call, task, [] if wanted.passed else [failure])
     call.tx.hint(WORK)
     return _shown(call, task.id)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis, iso, iso_or_none
 from toryo.domain.traces import trace_id_of
 from toryo.domain.wording import say
+from toryo.operations.calls import schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.grants import Grant
@@ -25,6 +26,53 @@ class OneTrace(Parameters):
     correlation_id: str = Field(min_length=1, max_length=200, description="The request's id, or a task's id.")
 
 
+class Attempt(TypedDict):
+    """One agent's turn at a queue task."""
+
+    attempt: int
+    agent_id: str
+    claimed_at: str
+    ended_at: str | None
+    end_reason: str | None
+
+
+TracedTalk = TypedDict(
+    "TracedTalk", {"conversation_id": str, "with": str, "turns": int, "state": schemas.ConversationState}
+)
+
+
+class TracedEvent(TypedDict):
+    sequence: int
+    at: str
+    kind: str
+    actor_id: str
+    session_id: str | None
+    launch_id: str | None
+
+
+class TracedTask(TypedDict):
+    """A task of the request, with its oldest events, and the tasks below it."""
+
+    task_id: str
+    title: str
+    status: schemas.StatusName
+    project_id: str
+    assignee_id: str | None
+    agent_type: str | None
+    created_by: str
+    parent_task_id: str | None
+    dependencies: list[str]
+    attempt: int
+    created_at: str
+    started_at: str | None
+    completed_at: str | None
+    duration_ms: int | None
+    attempts: list[Attempt]
+    conversations: list[TracedTalk]
+    events: list[TracedEvent]
+    tasks: list[TracedTask]
+
+
 class Trace(Result):
     correlation_id: str
     trace_id: str
@@ -32,22 +80,21 @@ class Trace(Result):
     started_at: str | None
     ended_at: str | None
     duration_ms: int | None
-    tasks: list[dict[str, Any]]
+    tasks: list[TracedTask]
 
 
 @operation(
     "show_trace",
     grant=Grant.PERSON,
     parameters=OneTrace,
-    result=Trace,
     route=Route("GET", "/traces/{correlation_id}"),
     tool=False,
     reads=True,
 )
-def show_trace(call: Call, wanted: OneTrace) -> dict[str, Any]:
+def show_trace(call: Call, wanted: OneTrace) -> Trace:
     """Everything that one request has caused, as a tree of tasks with their attempts, launches, talk and events."""
     correlation_id = _meant(call, wanted.correlation_id)
-    tasks = [each for each in call.tx.tasks.correlated(correlation_id) if call.sees(each.project_id)]
+    tasks = [each for each in call.tx.tasks.correlated(correlation_id) if visibility.sees(call, each.project_id)]
     if not tasks:
         raise Refusal(
             Code.TASK_NOT_FOUND,
@@ -73,7 +120,7 @@ def show_trace(call: Call, wanted: OneTrace) -> dict[str, Any]:
 def _meant(call: Call, given: str) -> str:
     """A task's id means the request it belongs to."""
     task = call.tx.tasks.find(given)
-    return task.correlation_id or given if task is not None and call.sees(task.project_id) else given
+    return task.correlation_id or given if task is not None and visibility.sees(call, task.project_id) else given
 
 
 def _end(tasks: Sequence[Task]) -> Millis | None:
@@ -83,7 +130,7 @@ def _end(tasks: Sequence[Task]) -> Millis | None:
     return max(each.completed_at or each.moved_at for each in tasks)
 
 
-def _node(call: Call, task: Task, tasks: Sequence[Task]) -> dict[str, Any]:
+def _node(call: Call, task: Task, tasks: Sequence[Task]) -> TracedTask:
     events = call.tx.events.after(0, _EVENTS, task_id=task.id)
     return {
         "task_id": task.id,

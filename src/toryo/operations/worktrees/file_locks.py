@@ -24,7 +24,7 @@ the end within so long has died: what is there then is all that will come."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hindrance:
+class FileConflict:
     """`files_busy`, `files_elsewhere` or `work_not_kept`; and the same for people."""
 
     code: str
@@ -54,10 +54,9 @@ def workplace(call: Call) -> str | None:
         if worktree is not None:
             return worktree
     by = launch.coordinator_id if launch is not None and not launch.by_passkey else None
-    coordinator = next((each for each in call.tx.keeping.coordinators() if by is not None and each.id == by), None)
+    coordinator = next((each for each in call.tx.coordinators.all() if by is not None and each.id == by), None)
     configured = coordinator.directory(session.agent_id, session.project_id) if coordinator is not None else None
-    own: str | None = call.agent.provider_options.get("working_directory")
-    return configured or own
+    return configured or call.agent.directory
 
 
 def sources(call: Call, task_id: str) -> Sources:
@@ -66,16 +65,16 @@ def sources(call: Call, task_id: str) -> Sources:
     task = call.tx.tasks.find(task_id)
     if task is None:
         return Sources()
-    ground = call.ground(task)
-    waited_for = [base for each in (task, *ground.tree.ancestors(task)) for base in _depends_on(call, each)]
-    done = [each.id for each in ground.tree.children(task) if each.status is Status.COMPLETED]
+    tree_state = call.tree_state(task)
+    waited_for = [base for each in (task, *tree_state.tree.ancestors(task)) for base in _depends_on(call, each)]
+    done = [each.id for each in tree_state.tree.children(task) if each.status is Status.COMPLETED]
     work = {each.task_id for each in call.tx.worktrees.of([*waited_for, *done]) if each.open}
     return Sources(
         tuple(each for each in dict.fromkeys(waited_for) if each in work), tuple(each for each in done if each in work)
     )
 
 
-def hindrance(call: Call, task_id: str | None, coordinator_id: str | None = None) -> Hindrance | None:
+def hindrance(call: Call, task_id: str | None, coordinator_id: str | None = None) -> FileConflict | None:
     """Why the task cannot be started now by this Coordinator (None: by some of those that are there), though it should
     be."""
     task = call.tx.tasks.find(task_id) if task_id is not None else None
@@ -122,7 +121,7 @@ def send(call: Call, worktree: Worktree, kind: Kind, options: dict[str, Any] | N
 
 def seen_at(call: Call, coordinator_id: str) -> Millis | None:
     """When the Coordinator has called last."""
-    return next((each.seen_at for each in call.tx.keeping.coordinators() if each.id == coordinator_id), None)
+    return next((each.seen_at for each in call.tx.coordinators.all() if each.id == coordinator_id), None)
 
 
 def is_away(call: Call, coordinator_id: str) -> bool:
@@ -144,7 +143,7 @@ def _depends_on(call: Call, task: Task) -> list[str]:
     return call.tx.tasks.depends_on([task.id]).get(task.id, [])
 
 
-def _errand(call: Call, own: Worktree) -> Hindrance | None:
+def _errand(call: Call, own: Worktree) -> FileConflict | None:
     errand = moving(call, own)
     if errand is None:
         return None
@@ -154,24 +153,24 @@ def _errand(call: Call, own: Worktree) -> Hindrance | None:
         kind=errand.kind,
         errand_id=errand.id,
     )
-    return Hindrance("files_busy", words)
+    return FileConflict("files_busy", words)
 
 
-def _elsewhere(call: Call, own: Worktree, coordinator_id: str | None) -> Hindrance | None:
+def _elsewhere(call: Call, own: Worktree, coordinator_id: str | None) -> FileConflict | None:
     """Only while who has the files lives: another one begins anew from the base afterwards."""
     if coordinator_id == own.coordinator_id or is_away(call, own.coordinator_id):
         return None
-    others = (each.id for each in call.tx.keeping.coordinators() if each.id != own.coordinator_id)
+    others = (each.id for each in call.tx.coordinators.all() if each.id != own.coordinator_id)
     if coordinator_id is None and all(is_away(call, each) for each in others):
         return None
     words = say(
         "Its work is on the machine of Coordinator {coordinator_id}, which is there and starts it.",
         coordinator_id=own.coordinator_id,
     )
-    return Hindrance("files_elsewhere", words)
+    return FileConflict("files_elsewhere", words)
 
 
-def _not_kept(call: Call, task: Task) -> Hindrance | None:
+def _not_kept(call: Call, task: Task) -> FileConflict | None:
     found = sources(call, task.id)
     worker = at_work(call, {*found.bases, *found.brings})
     if worker is None:
@@ -181,4 +180,4 @@ def _not_kept(call: Call, task: Task) -> Hindrance | None:
         task_id=worker.task_id,
         agent_id=worker.agent_id,
     )
-    return Hindrance("work_not_kept", words)
+    return FileConflict("work_not_kept", words)

@@ -5,16 +5,40 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
-from typing import Any
+
+from typing_extensions import TypedDict
 
 from toryo.domain.worktrees import Errand
+from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fencing import each_fenced
+from toryo.operations.calls.results import JsonObject
 
 
-def jobs_for(call: Call, coordinator_id: str, running: Collection[str] | None) -> list[dict[str, Any]]:
+class Job(TypedDict):
+    """What somebody asks to be done with a worktree. `name` and `email` are whom a merge names as its author."""
+
+    errand_id: str
+    kind: schemas.ErrandKind
+    task_id: str
+    project_id: str
+    path: str
+    branch: str
+    working_directory: str
+    asked_by: str
+    name: str
+    email: str
+    options: JsonObject
+
+
+class _Signature(TypedDict):
+    name: str
+    email: str
+
+
+def jobs_for(call: Call, coordinator_id: str, running: Collection[str] | None) -> list[Job]:
     """What people ask of this Coordinator, once; again where the answer was lost or it has forgotten about it."""
-    given: list[dict[str, Any]] = []
+    given: list[Job] = []
     for errand in call.tx.worktrees.errands_for(coordinator_id):
         forgotten = running is not None and errand.id not in running
         if errand.lost(call.now) or forgotten:
@@ -22,12 +46,12 @@ def jobs_for(call: Call, coordinator_id: str, running: Collection[str] | None) -
     return given
 
 
-def _hand_out_errand(call: Call, errand: Errand) -> dict[str, Any]:
+def _hand_out_errand(call: Call, errand: Errand) -> Job:
     call.tx.worktrees.save_errand(errand, replace(errand, taken_at=call.now))
     return _shown_errand(call, errand)
 
 
-def _shown_errand(call: Call, errand: Errand) -> dict[str, Any]:
+def _shown_errand(call: Call, errand: Errand) -> Job:
     worktree, project = call.tx.worktrees.find(errand.task_id), call.tx.projects.find(errand.project_id)
     assert worktree is not None and project is not None
     return {
@@ -44,7 +68,7 @@ def _shown_errand(call: Call, errand: Errand) -> dict[str, Any]:
     }
 
 
-def _signature(call: Call, person_id: str) -> dict[str, str]:
+def _signature(call: Call, person_id: str) -> _Signature:
     """The name that a merge bears, and the address, where an owner has entered one."""
     person, account = call.tx.agents.find(person_id), call.tx.people.account(person_id)
     name = person.name if person is not None else ""

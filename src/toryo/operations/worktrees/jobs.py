@@ -15,7 +15,7 @@ from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.storage.keeping import Disk
+from toryo.storage.coordinators import Disk
 
 Count = Annotated[int, Field(ge=0, le=10**12)]
 Path = Annotated[Printed, Field(min_length=1, max_length=4_096)]
@@ -40,8 +40,8 @@ class Taken(Result):
     pass
 
 
-@operation("report_worktree", grant=Grant.COORDINATOR, parameters=ReportWorktree, result=Taken)
-def report_worktree(call: Call, told: ReportWorktree) -> dict[str, Any]:
+@operation("report_worktree", grant=Grant.COORDINATOR, parameters=ReportWorktree)
+def report_worktree(call: Call, told: ReportWorktree) -> Taken:
     """A launch's worktree was made, or holds more than before."""
     launch = _launch(call, told.launch_id)
     call.enter(launch.project_id)
@@ -51,6 +51,9 @@ def report_worktree(call: Call, told: ReportWorktree) -> dict[str, Any]:
         return {"success": True}  # somebody has merged or discarded it since: what it was is over
     fresh = before is None or not before.open
     values = told.model_dump(exclude={"launch_id"})
+    if before is not None and told.head_commit is None and _goes_on(before, launch, told):
+        values |= {name: getattr(before, name) for name in _HELD}
+        values["trouble"] = told.trouble or before.trouble
     call.tx.worktrees.put(
         Worktree(
             task_id=launch.task_id,
@@ -69,12 +72,18 @@ def report_worktree(call: Call, told: ReportWorktree) -> dict[str, Any]:
         _event(call, "worktree.left_behind", launch.task_id, left)
     if fresh:
         _event(call, "worktree.made", launch.task_id, {"branch": told.branch, "base_commit": told.base_commit})
-    elif before is not None and before.head_commit != told.head_commit:
-        figures = {
-            name: values[name] for name in ("head_commit", "commits", "files_changed", "insertions", "deletions")
-        }
-        _event(call, "worktree.changed", launch.task_id, figures)
+    elif before is not None and before.head_commit != values["head_commit"]:
+        _event(call, "worktree.changed", launch.task_id, {name: values[name] for name in _HELD})
     return {"success": True}
+
+
+_HELD = ("head_commit", "commits", "files_changed", "insertions", "deletions")
+
+
+def _goes_on(before: Worktree, launch: Launch, told: ReportWorktree) -> bool:
+    """Whether a next start finds the same one: what is in it was told when it was kept."""
+    same = (before.coordinator_id, before.path, before.base_commit)
+    return before.open and same == (launch.coordinator_id or "", told.path, told.base_commit)
 
 
 class ReportDisk(Parameters):
@@ -84,10 +93,12 @@ class ReportDisk(Parameters):
     complete: bool = Field(True, description="Not, if it stopped counting: then it is at least so much.")
 
 
-@operation("report_disk", grant=Grant.COORDINATOR, parameters=ReportDisk, result=Taken)
-def report_disk(call: Call, told: ReportDisk) -> dict[str, Any]:
+@operation("report_disk", grant=Grant.COORDINATOR, parameters=ReportDisk)
+def report_disk(call: Call, told: ReportDisk) -> Taken:
     """What a Coordinator's logs and worktrees take on its disk, counted rarely. The newest figures are kept."""
-    call.tx.keeping.measured(told.coordinator_id, Disk(told.logs_bytes, told.worktrees_bytes, told.complete, call.now))
+    call.tx.coordinators.measured(
+        told.coordinator_id, Disk(told.logs_bytes, told.worktrees_bytes, told.complete, call.now)
+    )
     return {"success": True}
 
 
@@ -123,8 +134,8 @@ class ReportErrand(Parameters):
     answer: dict[str, Any] = Field(default_factory=dict, description="What was asked for.")
 
 
-@operation("report_errand", grant=Grant.COORDINATOR, parameters=ReportErrand, result=Taken)
-def report_errand(call: Call, told: ReportErrand) -> dict[str, Any]:
+@operation("report_errand", grant=Grant.COORDINATOR, parameters=ReportErrand)
+def report_errand(call: Call, told: ReportErrand) -> Taken:
     """How an errand ended. Told twice, it counts once."""
     errand = call.tx.worktrees.errand(told.errand_id)
     if errand is None:

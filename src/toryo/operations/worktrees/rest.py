@@ -17,12 +17,12 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import constant, say
 from toryo.domain.worktrees import Errand, Kind, Worktree
-from toryo.operations.calls import schemas
+from toryo.operations.calls import schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, Parameters, Route, operation
 from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.pagination import Page, Paged, cut
+from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.worktrees import file_locks
 
@@ -60,28 +60,27 @@ class Asked(Result):
     "list_worktrees",
     grant=Grant.PERSON,
     parameters=ListWorktrees,
-    result=WorktreesResult,
     route=Route("GET", "/projects/{project_id}/worktrees"),
     tool=False,
     reads=True,
 )
-def list_worktrees(call: Call, wanted: ListWorktrees) -> dict[str, Any]:
+def list_worktrees(call: Call, wanted: ListWorktrees) -> WorktreesResult:
     """The worktrees of a project's tasks: open ones, merged and discarded ones."""
     project = call.project(wanted.project_id)
     found, more = cut(call.tx.worktrees.of_project(project.id), wanted, lambda each: each.task_id)
-    return {"success": True, "worktrees": [_shown(each) for each in found], **more}
+    answer: WorktreesResult = {"success": True, "worktrees": [_shown(each) for each in found]}
+    return paged(answer, more)
 
 
 @operation(
     "show_worktree",
     grant=Grant.PERSON,
     parameters=OneTask,
-    result=WorktreeResult,
     route=Route("GET", "/tasks/{task_id}/worktree"),
     tool=False,
     reads=True,
 )
-def show_worktree(call: Call, wanted: OneTask) -> dict[str, Any]:
+def show_worktree(call: Call, wanted: OneTask) -> WorktreeResult:
     """Where a task's work stands, and how much of it there is."""
     return {"success": True, "worktree": _shown(_worktree(call, call.task(wanted.task_id)))}
 
@@ -94,11 +93,10 @@ class AskDiff(OneTask):
     "diff_task",
     grant=Grant.PERSON,
     parameters=AskDiff,
-    result=Asked,
     route=Route("POST", "/tasks/{task_id}/worktree/diff", 202),
     tool=False,
 )
-def diff_task(call: Call, wanted: AskDiff) -> dict[str, Any]:
+def diff_task(call: Call, wanted: AskDiff) -> Asked:
     """Ask for what a task has changed, committed or not; the errand's answer has it."""
     worktree = _open(call, call.task(wanted.task_id))
     return {"success": True, "errand_id": _ask(call, worktree, Kind.DIFF, {"context": wanted.context}).id}
@@ -114,11 +112,10 @@ class MergeTask(OneTask):
     "merge_task",
     grant=Grant.WRITER,
     parameters=MergeTask,
-    result=Asked,
     route=Route("POST", "/tasks/{task_id}/worktree/merge", 202),
     tool=False,
 )
-def merge_task(call: Call, wanted: MergeTask) -> dict[str, Any]:
+def merge_task(call: Call, wanted: MergeTask) -> Asked:
     """Merge what a task (and its subtasks, dependencies first) has changed. A conflict changes nothing and is told."""
     task = call.task(wanted.task_id)
     call.enter(task.project_id)
@@ -144,11 +141,10 @@ def merge_task(call: Call, wanted: MergeTask) -> dict[str, Any]:
     "discard_task_work",
     grant=Grant.WRITER,
     parameters=OneTask,
-    result=Asked,
     route=Route("POST", "/tasks/{task_id}/worktree/discard", 202),
     tool=False,
 )
-def discard_task_work(call: Call, wanted: OneTask) -> dict[str, Any]:
+def discard_task_work(call: Call, wanted: OneTask) -> Asked:
     """Throw away what a task has changed: its directory and branch. The answer says how to get the commits back."""
     task = call.task(wanted.task_id)
     call.enter(task.project_id)
@@ -166,16 +162,15 @@ class OneErrand(Parameters):
     "show_errand",
     grant=Grant.PERSON,
     parameters=OneErrand,
-    result=ErrandResult,
     route=Route("GET", "/errands/{errand_id}"),
     tool=False,
     reads=True,
     waits=True,
 )
-def show_errand(call: Call, wanted: OneErrand) -> dict[str, Any] | Later:
+def show_errand(call: Call, wanted: OneErrand) -> ErrandResult | Later:
     """What became of an errand: its answer, once its Coordinator has reported it."""
     errand = call.tx.worktrees.errand(wanted.errand_id)
-    if errand is None or not call.sees(errand.project_id):
+    if errand is None or not visibility.sees(call, errand.project_id):
         raise Refusal(
             Code.ERRAND_NOT_FOUND,
             say("There is no errand {errand_id}.", errand_id=wanted.errand_id),
@@ -228,7 +223,7 @@ def _to_merge(call: Call, task: Task, *, below: bool) -> list[Worktree]:
     """The open worktrees of a task and of what is below it: what others depend on before them, the task last."""
     if not below:
         return [_open(call, task)]
-    tree = call.ground(task).tree
+    tree = call.tree_state(task).tree
     inside = {each.id: each for each in (task, *tree.descendants(task))}
     found = {each.task_id: each for each in call.tx.worktrees.of(inside) if each.open}
     if not found:
@@ -333,7 +328,7 @@ def _title(call: Call, worktree: Worktree) -> str:
     return task.title if task is not None else worktree.task_id
 
 
-def _shown(each: Worktree) -> dict[str, Any]:
+def _shown(each: Worktree) -> schemas.Worktree:
     return {
         "task_id": each.task_id,
         "project_id": each.project_id,
@@ -357,7 +352,7 @@ def _shown(each: Worktree) -> dict[str, Any]:
     }
 
 
-def _told(errand: Errand) -> dict[str, Any]:
+def _told(errand: Errand) -> schemas.Errand:
     return {
         "errand_id": errand.id,
         "kind": errand.kind.value,

@@ -1,0 +1,1 @@
+"""Running statements: connections and transactions on SQLite and PostgreSQL."""

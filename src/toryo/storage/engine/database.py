@@ -16,7 +16,7 @@ from typing import Any, Literal, NoReturn, Self, TypeVar
 
 import sqlalchemy as sa
 
-from toryo.storage.engine.executor import AwaitedCall, BlockedCall, Call, Crew, Inside
+from toryo.storage.engine.executor import AwaitedCall, BlockedCall, Call, ReentrancyGuard, WorkerPool
 from toryo.storage.engine.statements import DIALECTS, Row, Statement
 from toryo.storage.errors import DatabaseUnavailable, MisusedDatabase
 
@@ -145,9 +145,9 @@ class Database(ABC):
     """Where it is, for people: a path, or a URL without its password."""
 
     def __init__(self) -> None:
-        self._inside = Inside()
-        self._readers: Crew
-        self._writers: Crew
+        self._inside = ReentrancyGuard()
+        self._readers: WorkerPool
+        self._writers: WorkerPool
 
     def write_patiently(self, work: Work[T]) -> T:
         """As `write`, but waits as long as it takes for whoever holds a lock: another server may be upgrading."""
@@ -184,14 +184,14 @@ class Database(ABC):
     ) -> None:
         self.close()
 
-    def _blocking(self, crew: Crew, work: Work[T]) -> T:
+    def _blocking(self, crew: WorkerPool, work: Work[T]) -> T:
         self._inside.refuse()
         call = BlockedCall(work)
         crew.submit(call)
         result: T = call.wait(crew.alive)
         return result
 
-    async def _awaited(self, crew: Crew, work: Work[T]) -> T:
+    async def _awaited(self, crew: WorkerPool, work: Work[T]) -> T:
         self._inside.refuse()
         call = AwaitedCall(work)
         crew.submit(call)

@@ -1,7 +1,7 @@
 """How callers hand their works to the database's threads and get their answers back.
 
 Callers are threads (they block) or tasks on an event loop (they await); the two may share one database. What a
-thread does with the works it takes stands in `sqlite.py` and `postgresql.py`, as a `Hand`.
+thread does with the works it takes stands in `sqlite.py` and `postgresql.py`, as a `Worker`.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def gone() -> DatabaseUnavailable:
     return DatabaseUnavailable("The database has been closed.", "Start the server again.")
 
 
-class Hand(Protocol):
+class Worker(Protocol):
     """What one thread of a crew does. It lives in that thread alone and keeps its connection there."""
 
     def carry_out(self, calls: list[Call]) -> int:
@@ -127,7 +127,7 @@ class Hand(Protocol):
     def close(self) -> None: ...
 
 
-class Inside(threading.local):
+class ReentrancyGuard(threading.local):
     """Marks the threads that are running a work, so that a work cannot ask for another one and wait for itself."""
 
     work: bool = False
@@ -140,7 +140,7 @@ class Inside(threading.local):
             )
 
 
-class Crew:
+class WorkerPool:
     """Threads that take calls from one queue, each time what waits there but at most `most`.
 
     The first thread takes everything as long as it keeps up: under one interpreter lock threads only take turns, and
@@ -148,7 +148,9 @@ class Crew:
     has been busy with the same calls for more than `_SLOW_SECONDS`, so that a slow work does not stop all the others.
     """
 
-    def __init__(self, name: str, threads: int, hire: Callable[[], Hand], inside: Inside, *, most: int) -> None:
+    def __init__(
+        self, name: str, threads: int, hire: Callable[[], Worker], inside: ReentrancyGuard, *, most: int
+    ) -> None:
         self._calls: SimpleQueue[Call | None] = SimpleQueue()
         self._hire = hire
         self._inside = inside
@@ -202,7 +204,7 @@ class Crew:
         finally:
             self._leave(rank)
 
-    def _serve_once(self, hand: Hand, rank: int) -> bool:
+    def _serve_once(self, hand: Worker, rank: int) -> bool:
         """Takes calls when it is this thread's turn, carries them out and answers; False when the crew closes."""
         if rank:
             self._wait_until_needed(rank)
@@ -222,7 +224,7 @@ class Crew:
         if rank + 1 < len(self._watching) and not self._watching[rank + 1].is_set():
             self._watching[rank + 1].set()
 
-    def _carried_out(self, hand: Hand, calls: list[Call]) -> int:
+    def _carried_out(self, hand: Worker, calls: list[Call]) -> int:
         try:
             return hand.carry_out(calls)
         except BaseException as error:  # noqa: BLE001 - whatever it is, the callers must hear of it

@@ -28,7 +28,7 @@ from psycopg.types.numeric import Int8Dumper
 
 from toryo.domain import secrecy
 from toryo.storage.engine.database import Connection, Database, DriverConnection, T, Work, ddl_text
-from toryo.storage.engine.executor import Call, Crew
+from toryo.storage.engine.executor import Call, WorkerPool
 from toryo.storage.engine.statements import Compiled, Row, Statement
 from toryo.storage.errors import (
     ConstraintBroken,
@@ -87,8 +87,8 @@ class PostgreSQLDatabase(Database):
         )
         return connection
 
-    def _crew(self, name: str, threads: int, *, reads: bool) -> Crew:
-        return Crew(name, threads, lambda: _Hand(self, reads=reads), self._inside, most=_WORKS_TOGETHER)
+    def _crew(self, name: str, threads: int, *, reads: bool) -> WorkerPool:
+        return WorkerPool(name, threads, lambda: _Hand(self, reads=reads), self._inside, most=_WORKS_TOGETHER)
 
     def _look(self) -> None:
         """Fails now rather than at the first call, if the server is away or refuses us."""

@@ -21,7 +21,7 @@ import sqlalchemy as sa
 
 from toryo.domain import secrecy
 from toryo.storage.engine.database import Connection, Database, DriverConnection, T, Work, ddl_text
-from toryo.storage.engine.executor import Call, Crew, gone
+from toryo.storage.engine.executor import Call, WorkerPool, gone
 from toryo.storage.engine.statements import Row, Statement
 from toryo.storage.errors import (
     ConstraintBroken,
@@ -63,8 +63,8 @@ class SQLiteDatabase(Database):
         self.place = str(self._path)
         _create(self._path)
         self._owner = _claim(self._path) if exclusive else None
-        self._writers = Crew("writer", 1, lambda: _Writer(self), self._inside, most=_WORKS_PER_COMMIT)
-        self._readers = Crew("reader", threads, lambda: _Reader(self), self._inside, most=_WORKS_PER_SNAPSHOT)
+        self._writers = WorkerPool("writer", 1, lambda: _Writer(self), self._inside, most=_WORKS_PER_COMMIT)
+        self._readers = WorkerPool("reader", threads, lambda: _Reader(self), self._inside, most=_WORKS_PER_SNAPSHOT)
         self._look()
 
     def read(self, work: Work[T]) -> T:

@@ -1,4 +1,4 @@
-"""Instructions in Japanese; where seed 3 has words for an action, they are these."""
+"""Instructions in Japanese; those of the origin's manager states are word for word the origin's."""
 
 TEXTS: dict[str, str] = {
     "report_model": "report_model にプロバイダーとモデルIDを渡して呼び出してください。"

@@ -3,7 +3,7 @@ import { Plus, Search, X } from "lucide-react";
 import type { RefObject, SelectHTMLAttributes } from "react";
 import { useTranslation } from "react-i18next";
 
-import { NOBODY, PRIORITIES, type Filter } from "@/api/filter";
+import { EVERYTHING, NOBODY, PRIORITIES, type Filter } from "@/api/filter";
 import { useWrites } from "@/app/may";
 import { newTask } from "@/app/overlays";
 import { Button, IconButton, Kbd } from "@/ui";
@@ -81,11 +81,7 @@ export function Toolbar({ projectId, filter, by, shown, total, assignees, field,
       {filtered && (
         <span className="inline-flex items-center text-xs text-faint tabular-nums" role="status">
           {t("count", { count: shown, total })}
-          <IconButton
-            label={t("clear")}
-            className="size-7"
-            onClick={() => onFilter({ text: "", status: [], assignee: [], priority: [] })}
-          >
+          <IconButton label={t("clear")} className="size-7" onClick={() => onFilter(EVERYTHING)}>
             <X size={14} />
           </IconButton>
         </span>

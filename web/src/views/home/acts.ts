@@ -11,6 +11,7 @@ import {
   resumeAgent,
   steerTask,
 } from "@/api/actions";
+import { EVERYTHING, written } from "@/api/filter";
 import type { Deed } from "@/app/may";
 
 export type Act =
@@ -61,6 +62,14 @@ const start: Made = ({ actions }) => {
   return id === undefined ? null : { how: "do", run: () => moveTask(id, "in_progress"), asks: null, danger: false };
 };
 
+/** Of dead letters: those of the queue that its key names. */
+const list: Made = ({ kind, key, project_id }) => {
+  if (project_id === null) return null;
+  const queue = kind === "dead_letter" ? key.slice(`${kind} ${project_id} `.length) : "";
+  const q = queue === "" ? undefined : written({ ...EVERYTHING, status: ["failed"], queue: [queue] });
+  return { how: "go", to: `/p/${project_id}/list`, search: q === undefined ? {} : { q } };
+};
+
 const review: Made = ({ project_id, task_id }) =>
   project_id === null || task_id === null ? null : { how: "go", to: `/p/${project_id}/review/${task_id}`, search: {} };
 
@@ -96,7 +105,7 @@ const ACTS: Record<string, [needs: Deed | null, Made]> = {
   open: [null, inProject("chat", "agent")],
   why: [null, inProject("team", "agent")],
   log: [null, inProject("logs", "agent")],
-  list: [null, inProject("board")],
+  list: [null, list],
   usage: [null, inProject("usage")],
   raise: ["own", settings("projects")],
   renew: ["own", settings("agents")],

@@ -60,7 +60,7 @@ export function NeedRow({ need, who, selected, onSelect, acting, may }: NeedRowP
   const row = useRef<HTMLLIElement>(null);
   const { icon: Icon, tone } = KINDS[need.kind] ?? OTHER;
   const main = primary(need, may);
-  const behind = (need.blocks ?? 1) - 1; // without itself
+  const behind = need.blocks ?? 0;
   useEffect(() => {
     if (selected) row.current?.scrollIntoView?.({ block: "nearest" });
   }, [selected]);

@@ -2,8 +2,9 @@ import { cleanup, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
+import { EVERYTHING, matches, parsed } from "@/api/filter";
 import type { Need, Since } from "@/api/model";
-import { refusal, serve, show } from "@/testkit";
+import { card, refusal, serve, show } from "@/testkit";
 import { NeedsPanel } from "@/views/home/needs";
 import { SincePanel } from "@/views/home/since";
 
@@ -133,6 +134,25 @@ describe("what needs you", () => {
     const { href } = await show(<NeedsPanel needs={[message]} />);
     await userEvent.click(await screen.findByRole("button", { name: "Answer" }));
     await vi.waitFor(() => expect(href()).toBe("/p/shop/chat?agent=ren"));
+  });
+
+  it("leads from the dead letters of a queue to just these, whatever its name", async () => {
+    serve(agents);
+    const dead = need({
+      kind: "dead_letter",
+      key: "dead_letter shop re view, 50%",
+      task_id: "t3",
+      title: "Dead letter: One and 2 more",
+      actions: [{ name: "list", command: "toryo queue dead --project shop" }],
+    });
+    const { href } = await show(<NeedsPanel needs={[dead]} />);
+    await userEvent.click(await screen.findByRole("button", { name: "Open the list" }));
+    await vi.waitFor(() => expect(href()).toContain("/p/shop/list?q="));
+    const filter = parsed(new URLSearchParams(href().split("?")[1]).get("q") ?? "");
+    expect(filter).toEqual({ ...EVERYTHING, status: ["failed"], queue: ["re view, 50%"] });
+    const task = card({ task_id: "t3", status: "failed" });
+    const found = ["re view, 50%", "other", null].filter((each) => matches({ ...task, agent_type: each }, filter));
+    expect(found).toEqual(["re view, 50%"]);
   });
 
   it("shows the command of an action that no page knows", async () => {

@@ -2,11 +2,11 @@
 import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
-import type { QueueTruth } from "@/api/model";
+import type { QueueStatus } from "@/api/model";
 import { useOpenTask } from "@/app/going";
 import { Panel, StatusIcon } from "@/ui";
 
-export function QueuePanel({ queue, projectId }: { queue: QueueTruth; projectId: string | null }) {
+export function QueuePanel({ queue, projectId }: { queue: QueueStatus; projectId: string | null }) {
   const { t } = useTranslation("home");
   const hidden = queue.held_in_all - queue.held.length;
   return (
@@ -47,7 +47,7 @@ function Figure({ name, count }: { name: string; count: number }) {
   );
 }
 
-function HeldRow({ held }: { held: QueueTruth["held"][number] }) {
+function HeldRow({ held }: { held: QueueStatus["held"][number] }) {
   const { t } = useTranslation("home");
   const openTask = useOpenTask();
   return (

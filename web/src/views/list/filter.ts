@@ -1,5 +1,5 @@
 // The order of the list, as it stands in the address; what it shows is filtered by `@/api/filter`, like the board.
-export { NOBODY, PRIORITIES, matches, parsed, written, type Filter } from "@/api/filter";
+export { EVERYTHING, NOBODY, PRIORITIES, matches, parsed, written, type Filter } from "@/api/filter";
 
 /** The order, as it stands in the address: `-updated` is the newest first. */
 export function sortOf(by: string | undefined): { id: string; desc: boolean }[] {

@@ -6,7 +6,7 @@ import { STATUSES, type Agent } from "@/api/model";
 import { Avatar, Button, Menu, MenuItem, PriorityIcon, StatusIcon } from "@/ui";
 
 import { WIDTHS } from "./columns";
-import { NOBODY, PRIORITIES, written, type Filter } from "./filter";
+import { EVERYTHING, NOBODY, PRIORITIES, written, type Filter } from "./filter";
 
 interface ToolbarProps {
   filter: Filter;
@@ -64,7 +64,7 @@ export function Toolbar({ filter, onFilter, agents, visible, onShow, found, tota
         onChoose={(priority) => onFilter({ ...filter, priority })}
       />
       {written(filter) !== undefined && (
-        <Button small look="quiet" onClick={() => onFilter({ text: "", status: [], assignee: [], priority: [] })}>
+        <Button small look="quiet" onClick={() => onFilter(EVERYTHING)}>
           <X size={14} aria-hidden />
           {t("clear")}
         </Button>

@@ -1,0 +1,71 @@
+"""What a Coordinator's logs and worktrees take on the disk: counted rarely, in a thread, and never for long.
+
+Nothing waits for it, and nothing is decided by it: people look at it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from toryo.client import ProtocolError, RefusalError, Unreachable
+from toryo.coordinator.worktrees import disk
+
+FIRST_AFTER = 5.0
+"""Seconds: who has just started has better things to do."""
+EVERY = 600.0
+LONGEST = 10.0
+"""Seconds that one count may take; what is larger than can be counted in it is at least so large."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Bytes; not `complete` where the count was given up."""
+
+    logs: int
+    worktrees: int
+    complete: bool
+
+
+class DiskUsage:
+    """`run` counts and tells, again and again; it may be cancelled at any moment."""
+
+    def __init__(
+        self,
+        logs: Path,
+        worktrees: Path,
+        *,
+        first_after: float = FIRST_AFTER,
+        every: float = EVERY,
+        longest: float = LONGEST,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._places = (logs, worktrees)
+        self._first_after, self._every, self._longest = first_after, every, longest
+        self._clock = clock
+        self._over = threading.Event()
+
+    async def run(self, tell: Callable[[Taken], Awaitable[None]]) -> None:
+        """Until it is cancelled. Whom it could not tell now is told the next time."""
+        try:
+            await asyncio.sleep(self._first_after)
+            while True:
+                taken = await asyncio.to_thread(self.take)
+                with contextlib.suppress(Unreachable, RefusalError, ProtocolError):
+                    await tell(taken)
+                await asyncio.sleep(self._every)
+        finally:
+            self._over.set()  # the thread of a count would keep the process from ending
+
+    def take(self) -> Taken:
+        """Counts both, as far as the time suffices."""
+        until = self._clock() + self._longest
+        (logs, all_logs), (worktrees, all_worktrees) = (
+            disk.size_as_far_as(each, lambda: self._over.is_set() or self._clock() >= until) for each in self._places
+        )
+        return Taken(logs, worktrees, all_logs and all_worktrees)

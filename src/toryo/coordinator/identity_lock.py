@@ -1,0 +1,78 @@
+"""Which Coordinator this is: an id that stays the same over restarts and is never borne by two at once.
+
+The same id lets a restarted Coordinator go on with its predecessor's agents; two with one id would be handed each
+other's orders. So the id is held by a file lock, which ends with the process, however it ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import socket
+from pathlib import Path
+
+from toryo import files, held
+from toryo.coordinator.provider import BadConfig
+
+MOST = 100
+LONGEST_HOST = 48
+
+
+class IdentityLock:
+    def __init__(self, coordinator_id: str, directory: Path, lock: Path, descriptor: int) -> None:
+        self.id = coordinator_id
+        self.mark = mark(coordinator_id, directory)
+        self.journal = lock.with_suffix(".launches")
+        self._word = lock.with_suffix(".json")
+        self._descriptor = descriptor
+
+    def tell(self, sandbox: str) -> None:
+        """Leaves word for `toryo doctor`, in a file beside the lock: the lock holds the process id alone."""
+        descriptor = files.made(self._word, os.O_WRONLY | os.O_TRUNC)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump({"id": self.id, "sandbox": sandbox}, file)
+
+    def release(self) -> None:
+        os.close(self._descriptor)
+
+
+def hold(directory: Path, wanted: str | None) -> IdentityLock:
+    """The wanted id, or one of this machine and data directory. Raises BadConfig where the wanted one is borne."""
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    locks = directory / held.COORDINATORS
+    locks.mkdir(mode=0o700, parents=True, exist_ok=True)
+    own = wanted or _own(directory)
+    for number in range(1, MOST):
+        name = own if number == 1 else f"{own}-{number}"
+        lock = locks / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.lock"
+        descriptor = held.hold(lock)
+        if descriptor is not None:
+            return IdentityLock(name, directory, lock, descriptor)
+        if wanted:
+            break
+    raise BadConfig(f"A Coordinator called {own} is running from {directory} already: give this one another --id.")
+
+
+def left_word(directory: Path) -> dict[str, str]:
+    """What the Coordinators that run from this directory say of their sandboxes, by their ids."""
+    found = {}
+    for path in (directory / held.COORDINATORS).glob("*.json"):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            word = json.loads(files.text(path, nofollow=True))
+            found[str(word["id"])] = str(word["sandbox"])
+    return found
+
+
+def mark(coordinator_id: str, directory: Path) -> str:
+    """By which its processes know it. With the place: an id is held within a data directory, not on the machine."""
+    return f"{coordinator_id}@{_place(directory)}"
+
+
+def _own(directory: Path) -> str:
+    return f"{(socket.gethostname() or 'coordinator')[:LONGEST_HOST]}-{_place(directory)}"
+
+
+def _place(directory: Path) -> str:
+    return hashlib.sha256(str(directory.resolve()).encode()).hexdigest()[:6]

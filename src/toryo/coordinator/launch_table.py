@@ -1,0 +1,126 @@
+"""Every launch this Coordinator has in hand, by launch id: what was ordered, the process, how far its end has come.
+
+Only facts; `reconcile.py` decides about them and `loop.py` acts. Two processes of one agent are two entries.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from toryo.coordinator.launch_state import Seconds, Seen, Stage, State, Stop
+from toryo.coordinator.logs import Log
+from toryo.coordinator.orders import Launch
+from toryo.coordinator.processes import Process
+from toryo.coordinator.provider import Provider
+from toryo.coordinator.stream import Event, Reading, Troubled
+from toryo.coordinator.worktrees import Worktree
+from toryo.redaction import Mask
+
+REMEMBERED = 10_000
+"""Launches of the past, so that an order for one of them (a lost answer) is recognised."""
+
+
+@dataclass
+class Entry:
+    launch: Launch
+    since: Seconds
+    process: Process | None = None
+    provider: Provider | None = None
+    log: Log | None = None
+    mask: Mask | None = None
+    stop: Stop | None = None
+    trouble: Troubled | None = None
+    """What the model's service had said when it was told to leave: what follows may come of that."""
+    stage: Stage = Stage.NONE
+    signalled_at: Seconds = 0.0
+    made_to_leave: bool = False
+    """Its process itself was signalled, not only what it has left behind."""
+    leaderless_since: Seconds | None = None
+    troubled_since: Seconds | None = None
+    """Since when the model's service says no and nothing good has followed."""
+    life_seen: int = 0
+    starting: bool = False
+    """Its worktree is being made."""
+    worktree: Worktree | None = None
+    work_kept: bool = False
+    """What it left in its worktree is committed and told."""
+    adopted: bool = False
+    """Started by a predecessor: its order is known in part, and how it ends is not told."""
+    elsewhere: list[Event] = field(default_factory=list)
+    """What the program told elsewhere than in its output, in the run before it was reminded too."""
+    beside_at: int | None = 0
+    """How far what it tells in another file was read; None: what is there by now was."""
+    reminded: bool = False
+    """It had left without a report and was resumed: that happens once."""
+
+    def seen(self, now: Seconds) -> Seen:
+        state = self._state(now)
+        since = self.since if self.leaderless_since is None else self.leaderless_since
+        return Seen(self.launch, state, since, self.stop, self.stage, self.signalled_at)
+
+    def tell_to_leave(self, stop: Stop) -> None:
+        self.stop = stop
+        if self.log is not None and self.log.reading is not None:
+            self.log.read()  # what it has said so far, and nothing that it says because of this
+            self.trouble = self.log.reading.trouble
+
+    def heed(self, reading: Reading | None, now: Seconds) -> None:
+        """Notes since when its model's service says no."""
+        if reading is None or reading.trouble is None or reading.signs_of_life > self.life_seen:
+            self.troubled_since = None
+        elif self.troubled_since is None:
+            self.troubled_since = now
+        self.life_seen = reading.signs_of_life if reading is not None else 0
+
+    def _state(self, now: Seconds) -> State:
+        if self.process is None:
+            return State.STARTING if self.starting else State.WAITING
+        if not self.process.over:
+            return State.RUNNING
+        if not self.process.group_alive:
+            return State.GONE
+        if self.leaderless_since is None:
+            self.leaderless_since = now
+        return State.LEADERLESS
+
+
+class LaunchTable:
+    def __init__(self) -> None:
+        self._entries: dict[str, Entry] = {}
+        self._ended: OrderedDict[str, None] = OrderedDict()
+
+    def __getitem__(self, launch_id: str) -> Entry:
+        return self._entries[launch_id]
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries.values())
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, launch_id: object) -> bool:
+        return launch_id in self._entries
+
+    @property
+    def ended(self) -> OrderedDict[str, None]:
+        return self._ended
+
+    def find(self, launch_id: str) -> Entry | None:
+        return self._entries.get(launch_id)
+
+    def add(self, entry: Entry) -> Entry:
+        return self._entries.setdefault(entry.launch.launch_id, entry)
+
+    def remove(self, launch_id: str) -> Entry | None:
+        """Out of hand: from now on only its id is remembered."""
+        self._ended[launch_id] = None
+        while len(self._ended) > REMEMBERED:
+            self._ended.popitem(last=False)
+        return self._entries.pop(launch_id, None)
+
+    def forget(self, launch_id: str) -> None:
+        """As if it had never been ordered: an order for it may come again."""
+        self._entries.pop(launch_id, None)
+        self._ended.pop(launch_id, None)

@@ -1,0 +1,167 @@
+"""Passes the output of agents on to the server, in the background; nothing ever waits for it.
+
+Looking at outputs and passing them on are two loops: a server that is slow, or a program that prints faster than it
+can be passed on, keeps nobody from being seen.
+A server that is away is tried again at the next look. After a process has ended, its rest gets three tries; the file
+stays on this machine in any case. An output that cannot be understood, whatever the reason, concerns itself alone: the
+others are looked at and passed on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from toryo.client import ProtocolError, RefusalError, Unreachable
+from toryo.coordinator.logs import Log
+from toryo.coordinator.reports import may_be_taken_later
+
+log = logging.getLogger("toryo.coordinator")
+
+LOOK_EVERY = 0.5
+PIECES_AT_A_LOOK = 64
+"""Then the others have their turn."""
+TRIES_AFTER_THE_END = 3
+AT_ONCE = 8
+
+Append = Callable[[str, int, str, dict[str, Any] | None], Awaitable[int]]
+"""Sends (launch id, offset, text, usage) and returns the next offset."""
+Seen = Callable[[str, Log], None]
+"""Is shown every output again and again, whether it can be passed on or not."""
+
+
+@dataclass
+class _Shipment:
+    log: Log
+    failures: int = 0
+    refused: bool = False
+    faulty: bool = False
+    """A fault in reading it was told: at every look it would be told again."""
+
+    def guarded(self, launch_id: str, look: Callable[[], None]) -> None:
+        """One output whose reading fails concerns itself alone, whatever it is."""
+        try:
+            look()
+        except Exception:
+            if not self.faulty:
+                log.exception("looking at the output of %s", launch_id)
+            self.faulty = True
+
+    @property
+    def over(self) -> bool:
+        if not self.log.ended:
+            return False
+        gave_up = self.refused or self.failures >= TRIES_AFTER_THE_END
+        return gave_up or (self.failures == 0 and self._empty)
+
+    @property
+    def _empty(self) -> bool:
+        try:
+            return self.log.chunk() is None
+        except Exception:  # the next try to pass it on counts it
+            log.debug("cannot read %s further", self.log.path, exc_info=True)
+            return False
+
+
+class LogShipper:
+    def __init__(self, append: Append, seen: Seen = lambda *_: None, look_every: float = LOOK_EVERY) -> None:
+        self._append = append
+        self._seen = seen
+        self._look_every = look_every
+        self._shipments: dict[str, _Shipment] = {}
+        self._soon = asyncio.Event()
+        self._some = asyncio.Event()
+        self._at_once = asyncio.Semaphore(AT_ONCE)
+
+    def add(self, launch_id: str, log: Log) -> None:
+        """It is looked at with the others: a look for each that is added would look at all of them each time."""
+        if not self._shipments:
+            self._soon.set()
+        self._shipments[launch_id] = _Shipment(log)
+        self._some.set()
+
+    def ended(self, launch_id: str) -> Log | None:
+        """Nothing will be written any more: what is left is read now, and goes as soon as it can."""
+        shipment = self._shipments.get(launch_id)
+        if shipment is None:
+            return None
+        shipment.guarded(launch_id, shipment.log.finish)
+        self._soon.set()
+        return shipment.log
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        await asyncio.gather(self._watch(), self._ship())
+
+    async def _watch(self) -> None:
+        while True:
+            self.watch()
+            await asyncio.sleep(self._look_every)
+            if not self._shipments:
+                self._some.clear()
+            await self._some.wait()
+
+    def watch(self) -> None:
+        """Shows every output, as far as it has come."""
+        for launch_id, shipment in self._shipments.items():
+            if not shipment.log.ended:
+                shipment.guarded(launch_id, shipment.log.read)
+                shipment.guarded(launch_id, partial(self._seen, launch_id, shipment.log))
+
+    async def _ship(self) -> None:
+        while True:
+            await self.look()
+            pause = self._look_every if self._shipments else None
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._soon.wait(), pause)
+            self._soon.clear()
+
+    async def drain(self, seconds: float) -> None:
+        """Passes on what is left, for so long at most."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self._shipments:
+                    for each in self._shipments.values():
+                        each.log.ended = True
+                    await self.look()
+
+    async def look(self) -> None:
+        """One look at every file; a long one is passed on piece by piece."""
+        looked_at = dict(self._shipments)
+        await asyncio.gather(*(self._pass_on(name, each) for name, each in looked_at.items()))
+        for name, each in looked_at.items():
+            if each.over and self._shipments.get(name) is each:
+                del self._shipments[name]
+
+    async def _pass_on(self, launch_id: str, shipment: _Shipment) -> None:
+        for _ in range(PIECES_AT_A_LOOK):
+            try:
+                text = None if shipment.refused else shipment.log.chunk()
+                if text is None:
+                    return
+                await self._send(launch_id, shipment.log, text)
+                shipment.failures = 0
+            except RefusalError as no:
+                shipment.failures += 1
+                shipment.refused = not may_be_taken_later(no)
+                return
+            except (Unreachable, ProtocolError):
+                shipment.failures += 1
+                return
+            except Exception:
+                if not shipment.faulty:
+                    log.exception("passing on the output of %s", launch_id)
+                shipment.faulty = True
+                shipment.failures += 1
+                return
+        self._soon.set()
+
+    async def _send(self, launch_id: str, log: Log, text: str) -> None:
+        usage = log.reading.usage if log.reading is not None else None
+        async with self._at_once:
+            log.passed_on(await self._append(launch_id, log.offset, text, usage))

@@ -1,0 +1,85 @@
+"""When a program says that its model's service may be asked again ("in 3 hours 5 minutes", "at 8:04 PM"), in seconds.
+
+Only the reading of times; what a message means is decided in `failure_words.py`. The present is an argument: a time of
+the clock is the program's own, local time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+_UNITS = (("d", 86400.0, r"d(?:ays?)?"), ("h", 3600.0, r"h(?:(?:ou)?rs?)?"), ("m", 60.0, r"m(?:in(?:ute)?s?)?"))
+_SECONDS = ("s", 1.0, r"s(?:ec(?:ond)?s?)?")
+DURATION = r"(?=\d)" + r"(?:[,\s]|and\b)*".join(
+    rf"(?:(?P<{name}>\d+(?:\.\d+)?)\s*{word}(?![a-z]))?" for name, _, word in (*_UNITS, _SECONDS)
+)
+"""Groups d, h, m and s, each of which may be missing: "22m55s", "5 days 22 hours 11 minutes". (848ms names nothing.)"""
+_IN = re.compile(
+    r"(?:try(?:ing)? again in|retry(?:ing)? in|resets? (?:in|after)|wait(?: for)?)\s+" + DURATION, re.IGNORECASE
+)
+_CLOCK = (
+    r"(?:(?P<month>[a-z]{3})[a-z]*\.? (?P<day>\d{1,2})(?:st|nd|rd|th)?(?:,? (?P<year>\d{4}))?,? (?:at )?)?"
+    r"(?P<time>\d{1,2}(?::\d\d)?) ?(?P<half>[ap]m)(?: \((?P<zone>[a-z]+(?:[/_+-][a-z0-9]+)*)\))?"
+)
+_AT = re.compile(
+    r"(?:(?:try again|available again)\s+(?:at|on)|resets?(?:\s+(?:at|on))?)\s+"
+    rf"(?:(?P<stamp>\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?\s?(?:Z|[+-]\d\d:?\d\d)?)|{_CLOCK})"
+    r"|limit reached\|(?P<epoch>\d{10})\b",
+    re.IGNORECASE,
+)
+"""By a stamp, by the clock (of a named zone, of the next such day where no year is named), or by a Unix time."""
+
+
+def total(parts: Mapping[str, str | None]) -> float | None:
+    """The seconds that a match of DURATION names; None where it names none."""
+    found = sum(float(parts.get(name) or 0) * worth for name, worth, _ in (*_UNITS, _SECONDS))
+    return found or None
+
+
+def named(text: str, now: datetime | None = None) -> float | None:
+    """The first time that a text names; None where there is none. Without `now` times of the clock name nothing."""
+    lasting, moment = _IN.search(text), _AT.search(text)
+    if lasting and (seconds := total(lasting.groupdict())):
+        return seconds
+    return _until(moment.groupdict(), now) if moment and now is not None else None
+
+
+def _until(parts: Mapping[str, str | None], now: datetime) -> float | None:
+    """None for what is over, and for a day or a zone that does not exist."""
+    try:
+        moment = _moment(parts, now)
+    except (KeyError, ValueError):  # ZoneInfoNotFoundError is a KeyError
+        return None
+    seconds = (moment - now).total_seconds()
+    return seconds if seconds > 0 else None
+
+
+def _moment(parts: Mapping[str, str | None], now: datetime) -> datetime:
+    if parts["epoch"]:
+        return datetime.fromtimestamp(int(parts["epoch"]), UTC)
+    if parts["stamp"]:
+        stamp = datetime.fromisoformat(re.sub(r"\s(?=[Z+-])", "", parts["stamp"].strip()))
+        return stamp if stamp.tzinfo else stamp.replace(tzinfo=now.tzinfo)
+    here = now.astimezone(ZoneInfo(parts["zone"])) if parts["zone"] else now
+    minutes = "" if ":" in (parts["time"] or "") else ":00"
+    clock = _read(f"{parts['time']}{minutes} {parts['half']}", "%I:%M %p").time()
+    if not parts["month"]:
+        today = datetime.combine(here.date(), clock, here.tzinfo)
+        return _next_end(today, here) if today <= here else today
+    day = _read(f"{parts['month']} {parts['day']} {parts['year'] or here.year}", "%b %d %Y").date()
+    moment = datetime.combine(day, clock, here.tzinfo)
+    over = not parts["year"] and moment < here - timedelta(days=1)  # told in December of a day in January
+    return moment.replace(year=moment.year + 1) if over else moment
+
+
+def _next_end(today: datetime, here: datetime) -> datetime:
+    """The clock is told without seconds: a time of this very minute is still to come, else it is tomorrow's."""
+    this_minute = here - today < timedelta(minutes=1)
+    return today + (timedelta(minutes=1) if this_minute else timedelta(days=1))
+
+
+def _read(text: str, form: str) -> datetime:
+    return datetime.strptime(text, form).replace(tzinfo=UTC)

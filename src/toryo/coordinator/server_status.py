@@ -1,0 +1,45 @@
+"""How things stand with the server, and saying so once: when it is lost, why it refuses, when it is back."""
+
+from __future__ import annotations
+
+import logging
+
+from toryo.client import RefusalError
+from toryo.coordinator.server import Unfit
+
+log = logging.getLogger("toryo.coordinator")
+
+
+class ServerStatus:
+    """`well`: the server was asked for its health since the last failure, and it was good."""
+
+    def __init__(self, url: str, coordinator_id: str) -> None:
+        self._who = (url, coordinator_id)
+        self._told: str | None = None
+        self._refused = False
+        self.well = False
+
+    def failed(self, why: Exception) -> None:
+        """Told once for as long as it is away or unfit, and once for each kind of refusal; running agents
+        are left alone."""
+        self.well = False
+        self._refused = isinstance(why, RefusalError)
+        what = why.code if isinstance(why, RefusalError) else "unfit" if isinstance(why, Unfit) else "away"
+        if what != self._told:
+            log.warning("no work with the server: %s; trying again", why)
+        self._told = what
+
+    def greeted(self) -> None:
+        """It is well; where it has refused us, that alone changes nothing."""
+        self.well = True
+        if not self._refused:
+            self._say_working()
+
+    def served(self) -> None:
+        """It has answered what was asked of it."""
+        if self._refused:
+            self._say_working()
+
+    def _say_working(self) -> None:
+        self._told, self._refused = None, False
+        log.info("working with %s as %s", *self._who)

@@ -1,0 +1,111 @@
+"""Why a process is to be stopped, and what it is sent when: its grace, then interrupt, terminate and kill.
+
+One step at a time, and each only after the one before had its time; kill is repeated as long as anything is there. No
+clock, no I/O, no logging: the signals are sent by `processes.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from toryo.coordinator.launch_state import Seconds, Seen, Stage, State, Stop
+from toryo.coordinator.limits import Limits
+from toryo.coordinator.orders import Orders
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a process has printed so far."""
+
+    printed: int
+    """Bytes."""
+    turns: int
+    troubled_since: Seconds | None = None
+    """Since when the model's service says no and nothing good has followed."""
+    in_vain: bool = False
+    """Whether time does not mend what the service says."""
+
+
+IN_VAIN_FOR: Seconds = 15.0
+"""How long a program may go on asking where time does not mend what it is told: a login may be renewed by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What one process may print; None: no bound."""
+
+    max_output: int
+    patience: Seconds
+    max_turns: int | None = None
+
+
+def overstepped(output: Output, bounds: Bounds, now: Seconds) -> str | None:
+    """Why a process is to be stopped for what it prints; None: it may go on."""
+    if output.printed > bounds.max_output:
+        return "output_flood"
+    if bounds.max_turns is not None and output.turns > bounds.max_turns:
+        return "turn_limit"
+    patience = min(bounds.patience, IN_VAIN_FOR) if output.in_vain else bounds.patience
+    if output.troubled_since is not None and now - output.troubled_since >= patience:
+        return "out_of_patience"
+    return None
+
+
+def new_stops(observed: Sequence[Seen], orders: Orders, limits: Limits, now: Seconds) -> dict[str, Stop]:
+    """Whoever is told to leave for the first time; an earlier order stands, its time is running."""
+    ordered = {each.launch_id: Stop(now, each.grace_seconds, each.reason) for each in orders.stop}
+    if limits.leaving_since is not None:
+        leaving = Stop(limits.leaving_since, 0.0, "coordinator_leaves")
+        ordered = {each.launch.launch_id: leaving for each in observed}
+    return {
+        each.launch.launch_id: ordered[each.launch.launch_id]
+        for each in observed
+        if each.launch.launch_id in ordered and _sooner(ordered[each.launch.launch_id], each.stop)
+    }
+
+
+def _sooner(new: Stop, old: Stop | None) -> bool:
+    return old is None or new.at + new.grace < old.at + old.grace
+
+
+def told(seen: Seen, stops: dict[str, Stop]) -> Seen:
+    """As it is seen once these stops are noted."""
+    new = stops.get(seen.launch.launch_id)
+    return seen if new is None else replace(seen, stop=new)
+
+
+def signals(seen: Sequence[Seen], limits: Limits, now: Seconds) -> dict[str, Stage]:
+    """What is due now: at most one step further for each."""
+    found = ((each.launch.launch_id, *next_signal(each, limits)) for each in seen)
+    return {launch_id: stage for launch_id, stage, at in found if stage and at <= now}
+
+
+def signalled(seen: Seen, due: dict[str, Stage], now: Seconds) -> Seen:
+    """As it is seen once these signals are sent."""
+    stage = due.get(seen.launch.launch_id)
+    return seen if stage is None else replace(seen, stage=stage, signalled_at=now)
+
+
+def next_signal(seen: Seen, limits: Limits) -> tuple[Stage, Seconds]:
+    """The next stage and when it is due; (NONE, 0) where nobody is to be signalled."""
+    if seen.state is State.LEADERLESS:
+        return _next_for_leftovers(seen, limits)
+    if seen.state is not State.RUNNING or seen.stop is None:
+        return Stage.NONE, 0.0
+    if seen.stage is Stage.NONE:
+        return Stage.INTERRUPT, seen.stop.at + seen.stop.grace
+    if seen.stage is Stage.INTERRUPT:
+        return Stage.TERMINATE, seen.signalled_at + _step(seen.stop, limits.terminate_after)
+    return Stage.KILL, seen.signalled_at + _step(seen.stop, limits.kill_after)
+
+
+def _step(stop: Stop, usual: Seconds) -> Seconds:
+    return usual if stop.step is None else min(stop.step, usual)
+
+
+def _next_for_leftovers(seen: Seen, limits: Limits) -> tuple[Stage, Seconds]:
+    """Nobody is left who could tidy up: what remains is ended, and killed again as long as anything is there."""
+    if seen.stage < Stage.TERMINATE:
+        return Stage.TERMINATE, seen.since
+    return Stage.KILL, seen.signalled_at + limits.leftovers_for

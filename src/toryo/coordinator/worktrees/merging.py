@@ -1,0 +1,197 @@
+"""A person's order to merge a task's work: a worktree's branch is merged into its base branch, or into another one.
+
+The merge is made without any checkout, so a conflict leaves everything as it was. Only its result is brought to the
+branch: where that is checked out by git's own fast-forward, which refuses to overwrite what is not committed there.
+Work of subtasks gets into a worktree by `merging_subtasks`; a worktree is removed by `removing`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from toryo.coordinator.worktrees import contents
+from toryo.coordinator.worktrees.git import LONG, Git, Trouble
+from toryo.coordinator.worktrees.making import alone
+from toryo.coordinator.worktrees.places import (
+    Worktree,
+    checkout_of,
+    contains,
+    entries,
+    joined,
+    safe,
+    signature,
+    tip,
+)
+from toryo.coordinator.worktrees.repository import Checkout, content, opened
+
+TASK = "Toryo-Task"
+"""The line in a merge's message by which it is known again, whatever became of branch and directory since."""
+ATTEMPTS = 5
+"""How often a merge is made anew because the branch moved on meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """`commit` is the merge, on branch `into`; `target` the checkout that has it now, None if the branch has none."""
+
+    commit: str
+    target: Path | None
+    into: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """Branch `into` has all of it already: `commit` is where that stands."""
+
+    commit: str
+    into: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Nothing was changed. `message` names the files and the next step."""
+
+    files: tuple[str, ...]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who merges: their name and address stand in the merge commit."""
+
+    name: str
+    email: str
+
+
+TORYO = Person("Toryo", "toryo@toryo.invalid")
+
+
+def person(person_id: str, name: str = "", email: str = "") -> Person:
+    """As far as they are known; nobody can have the address that stands in for theirs."""
+    plain, address = signature(person_id)
+    known = re.fullmatch(r"[^@\s<>\x00-\x1f]+@[^@\s<>\x00-\x1f]+", email)
+    return Person(signature(name)[0] if name.strip() else plain, email if known else address)
+
+
+def merge(
+    worktree: Worktree, message: str, into: str | None = None, person: Person = TORYO
+) -> Merged | Nothing | Conflict:
+    """Merges the branch (`--no-ff`) into its base branch or another one. Only commits are merged: call `keep` first.
+    The message is told the worktree's name, too.
+
+    Raises Trouble, with everything as it was, where there are uncommitted changes in the worktree, where such changes
+    in the branch's checkout would be overwritten, and where the branch is not there.
+    """
+    checkout = opened(worktree.repository)
+    checkout = replace(checkout, git=checkout.git.signed(person.name, person.email))
+    target = _target(checkout, worktree, into)
+    words = contents.unkept(worktree)
+    if words:
+        raise Trouble(f"{worktree.branch} cannot be merged yet. {words}")
+    with alone(worktree.path.parent):
+        for _ in range(ATTEMPTS):
+            outcome = _attempt(checkout, worktree, target, message)
+            if outcome is not None:
+                return outcome
+    raise Trouble(f"The branch {target} moved on {ATTEMPTS} times while it was being merged into: try again.")
+
+
+def merged_before(repository: Path, name: str, into: str, since: str) -> Merged | None:
+    """The merge of a worktree that is gone, into this branch and not before this commit; None where there is none."""
+    checkout = opened(repository)
+    git = checkout.git
+    if tip(git, into) is None:
+        return None
+    line = f"--grep=^{TASK}: {re.escape(safe(name))}$"
+    range_ = [f"refs/heads/{into}", "--not", since]
+    found = git.ask("log", "--merges", "--max-count=1", "--format=%H", "--extended-regexp", line, *range_, seconds=LONG)
+    return Merged(found.text, checkout_of(checkout, into), into) if found.code == 0 and found.text else None
+
+
+def _target(checkout: Checkout, worktree: Worktree, into: str | None) -> str:
+    target = into or worktree.base_branch
+    if target is None:
+        raise Trouble(f"{worktree.branch} started from no branch (a detached HEAD): name the branch to merge into.")
+    if target == worktree.branch:
+        raise Trouble(f"{target} cannot be merged into itself: name another branch.")
+    for each in (target, worktree.branch):
+        if tip(checkout.git, each) is None:
+            raise Trouble(f"There is no branch {each} in {worktree.repository}: create it, or name another one.")
+    return target
+
+
+def _attempt(checkout: Checkout, worktree: Worktree, target: str, message: str) -> Merged | Nothing | Conflict | None:
+    """None where the branch moved on before the merge could be brought to it."""
+    git = checkout.git
+    old, new = git("rev-parse", f"refs/heads/{target}"), git("rev-parse", f"refs/heads/{worktree.branch}")
+    if contains(git, old, new):
+        return Nothing(old, target, f"{target} has everything of {worktree.branch} already.")
+    tree = joined(git, old, new)
+    if isinstance(tree, tuple):
+        return Conflict(tree, _conflict(worktree, target, tree))
+    said = message.replace("\0", "").strip() or f"Merge {worktree.branch} into {target}"
+    words = f"{said}\n\n{TASK}: {worktree.name}"
+    commit = git("commit-tree", tree, "-p", old, "-p", new, given=f"{words}\n")
+    place = checkout_of(checkout, target)
+    there = checkout.at(place) if place is not None else None
+    done = _move(checkout, target, commit, old) if there is None else _forward(there, target, commit, old)
+    return Merged(commit, place, target) if done else None
+
+
+def _conflict(worktree: Worktree, target: str, files: tuple[str, ...]) -> str:
+    return (
+        f"{worktree.branch} and {target} changed the same places of {contents.named(files)}. Nothing was merged. Merge"
+        f" {target} into {worktree.branch} in {worktree.path}, resolve it there and commit, then merge again."
+    )
+
+
+def _move(checkout: Checkout, target: str, commit: str, old: str) -> bool:
+    """A branch without checkout, if it is still where it was."""
+    _refuse_rebase(checkout, target)
+    git = checkout.git
+    moved = git.ask("update-ref", "-m", "toryo: merge", f"refs/heads/{target}", commit, old)
+    if moved.code != 0 and tip(git, target) == old:
+        raise Trouble(f"{target} cannot be moved to the merge: {moved.errors}")
+    return moved.code == 0
+
+
+def _forward(git: Git, target: str, commit: str, old: str) -> bool:
+    """A branch with its checkout. Git looks at everything before it touches anything; files that are ignored there
+    are somebody's, too."""
+    options = ("--ff-only", "--quiet", "--no-stat", "--no-autostash", "--no-squash", "--no-overwrite-ignore")
+    merged = git.ask("merge", *options, commit, seconds=LONG)
+    if merged.code == 0:
+        return True
+    if tip(git, target) != old:
+        return False
+    raise Trouble(_hindered(git, target, merged.errors))
+
+
+def _hindered(git: Git, target: str, errors: str) -> str:
+    files = tuple(line.strip() for line in errors.splitlines() if line.startswith("\t"))
+    if not files:
+        words = " ".join(errors.split())
+        return f"{target} cannot be merged into where it is checked out, in {git.directory}: {words}"
+    return (
+        f"Merging into {target} would overwrite what is not committed in {git.directory}: {contents.named(files)}."
+        " Nothing was merged. Commit, stash or remove these there, then merge again."
+    )
+
+
+def _refuse_rebase(checkout: Checkout, branch: str) -> None:
+    """A branch that is just being rebased is checked out nowhere, and would be overwritten at the end of that."""
+    for each in entries(checkout):
+        directory = checkout.directory_of(each.path)
+        for kind in ("rebase-merge", "rebase-apply"):
+            if directory is not None and _says(directory / kind / "head-name") == f"refs/heads/{branch}":
+                raise Trouble(f"{branch} is being rebased in {each.path}: finish or abort that, then merge again.")
+
+
+def _says(file: Path) -> str:
+    try:
+        return content(file).decode(errors="replace").strip()
+    except OSError:
+        return ""

@@ -1,0 +1,46 @@
+"""Merging the work of subtasks' branches into a worktree: a manager sees what was done below its task, and reviews it.
+
+As everywhere here the merge is made without a checkout first: what conflicts is left out and said, never forced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toryo.coordinator.worktrees import contents
+from toryo.coordinator.worktrees.git import LONG, Git, Trouble
+from toryo.coordinator.worktrees.making import alone
+from toryo.coordinator.worktrees.places import Worktree, contains, inside, joined, tip
+
+
+def bring(worktree: Worktree, branches: Sequence[str]) -> tuple[str, ...]:
+    """Merges these branches into the worktree's own, as far as they go together; returns what could not be brought.
+
+    Does nothing, and says so, where something is not committed: nobody's changes are moved.
+    """
+    git = inside(worktree)
+    if git is None:
+        return (f"The directory {worktree.path} is gone.",)
+    with alone(worktree.path.parent):
+        new = [(each, commit) for each in branches if (commit := tip(git, each)) and not contains(git, "HEAD", commit)]
+        hindrance = contents.unkept(worktree) if new else ""
+        if hindrance:
+            return (f"The work of {', '.join(name for name, _ in new)} is not in {worktree.path}. {hindrance}",)
+        return tuple(filter(None, (_one(git, worktree, name, commit) for name, commit in new)))
+
+
+def _one(git: Git, worktree: Worktree, name: str, commit: str) -> str:
+    """Empty where it was brought."""
+    head = git("rev-parse", "HEAD")
+    tree = joined(git, head, commit)
+    if isinstance(tree, tuple):
+        return (
+            f"{name} is not in {worktree.path}: both changed {contents.named(tree)}. Merge it there by hand"
+            f" (git merge {name}), or merge the one of them that counts."
+        )
+    merged = git("commit-tree", tree, "-p", head, "-p", commit, given=f"Bring {name} into {worktree.branch}\n")
+    try:
+        git("merge", "--ff-only", "--quiet", "--no-stat", "--no-overwrite-ignore", merged, seconds=LONG)
+    except Trouble as trouble:
+        return f"{name} is not in {worktree.path}: {trouble}"
+    return ""

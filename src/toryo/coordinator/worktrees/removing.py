@@ -1,0 +1,108 @@
+"""Removing a worktree with its branch: once its work is merged (`remove`), or with all that is in it (`discard`).
+
+What is refused, and what will be lost, is found out before anything is touched. Then the directory goes, the branch,
+and last the note beside it, which says whose worktree it was: whoever is interrupted is called again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toryo.coordinator.worktrees import contents
+from toryo.coordinator.worktrees.git import Git, Trouble
+from toryo.coordinator.worktrees.making import alone
+from toryo.coordinator.worktrees.places import (
+    Worktree,
+    checkout_of,
+    contains,
+    entry_at,
+    forget,
+    inside,
+    tip,
+    unnote,
+)
+from toryo.coordinator.worktrees.repository import Checkout, opened
+
+
+@dataclass(frozen=True, slots=True)
+class Discarded:
+    """`commit` is the last one thrown away, None if there was none; `message` tells how to get it back."""
+
+    branch: str
+    commit: str | None
+    message: str
+
+
+def discard(worktree: Worktree) -> Discarded:
+    """Directory and branch are gone, with whatever was not committed. Does nothing where they are gone already."""
+    checkout = opened(worktree.repository)
+    with alone(worktree.path.parent):
+        _refuse_in_use(checkout, worktree)
+        commits = _thrown_away(checkout.git, worktree)
+        _remove(checkout, worktree)
+    if not commits:
+        return Discarded(worktree.branch, None, f"{worktree.branch} is gone, and every commit of it is elsewhere, too.")
+    words = f"{worktree.branch} was discarded. Until git gc cleans up, this gets it back, in {worktree.repository}:"
+    names = (worktree.branch, f"{worktree.branch}-astray")
+    back = (f"git branch {name} {commit}" for name, commit in zip(names, commits, strict=False))
+    return Discarded(worktree.branch, commits[0], f"{words} {'; '.join(back)}")
+
+
+def remove(worktree: Worktree, *, force: bool = False) -> None:
+    """Directory and branch are gone, after a merge: raises Trouble where that would lose commits or uncommitted work.
+
+    `force` gives up what `Kept.left_out` named (repositories inside, changes inside of submodules); nothing else.
+    """
+    checkout = opened(worktree.repository)
+    with alone(worktree.path.parent):
+        _refuse_in_use(checkout, worktree)
+        _refuse_loss(checkout.git, worktree, force=force)
+        _remove(checkout, worktree)
+
+
+def _refuse_in_use(checkout: Checkout, worktree: Worktree) -> None:
+    place = checkout_of(checkout, worktree.branch)
+    if place is not None and place != worktree.path:
+        raise Trouble(f"{worktree.branch} is checked out in {place}: switch to another branch there, then try again.")
+
+
+def _refuse_loss(git: Git, worktree: Worktree, *, force: bool) -> None:
+    words = contents.unkept(worktree)
+    others = () if force or words else contents.others(worktree)
+    if others:
+        words = f"What is inside and cannot be kept is nowhere else: {contents.named(others)}. Move away what counts."
+    last = tip(git, worktree.branch)
+    if not words and last is not None and not _elsewhere(git, worktree, last):
+        words = f"{worktree.branch} has commits that no other branch has: merge it first, or discard it."
+    if words:
+        raise Trouble(f"{worktree.path} is not removed. {words}")
+
+
+def _elsewhere(git: Git, worktree: Worktree, commit: str) -> bool:
+    """Whether another branch, or a HEAD that is on none, has this commit too."""
+    names = git("for-each-ref", f"--contains={commit}", "--format=%(refname)", "refs/heads", "refs/remotes")
+    return bool(set(names.split()) - {f"refs/heads/{worktree.branch}"}) or contains(git, "HEAD", commit)
+
+
+def _thrown_away(git: Git, worktree: Worktree) -> tuple[str, ...]:
+    """The last commit that nobody else has; and that of an agent which left its branch. One if one has the other."""
+    last = tip(git, worktree.branch)
+    found = [each for each in dict.fromkeys((last, _head(worktree, last))) if each is not None]
+    found = [each for each in found if not _elsewhere(git, worktree, each)]
+    return tuple(each for each in found if not any(contains(git, other, each) for other in found if other != each))
+
+
+def _head(worktree: Worktree, last: str | None) -> str | None:
+    try:
+        there = inside(worktree)
+    except Trouble:
+        return last
+    return last if there is None else there("rev-parse", "HEAD")
+
+
+def _remove(checkout: Checkout, worktree: Worktree) -> None:
+    if worktree.path.exists() or entry_at(checkout, worktree.path) is not None:
+        forget(checkout, worktree.path)
+    if tip(checkout.git, worktree.branch) is not None:
+        checkout.git("branch", "--quiet", "-D", worktree.branch)
+    unnote(worktree.path)

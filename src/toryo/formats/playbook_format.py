@@ -1,0 +1,296 @@
+"""The format of a playbook, and what is wrong with a given one (by line, where it came as text).
+
+```yaml
+tasks:
+  - match: "Translate (?P<file>\\w+)\\.txt"   # the title: as it is, or a regular expression for all of it, or a glob
+    variables: {target: "{{file}}_ja.txt"}
+    retry: 1                                  # how often a failed or blocked subtask is tried again
+    subtasks:
+      - id: translate
+        title: "Translate {{file}}.txt"
+        capability: japanese                  # or assignee: worker-a; neither: whoever has least to do
+        context: {command: "…", outputs: ["{{target}}"]}
+      - {id: check, title: "Check {{target}}", depends_on: [translate], run: "test -s {{target}}"}
+      - id: mend
+        title: "Mend {{target}}"
+        when: {subtask: check, status: failed}  # left out if that does not hold; a list: all of them must hold
+        assignee: editor
+```
+
+`for_each: "{{context.files}}"` (or a list) makes a subtask for each thing of a list, which is `{{item}}` in it; two
+subtasks for the same list depend on each other thing by thing, others on all of them.
+
+A condition speaks of how another subtask ended (`status`, `result`, `summary_matches`) or of a variable (`equals`,
+`not_equals`, `matches`). What follows from it stands in `conditions.py`.
+
+In a command (`run`, `context.command`, a `command` of `acceptance`) a value is data: see `templates.py`.
+
+`{{…}}` names: `title`, `description`, `task_id`, `context.KEY` of the task at hand, groups of the pattern, `variables`.
+How a plan is chosen and filled in stands in `plans.py`.
+"""
+
+from __future__ import annotations
+
+import graphlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from toryo.formats import documents
+from toryo.formats.documents import Document, Mistakes
+from toryo.formats.patterns import FACTS, LONGEST_PATTERN, compiled
+from toryo.formats.templates import VARIABLE
+
+__all__ = ["Mistakes", "Playbook", "given", "parse"]
+
+CHECK = ("file", "command", "timeout_seconds")
+"""Keys of an acceptance check."""
+_ITEM = re.compile(r"\{\{\s*item\b")
+
+
+Pattern = Annotated[str, Field(max_length=LONGEST_PATTERN)]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Ending = Literal["completed", "failed", "cancelled", "closed"]
+
+
+class Condition(Section):
+    """One of two kinds: about a `subtask`, or about a `variable`."""
+
+    subtask: str | None = Field(None, description="The id of another subtask: it ends before this is decided.")
+    status: list[Ending] | None = Field(None, min_length=1, description="How it must have ended; closed: in any way.")
+    result: Literal["success", "failed"] | None = Field(None, description="The same, in the words of reports.")
+    summary_matches: Pattern | None = Field(None, description="A regular expression, found in what it reported.")
+    variable: Any = Field(None, description='As in "{{context.kind}}".')
+    equals: Any = None
+    not_equals: Any = None
+    matches: Pattern | None = Field(None, description="A regular expression, found in the variable.")
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> Condition:
+        of_subtask = [self.status, self.result, self.summary_matches]
+        of_variable = [self.equals, self.not_equals, self.matches]
+        if (self.subtask is None) == (self.variable is None):
+            raise ValueError("a condition is about either a subtask or a variable: give one of the two")
+        if self.subtask is None and not (_any(of_variable) and not _any(of_subtask)):
+            raise ValueError("say what of the variable: equals, not_equals or matches")
+        if self.variable is None and not (_any(of_subtask) and not _any(of_variable)):
+            raise ValueError("say what of the subtask: status, result or summary_matches")
+        if self.status is not None and self.result is not None:
+            raise ValueError("status and result are both given: one of them says how it ended")
+        return self
+
+    @field_validator("status", mode="before")
+    @classmethod
+    def _as_list(cls, status: Any) -> Any:
+        return [status] if isinstance(status, str) else status
+
+    @field_validator("variable", "equals", "not_equals")
+    @classmethod
+    def _is_one_value(cls, value: Any) -> Any:
+        if isinstance(value, (list, dict)):
+            raise ValueError("this must be a text, a number, true or false")
+        return value
+
+    @field_validator("summary_matches", "matches")
+    @classmethod
+    def _is_a_pattern(cls, pattern: str | None) -> str | None:
+        documents.regular(VARIABLE.sub("", pattern or ""))
+        return pattern
+
+
+def _any(values: list[Any]) -> bool:
+    return any(each is not None for each in values)
+
+
+class Subtask(Section):
+    id: str = Field(min_length=1, description="Local: what depends_on names.")
+    title: str = Field(min_length=1)
+    description: str = ""
+    assignee: str | None = None
+    capability: str | None = None
+    depends_on: list[str] = []
+    priority: Literal["low", "medium", "high", "critical"] = "medium"
+    context: dict[str, Any] = {}
+    acceptance: list[dict[str, Any]] = []
+    run: str | list[str] | None = Field(None, description="What a worker's own runner executes for this subtask.")
+    timeout_seconds: float | None = Field(None, gt=0, description="For run.")
+    retry: int | None = Field(None, ge=0, description="In place of the plan's.")
+    for_each: list[Any] | str | None = Field(
+        None, description="A list, or a variable that is one: once for each {{item}}."
+    )
+    when: list[Condition] = Field([], description="It is left out unless all of these hold; one needs no list.")
+
+    @field_validator("acceptance")
+    @classmethod
+    def _are_checks(cls, checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        for each in checks:
+            unknown = [key for key in each if key not in CHECK]
+            if unknown:
+                raise ValueError(f"a check has no key {unknown[0]!r}; {documents.hint(str(unknown[0]), list(CHECK))}")
+            if ("file" in each) is ("command" in each):
+                raise ValueError("each check names either a file or a command: [{file: NOTES.md}]")
+        return checks
+
+    @model_validator(mode="after")
+    def _one_way_to_assign(self) -> Subtask:
+        if self.assignee and self.capability:
+            raise ValueError("assignee and capability are both given: one of them says who does it")
+        return self
+
+
+class Plan(Section):
+    match: Pattern = Field("*", description="Which titles this plan is for.")
+    variables: dict[str, Any] = {}
+    retry: int = Field(0, ge=0)
+    subtasks: list[Subtask] = Field(min_length=1, max_length=500)
+
+    @field_validator("match")
+    @classmethod
+    def _is_a_pattern(cls, pattern: str) -> str:
+        return documents.regular(pattern, or_glob=True)
+
+
+class Playbook(Section):
+    tasks: list[Plan] = Field(min_length=1, max_length=500)
+
+
+def is_path(value: Any) -> bool:
+    """Whether `provider_options.playbook` names a file; else it is the plan itself."""
+    return isinstance(value, str) and "\n" not in value.strip() and not value.lstrip().startswith(("tasks:", "{"))
+
+
+def given(value: Any, project_directory: Path) -> dict[str, Any]:
+    """The checked playbook of `provider_options.playbook`: text, a mapping, or a file's path in the project.
+
+    Raises Mistakes.
+    """
+    return parse(documents.of_option(value, "playbook", is_path, project_directory))
+
+
+def parse(document: Document) -> dict[str, Any]:
+    """The playbook as plain data with every default filled in; raises Mistakes."""
+    _list_conditions(document)
+    playbook = documents.checked(document, Playbook)
+    for number, plan in enumerate(playbook.tasks):
+        _check_plan(document, plan, ("tasks", number))
+    document.fail_if_mistaken()
+    return playbook.model_dump(mode="json")
+
+
+def _check_plan(document: Document, plan: Plan, path: documents.Path) -> None:
+    ids = [each.id for each in plan.subtasks]
+    steps = [((*path, "subtasks", number), each) for number, each in enumerate(plan.subtasks)]
+    for where, double in [*_said_twice(steps, "id"), *_said_twice(steps, "title")]:
+        document.mistake(where, f"{documents.place(where)}two subtasks have the {where[-1]} {double!r}")
+    for where, each in steps:
+        for other in each.depends_on:
+            if other not in ids:
+                found = f"there is no subtask {other!r}; {documents.hint(other, ids)}"
+                document.mistake((*where, "depends_on"), documents.place((*where, "depends_on")) + found)
+        for number, condition in enumerate(each.when):
+            if condition.subtask is not None and condition.subtask not in ids:
+                found = f"there is no subtask {condition.subtask!r}; {documents.hint(condition.subtask, ids)}"
+                path_of = (*where, "when", number, "subtask")
+                document.mistake(path_of, documents.place(path_of) + found)
+        _check_list(document, plan, each, where)
+        documents.check_commands(document, each.model_dump(), where)
+    circle = _circle({each.id: [*each.depends_on, *_named(each)] for each in plan.subtasks})
+    if circle:
+        document.mistake(path, f"{documents.place(path)}these subtasks wait for each other: {' -> '.join(circle)}")
+    _check_variables(document, plan, path)
+
+
+def _check_list(document: Document, plan: Plan, subtask: Subtask, where: documents.Path) -> None:
+    """What a subtask that is made for each thing of a list needs, and who may ask how such a one ended."""
+    lists = {each.id: each.for_each for each in plan.subtasks}
+    if subtask.for_each is not None and not _ITEM.search(subtask.title):
+        path = (*where, "title")
+        document.mistake(
+            path, f"{documents.place(path)}is the same for each thing of the list: put {{{{item}}}} into it"
+        )
+    if isinstance(subtask.for_each, str) and not VARIABLE.fullmatch(subtask.for_each.strip()):
+        path = (*where, "for_each")
+        document.mistake(
+            path, f'{documents.place(path)}must be a list, or a variable that is one: "{{{{context.files}}}}"'
+        )
+    for other in _named(subtask):
+        if lists.get(other) is not None and lists[other] != subtask.for_each:
+            path = (*where, "when")
+            found = f"{other} is made for each thing of a list; only a subtask for the same list can ask how it ended"
+            document.mistake(path, documents.place(path) + found)
+
+
+def _named(subtask: Subtask) -> list[str]:
+    return [each.subtask for each in subtask.when if each.subtask is not None]
+
+
+_TO_CONDITION = len(("tasks", 0, "subtasks", 0, "when"))
+
+
+def _list_conditions(document: Document) -> None:
+    """A condition alone becomes a list of one, in the data and in what is known of lines."""
+    conditions: set[documents.Path] = set()
+    for path, subtask in _subtasks_of(document.data):
+        alone = subtask.get("when")
+        if isinstance(alone, Mapping):
+            subtask["when"] = [dict(alone)]
+            conditions.add((*path, "when"))
+    for place, line in list(document.lines.items()):
+        before, below = place[:_TO_CONDITION], place[_TO_CONDITION:]
+        if below and before in conditions:
+            document.lines[(*before, 0, *below)] = line
+
+
+def _subtasks_of(data: Any) -> Iterator[tuple[documents.Path, dict[str, Any]]]:
+    """Wherever a playbook that may be wrong in any way has something like subtasks."""
+    plans = data.get("tasks") if isinstance(data, Mapping) else None
+    for number, plan in enumerate(plans if isinstance(plans, list) else ()):
+        subtasks = plan.get("subtasks") if isinstance(plan, Mapping) else None
+        for place, each in enumerate(subtasks if isinstance(subtasks, list) else ()):
+            if isinstance(each, dict):
+                yield ("tasks", number, "subtasks", place), each
+
+
+def _said_twice(steps: Iterable[tuple[documents.Path, Subtask]], name: str) -> Iterable[tuple[documents.Path, str]]:
+    seen: set[str] = set()
+    for where, each in steps:
+        value = str(getattr(each, name))
+        if value in seen:
+            yield (*where, name), value
+        seen.add(value)
+
+
+def _circle(depends: Mapping[str, list[str]]) -> list[str]:
+    """One circle of dependencies, or nothing."""
+    try:
+        graphlib.TopologicalSorter(depends).prepare()
+    except graphlib.CycleError as found:
+        return list(reversed(found.args[1]))
+    return []
+
+
+def _check_variables(document: Document, plan: Plan, path: documents.Path) -> None:
+    pattern = compiled(plan.match)
+    groups = [*pattern.groupindex, *map(str, range(1, pattern.groups + 1))] if pattern else []
+    known = [*FACTS, *groups, *plan.variables]
+    for where, text in documents.every_text(plan.model_dump(exclude={"match"}), path):
+        for name in VARIABLE.findall(text):
+            if name not in known and not re.match(r"context\.", name) and not _is_item(name, plan, where):
+                found = f"there is no variable {name!r}; {documents.hint(name, known)}"
+                document.mistake(where, f"{documents.place(where)}{found}")
+
+
+def _is_item(name: str, plan: Plan, where: documents.Path) -> bool:
+    """`item` means something in a subtask that is made for each thing of a list."""
+    number = where[3] if len(where) > 3 and where[2] == "subtasks" else None
+    return (
+        bool(re.match(r"item(\.|$)", name)) and isinstance(number, int) and plan.subtasks[number].for_each is not None
+    )

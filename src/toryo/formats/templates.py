@@ -1,0 +1,329 @@
+"""Commands that are written with `{{name}}` in them: where a value may stand, and how it gets there. Pure.
+
+A value may come from an agent, so it is data: it reaches the program as (part of) one argument, whatever is in it.
+A text for the shell gets each value as a quoted word, a list gets it as it is. That only holds where the shell reads a
+plain word and where the value does not choose what is run; everywhere else a placeholder is refused when the document
+is loaded. Which keys hold commands is said in `within`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+VARIABLE = re.compile(r"\{\{\s*([A-Za-z0-9_][\w.-]*)\s*\}\}")
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+"""What no value of a command may contain: control characters but tab and line feed, and halves of characters."""
+
+LONGEST = 4000
+"""Characters of a command with placeholders; longer ones are scripts."""
+
+Path = tuple[str | int, ...]
+Value = Callable[[str], Any]
+
+_RESERVED = frozenset({"if", "then", "else", "elif", "do", "while", "until", "!", "{", "time"})
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_STARTERS = re.compile(
+    r"builtin|command|doas|env|exec|ionice|nice|nohup|setsid|stdbuf|sudo|time|timeout|unbuffer|xargs"
+)
+"""Programs that run the program named in their arguments."""
+_STARTERS_OWN = re.compile(r"-.*|[A-Za-z_]\w*=.*|[\d.]+[smhd]?")
+_EVALUATORS = re.compile(r"\.|alias|eval|expect|let|make|parallel|read|source|ssh|su|trap|unset|watch")
+"""Programs that take any of their arguments for a command, or for an expression that may run one."""
+_CODE_FOLLOWS = re.compile(r"-\w*c")
+_RUNS_ANYTHING = re.compile(r"expect|make|parallel|ssh|su|watch")
+"""Those that another program can start."""
+_DECLARING = frozenset({"declare", "export", "local", "readonly", "typeset"})
+"""They take a value, and no name that comes from one."""
+_INTERPRETERS = re.compile(
+    r"(?:a|ba|da|fi|k|mk|pwsh|tc|z|c)?sh|busybox|python[\d.]*|perl[\d.]*|ruby[\d.]*|node(?:js)?|deno|bun|php[\d.]*|lua[\d.]*"
+    r"|[gmn]?awk|g?sed|tclsh|osascript"
+)
+"""Programs whose first operand is a program: it must be written out."""
+_BEFORE, _AFTER = re.compile(r"[\w./=-]*"), re.compile(r"[\w./\s;-]|\Z")
+_NUMBER = re.compile(r"-\d+(?:\.\d+)?")
+
+
+class Unfit(Exception):
+    """A value that cannot be filled into a command; `str()` says which and why."""
+
+
+class _Hole(NamedTuple):
+    """A placeholder of a command: where it stands in the text, and what stands around it."""
+
+    start: int
+    end: int
+    name: str
+    among_words: bool = False
+    """Nothing beside it gives a value without special characters a meaning, as in `{{n}}>file` or `~{{name}}`."""
+    begins: bool = False
+    """It is the beginning of an argument."""
+    after_options: bool = False
+    """A `--` came before: nothing here is read as an option."""
+
+
+class _Misplaced(Exception):
+    pass
+
+
+def within(section: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
+    """Every command of a subtask (or of a script's task), with where it stands."""
+    if section.get("run") is not None:
+        yield ("run",), section["run"]
+    context = section.get("context")
+    if isinstance(context, Mapping) and context.get("command") is not None:
+        yield ("context", "command"), context["command"]
+    checks = section.get("acceptance")
+    for number, check in enumerate(checks if isinstance(checks, Sequence) else ()):
+        if isinstance(check, Mapping) and check.get("command") is not None:
+            yield ("acceptance", number, "command"), check["command"]
+
+
+def problem(command: Any) -> str | None:
+    """What is wrong with a command as it is written; None if it can be filled."""
+    try:
+        if isinstance(command, str):
+            _holes(command)
+        elif isinstance(command, list) and command and all(isinstance(each, str) for each in command):
+            for number, each in enumerate(command):
+                _holes_of_argument(each, command[:number])
+        else:
+            return "a command is a text for the shell, or a list of texts: the program and its arguments"
+    except _Misplaced as wrong:
+        return str(wrong)
+    return None
+
+
+def filled(command: Any, value: Value) -> str | list[str]:
+    """The command with every value in its place; raises Unfit."""
+    wrong = problem(command)
+    if wrong is not None:
+        raise Unfit(wrong)
+    if isinstance(command, str):
+        return _put(command, _holes(command), value, _quoted)
+    return [_put(each, _holes_of_argument(each, command[:n]), value, _as_it_is) for n, each in enumerate(command)]
+
+
+def _put(text: str, holes: Sequence[_Hole], value: Value, write: Callable[[_Hole, str], str]) -> str:
+    parts, at = [], 0
+    for hole in holes:
+        parts += [text[at : hole.start], write(hole, _text(hole, value(hole.name)))]
+        at = hole.end
+    return "".join([*parts, text[at:]])
+
+
+def _quoted(hole: _Hole, text: str) -> str:
+    quoted = shlex.quote(text)
+    return quoted if hole.among_words or quoted != text else f"'{text}'"
+
+
+def _as_it_is(_: _Hole, text: str) -> str:
+    return text
+
+
+def _text(hole: _Hole, value: Any) -> str:
+    """The value as an argument."""
+    if isinstance(value, (list, Mapping)):
+        kind = "a list" if isinstance(value, list) else "a mapping"
+        raise Unfit(
+            f"{{{{{hole.name}}}}} is {kind}, and a command takes a single value: use for_each, or a part of it."
+        )
+    text = str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
+    if CONTROL.search(text):
+        raise Unfit(f"The value of {{{{{hole.name}}}}} contains control characters: {text[:80]!r}.")
+    if hole.begins and not hole.after_options and text.startswith("-") and not _NUMBER.fullmatch(text):
+        raise Unfit(
+            f"The value of {{{{{hole.name}}}}} begins with a hyphen, which programs read as an option: {text[:80]!r}."
+            " Give another value; or write -- before the placeholder, if the program knows that."
+        )
+    return text
+
+
+# --- where the placeholders of a text stand ---------------------------------------------------------------------------
+
+
+def _holes_of_argument(text: str, before: Sequence[str]) -> list[_Hole]:
+    """Of one argument of a list."""
+    found = []
+    for each in VARIABLE.finditer(text):
+        _refuse_running(each[0], before, text[: each.start()])
+        begins = each.start() == 0
+        found.append(_Hole(each.start(), each.end(), each[1], begins=begins, after_options="--" in before))
+    return found
+
+
+def _holes(text: str) -> list[_Hole]:
+    """Of a text for the shell; raises _Misplaced. A text without placeholders is the shell's alone."""
+    if not VARIABLE.search(text):
+        return []
+    if len(text) > LONGEST:
+        raise _Misplaced(f"a command with {{{{…}}}} has {LONGEST} characters at most: put it into a script")
+    return _Shell(text).holes()
+
+
+_WHOLE: Mapping[str, tuple[str, re.Pattern[str]]] = {
+    "'": ("single quotes", re.compile(r"'[^']*'")),
+    '"': ("double quotes", re.compile(r'"(?:[^"\\`$]|\\.|\$(?![({\[])|\$\{\w+\})*"', re.DOTALL)),
+    "$": ("a substitution", re.compile(r"\$(?=\((?!\())|\$\{#?\w+\}|\$(?![({\['\"])")),
+    "\\": ("a backslash", re.compile(r"\\(?!\{\{).", re.DOTALL)),
+    "`": ("a backquote", re.compile(r"(?!)")),
+}
+"""What the shell reads as a whole, by its first character, as far as it is simple."""
+
+
+class _Shell:
+    """Reads a text as a POSIX shell does, as far as that is simple; whatever is not is refused.
+
+    Refused on purpose, although parts of it could be read: here documents, backquotes, arithmetic, and substitutions
+    within double quotes. What is simple has one meaning in every shell that may be /bin/sh.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._word: str | None = None
+        self._words: list[str] = []
+        """Of the simple command that is being read, without redirections."""
+        self._outer: list[list[str]] = []
+        self._redirected = False
+
+    def holes(self) -> list[_Hole]:
+        found = []
+        while self._at < len(self._text):
+            hole = VARIABLE.match(self._text, self._at)
+            if hole is not None:
+                found.append(self._hole(hole))
+            else:
+                self._plain(self._text[self._at])
+        return found
+
+    def _hole(self, found: re.Match[str]) -> _Hole:
+        word = self._word or ""
+        if word.endswith("$"):
+            raise _Misplaced(f"{found[0]} follows a $: remove the $")
+        if self._words or not self._redirected:
+            _refuse_running(found[0], self._words, word)
+        begins = self._word is None and not self._redirected
+        among_words = bool(_BEFORE.fullmatch(word)) and bool(_AFTER.match(self._text, found.end()))
+        self._word, self._at = word + found[0], found.end()
+        return _Hole(found.start(), found.end(), found[1], among_words, begins, "--" in self._words)
+
+    def _plain(self, char: str) -> None:
+        if char in " \t":
+            self._end_word()
+            self._at += 1
+        elif self._text.startswith("\\\n", self._at):
+            self._at += 2
+        elif char in "\n;|&()":
+            self._operator(char)
+        elif char in "<>":
+            self._redirection()
+        elif char == "#" and self._word is None:
+            self._skip_comment()
+        elif char in _WHOLE:
+            self._take(*_WHOLE[char])
+        else:
+            self._word, self._at = (self._word or "") + char, self._at + 1
+
+    def _take(self, what: str, pattern: re.Pattern[str]) -> None:
+        """One thing that the shell reads as a whole, in which no value may stand."""
+        found = pattern.match(self._text, self._at)
+        if found is None:
+            raise _Misplaced(
+                f"a command with {{{{…}}}} must be simple, and {what} here is not: {self._text[self._at :][:40]!r}."
+                " Put that into a script, and give the script the values as arguments"
+            )
+        inside = VARIABLE.search(found[0])
+        if inside is not None:
+            raise _Misplaced(f"{inside[0]} is inside {what}: values are quoted automatically, so write it outside")
+        self._word, self._at = (self._word or "") + found[0], found.end()
+
+    def _skip_comment(self) -> None:
+        end = self._text.find("\n", self._at)
+        end = len(self._text) if end < 0 else end
+        inside = VARIABLE.search(self._text, self._at, end)
+        if inside is not None:
+            raise _Misplaced(f"{inside[0]} is in a comment: remove it")
+        self._at = end
+
+    def _operator(self, char: str) -> None:
+        self._end_word()
+        if self._text.startswith("((", self._at):
+            raise _Misplaced("a command with {{…}} has no arithmetic: put it into a script")
+        if char == "(":
+            self._outer.append(self._words)
+            self._words = []
+        elif char == ")":
+            self._words = [*self._outer.pop(), "$()"] if self._outer else []
+        else:
+            self._words = []
+        self._at += 1
+
+    def _redirection(self) -> None:
+        if self._text.startswith("<<", self._at):
+            raise _Misplaced(
+                "a command with {{…}} has no here document: put it into a script, or use printf '%s\\n' {{…}}"
+            )
+        if self._word is not None and self._word.isdecimal():
+            self._word = None
+        self._end_word()
+        while self._text[self._at : self._at + 1] in ("<", ">", "&", "|"):
+            self._at += 1
+        self._redirected = True
+
+    def _end_word(self) -> None:
+        if self._word is None:
+            return
+        if self._word == "[[":
+            raise _Misplaced("a command with {{…}} has no [[ …: write [ … ]")
+        if not self._redirected:
+            self._words.append(self._word)
+        self._word, self._redirected = None, False
+
+
+def _refuse_running(hole: str, words: Sequence[str], prefix: str) -> None:
+    """Refuses a value that would choose what is run. `words` come before it, `prefix` is in the same word."""
+    rest, starts = list(words), any(_STARTERS.fullmatch(_named(each)) for each in words)
+    while rest and (rest[0] in _RESERVED or _ASSIGNMENT.match(rest[0]) or _STARTERS.fullmatch(_named(rest[0]))):
+        starter = _STARTERS.fullmatch(_named(rest.pop(0)))
+        while starter and rest and _STARTERS_OWN.fullmatch(rest[0]):
+            rest.pop(0)
+    if not rest and not _ASSIGNMENT.match(prefix):
+        raise _Misplaced(f"{hole} would choose the program that is run: write the program out")
+    program = _named(rest[0]) if rest else ""
+    inner = next((_named(each) for each in rest if _RUNS_ANYTHING.fullmatch(_named(each))), "") if starts else ""
+    evaluates = _EVALUATORS.fullmatch(program) or (program in _DECLARING and not _ASSIGNMENT.match(prefix))
+    if evaluates or inner:
+        raise _Misplaced(
+            f"{hole} is given to {program if evaluates else inner}, which takes it for a command: write a script that"
+            " checks the value, and give it the value as an argument"
+        )
+    found = _interpreter(words)
+    if found:
+        raise _Misplaced(
+            f"{hole} would be (part of) what {found} runs: name a script, and give it the value as an argument"
+        )
+
+
+def _interpreter(words: Sequence[str]) -> str:
+    """The interpreter for which the next word would be a program, whoever starts it and with whatever options."""
+    for at in range(len(words) - 1, -1, -1):
+        if _INTERPRETERS.fullmatch(_named(words[at])):
+            return "" if _is_name_of_script(words, at) else _named(words[at])
+        if not words[at].startswith("-"):
+            break
+    return ""
+
+
+def _is_name_of_script(words: Sequence[str], at: int) -> bool:
+    """Whether the word is `$0` of a script that is written out before it: `sh -c 'echo "$1"' sh {{x}}`."""
+    if at < 3 or not _CODE_FOLLOWS.fullmatch(words[at - 2]):
+        return False
+    return _interpreter(words[: at - 1]) != ""
+
+
+def _named(word: str) -> str:
+    """The program that a word names."""
+    return word.strip("'\"").lstrip("\\").rpartition("/")[2]

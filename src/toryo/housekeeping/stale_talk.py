@@ -1,0 +1,67 @@
+"""Ends what nobody came for: invitations, silent conversations, delegations; and tells writers that nobody has come."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from toryo.domain.chat import Message
+from toryo.domain.launches import Purpose
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.fencing import each_fenced, fenced
+from toryo.operations.launches import decisions, explanations
+from toryo.operations.messaging import conversations, delegation_changes, mailboxes
+
+TALK = "talk"
+
+
+def tidy(call: Call) -> int:
+    """How many conversations, delegations and waiting messages it dealt with."""
+    call.tx.chat.close_stale_viewers(call.now - call.context.talk.viewer_lease)
+    done = sum(each_fenced(call, TALK, call.tx.chat.all_unsettled(), partial(conversations.lapse_one, call)))
+    done += sum(each_fenced(call, TALK, call.tx.chat.all_open_delegations(), partial(delegation_changes.lapse, call)))
+    return done + _tell_writers(call)
+
+
+def _tell_writers(call: Call) -> int:
+    """One system message to each writer for whose messages no chat session has signed in; each message once."""
+    told: set[tuple[str, str, str]] = set()
+    for message in call.tx.chat.overdue(call.now - call.context.talk.start_timeout):
+        look = partial(_tell_writer, call, message, told)
+        fenced(call, TALK, look, None, agent_id=message.to_agent_id, project_id=message.project_id)
+    return len(told)
+
+
+def _tell_writer(call: Call, message: Message, told: set[tuple[str, str, str]]) -> None:
+    if _somebody_is_there(call, message):
+        return
+    pair = (message.project_id, message.from_agent_id, message.to_agent_id)
+    call.tx.chat.unwatch_message(message)
+    if pair not in told:
+        _tell(call, message)
+        told.add(pair)
+
+
+def _somebody_is_there(call: Call, message: Message) -> bool:
+    """A session that was there when it was stored has got it, or still may; after its end the time begins anew."""
+    box = call.tx.chat.mailbox(message.project_id, message.to_agent_id)
+    if box.cursor >= message.sequence and box.handed_session is None:
+        call.tx.chat.unwatch_message(message)
+        return True
+    lives = Purpose.CHAT in call.tx.sessions.live_of(message.project_id, message.to_agent_id)
+    return lives or call.now < box.left_at + call.context.talk.start_timeout
+
+
+def _tell(call: Call, message: Message) -> None:
+    _, decision = decisions.decide(call, message.to_agent_id, message.project_id, Purpose.CHAT, changes=False)
+    why = explanations.explained(decision, message.to_agent_id, project_id=message.project_id)
+    words = (
+        f"{message.to_agent_id} has not come to read your message yet. {why} It stays, and is delivered when the agent"
+        " comes."
+    )
+    mailboxes.tell_person(call, message.project_id, message.from_agent_id, message.to_agent_id, words, None)
+    call.event(
+        "message.nobody_came",
+        project_id=message.project_id,
+        agent_id=message.to_agent_id,
+        data={"message_id": message.id, "from": message.from_agent_id, "reason": decision.reason},
+    )

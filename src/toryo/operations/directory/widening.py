@@ -1,0 +1,63 @@
+"""What a change of an agent means for what it may do: what widens its rights, and providers that nobody can start.
+
+The declaration of options is `toryo.provider_options`; that what does not fit is refused, `domain/agents.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from toryo import provider_options
+from toryo.domain import agents
+from toryo.domain.agents import Agent, Role
+from toryo.domain.wording import Worded
+from toryo.operations.calls.call import Call
+from toryo.provider_options import Given
+
+_ROLES = ("worker", "manager", "owner")
+"""From narrow to wide, as _LOGINS of people."""
+_LOGINS = ("viewer", "member", "owner")
+
+
+def widened(before: Agent | None, after: Agent) -> list[str]:
+    """What it may do that it might not before; of a new one (None), that others of its kind may not: an owner may do
+    everything, and options may grant more than where nothing is said."""
+    if before is None:
+        role = ["role: none → owner"] if after.role is Role.OWNER else []
+        return role + provider_options.widened(Given(None, {}, after.role.value), after.rights)
+    return role_widened(before.role.value, after.role.value) + provider_options.widened(before.rights, after.rights)
+
+
+def role_widened(before: str, after: str) -> list[str]:
+    return _wider(_ROLES, before, after)
+
+
+def login_widened(before: str | None, after: str | None) -> list[str]:
+    """Of a person; who has no role yet, or loses it, is not widened."""
+    return _wider(_LOGINS, str(before), str(after)) if before in _LOGINS and after in _LOGINS else []
+
+
+def told_of_login(before: str | None, after: str) -> dict[str, Any]:
+    """What an event says of a role that was given: every one by which a person may do more says so."""
+    widened = login_widened(before, after)
+    return {"login": after, **({"widened": widened} if widened else {})}
+
+
+def _wider(ranks: Sequence[str], before: str, after: str) -> list[str]:
+    return [f"role: {before} → {after}"] if ranks.index(after) > ranks.index(before) else []
+
+
+def warnings(agent: Agent, reported: Collection[str] | None) -> list[Worded]:
+    """Its providers that neither Toryo nor any Coordinator that has ever called knows: nothing would start them."""
+    if reported is None:
+        return []
+    names = dict.fromkeys(each.provider for each in agent.programs)
+    found = (provider_options.unknown_provider(each, reported) for each in names)
+    return [agents.worded(each) for each in found if each is not None]
+
+
+def reported_providers(call: Call) -> frozenset[str] | None:
+    """Every provider that a Coordinator has said it can start; None: one of them does not say, and may have any."""
+    said = [each.providers for each in call.tx.coordinators.all()]
+    return None if None in said else frozenset(name for names in said for name in names or ())

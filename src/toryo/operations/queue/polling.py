@@ -1,0 +1,52 @@
+"""The queue protocol: an agent that runs already claims tasks of its queue."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from toryo.domain import queue
+from toryo.domain.errors import Code, Refusal
+from toryo.operations.calls import schemas
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Later, Parameters, operation
+from toryo.operations.calls.fields import Id
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.results import Result
+from toryo.operations.queue import claims as queue_claims
+from toryo.operations.tasks import commands as task_commands
+from toryo.operations.tasks import queued
+
+
+class Poll(Parameters):
+    agent_id: Id = Field(description="Your id.")
+    max_tasks: int = Field(1, ge=1, le=queue.CLAIMED_AT_ONCE, description="At most so many.")
+    wait_seconds: int = Field(0, ge=0, le=45, description="How long to wait for a task.")
+
+
+class Polled(Result):
+    result: list[schemas.QueueTask]
+
+
+@operation("poll_tasks", grant=Grant.QUEUE_AGENT, parameters=Poll, waits=True, bare="result")
+def poll_tasks(call: Call, wanted: Poll) -> Polled | Later:
+    """Claim tasks of your queue: they are yours, in progress, for their time-out. None: an empty list."""
+    presence = queue_claims.seen(call, queue_claims.present(call, wanted.agent_id))
+    held = call.tx.queues.claims_of(presence.agent_id)
+    room = queue.CLAIMED_AT_ONCE - len(held)
+    if room <= 0:
+        raise Refusal(
+            Code.LIMIT_REACHED,
+            f"You hold {len(held)} tasks; {queue.CLAIMED_AT_ONCE} is the limit.",
+            "Submit results first.",
+            limit=queue.CLAIMED_AT_ONCE,
+        )
+    project = call.project(presence.project_id)
+    queue_claims.lapse(call, project.id)
+    many = min(wanted.max_tasks, room)
+    taken, more = queue_claims.claim_ready(call, project, presence.agent_type, many)
+    if more:  # a hint wakes a few of those who wait: there is work for more
+        call.tx.hint(task_commands.queue_topic(project.id, presence.agent_type))
+    if not taken and wanted.wait_seconds and call.may_wait:
+        topics = {task_commands.queue_topic(project.id, presence.agent_type), f"project-status:{project.id}"}
+        return Later(frozenset(topics), queue_claims.next_look(call, project.id, presence.agent_type))
+    return {"success": True, "result": queued.show_all(call, taken)}

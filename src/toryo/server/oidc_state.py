@@ -1,0 +1,36 @@
+"""What a browser takes along to the identity provider: one secret, and what is made of it.
+
+The secret stays in a cookie of that browser. State, nonce and PKCE verifier are hashes of it, each with a word of its
+own: whoever sees one of them on its way knows none of the others, and nobody else's browser can come back with them.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class OidcState:
+    secret: str
+
+    @property
+    def state(self) -> str:
+        return self._made_for("state")
+
+    @property
+    def nonce(self) -> str:
+        return self._made_for("nonce")
+
+    @property
+    def verifier(self) -> str:
+        return self._made_for("verifier")
+
+    @property
+    def challenge(self) -> str:
+        """As PKCE wants it (S256)."""
+        return base64.urlsafe_b64encode(hashlib.sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
+
+    def _made_for(self, word: str) -> str:
+        return hashlib.sha256(f"toryo {word} {self.secret}".encode(errors="surrogatepass")).hexdigest()

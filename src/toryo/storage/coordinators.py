@@ -1,0 +1,88 @@
+"""Coordinators that have called, as they said of themselves, and what they take on their disks."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+
+import sqlalchemy as sa
+
+from toryo.domain.coordinators import Offer
+from toryo.domain.times import Millis
+from toryo.storage import schema
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement, upsert
+from toryo.storage.rows import from_json, to_json
+
+_c = schema.coordinators
+
+_SAYS = ["providers", "seen_at", "running", "machine"]
+_SEE = upsert(_c, ["id", *_SAYS], ["id"], _SAYS)
+_MEASURED = upsert(_c, ["id", "providers", "seen_at", "running", "disk"], ["id"], ["disk"])
+_SEEN = Statement(sa.select(_c.c.id, *(_c.c[each] for each in (*_SAYS, "disk"))).order_by(_c.c.id))
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """Bytes that a Coordinator's logs and worktrees take; `complete` is false where it stopped counting."""
+
+    logs: int
+    worktrees: int
+    complete: bool
+    measured_at: Millis
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A Coordinator as it said of itself when it called: what it can start. None: whatever there is."""
+
+    id: str
+    running: int
+    providers: list[str] | None = None
+    labels: list[str] = field(default_factory=list)
+    capabilities: list[str] | None = None
+    agents: list[str] | None = None
+    seen_at: Millis = 0
+    disk: Disk | None = None
+    directories: dict[str, str] = field(default_factory=dict)
+    """Where agents work on its machine, where its file says so: by `agent:ID` and `project:ID`."""
+
+    @property
+    def offer(self) -> Offer:
+        return Offer(self.providers, self.agents, self.capabilities, self.labels)
+
+    def directory(self, agent_id: str, project_id: str) -> str | None:
+        """The agent's before the project's, as the Coordinator itself decides."""
+        return self.directories.get(f"agent:{agent_id}") or self.directories.get(f"project:{project_id}")
+
+
+class Coordinators:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def see(self, seen: Seen, now: Millis) -> None:
+        can = {"providers": seen.providers, "labels": seen.labels}
+        only = {"capabilities": seen.capabilities, "agents": seen.agents, "directories": seen.directories}
+        self._connection.run(
+            _SEE,
+            id=seen.id,
+            providers=to_json(seen.providers or []),
+            seen_at=now,
+            running=seen.running,
+            machine=to_json({**can, **only}),
+        )
+
+    def measured(self, coordinator_id: str, disk: Disk) -> None:
+        """The newest figures of a Coordinator, which may not have claimed anything yet."""
+        taken = to_json(asdict(disk))
+        self._connection.run(
+            _MEASURED, id=coordinator_id, providers="[]", seen_at=disk.measured_at, running=0, disk=taken
+        )
+
+    def all(self) -> list[Seen]:
+        """Every one that ever called, with what it said of itself then."""
+        return [_seen(*row) for row in self._connection.all(_SEEN)]
+
+
+def _seen(id_: str, providers: str, seen_at: Millis, running: int, machine: str | None, disk: str | None) -> Seen:
+    says = from_json(machine) if machine is not None else {"providers": from_json(providers)}
+    return Seen(id_, running, seen_at=seen_at, disk=Disk(**from_json(disk)) if disk is not None else None, **says)

@@ -1,0 +1,341 @@
+"""Reading for the pages: much at once, in few statements, and of each row only what a glance needs. Writes visits.
+
+Tasks are read in part: what rules about starting look at, and what a card shows. What it means is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from toryo.domain import tasks as domain
+from toryo.domain.queue import Claim
+from toryo.domain.tasks import Task
+from toryo.domain.times import Millis
+from toryo.storage import schema
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement, in_list, upsert
+from toryo.storage.queues import CLAIMS
+from toryo.storage.tasks import WAIT
+
+_t, _d, _m, _a, _u = schema.tasks, schema.dependencies, schema.memberships, schema.agents, schema.usages
+_l, _s, _c, _k, _e, _v = (
+    schema.launches,
+    schema.sessions,
+    schema.cooldowns,
+    schema.accounts,
+    schema.events,
+    schema.visits,
+)
+_p = sa.bindparam
+
+_FIRST = ("id", "project_id", "root_id", "parent_id", "depth", "ordinal", "title", "status", "priority", "assignee_id")
+_THEN = ("agent_type", "created_by", "approval", "created_at", "updated_at", "moved_at")
+_MORE = ("blocked_by", "blocked_reason", "blocked_cause", "not_before", "wait")
+_PART = [_t.c[name] for name in (*_FIRST, *_THEN, *_MORE)]
+_STATUS = {each.value: each for each in domain.Status}
+_PRIORITY = {each.rank: each for each in domain.Priority}
+_APPROVAL = {each.value: each for each in domain.Approval}
+
+_OPEN = [
+    Statement(sa.select(*_PART).where(in_list(_t.c.project_id, "projects"), _t.c.status == each))
+    for each in ("in_progress", "blocked")
+]
+"""One for each, so that each uses the index of its status."""
+_OPEN += [
+    Statement(sa.select(*_PART).where(in_list(_t.c.project_id, "projects"), _t.c.status == "todo", queued))
+    for queued in (_t.c.agent_type.is_(None), _t.c.agent_type.is_not(None))
+]
+_OPEN.append(
+    Statement(
+        sa.select(*_PART).where(
+            in_list(_t.c.project_id, "projects"),
+            sa.literal_column(schema.UNAPPROVED, sa.Boolean),
+            _t.c.status == "backlog",
+        )
+    )
+)
+_live = _t.alias("live")
+_hangs_on_something = sa.or_(
+    sa.select(sa.literal(1)).where(_d.c.task_id == _t.c.id).exists(),
+    sa.select(sa.literal(1))
+    .where(_live.c.root_id == _t.c.root_id, _live.c.status.in_([sa.literal("in_progress"), sa.literal("blocked")]))
+    .exists(),
+)
+_OPEN_BUT_IDLE = [
+    *_OPEN[:2],
+    Statement(
+        sa.select(*_PART).where(
+            in_list(_t.c.project_id, "projects"), _t.c.status == "todo", _t.c.agent_type.is_(None), _hangs_on_something
+        )
+    ),
+    *_OPEN[3:],
+]
+_PARTS = Statement(sa.select(*_PART).where(in_list(_t.c.id, "ids")))
+_wanted = _t.alias("wanted")
+_UNMET = Statement(
+    sa.select(_d.c.task_id, _d.c.depends_on)
+    .join(_wanted, _wanted.c.id == _d.c.depends_on)
+    .where(in_list(_d.c.task_id, "ids"), _wanted.c.status != "completed")
+)
+_ENDED_SINCE = {
+    each: Statement(
+        sa.select(_t.c.id, _t.c.title, _t.c.completed_at, sa.func.count().over())
+        .where(
+            in_list(_t.c.project_id, "projects"),
+            sa.literal_column(schema.REPORTED),
+            _t.c.status == each,
+            _t.c.completed_at > _p("since"),
+        )
+        .order_by(_t.c.completed_at.desc(), _t.c.id.desc())
+        .limit(_p("most", type_=sa.Integer))
+    )
+    for each in ("completed", "failed")
+}
+_DECIDED = Statement(
+    sa.select(sa.func.count()).where(
+        sa.literal_column(schema.DECIDED), _e.c.at > _p("since"), in_list(_e.c.project_id, "projects")
+    )
+)
+_SPENT = Statement(
+    sa.select(sa.func.sum(_u.c.cost_usd)).where(
+        in_list(_u.c.project_id, "projects"), _u.c.day >= _p("day"), _u.c.updated_at > _p("since")
+    )
+)
+_PLACES = Statement(
+    sa.select(_m.c.project_id, _m.c.agent_id)
+    .where(in_list(_m.c.project_id, "projects"), _m.c.removed_at.is_(None))
+    .order_by(_m.c.created_at, _m.c.agent_id)
+)
+_CLAIMS = Statement(CLAIMS.select().where(sa.literal_column("ended_at IS NULL")))
+_g = schema.delegations
+_AWAITED = Statement(
+    sa.select(_g.c.task_id, sa.func.count())
+    .where(sa.literal_column("status IN ('pending', 'processing')"), _g.c.await_result)
+    .group_by(_g.c.task_id)
+)
+_COOLDOWNS = Statement(
+    sa.select(_c.c.agent_id, _c.c.purpose, _c.c.until, _c.c.reason, _c.c.failures, _c.c.provider).where(
+        _c.c.until > _p("now")
+    )
+)
+_ACCOUNTS = Statement(sa.select(_k.c.id, _k.c.until, _k.c.reason).where(_k.c.until > _p("now")).order_by(_k.c.until))
+_USED = Statement(
+    sa.select(_u.c.launch_id, _u.c.input_tokens + _u.c.output_tokens, _u.c.cost_usd).where(
+        in_list(_u.c.launch_id, "launches")
+    )
+)
+_SAID = Statement(
+    sa.select(
+        schema.decisions.c.agent_id, schema.decisions.c.project_id, schema.decisions.c.said, schema.decisions.c.since
+    ).where(in_list(schema.decisions.c.agent_id, "agents"), schema.decisions.c.purpose == "task")
+)
+_CARD = ("id", "title", "status", "priority", "assignee_id", "agent_type", "parent_id", "root_id", "approval")
+_CARD_THEN = (
+    "blocked_reason",
+    "attempt",
+    "created_at",
+    "ordinal",
+    "updated_at",
+    "started_at",
+    "completed_at",
+    "version",
+)
+_every_card = (
+    sa.select(*(_t.c[name] for name in (*_CARD, *_CARD_THEN)))
+    .where(_t.c.project_id == _p("project_id"))
+    .order_by(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
+)
+_CARDS = Statement(_every_card)
+_SOME_CARDS = Statement(_every_card.where(in_list(_t.c.id, "ids")))
+_EDGES = Statement(
+    sa.select(_d.c.task_id, _d.c.depends_on)
+    .join(_t, _t.c.id == _d.c.task_id)
+    .where(_t.c.project_id == _p("project_id"))
+    .order_by(_d.c.task_id, _d.c.depends_on)
+)
+_SOME_EDGES = Statement(
+    sa.select(_d.c.task_id, _d.c.depends_on).where(in_list(_d.c.task_id, "ids")).order_by(_d.c.task_id, _d.c.depends_on)
+)
+_CHILDREN = Statement(
+    sa.select(_t.c.parent_id, _t.c.status, sa.func.count())
+    .where(in_list(_t.c.parent_id, "ids"))
+    .group_by(_t.c.parent_id, _t.c.status)
+)
+_TOUCHED = Statement(
+    sa.select(_e.c.task_id, _e.c.session_id)
+    .where(_e.c.project_id == _p("project_id"), _e.c.sequence > _p("after"))
+    .limit(_p("most", type_=sa.Integer))
+)
+_WORKED_ON = Statement(sa.select(_s.c.task_id).where(in_list(_s.c.id, "sessions"), _s.c.task_id.is_not(None)))
+_RUNNING = Statement(
+    sa.select(_s.c.task_id).where(
+        _s.c.project_id == _p("project_id"), _s.c.purpose == "task", _s.c.ended_at.is_(None), _s.c.task_id.is_not(None)
+    )
+)
+_claims = schema.claims
+_CLAIMED = Statement(
+    sa.select(_claims.c.task_id).where(
+        sa.literal_column("ended_at IS NULL"), _claims.c.project_id == _p("project_id"), _claims.c.launch_id.is_(None)
+    )
+)
+_VISIT = Statement(sa.select(_v.c.at).where(_v.c.person_id == _p("person_id")))
+_VISITED = upsert(_v, ["person_id", "at"], ["person_id"], ["at"])
+
+
+class Card(NamedTuple):
+    """A task as a board shows it."""
+
+    id: str
+    title: str
+    status: str
+    rank: int
+    assignee_id: str | None
+    agent_type: str | None
+    parent_id: str | None
+    root_id: str
+    approval: str
+    blocked_reason: str | None
+    attempt: int
+    created_at: Millis
+    ordinal: int
+    updated_at: Millis
+    started_at: Millis | None
+    completed_at: Millis | None
+    version: int
+
+
+class Ended(NamedTuple):
+    """The newest tasks that ended one way, and how many did."""
+
+    newest: list[tuple[str, str, Millis]]
+    many: int
+
+
+class Overview:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def open_tasks(self, projects: Iterable[str], *, idle: bool = True) -> dict[str, Task]:
+        """In part, by id: those in progress, blocked, to do, or to be approved, of these projects. Without the `idle`
+        ones: to do, waiting for nothing, and nothing of their tree has been started."""
+        asked = list(projects)
+        rows = (
+            row for each in (_OPEN if idle else _OPEN_BUT_IDLE) for row in self._connection.all(each, projects=asked)
+        )
+        return {row[0]: _part(row) for row in rows}
+
+    def parts(self, task_ids: Iterable[str]) -> dict[str, Task]:
+        """These tasks, in part."""
+        ids = list(task_ids)
+        return {row[0]: _part(row) for row in self._connection.all(_PARTS, ids=ids)} if ids else {}
+
+    def unmet(self, task_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """What these tasks depend on that is not completed."""
+        found: dict[str, list[str]] = {}
+        for task_id, other in self._connection.all(_UNMET, ids=list(task_ids)):
+            found.setdefault(task_id, []).append(other)
+        return {task_id: tuple(others) for task_id, others in found.items()}
+
+    def ended_since(self, status: str, projects: Iterable[str], since: Millis, most: int) -> Ended:
+        rows: list[Any] = self._connection.all(_ENDED_SINCE[status], projects=list(projects), since=since, most=most)
+        return Ended([(row[0], row[1], row[2]) for row in rows], int(rows[0][3]) if rows else 0)
+
+    def decided_since(self, projects: Iterable[str], since: Millis) -> int:
+        """Judgements of requests, and decisions about what was blocked or had failed, by whomever."""
+        return int(self._connection.value(_DECIDED, projects=list(projects), since=since))
+
+    def spent_since(self, projects: Iterable[str], since: Millis, day: int) -> float | None:
+        """US dollars of the launches that have used something since; `day` is the first that is looked at."""
+        found = self._connection.value(_SPENT, projects=list(projects), since=since, day=day)
+        return None if found is None else round(float(found), 6)
+
+    def places(self, projects: Iterable[str]) -> list[tuple[str, str]]:
+        """Project and agent of every membership."""
+        return [(row[0], row[1]) for row in self._connection.all(_PLACES, projects=list(projects))]
+
+    def claims(self) -> list[Claim]:
+        """Every live one."""
+        return CLAIMS.nouns(self._connection.all(_CLAIMS))
+
+    def awaited(self) -> dict[str, int]:
+        """Open delegations whose result is awaited, by main task."""
+        return {row[0]: int(row[1]) for row in self._connection.all(_AWAITED)}
+
+    def cooldowns(self, now: Millis) -> list[tuple[str, str, Millis, str, int, str | None]]:
+        """Agent, purpose, until when, why, after how many failures, of which program: those that last."""
+        rows: list[Any] = self._connection.all(_COOLDOWNS, now=now)
+        return [(row[0], row[1], row[2], row[3], row[4], row[5]) for row in rows]
+
+    def accounts(self, now: Millis) -> dict[str, tuple[Millis, str]]:
+        """Until when, and why, accounts cannot be used."""
+        return {row[0]: (row[1], row[2]) for row in self._connection.all(_ACCOUNTS, now=now)}
+
+    def used(self, launches: Iterable[str]) -> dict[str, tuple[int, float | None]]:
+        """Tokens and money of these launches."""
+        return {row[0]: (int(row[1]), row[2]) for row in self._connection.all(_USED, launches=list(launches))}
+
+    def said(self, agents: Iterable[str]) -> dict[tuple[str, str], tuple[str, Millis]]:
+        """By agent and project: the last decision about its task work that was recorded, and since when."""
+        rows: list[Any] = self._connection.all(_SAID, agents=list(agents))
+        return {(row[0], row[1]): (row[2], row[3]) for row in rows}
+
+    # the board
+
+    def cards(self, project_id: str, only: Iterable[str] | None = None) -> list[Card]:
+        """Every task of a project, or `only` these, by priority and age."""
+        if only is None:
+            rows = self._connection.all(_CARDS, project_id=project_id)
+        else:
+            rows = self._connection.all(_SOME_CARDS, project_id=project_id, ids=list(only))
+        return list(map(Card._make, rows))
+
+    def edges(self, project_id: str, only: Iterable[str] | None = None) -> dict[str, list[str]]:
+        """What each task of a project, or `only` of these, depends on."""
+        if only is None:
+            rows = self._connection.all(_EDGES, project_id=project_id)
+        else:
+            rows = self._connection.all(_SOME_EDGES, ids=list(only))
+        found: dict[str, list[str]] = {}
+        for task_id, other in rows:
+            found.setdefault(task_id, []).append(other)
+        return found
+
+    def children(self, task_ids: Iterable[str]) -> list[tuple[str, str, int]]:
+        """Parent, status, and how many subtasks of these parents have it."""
+        return [(row[0], row[1], int(row[2])) for row in self._connection.all(_CHILDREN, ids=list(task_ids))]
+
+    def touched(self, project_id: str, after: int, most: int) -> set[str] | None:
+        """The tasks that events after this one name, or whose sessions they name; None if that are more than `most`
+        events."""
+        rows = self._connection.all(_TOUCHED, project_id=project_id, after=after, most=most + 1)
+        if len(rows) > most:
+            return None
+        sessions = sorted({row[1] for row in rows} - {None})
+        worked_on = self._connection.all(_WORKED_ON, sessions=sessions) if sessions else []
+        return {row[0] for row in (*rows, *worked_on)} - {None}
+
+    def running(self, project_id: str) -> set[str]:
+        """The tasks that a session is bound to, or that somebody who polls has claimed."""
+        rows = (row for each in (_RUNNING, _CLAIMED) for row in self._connection.all(each, project_id=project_id))
+        return {row[0] for row in rows}
+
+    # visits
+
+    def last_visit(self, person_id: str) -> Millis | None:
+        found: Millis | None = self._connection.value(_VISIT, person_id=person_id)
+        return found
+
+    def visited(self, person_id: str, at: Millis) -> None:
+        self._connection.run(_VISITED, person_id=person_id, at=at)
+
+
+def _part(row: tuple[Any, ...]) -> Task:
+    """The columns stand in the order of the fields; what is left out is as in a task that is new."""
+    values = [*row[:16]]
+    values[7], values[8], values[12] = _STATUS[row[7]], _PRIORITY[row[8]], _APPROVAL[row[12]]
+    more = dict(zip(_MORE, row[16:], strict=True))
+    more["wait"] = WAIT[1](more["wait"])
+    return Task(*values, **more)

@@ -1,0 +1,116 @@
+"""Where shared values are: the promise, and its implementation on the database (Redis: `shared_state_redis.py`).
+
+One conformance suite (tests/storage/test_shared_state.py) holds every implementation to it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import orjson
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.queue import Entry
+from toryo.domain.times import Millis
+from toryo.domain.wording import say
+from toryo.storage.transaction import Transaction
+
+
+class Quota(NamedTuple):
+    """What the live values of a project may take."""
+
+    bytes: int
+    entries: int
+
+
+QUOTA = Quota(bytes=32 * 1024 * 1024, entries=10_000)
+
+
+class Shared(Protocol):
+    def get(self, project_id: str, key: str) -> Entry | None:
+        """The value as it was last set, expired or not; None if it never was (or was forgotten long ago)."""
+
+    def put(
+        self,
+        project_id: str,
+        key: str,
+        value: Any,
+        by: str,
+        now: Millis,
+        ttl: Millis,
+        expected: int | None,
+        *,
+        once: str = "",
+        quota: Quota = QUOTA,
+    ) -> Entry:
+        """Sets it; its version is one more than before. Raises Refusal (conflict) if another version was expected, or
+        (limitReached) if the project's values would take more than the quota, and more than before.
+
+        `once` names the call: the work of a transaction may run again, and has then been done.
+        """
+
+    def all(self, project_id: str) -> list[Entry]:
+        """By key, at most 1,000."""
+
+
+def too_many(quota: Quota) -> Refusal:
+    return Refusal(
+        Code.LIMIT_REACHED,
+        say(
+            "The shared values of this project would take more than {bytes:,} bytes, or be more than {entries:,}.",
+            bytes=quota.bytes,
+            entries=quota.entries,
+        ),
+        "Set values that nobody needs any more with ttl 1, or keep large ones in files and share their paths.",
+        limit=quota.bytes,
+    )
+
+
+def conflict(key: str, version: int, expected: int) -> Refusal:
+    return Refusal(
+        Code.CONFLICT,
+        say("{key} is at version {version}, not {expected}.", key=key, version=version, expected=expected),
+        "Read it again (get_shared_state), and repeat your change on what is there now.",
+        key=key,
+        version=version,
+    )
+
+
+class InDatabase:
+    """In the transaction of the call, under its project's lock."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+
+    def get(self, project_id: str, key: str) -> Entry | None:
+        return self._tx.queues.entry(project_id, key)
+
+    def put(
+        self,
+        project_id: str,
+        key: str,
+        value: Any,
+        by: str,
+        now: Millis,
+        ttl: Millis,
+        expected: int | None,
+        *,
+        once: str = "",  # noqa: ARG002 - what a transaction has not committed was not done
+        quota: Quota = QUOTA,
+    ) -> Entry:
+        before = self._tx.queues.entry(project_id, key)
+        present = before.version if before is not None and not before.expired(now) else 0
+        if expected is not None and expected != present:
+            raise conflict(key, present, expected)
+        others, taken = self._tx.queues.entries_beside(project_id, key, now)
+        size = len(orjson.dumps(value))
+        was = len(orjson.dumps(before.value)) if before is not None and present else 0
+        if (not was and others >= quota.entries) or (size > was and taken + size > quota.bytes):
+            raise too_many(quota)
+        version = (before.version if before is not None else 0) + 1
+        entry = Entry(project_id, key, value, version, now, by, now + ttl)
+        self._tx.queues.save_entry(entry)
+        return entry
+
+    def all(self, project_id: str) -> list[Entry]:
+        return self._tx.queues.entries(project_id)

@@ -1,0 +1,130 @@
+"""Threads, as rows: what two have said to each other, how far a person of the two has seen it, and what is unread.
+
+Whoever writes here holds the project's lock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from toryo.domain.chat import Message, thread_of
+from toryo.domain.times import Millis
+from toryo.storage import schema
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement, upsert
+from toryo.storage.rows import Rows
+
+_m, _h = schema.messages, schema.threads
+_p = sa.bindparam
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """What two have said to each other; `seen_low` and `seen_high` are how far a person of the two has seen it."""
+
+    project_id: str
+    thread: str
+    low_id: str
+    high_id: str
+    newest: int
+    newest_at: Millis
+    seen_low: int
+    seen_high: int
+
+    def other(self, agent_id: str) -> str:
+        return self.high_id if agent_id == self.low_id else self.low_id
+
+    def seen_by(self, agent_id: str) -> int:
+        return self.seen_low if agent_id == self.low_id else self.seen_high
+
+
+THREADS = Rows(Thread, _h)
+
+
+def is_unread(
+    project_id: sa.ColumnElement[Any],
+    thread: sa.ColumnElement[Any],
+    seen: sa.ColumnElement[Any],
+    person_id: sa.ColumnElement[Any],
+) -> sa.ColumnElement[bool]:
+    """Whether a message of a thread is to a person who has not seen it; `seen` is how far they have."""
+    return sa.and_(
+        _m.c.project_id == project_id,
+        _m.c.thread == thread,
+        _m.c.sequence > seen,
+        _m.c.to_agent_id == person_id,
+    )
+
+
+_COUNT_UNREAD = Statement(
+    sa.select(sa.func.count()).where(is_unread(_p("project_id"), _p("thread"), _p("seen"), _p("person_id")))
+)
+_TOUCH = upsert(_h, THREADS.names, ["project_id", "thread"], ["newest", "newest_at"])
+_THREAD = Statement(THREADS.select().where(_h.c.project_id == _p("project_id"), _h.c.thread == _p("thread")))
+_THREADS = Statement(
+    # two reads, as of the conversations in `chat.py`
+    sa.union_all(
+        *(
+            THREADS.select().where(_h.c.project_id == _p("project_id"), side == _p("agent_id"))
+            for side in (_h.c.low_id, _h.c.high_id)
+        )
+    )
+    .order_by(sa.desc("newest"))
+    .limit(500)
+)
+_SEE_LOW, _SEE_HIGH = (
+    Statement(
+        sa.update(_h)
+        .where(_h.c.project_id == _p("project"), _h.c.thread == _p("this_thread"), _h.c[name] < _p("sequence"))
+        .values({name: _p("sequence")})
+    )
+    for name in ("seen_low", "seen_high")
+)
+
+
+class Threads:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def touch(self, message: Message) -> None:
+        """The thread of a message that has just been stored is the newest."""
+        low, high = message.thread.split("|", 1)
+        self._connection.run(
+            _TOUCH,
+            project_id=message.project_id,
+            thread=message.thread,
+            low_id=low,
+            high_id=high,
+            newest=message.sequence,
+            newest_at=message.created_at,
+            seen_low=0,
+            seen_high=0,
+        )
+
+    def find(self, project_id: str, one: str, other: str) -> Thread | None:
+        return THREADS.one(self._connection.one(_THREAD, project_id=project_id, thread=thread_of(one, other)))
+
+    def listed(self, project_id: str, agent_id: str) -> list[Thread]:
+        """The newest first, at most 500."""
+        return THREADS.nouns(self._connection.all(_THREADS, project_id=project_id, agent_id=agent_id))
+
+    def unread(self, thread: Thread, person_id: str) -> int:
+        """How many messages to a person no open thread has shown."""
+        return int(
+            self._connection.value(
+                _COUNT_UNREAD,
+                project_id=thread.project_id,
+                thread=thread.thread,
+                seen=thread.seen_by(person_id),
+                person_id=person_id,
+            )
+        )
+
+    def see(self, project_id: str, person_id: str, other: str, sequence: int) -> bool:
+        """A person has seen a thread up to here; True if that is news."""
+        thread = thread_of(person_id, other)
+        statement = _SEE_LOW if thread.split("|", 1)[0] == person_id else _SEE_HIGH
+        return self._connection.run(statement, project=project_id, this_thread=thread, sequence=sequence) > 0

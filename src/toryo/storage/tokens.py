@@ -1,0 +1,86 @@
+"""Tokens: of people, and of the files in data directories. Only their hashes are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from toryo.domain.times import Millis
+from toryo.storage import schema
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement, upsert
+
+_t = schema.tokens
+_p = sa.bindparam
+
+_TOKEN = Statement(
+    sa.select(_t.c.kind, _t.c.agent_id, _t.c.login).where(_t.c.hash == _p("hash"), _t.c.revoked_at.is_(None))
+)
+_ADD_TOKEN = upsert(_t, ["hash", "kind", "agent_id", "login", "name", "place", "created_at"], ["hash"], ["place"])
+_REVOKED = Statement(sa.select(_t.c.revoked_at).where(_t.c.hash == _p("hash"), _t.c.revoked_at.isnot(None)))
+_TOKENS = Statement(
+    sa.select(_t.c.hash, _t.c.kind, _t.c.name, _t.c.place, _t.c.created_at)
+    .where(_t.c.revoked_at.is_(None))
+    .order_by(_t.c.created_at, _t.c.hash)
+)
+_REVOKE = Statement(sa.update(_t).where(_t.c.hash == _p("this_hash")).values(revoked_at=_p("now")))
+
+
+@dataclass(frozen=True, slots=True)
+class FileToken:
+    """A token that stands in a file of a server's data directory (`place`; older ones do not say which)."""
+
+    hash: str
+    kind: str
+    name: str
+    place: str | None
+    created_at: Millis
+
+    @property
+    def id(self) -> str:
+        """What people call it."""
+        return f"dir_{self.hash[:16]}"
+
+
+class Tokens:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def find(self, token_hash: str) -> tuple[str, str | None, str | None] | None:
+        """Kind, agent and login role of a token that was not revoked."""
+        row: Any = self._connection.one(_TOKEN, hash=token_hash)
+        return None if row is None else (row[0], row[1], row[2])
+
+    def add(
+        self,
+        token_hash: str,
+        kind: str,
+        name: str,
+        now: Millis,
+        agent_id: str | None = None,
+        login: str | None = None,
+        place: str | None = None,
+    ) -> None:
+        """Makes it known, or says where it is now. One that was revoked stays revoked."""
+        self._connection.run(
+            _ADD_TOKEN,
+            hash=token_hash,
+            kind=kind,
+            agent_id=agent_id,
+            login=login,
+            name=name,
+            place=place,
+            created_at=now,
+        )
+
+    def was_revoked(self, token_hash: str) -> bool:
+        return self._connection.one(_REVOKED, hash=token_hash) is not None
+
+    def all(self) -> list[FileToken]:
+        """Those of data directories that were not revoked, the oldest first."""
+        return [FileToken(*row) for row in self._connection.all(_TOKENS)]
+
+    def revoke(self, token_hash: str, now: Millis) -> None:
+        self._connection.run(_REVOKE, this_hash=token_hash, now=now)

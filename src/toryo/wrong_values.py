@@ -1,0 +1,70 @@
+"""What is said of a value that does not fit its declaration, by pydantic's type of mistake: which values are accepted.
+
+The sentences stand after the name of what is wrong: `port must be a whole number`. pydantic itself is not imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_WHOLE = "must be a whole number, such as 10"
+_NUMBER = "must be a number, such as 1.5"
+_SWITCH = "must be true or false"
+_TIME = "must be a date and time, such as 2026-01-31T09:00+09:00"
+_DATE = "must be a date, such as 2026-01-31"
+_SENTENCES = {
+    "missing": "is missing",
+    "extra_forbidden": "is not known here",
+    "string_type": "must be text",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_pattern_mismatch": "does not have the required form ({pattern})",
+    "too_short": "must have at least {min_length} entries",
+    "too_long": "must have at most {max_length} entries",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "set_type": "must be a list",
+    "dict_type": "must be a mapping of names to values",
+    "model_type": "must be a mapping of names to values",
+    "model_attributes_type": "must be a mapping of names to values",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+    "int_type": _WHOLE,
+    "int_parsing": _WHOLE,
+    "int_parsing_size": _WHOLE,
+    "int_from_float": _WHOLE,
+    "float_type": _NUMBER,
+    "float_parsing": _NUMBER,
+    "finite_number": _NUMBER,
+    "bool_type": _SWITCH,
+    "bool_parsing": _SWITCH,
+    "greater_than": "must be greater than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "datetime_type": _TIME,
+    "datetime_parsing": _TIME,
+    "datetime_from_date_parsing": _TIME,
+    "timezone_aware": "must name its time zone, such as 2026-01-31T09:00+09:00",
+    "date_type": _DATE,
+    "date_parsing": _DATE,
+    "date_from_datetime_parsing": _DATE,
+    "date_from_datetime_inexact": _DATE,
+    "path_type": "must be a path",
+    "url_parsing": "must be an address that begins with http:// or https://",
+    "url_scheme": "must be an address that begins with {expected_schemes}",
+    "none_required": "must be left out",
+    "recursion_loop": "contains itself",
+}
+
+
+def told(error: Mapping[str, Any]) -> str:
+    """What is accepted, of one of pydantic's errors."""
+    sentence = _SENTENCES.get(error["type"])
+    if sentence is None:  # one of our own rules, in its words
+        return str(error["msg"]).removeprefix("Value error, ")
+    context = error.get("ctx") or {}
+    if context.get("min_length") == 1 or context.get("pattern") == r"\S":
+        return "must not be empty"
+    return sentence.format(**context) if "{" in sentence else sentence

@@ -1,0 +1,81 @@
+"""Answers are types: what a handler is annotated to answer is what its operation promises, and mypy reads the same."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.stories import World, hold_to_promise
+from toryo import operations
+from toryo.operations.calls.callers import Credentials
+from toryo.operations.calls.catalogue import catalogue
+from toryo.operations.calls.dispatch import Outcome
+
+ROOT = Path(operations.__file__).parent
+
+
+def _answers() -> dict[str, str]:
+    """What the declared handlers are annotated to answer."""
+    found = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and any(map(_declares, node.decorator_list)):
+                found[f"{path.stem}.{node.name}"] = ast.unparse(node.returns) if node.returns else ""
+    return found
+
+
+def _declares(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Name) and decorator.func.id == "operation"
+
+
+def test_every_handler_answers_a_declared_type() -> None:
+    answers = _answers()
+    assert len(answers) > 100
+    loose = ("dict", "Mapping", "Any", "JsonObject")
+    assert {name: told for name, told in answers.items() if not told or any(each in told for each in loose)} == {}
+
+
+OTHERS_JSON = {
+    "answer",
+    "context",
+    "data",
+    "effective_options",
+    "facts",
+    "options",
+    "parameters",
+    "provider_options",
+}
+"""Names under which an answer carries JSON that others have written, or that is kept as it was told."""
+
+
+def _open(schema: Any, name: str = "") -> Iterator[str]:
+    """The names of what takes any key, wherever they stand in a schema."""
+    if isinstance(schema, list):
+        for each in schema:
+            yield from _open(each, name)
+    elif isinstance(schema, dict):
+        if schema.get("type") == "object" and schema.get("additionalProperties") is True:
+            yield name
+        for key, each in schema.items():
+            if key in ("properties", "$defs"):
+                for inner, one in each.items():
+                    yield from _open(one, inner)
+            else:
+                yield from _open(each, name)
+
+
+def test_an_answer_is_open_only_where_it_carries_what_others_wrote() -> None:
+    found = {each.name: set(_open(each.output_schema)) - OTHERS_JSON for each in catalogue().values()}
+    assert {name: names for name, names in found.items() if names} == {}
+
+
+def test_a_key_that_is_answered_and_not_declared_breaks_the_promise(world: World) -> None:
+    outcome = world.dispatcher.perform("health_check", {}, Credentials())
+    assert outcome.result is not None
+    more = Outcome({**outcome.result, "mood": "good"}, operation=outcome.operation)
+    with pytest.raises(AssertionError, match="mood"):
+        hold_to_promise("health_check", more)

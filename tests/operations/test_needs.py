@@ -1,0 +1,629 @@
+"""What needs a person: only what does, as long as it does, the most urgent first, and only whom it concerns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.documents.test_pages import wrong as mistake_in
+from tests.operations.test_queue import claimed, filed, key, poller
+from tests.stories import Answer, World
+from toryo.operations.calls.identity import digest
+from toryo.storage.engine.database import Connection
+from toryo.storage.transaction import Transaction
+
+
+@pytest.fixture
+def crew(world: World) -> World:
+    """A manager `boss` with two workers; `ann`, a person, stands above them."""
+    world.project()
+    world.person("ann")
+    world.manager("boss", "ann")
+    for each in ("w1", "w2"):
+        world.worker(each, "boss")
+    return world
+
+
+def needs(world: World, person: str = "ann", **more: object) -> list[Answer]:
+    asked = {} if person == "owner" else {"as_person": person}
+    found: list[Answer] = world.owner.call("needs_you", **asked, **more)["items"]
+    return found
+
+
+def kinds(world: World, person: str = "ann") -> list[str]:
+    return [each["kind"] for each in needs(world, person)]
+
+
+def commands(item: Answer) -> list[str]:
+    return [each["command"] for each in item["actions"]]
+
+
+def test_where_everything_goes_its_way_nobody_is_needed(crew: World):
+    main = crew.task("boss")
+    boss = crew.start("boss")
+    part, _ = boss.assigned({"One": "w1", "Two": "w2"})
+    boss.begin(part)
+    crew.start("w1")
+    crew.task("w2", status="todo")
+    crew.housekeep()
+    assert needs(crew) == needs(crew, "owner") == []
+    assert crew.status(main) == "in_progress"
+
+
+# --- requests --------------------------------------------------------------------------------------------------------
+
+
+def requested(world: World) -> str:
+    world.task("w1")
+    made: str = world.start("w1").call("request_task", title="Paint it", assignee_id="w2", description="Blue.")[
+        "task_id"
+    ]
+    return made
+
+
+def test_a_request_needs_the_person_above_the_assignee_until_it_is_judged(crew: World):
+    task = requested(crew)
+    (item,) = needs(crew)
+    assert (item["kind"], item["task_id"], item["project_id"]) == ("approval", task, crew.project_id)
+    assert "Paint it" in item["title"]
+    assert "Blue." in item["text"]
+    assert commands(item) == [
+        f"toryo task approve {task}",
+        f"toryo task reject {task} --reason …",
+        f"toryo task show {task}",
+    ]
+    assert needs(crew, "owner") == []
+    crew.owner.call("approve_task", task_id=task)
+    assert needs(crew) == []
+
+
+@pytest.mark.parametrize("end", ["reject", "cancel"])
+def test_a_request_that_is_rejected_or_cancelled_needs_nobody(crew: World, end: str):
+    task = requested(crew)
+    if end == "reject":
+        crew.owner.call("reject_task", task_id=task, reason="no")
+        assert needs(crew) == needs(crew, "owner") == []
+        return
+    crew.move(task, "cancelled", "not needed")
+    assert needs(crew) == needs(crew, "owner") == []
+
+
+def test_every_person_above_is_asked_and_nobody_else(crew: World):
+    crew.person("max")
+    crew.person("zoe")
+    crew.owner.call("edit_agent", agent_id="ann", reports_to="max")
+    requested(crew)
+    assert kinds(crew, "ann") == kinds(crew, "max") == ["approval"]
+    assert kinds(crew, "zoe") == kinds(crew, "owner") == []
+
+
+@pytest.mark.parametrize("gone", ["nobody above", "inactive", "not in the project"])
+def test_where_no_person_above_can_judge_the_owners_are_needed(crew: World, gone: str):
+    if gone == "nobody above":
+        crew.owner.call("edit_agent", agent_id="boss", reports_to=None)
+    elif gone == "inactive":
+        crew.owner.call("deactivate_agent", agent_id="ann")
+    else:
+        crew.owner.call("remove_member", project_id=crew.project_id, agent_id="ann")
+    requested(crew)
+    assert kinds(crew, "owner") == ["approval"]
+    assert kinds(crew, "ann") == []
+
+
+# --- blocks ----------------------------------------------------------------------------------------------------------
+
+
+def left_again_and_again(world: World, agent_id: str) -> str:
+    """A task whose agent leaves without reporting until a guard blocks it."""
+    task = world.task(agent_id)
+    for _ in range(3):
+        world.start(agent_id).call("logout")
+        world.advance(4_000)
+    assert world.show(task)["blocked_reason"] == "agent_left_without_reporting"
+    return task
+
+
+def test_what_a_guard_has_blocked_needs_the_person_above_until_it_is_lifted(crew: World):
+    task = left_again_and_again(crew, "w1")
+    (item,) = needs(crew)
+    assert (item["kind"], item["task_id"], item["agent_id"]) == ("blocked_by_guard", task, "w1")
+    assert "without reporting" in item["text"]
+    assert f"toryo task move {task} in_progress" in commands(item)
+    assert needs(crew, "owner") == []
+    crew.move(task, "in_progress")
+    assert needs(crew) == []
+
+
+def test_only_the_person_next_above_is_needed_for_a_block(crew: World):
+    crew.person("max")
+    crew.owner.call("edit_agent", agent_id="ann", reports_to="max")
+    left_again_and_again(crew, "w1")
+    assert kinds(crew, "ann") == ["blocked_by_guard"]
+    assert kinds(crew, "max") == []
+
+
+def test_a_block_an_agent_reports_of_its_own_task_needs_a_person(crew: World):
+    task = crew.task("w1")
+    crew.start("w1").report("blocked", "the key is missing")
+    (item,) = needs(crew)
+    assert (item["kind"], item["task_id"]) == ("blocked", task)
+    assert "the key is missing" in item["text"]
+
+
+def test_what_a_manager_at_work_decides_about_needs_no_person_until_the_manager_gives_it_up(crew: World):
+    main = crew.task("boss")
+    boss = crew.start("boss")
+    part, _ = boss.assigned({"One": "w1", "Two": "w2"})
+    boss.begin(part)
+    boss.wait()
+    crew.start("w1").report("blocked", "the key is missing")
+    assert needs(crew) == []
+    boss = crew.start("boss")
+    boss.report("blocked", "nobody has the key")
+    assert crew.status(main) == "blocked"
+    assert sorted((each["kind"], each["task_id"]) for each in needs(crew)) == [("blocked", part)]
+
+
+def test_a_block_that_a_manager_has_seen_and_leaves_open_while_others_work_needs_no_person_yet(crew: World):
+    crew.task("boss")
+    boss = crew.start("boss")
+    part, other = boss.assigned({"One": "w1", "Two": "w2"})
+    boss.begin(part, other)
+    boss.wait()
+    crew.start("w1").report("blocked", "the key is missing")
+    crew.start("boss").wait()
+    assert crew.why("boss") == "hold handled_blocked"
+    assert needs(crew) == []
+
+
+def test_a_guards_block_needs_a_person_whatever_the_manager_above_does(crew: World):
+    crew.task("boss")
+    boss = crew.start("boss")
+    part, _ = boss.assigned({"One": "w1", "Two": "w2"})
+    boss.begin(part)
+    for _ in range(3):
+        crew.start("w1").call("logout")
+        crew.advance(60)
+        boss.call("list_tasks")
+    assert [(each["kind"], each["task_id"]) for each in needs(crew)] == [("blocked_by_guard", part)]
+
+
+def test_what_a_person_has_blocked_needs_nobody(crew: World):
+    task = crew.task("w1")
+    crew.move(task, "blocked", "wait for spring")
+    assert needs(crew) == needs(crew, "owner") == []
+
+
+def test_an_archived_project_needs_nobody(crew: World):
+    left_again_and_again(crew, "w1")
+    assert len(needs(crew)) == 1
+    crew.owner.call("archive_project", project_id=crew.project_id)
+    assert needs(crew) == []
+
+
+# --- messages --------------------------------------------------------------------------------------------------------
+
+
+def written(world: World, content: str = "Which colour?", to: str = "ann") -> None:
+    """`w1` writes to a person."""
+    world.say("w1", "Ask away.", as_person=to) if to != "owner" else world.say("w1", "Ask away.")
+    chat = world.start_chat("w1")
+    chat.fetch()
+    chat.call("respond_chat", target_agent_id=to, content=content)
+    chat.call("logout")
+
+
+def test_an_unread_message_needs_its_reader_until_it_was_shown(crew: World):
+    written(crew)
+    (item,) = needs(crew)
+    assert (item["kind"], item["agent_id"], item["project_id"]) == ("message", "w1", crew.project_id)
+    assert item["text"] == "Which colour?"
+    assert commands(item) == [f"toryo chat w1 --project {crew.project_id}"]
+    assert needs(crew, "owner") == []
+    read = crew.owner.call("read_chat", project_id=crew.project_id, agent_id="w1", as_person="ann")
+    assert needs(crew) != []
+    crew.owner.call("open_chat", project_id=crew.project_id, agent_id="w1", as_person="ann", seen=read["last"])
+    assert needs(crew) == []
+
+
+def test_several_messages_of_one_thread_are_one_item_with_the_newest(crew: World):
+    written(crew, "One")
+    written(crew, "Two")
+    (item,) = needs(crew)
+    assert item["text"].startswith("Two")
+    assert "2 messages" in item["text"]
+
+
+def test_a_message_that_nobody_comes_for_needs_its_writer_until_somebody_does(crew: World):
+    crew.say("w1", "Are you there?", as_person="ann")
+    crew.advance(301)
+    crew.housekeep()
+    (item,) = needs(crew)
+    assert (item["kind"], item["agent_id"]) == ("nobody_came", "w1")
+    assert "has not come" in item["text"]
+    chat = crew.start_chat("w1")
+    chat.fetch()
+    assert needs(crew) == []
+
+
+def test_what_toryo_says_about_a_request_is_no_message_beside_it(crew: World):
+    """It is asked in the thread with the assignee, who has not come for something else there."""
+    crew.say("w2", "Are you there?", as_person="ann")
+    requested(crew)
+    assert kinds(crew) == ["approval"]
+
+
+# --- work that does not go on ----------------------------------------------------------------------------------------
+
+
+def test_a_stall_needs_the_person_above_until_something_happens(crew: World):
+    main = crew.task("boss")
+    part = crew.task("w2", title="One", parent_task_id=main, status="todo")
+    crew.advance(121)
+    assert needs(crew) == []
+    crew.housekeep()
+    (item,) = needs(crew)
+    assert (item["kind"], item["task_id"]) == ("stalled", main)
+    crew.move(part, "in_progress")
+    assert needs(crew) == []
+
+
+def test_an_awaited_delegation_that_failed_needs_a_person_until_it_is_asked_anew(crew: World):
+    task = crew.task("w1")
+    worker = crew.start("w1")
+    worker.call("delegate_to_chat_session", target_agent_id="w2", purpose="Agree on colours.")
+    chat = crew.start_chat("w1")
+    (delegation,) = chat.fetch()["pending_delegations"]
+    assert needs(crew) == []
+    chat.call("report_delegation_completed", delegation_id=delegation["delegation_id"], result="no", success=False)
+    (item,) = needs(crew)
+    assert (item["kind"], item["task_id"]) == ("delegation_failed", task)
+    assert "Agree on colours." in item["text"]
+    worker.call("delegate_to_chat_session", target_agent_id="w2", purpose="Agree on colours, please.")
+    assert needs(crew) == []
+
+
+def test_a_delegation_that_nobody_waits_for_needs_nobody_when_it_fails(crew: World):
+    crew.task("w1")
+    worker = crew.start("w1")
+    asked = {"target_agent_id": "w2", "purpose": "Say hello.", "await_result": False}
+    delegation = worker.call("delegate_to_chat_session", **asked)["delegation_id"]
+    chat = crew.start_chat("w1")
+    chat.fetch()
+    chat.call("report_delegation_completed", delegation_id=delegation, result="no", success=False)
+    assert needs(crew) == []
+
+
+# --- failures --------------------------------------------------------------------------------------------------------
+
+
+def failed(world: World, agent_id: str, **more: Any) -> str:
+    task = world.task(agent_id, **more)
+    world.start(agent_id).report("failed", "the disk is full")
+    return task
+
+
+@pytest.mark.parametrize("to", ["todo", "cancelled"])
+def test_a_failure_needs_the_person_above_until_it_is_tried_again_or_given_up(crew: World, to: str):
+    task = failed(crew, "w1")
+    (item,) = needs(crew)
+    assert (item["kind"], item["task_id"], item["agent_id"]) == ("failed", task, "w1")
+    assert "the disk is full" in item["text"]
+    assert commands(item)[:2] == [f"toryo task retry {task}", f"toryo task cancel {task} --reason …"]
+    assert needs(crew, "owner") == []
+    crew.move(task, to, "it was too large")
+    assert needs(crew) == []
+
+
+def test_a_failed_part_needs_no_person_as_long_as_the_manager_above_is_at_work_or_when_its_whole_is_over(crew: World):
+    crew.task("boss")
+    boss = crew.start("boss")
+    part, other = boss.assigned({"One": "w1", "Two": "w2"})
+    boss.begin(part, other)
+    boss.wait()
+    crew.start("w1").report("failed", "the disk is full")
+    assert needs(crew) == []
+    crew.start("w2").report("success", "done")
+    boss = crew.start("boss")
+    boss.report("failed", "a part of it has failed")
+    assert [(each["kind"], each["agent_id"]) for each in needs(crew)] == [("failed", "boss")]
+
+
+def test_a_failed_part_of_what_a_person_does_needs_a_person(crew: World):
+    mine = crew.task("ann")
+    part = failed(crew, "w1", parent_task_id=mine)
+    assert [(each["kind"], each["task_id"]) for each in needs(crew)] == [("failed", part), ("task", mine)]
+
+
+def test_what_a_person_has_moved_to_failed_and_what_has_failed_long_ago_needs_nobody(crew: World):
+    crew.move(crew.task("w1"), "failed", "it makes no sense")
+    assert needs(crew) == []
+    failed(crew, "w2")
+    assert kinds(crew) == ["failed"]
+    crew.advance(31 * 86_400)
+    assert needs(crew) == []
+
+
+def test_a_dead_letter_needs_an_owner_until_it_is_requeued(crew: World):
+    orchestrator, planner = key(crew, "chief", orchestrator=True), poller(crew)
+    task = filed(orchestrator, "Plan it")
+    (got,) = claimed(planner, "planner-1")
+    planner.call("submit_result", task_id=task, attempt=got["attempt"], status="failed", error="no", retryable=False)
+    (item,) = needs(crew, "owner")
+    assert (item["kind"], item["task_id"]) == ("dead_letter", task)
+    assert commands(item)[0] == f"toryo queue requeue {task}"
+    crew.owner.call("requeue_task", task_id=task)
+    assert needs(crew, "owner") == []
+
+
+def test_the_dead_letters_of_one_queue_are_one_need_as_long_as_there_is_any(crew: World):
+    orchestrator, planner = key(crew, "chief", orchestrator=True), poller(crew)
+    tasks = [filed(orchestrator, title) for title in ("One", "Two", "Three")]
+    fail(planner)
+    (alone,) = needs(crew, "owner")
+    assert alone["title"].startswith("Dead letter: ")
+    fail(planner)
+    fail(planner)
+    (item,) = needs(crew, "owner")
+    assert item["title"].endswith(" and 2 more")
+    assert item["key"] == alone["key"]
+    assert commands(item) == [f"toryo queue dead --project {crew.project_id}", "toryo logs planner-1"]
+    for left in (2, 1, 0):
+        crew.owner.call("requeue_task", task_id=item["task_id"])
+        tasks.remove(item["task_id"])
+        found = needs(crew, "owner")
+        assert len(found) == min(left, 1)
+        item = found[0] if found else item
+    assert tasks == []
+
+
+def fail(planner: Any) -> None:
+    """The next task of the queue, for good."""
+    (got,) = claimed(planner, "planner-1")
+    asked = {"task_id": got["task_id"], "attempt": got["attempt"], "status": "failed"}
+    planner.call("submit_result", **asked, error="no", retryable=False)
+
+
+# --- agents ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reason", ["not_logged_in", "command_not_found", "model_not_available", "bad_config"])
+def test_an_agent_that_only_a_person_can_mend_is_shown_until_it_runs(crew: World, reason: str):
+    crew.task("w1")
+    launch = crew.started("w1").launch_id
+    crew.coordinator().exited(launch, exit_code=1, error=f"{reason}: do it this way")
+    (item,) = needs(crew)
+    assert (item["kind"], item["agent_id"], item["project_id"]) == ("agent_cannot_start", "w1", None)
+    assert "do it this way" in item["text"]
+    crew.advance(61)
+    assert kinds(crew) == ["agent_cannot_start"]
+    crew.start("w1")
+    assert needs(crew) == []
+
+
+def test_an_agent_that_starts_for_neither_purpose_is_one_item(crew: World):
+    crew.task("w1")
+    crew.say("w1", "Are you there?", as_person="ann")
+    launches = crew.coordinator().claim(free_slots=1, free_chat_slots=1)["start"]
+    assert sorted(each["purpose"] for each in launches) == ["chat", "task"]
+    for launch in launches:
+        crew.coordinator().exited(launch["launch_id"], exit_code=1, error="not_logged_in: x")
+    assert kinds(crew) == ["agent_cannot_start"]
+
+
+def test_an_agent_that_cools_down_by_itself_needs_nobody(crew: World):
+    crew.task("w1")
+    launch = crew.started("w1").launch_id
+    crew.coordinator().exited(launch, error="quota: come back later", quota_reset_seconds=600)
+    assert needs(crew) == []
+
+
+@pytest.mark.parametrize("reason", ["turn_limit", "output_flood", "timed_out"])
+def test_an_agent_that_a_guard_has_stopped_is_shown_while_it_cools_down_because_of_it(crew: World, reason: str):
+    crew.task("w1")
+    launch = crew.started("w1").launch_id
+    crew.coordinator().exited(launch, exit_code=1, error=f"{reason}: after 200 turns")
+    (item,) = needs(crew)
+    assert (item["kind"], item["agent_id"]) == ("runaway", "w1")
+    assert "after 200 turns" in item["text"]
+    assert commands(item) == ["toryo agent resume w1", "toryo logs w1"]
+    crew.owner.call("resume_agent", agent_id="w1")
+    assert needs(crew) == []
+
+
+def test_a_locked_sign_in_is_shown_while_it_is_locked_and_only_for_agents_there_are(crew: World):
+    for agent_id in ("w1", "stranger"):
+        for _ in range(5):
+            crew.nobody.refused("authenticate", agent_id=agent_id, passkey="guessed")
+    assert [(each["kind"], each["agent_id"]) for each in needs(crew)] == [("sign_in_locked", "w1")]
+    assert needs(crew, "owner") == []
+    crew.advance(61)
+    assert needs(crew) == []
+
+
+# --- one's own -------------------------------------------------------------------------------------------------------
+
+
+def test_a_persons_own_task_in_progress_is_theirs_to_do(crew: World):
+    task = crew.task("ann")
+    crew.task("ann", status="todo", title="Later")
+    (item,) = needs(crew)
+    assert (item["kind"], item["task_id"]) == ("task", task)
+    assert f"toryo task move {task} completed" in commands(item)
+    crew.move(task, "completed")
+    assert needs(crew) == []
+
+
+# --- the list --------------------------------------------------------------------------------------------------------
+
+
+def test_the_most_urgent_comes_first_and_of_the_same_kind_the_newest(crew: World):
+    own = crew.task("ann")
+    crew.task("boss")
+    crew.start("boss").report("blocked", "one")
+    crew.task("w2", title="Another")
+    crew.start("w2").report("blocked", "two")
+    written(crew)
+    requested(crew)
+    found = needs(crew)
+    assert [each["kind"] for each in found] == ["approval", "blocked", "blocked", "message", "task"]
+    assert [each["agent_id"] for each in found[1:3]] == ["w2", "boss"]
+    assert found[-1]["task_id"] == own
+    assert len({each["key"] for each in found}) == 5
+
+
+def test_every_command_that_an_item_names_exists(crew: World):
+    crew.task("ann")
+    left_again_and_again(crew, "w2")
+    crew.say("boss", "Are you there?", as_person="ann")
+    crew.advance(301)
+    crew.housekeep()
+    written(crew)
+    requested(crew)
+    crew.coordinator().exited(crew.start_chat("boss").launch_id, exit_code=1, error="not_logged_in: x")
+    for _ in range(5):
+        crew.nobody.refused("authenticate", agent_id="w1", passkey="guessed")
+    main = crew.task("boss")
+    crew.task("w2", title="One", parent_task_id=main, status="todo")
+    crew.advance(59)
+    found = needs(crew)
+    assert len({each["kind"] for each in found}) >= 6
+    assert [wrong for item in found for each in commands(item) if (wrong := mistake_in(each))] == []
+
+
+def test_of_one_project_only_what_is_in_it_is_shown(crew: World):
+    crew.task("ann")
+    other = crew.project(name="Other")
+    assert len(needs(crew, project_id=crew.project_id)) == 1
+    assert needs(crew, project_id=other) == []
+    crew.owner.refused("needs_you", "projectNotFound", project_id="prj_none")
+
+
+def test_asking_changes_nothing(crew: World):
+    requested(crew)
+    written(crew)
+    before = crew.rows()
+    needs(crew)
+    assert crew.rows() == before
+
+
+def test_a_member_sees_their_own_list_and_nobody_elses(crew: World):
+    lena = crew.member("lena")
+    crew.owner.call("add_member", project_id=crew.project_id, agent_id="lena")
+    crew.task("lena")
+    assert [each["kind"] for each in lena.call("needs_you")["items"]] == ["task"]
+    assert lena.call("needs_you", as_person="lena")["person_id"] == "lena"
+    lena.refused("needs_you", "permissionDenied", as_person="ann")
+    crew.owner.refused("needs_you", "validationError", as_person="w1")
+    crew.owner.refused("needs_you", "agentNotFound", as_person="nobody")
+
+
+def test_what_is_in_a_project_one_has_left_is_not_shown(crew: World):
+    token = "tpt_ann"
+
+    def work(connection: Connection) -> None:
+        tokens = Transaction(connection).tokens
+        tokens.add(digest(token), "person", "ann", crew.now, agent_id="ann", login="member")
+
+    crew.database.write(work)
+    ann = type(crew.owner)(crew, token)
+    written(crew)
+    assert len(ann.call("needs_you")["items"]) == 1
+    crew.owner.call("remove_member", project_id=crew.project_id, agent_id="ann")
+    assert ann.call("needs_you")["items"] == []
+
+
+# --- since when ------------------------------------------------------------------------------------------------------
+
+
+def test_a_runaway_is_told_since_it_happened_and_until_its_agent_has_done_well(crew: World):
+    task = crew.task("w1")
+    process = crew.start("w1")
+    for _ in range(25):
+        process.ask("get_task", task_id="tsk_none")
+    assert process.next()["reason"] == "runaway"
+    at = crew.iso()
+    crew.coordinator().exited(process.launch_id, exit_code=143, error="stopped")
+    for _ in range(3):
+        crew.advance(600)
+        (item,) = needs(crew)
+        assert (item["kind"], item["agent_id"], item["since"]) == ("runaway", "w1", at)
+    crew.start("w1").report("success", "done")
+    assert needs(crew) == []
+    assert crew.status(task) == "completed"
+
+
+def test_a_runaway_that_has_nothing_to_do_any_more_is_told_while_it_cools_down(crew: World):
+    task = crew.task("w1")
+    crew.coordinator().exited(crew.started("w1").launch_id, exit_code=1, error="silent: for 1800 s")
+    crew.move(task, "cancelled", "not needed")
+    assert kinds(crew) == ["runaway"]
+    crew.advance(61)
+    assert kinds(crew) == []
+
+
+def without_model(crew: World, provider: str, **of_task: Any) -> str:
+    """A task that a program without a model has reported blocked."""
+    crew.owner.call("edit_agent", agent_id="w1", provider=provider)
+    task = crew.task("w1", title="Sweep", **of_task)
+    crew.start("w1").report("blocked", "cannot")
+    return task
+
+
+@pytest.mark.parametrize(
+    ("provider", "of_task", "first"),
+    [
+        ("command", {}, 'toryo task edit {task} --context \'{{"command": "…"}}\''),
+        ("command", {"context": {"command": "ls"}}, "toryo task edit {task} --context …"),
+        ("script", {}, "toryo task edit {task} --context …"),
+    ],
+)
+def test_where_unblocking_alone_changes_nothing_the_step_before_it_is_told(
+    crew: World, provider: str, of_task: dict[str, Any], first: str
+) -> None:
+    task = without_model(crew, provider, **of_task)
+    (item,) = needs(crew)
+    assert commands(item)[:2] == [first.format(task=task), f"toryo task move {task} in_progress"]
+    assert "then unblock it" in item["text"]
+    assert commands(item)[0] in why_of(crew, "w1")
+    told = crew.owner.call("show_moves", task_id=task)["first"]
+    assert told["actions"][0]["command"] == commands(item)[0]
+    assert told["text"] in item["text"]
+    crew.owner.call("move_task", task_id=task, status="in_progress")
+    assert crew.owner.call("show_moves", task_id=task)["first"] is None
+
+
+def why_of(crew: World, agent: str) -> str:
+    [told] = [each for each in crew.owner.call("why", agent_id=agent)["decisions"] if each["purpose"] == "task"]
+    return str(told["explanation"])
+
+
+def test_a_model_may_do_better_so_unblocking_comes_first(crew: World) -> None:
+    task = crew.task("w1")
+    crew.start("w1").report("blocked", "cannot")
+    assert commands(needs(crew)[0])[0] == f"toryo task move {task} in_progress"
+
+
+def test_why_names_the_task_that_can_be_started_and_the_command_that_starts_it(crew: World) -> None:
+    assert "toryo task add TITLE --project" in why_of(crew, "w1")
+    task = crew.task("w1", title="Sweep", status="todo")
+    assert f"toryo task move {task} in_progress" in why_of(crew, "w1")
+    first = crew.task("w2", title="First", status="todo")
+    crew.owner.call("edit_task", task_id=task, add_dependencies=[first])
+    assert "move" not in why_of(crew, "w1")
+    assert "“Sweep” (todo) cannot be started yet:" in why_of(crew, "w1")
+
+
+def test_why_names_a_provider_that_nobody_has_though_nothing_is_to_be_started(crew: World) -> None:
+    crew.owner.call("edit_agent", agent_id="w1", provider="cluade")
+    assert "No Coordinator has a provider cluade" in why_of(crew, "w1")
+    assert "toryo agent edit w1 --provider NAME" in why_of(crew, "w1")
+    crew.owner.call("edit_agent", agent_id="w1", provider="claude")
+    assert "--provider NAME" not in why_of(crew, "w1")
+
+
+def test_why_names_a_failed_task_and_how_it_is_tried_again(crew: World) -> None:
+    task = crew.task("w1", title="Sweep")
+    crew.start("w1").report("failed", "cannot")
+    assert f"toryo task retry {task}" in why_of(crew, "w1")

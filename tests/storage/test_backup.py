@@ -1,0 +1,278 @@
+"""A backup holds one moment whole, restores into either kind of database, and work goes on there."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import sqlalchemy as sa
+
+from tests.storage import releases
+from tests.stories import Caller, World
+from toryo.storage import backup, integrity, migrations, schema
+from toryo.storage.engine.database import Connection, Database
+from toryo.storage.engine.statements import Statement
+from toryo.storage.opening import open_database, upgrade
+
+
+@pytest.fixture
+def world(database: Database) -> World:
+    made = World(database)
+    project = made.owner.call("create_project", name="Archive", working_directory="/tmp")
+    made.project_id = project["project_id"]
+    made.worker("worker-a", max_parallel_tasks=100)
+    return made
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path):
+    with open_database(f"sqlite:///{tmp_path / 'elsewhere.db'}") as other:
+        upgrade(other)
+        yield other
+
+
+def secrets_of(table: sa.Table) -> list[str]:
+    return [str(each.name) for each in table.columns if str(each.name).rpartition("_")[2] == "hash"]
+
+
+def test_a_restore_says_of_every_secret_whether_it_comes_along() -> None:
+    """A new table or column of credentials is left out, made worthless, or kept with a reason."""
+    found = {str(table.name): secrets_of(table) for table in schema.metadata.sorted_tables if secrets_of(table)}
+    assert set(found) == backup.LEFT_OUT | backup.BLANKED.keys() | backup.KEPT.keys()
+    for table, column in {**backup.BLANKED, **backup.KEPT}.items():
+        assert found[table] == [column]
+
+
+def test_what_was_good_at_the_time_of_a_backup_opens_nothing_after_a_restore(
+    world: World, elsewhere: Database, tmp_path: Path
+) -> None:
+    world.task("worker-a")
+    process = world.start("worker-a")
+    session = Caller(world, process.signed_in["session_token"])
+    person = Caller(world, world.owner.call("make_access_token", name="x")["token"])
+    code = world.owner.call("make_sign_in_link")["code"]
+    key = Caller(world, world.owner.call("make_api_key", project_id=world.project_id)["token"])
+    callers: list[tuple[Caller, str, dict[str, Any]]] = [
+        (process, "get_my_task", {}),
+        (session, "get_my_task", {}),
+        (person, "who_am_i", {}),
+        (key, "register_agent", {"agent_id": "q1", "agent_type": "build"}),
+    ]
+    backup.backup(world.database, tmp_path / "toryo.backup")
+    backup.restore(elsewhere, tmp_path / "toryo.backup")
+    assert elsewhere.read(integrity.check) == []
+    there = World(elsewhere, now=world.now)
+    for caller, name, arguments in callers:
+        assert caller.call(name, **arguments)["success"], "it goes on where it was"
+        Caller(there, caller.bearer).refused(name, None, **arguments)
+    there.nobody.refused("sign_in", "invalidCredentials", code=code)
+    asked = {"agent_id": "worker-a", "passkey": world.passkeys["worker-a"]}
+    assert there.nobody.ask("authenticate", **asked).result["error"] != "Invalid agent_id or passkey"  # type: ignore[index]
+
+
+def file_task(world: World, title: str) -> str:
+    answer = world.owner.call("file_task", project_id=world.project_id, title=title, assignee_id="worker-a")
+    return str(answer["task_id"])
+
+
+def test_a_backup_restores_every_row_and_work_goes_on_there(world: World, elsewhere: Database, tmp_path: Path) -> None:
+    first = file_task(world, "before the backup")
+    world.owner.call("move_task", task_id=first, status="in_progress")
+    kept = backup.backup(world.database, tmp_path / "toryo.backup")
+    assert elsewhere.read(lambda c: c.all(Statement(schema.tasks.select()))) == []
+    restored = backup.restore(elsewhere, tmp_path / "toryo.backup", credentials=True)
+    assert restored == {name: many for name, many in kept.items() if many}
+    assert elsewhere.read(integrity.check) == []
+    there = World(elsewhere)
+    there.project_id = world.project_id
+    assert there.owner.call("move_task", task_id=first, status="completed")["new_status"] == "completed"
+    second = file_task(there, "after the restore")
+    events = there.owner.call("read_events", limit=1000)["events"]
+    assert [each["sequence"] for each in events] == sorted({each["sequence"] for each in events})
+    assert events[-1]["task_id"] == second
+
+
+def test_a_backup_taken_while_others_write_keeps_every_rule(world: World, elsewhere: Database, tmp_path: Path) -> None:
+    stop = threading.Event()
+    begun = threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            task = file_task(world, "busy")
+            world.owner.call("move_task", task_id=task, status="in_progress")
+            world.owner.call("move_task", task_id=task, status="completed")
+            begun.set()
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    assert begun.wait(100)
+    try:
+        backup.backup(world.database, tmp_path / "toryo.backup")
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(100)
+    backup.restore(elsewhere, tmp_path / "toryo.backup")
+    assert elsewhere.read(integrity.check) == []
+
+
+def test_nothing_that_exists_is_overwritten(world: World, tmp_path: Path) -> None:
+    backup.backup(world.database, tmp_path / "toryo.backup")
+    task = file_task(world, "made since")
+    with pytest.raises(backup.NotEmpty):
+        backup.restore(world.database, tmp_path / "toryo.backup")
+    assert world.owner.call("show_task", task_id=task)["task"]["title"] == "made since"
+
+
+@pytest.mark.parametrize("damage", ["cut", "foreign", "no gzip"])
+def test_a_damaged_backup_is_refused_and_leaves_the_database_empty(
+    world: World, elsewhere: Database, tmp_path: Path, damage: str
+) -> None:
+    file = tmp_path / "toryo.backup"
+    backup.backup(world.database, file)
+    lines = gzip.decompress(file.read_bytes()).splitlines(keepends=True)
+    if damage == "cut":
+        file.write_bytes(gzip.compress(b"".join(lines[:-1])))
+    elif damage == "foreign":
+        file.write_bytes(gzip.compress(b'{"some": "thing"}\n'))
+    else:
+        file.write_text("no backup")
+    with pytest.raises(backup.NotAnArchive):
+        backup.restore(elsewhere, file)
+    assert elsewhere.read(lambda c: c.all(Statement(schema.projects.select()))) == []
+
+
+def test_an_interrupted_backup_leaves_the_older_one(world: World, tmp_path: Path, monkeypatch) -> None:
+    file = tmp_path / "toryo.backup"
+    backup.backup(world.database, file)
+    before = file.read_bytes()
+
+    def broken(*_: object) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(backup, "_chunks", broken)
+    with pytest.raises(OSError, match="no space"):
+        backup.backup(world.database, file)
+    assert file.read_bytes() == before
+
+
+# --- of an older release ---------------------------------------------------------------------------------------------
+
+
+def first_backup(rows: dict[str, list[tuple[Any, ...]]], file: Path) -> None:
+    """The file that the first release wrote of these rows."""
+    rows = {**rows, "sign_in_failures": [("old", 1, 1, None)]}  # which no release has any more
+    lines: list[Any] = [{"toryo": "0.1.0", "format": 1, "schema": 1}]
+    for table in releases.tables():
+        columns = [str(each.name) for each in table.columns]
+        lines.append({"table": str(table.name), "columns": columns, "rows": rows[table.name]})
+    lines.append({"end": {str(name): len(each) for name, each in rows.items()}})
+    file.write_bytes(gzip.compress(b"".join(orjson.dumps(each) + b"\n" for each in lines)))
+
+
+def test_a_backup_of_the_first_release_restores_every_row_and_work_goes_on(
+    database_url: str, elsewhere: Database, tmp_path: Path
+) -> None:
+    """It has neither the tables nor the columns that came later."""
+    with open_database(database_url) as old:
+        old.write(lambda c: migrations.upgrade(c, migrations.STEPS[:1]))
+        kept = old.write(releases.sample)
+    first_backup(kept, tmp_path / "old.backup")
+    backup.restore(elsewhere, tmp_path / "old.backup", credentials=True)
+    assert elsewhere.read(releases.first_rows) == kept
+    assert elsewhere.read(integrity.check) == []
+    launches = elsewhere.read(lambda c: c.all(Statement(sa.select(schema.launches.c.takes_slot))))
+    assert [bool(each[0]) for each in launches] == [True]
+    there = World(elsewhere, now=2_000_000_000_000)
+    there.project_id = "prj_old"
+    there.say("old", "Are you still there?")
+    chat = there.start_chat("old")
+    assert [each["content"] for each in chat.fetch()["pending_messages"]] == ["Are you still there?"]
+
+
+def test_a_backup_holds_what_was_said_and_the_talk_goes_on_there(
+    world: World, elsewhere: Database, tmp_path: Path
+) -> None:
+    """Undelivered messages are delivered, an open conversation is continued."""
+    world.worker("worker-b")
+    world.say("worker-a", "Hello.")
+    a = world.start_chat("worker-a")
+    a.fetch()
+    asked = {"target_agent_id": "worker-b", "initial_message": "ringo"}
+    opened = a.call("start_conversation", **asked)["conversation_id"]
+    backup.backup(world.database, tmp_path / "toryo.backup")
+    backup.restore(elsewhere, tmp_path / "toryo.backup")
+    there = World(elsewhere, now=world.now, seed=1)
+    there.project_id = world.project_id
+    b = there.start_chat("worker-b")
+    got = b.fetch()
+    assert [each["content"] for each in got["pending_messages"]] == ["ringo"]
+    b.turn(opened, "gorilla")
+    assert elsewhere.read(integrity.check) == []
+
+
+# --- db check --------------------------------------------------------------------------------------------------------
+
+
+def test_a_check_names_what_is_broken(world: World) -> None:
+    parent = file_task(world, "parent")
+    world.owner.call("move_task", task_id=parent, status="in_progress")
+    child = str(
+        world.owner.call(
+            "file_task", project_id=world.project_id, title="child", assignee_id="worker-a", parent_task_id=parent
+        )["task_id"]
+    )
+    assert world.database.read(integrity.check) == []
+
+    def damage(connection: Connection) -> None:
+        tasks = schema.tasks
+        connection.run(Statement(tasks.update().where(tasks.c.id == parent).values(status="completed", completed_at=1)))
+
+    world.database.write(damage)
+    problems = world.database.read(integrity.check)
+    assert [(each.what, each.ids) for each in problems] == [
+        ("a task is open below a completed or cancelled one", (child,))
+    ]
+
+
+def talk(world: World) -> str:
+    """A task that has its agent talk with another one, in the middle of it; answers the conversation."""
+    world.worker("worker-b")
+    task = file_task(world, "with talk")
+    world.owner.call("move_task", task_id=task, status="in_progress")
+    worker = world.start("worker-a")
+    asked = {"target_agent_id": "worker-b", "purpose": "Agree."}
+    delegated = worker.call("delegate_to_chat_session", **asked)["delegation_id"]
+    a = world.start_chat("worker-a")
+    a.fetch()
+    opening = {"target_agent_id": "worker-b", "initial_message": "ringo", "delegation_id": delegated}
+    opened: str = a.call("start_conversation", **opening)["conversation_id"]
+    b = world.start_chat("worker-b")
+    b.fetch()
+    b.turn(opened, "gorilla")
+    return opened
+
+
+DAMAGE: list[tuple[str, sa.Update]] = [
+    ("a conversation has more turns than it may have", schema.conversations.update().values(turns=21)),
+    ("a conversation is settled and not over", schema.conversations.update().values(settled=True)),
+    ("a message is in a conversation of others", schema.conversations.update().values(low_id="owner", high_id="z")),
+    ("a message is in a conversation that is not there", schema.messages.update().values(conversation_id="cnv_gone")),
+    ("a mailbox is ahead of its messages", schema.mailboxes.update().values(cursor=99)),
+    ("a delegation is in the hands of a session that is over", schema.sessions.update().values(ended_at=1)),
+    ("a completed task awaits a delegation", schema.tasks.update().values(status="completed", completed_at=1)),
+]
+
+
+@pytest.mark.parametrize(("what", "damage"), DAMAGE, ids=[what for what, _ in DAMAGE])
+def test_a_check_names_what_is_broken_about_talk(world: World, what: str, damage: sa.Update) -> None:
+    talk(world)
+    assert world.database.read(integrity.check) == []
+    world.database.write(lambda c: c.run(Statement(damage)))
+    problems = {each.what: each.ids for each in world.database.read(integrity.check)}
+    assert problems.get(what), problems
