@@ -164,9 +164,9 @@ def trickle(kind: str, many: int, rate: float) -> Figures:
             started = _started(output.read_text())
         ordered, signed = _moments(people, "launch.ordered"), _moments(people, "session.started")
         filed = _moments(people, "task.started", "agent_id")
-        launches = {each["agent_id"]: each["launch_id"] for each in _events(people, "launch.ordered")}
+        launches = {event["agent_id"]: event["launch_id"] for event in _events(people, "launch.ordered")}
     running, signing = sorted(_between(ordered, started)), sorted(_between(ordered, signed))
-    waited = sorted(_between(filed, {agent: started[each] for agent, each in launches.items()}))
+    waited = sorted(_between(filed, {agent: started[launch] for agent, launch in launches.items()}))
     return {
         "filed to running p50, ms": _at(waited, 50),
         "filed to running p99, ms": _at(waited, 99),
@@ -256,10 +256,10 @@ def _cpu(pid: int) -> float:
 
 def _children(pid: int) -> list[int]:
     found = []
-    for each in Path("/proc").glob("[0-9]*/stat"):
+    for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            if int(each.read_text().rpartition(")")[2].split()[1]) == pid:
-                found.append(int(each.parent.name))
+            if int(path.read_text().rpartition(")")[2].split()[1]) == pid:
+                found.append(int(path.parent.name))
     return found
 
 
@@ -276,14 +276,14 @@ def _started(output: str) -> Moments:
 
 
 def _moments(people: Client, kind: str, by: str = "launch_id") -> Moments:
-    return {each[by]: datetime.fromisoformat(each["at"]) for each in _events(people, kind)}
+    return {event[by]: datetime.fromisoformat(event["at"]) for event in _events(people, kind)}
 
 
 def _events(people: Client, kind: str) -> Iterator[dict[str, Any]]:
     after = 0
     while True:
         events = people.rest("GET", "/events", params={"after": after, "limit": 1000})["events"]
-        yield from (each for each in events if each["kind"] == kind)
+        yield from (event for event in events if event["kind"] == kind)
         if len(events) < 1000:
             return
         after = events[-1]["sequence"]

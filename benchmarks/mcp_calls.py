@@ -237,9 +237,10 @@ def _report(found: dict[str, list[Figures]], connections: int) -> None:
     print(f"{connections} keep-alive connections, medians of {len(next(iter(found.values())))} rounds\n")
     print(f"{'':<22}{'calls/s':>9}{'CPU us':>9}{'x floor':>9}{'p50 us':>9}{'p99 us':>9}   may cost")
     for name, figures in found.items():
-        cpu = statistics.median(each.cpu_us for each in figures)
+        cpu = statistics.median(figure.cpu_us for figure in figures)
         middle = {
-            key: statistics.median(getattr(each, key) for each in figures) for key in ("per_second", "p50_us", "p99_us")
+            key: statistics.median(getattr(figure, key) for figure in figures)
+            for key in ("per_second", "p50_us", "p99_us")
         }
         times = f"{middle['p50_us']:>9.0f}{middle['p99_us']:>9.0f}   {HIGHEST.get(name, '')}"
         print(f"{name:<22}{middle['per_second']:>9,.0f}{cpu:>9.1f}{cpu / floor:>9.2f}{times}")

@@ -190,7 +190,7 @@ async def _pushes(
         others = [
             await open_.enter_async_context(AsyncClient(at.url, credentials[f"a{n}"])) for n in range(1, OTHERS + 1)
         ]
-        held = [asyncio.create_task(_idle(each)) for each in others]
+        held = [asyncio.create_task(_idle(other)) for other in others]
         await agent("get_pending_messages")
         for _ in range(times):
             waiting = asyncio.create_task(agent("get_pending_messages", timeout_seconds=45))
@@ -355,7 +355,7 @@ def looks(kinds: list[Any], full: bool) -> None:
         with contextlib.ExitStack() as held:
             teams = [_team(held.enter_context(empty()), held, size) for size in sizes]
             for what, figures in _looks(teams, rounds).items():
-                shown = "".join(f"{each:>10.0f}" for each in figures)
+                shown = "".join(f"{figure:>10.0f}" for figure in figures)
                 print(f"{f'{name}, {what}':<42}{shown}{figures[-1] / figures[0]:>8.2f}")
             print(f"{name}: {_plans(*teams[-1])}")
 

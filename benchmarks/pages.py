@@ -252,7 +252,7 @@ class Run:
 
 def _cpu(metrics: CDPSession) -> float:
     """Milliseconds of CPU of the page's main thread until now."""
-    found = {each["name"]: each["value"] for each in metrics.send("Performance.getMetrics")["metrics"]}
+    found = {metric["name"]: metric["value"] for metric in metrics.send("Performance.getMetrics")["metrics"]}
     return float(found["TaskDuration"] * 1000)
 
 

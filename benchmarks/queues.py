@@ -156,8 +156,8 @@ async def _cycles_of(bench: Bench, name: str, rounds: int, seconds: float) -> No
         for clients, many in cases:
             found[clients, many].append(await _measured(bench, lines[:clients], many, seconds))
     for (clients, many), figures in found.items():
-        rate = statistics.median(each.per_second for each in figures)
-        cpu = statistics.median(each.cpu_us for each in figures)
+        rate = statistics.median(figure.per_second for figure in figures)
+        cpu = statistics.median(figure.cpu_us for figure in figures)
         row = f"{name}, {clients} client{'s' if clients > 1 else ''}, {many} a poll"
         print(f"{row:<34}{rate:>10,.0f}{cpu:>9.0f}", flush=True)
     for each in lines:
@@ -285,10 +285,10 @@ class Bell:
     def wait(self, numbers: range, within: float = 40) -> float:
         """When the last of these was started."""
         with self._news:
-            if not self._news.wait_for(lambda: all(each in self.starts for each in numbers), within):
-                missing = sum(each not in self.starts for each in numbers)
+            if not self._news.wait_for(lambda: all(number in self.starts for number in numbers), within):
+                missing = sum(number not in self.starts for number in numbers)
                 raise TimeoutError(f"{missing} of {len(numbers)} jobs were not done within {within:g} s")
-        return max(self.starts[each] for each in numbers)
+        return max(self.starts[number] for number in numbers)
 
     def _listen(self) -> None:
         while True:

@@ -176,11 +176,11 @@ def postgresql_round(url: str, seconds: float, threads: bool) -> dict[Any, float
 
 
 def show(title: str, rounds: list[dict[Any, float]], targets: dict[int, float]) -> None:
-    floor = statistics.median(each["floor"] for each in rounds)
+    floor = statistics.median(measured["floor"] for measured in rounds)
     print(f"{title}\n  one at a time {floor:8,.0f} cycles/s")
     for callers in (key for key in rounds[0] if key != "floor"):
-        rate = statistics.median(each[callers] for each in rounds)
-        ratio = statistics.median(each[callers] / each["floor"] for each in rounds)
+        rate = statistics.median(measured[callers] for measured in rounds)
+        ratio = statistics.median(measured[callers] / measured["floor"] for measured in rounds)
         target = f"  (target of the whole product: {targets[callers]} x)" if callers in targets else ""
         print(f"  {callers:4} callers   {rate:8,.0f} cycles/s {ratio:6.2f} x{target}")
 

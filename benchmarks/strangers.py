@@ -67,17 +67,17 @@ def _measure(pid: int, port: int, folder: Path, options: argparse.Namespace) -> 
     person = Person(port, (folder / "owner.token").read_text().strip())
     alone = person.work(options.floor)
     idle, log = _memory(pid), _log_bytes(folder)
-    kinds = [each for each in options.kinds.split(",") if each]
+    kinds = [part for part in options.kinds.split(",") if part]
     strangers = [multiprocessing.Process(target=_come, args=(kind, port, options.seconds)) for kind in kinds]
-    for each in strangers:
-        each.start()
+    for stranger in strangers:
+        stranger.start()
     most, over = [idle], threading.Event()
     watch = threading.Thread(target=_watch, args=(pid, most, over))
     watch.start()
     beside = person.work(options.seconds)
-    for each in strangers:
-        each.join(20)
-        each.kill()
+    for stranger in strangers:
+        stranger.join(20)
+        stranger.kill()
     over.set()
     watch.join()
     print(f"strangers: {', '.join(kinds)} for {options.seconds:g} s; load of the machine {os.getloadavg()[0]:.1f}")
@@ -100,7 +100,7 @@ def _watch(pid: int, seen: list[float], over: threading.Event) -> None:
 
 
 def _log_bytes(folder: Path) -> int:
-    return sum(each.stat().st_size for each in (folder / "logs").iterdir())
+    return sum(path.stat().st_size for path in (folder / "logs").iterdir())
 
 
 def _at(values: list[float], share: float) -> float:

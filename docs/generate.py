@@ -34,11 +34,13 @@ def cli() -> str:
     from toryo.cli.main import app
 
     root = typer.main.get_command(app)
-    everywhere = [each for each in root.params if set(each.opts) & _EVERYWHERE]
+    everywhere = [param for param in root.params if set(param.opts) & _EVERYWHERE]
     parts = ["# The command line\n", NOTE, _CLI_INTRODUCTION, "## Everywhere\n", _options(everywhere), ""]
     for words, command in _commands(root, "toryo"):
         parts += [f"## `{words}`\n", f"{_paragraph(command.help)}\n"]
-        own = [each for each in command.params if not set(each.opts) & {*_EVERYWHERE, "--help"} and not _hidden(each)]
+        own = [
+            param for param in command.params if not set(param.opts) & {*_EVERYWHERE, "--help"} and not _hidden(param)
+        ]
         if own:
             parts += [_options(own), ""]
     return "\n".join(parts)
@@ -61,7 +63,7 @@ def _commands(group: Any, words: str) -> Iterator[tuple[str, Any]]:
 
 
 def _options(params: Iterable[Any]) -> str:
-    rows = [(_written(each), (each.help or "") + (" Required." if each.required else "")) for each in params]
+    rows = [(_written(param), (param.help or "") + (" Required." if param.required else "")) for param in params]
     return _table(("Argument or option", "Meaning"), rows)
 
 
@@ -94,10 +96,13 @@ def tools() -> str:
     operations = catalogue().values()
     parts = ["# Tools and routes\n", NOTE, _TOOLS_INTRODUCTION, _resources()]
     for title, chosen in (
-        ("MCP tools", [each for each in operations if each.tool]),
-        ("MCP prompts", [each for each in operations if each.name in PROMPTS]),
-        ("What MCP resources are read with", [each for each in operations if _of_resources(each)]),
-        ("For people: REST only", [each for each in operations if each.route is not None and not each.tool]),
+        ("MCP tools", [operation for operation in operations if operation.tool]),
+        ("MCP prompts", [operation for operation in operations if operation.name in PROMPTS]),
+        ("What MCP resources are read with", [operation for operation in operations if _of_resources(operation)]),
+        (
+            "For people: REST only",
+            [operation for operation in operations if operation.route is not None and not operation.tool],
+        ),
     ):
         parts.append(f"## {title}\n")
         parts += [_operation(each) for each in chosen]
@@ -153,7 +158,7 @@ def tables() -> str:
 
     parts = ["# Decision tables\n", NOTE, _TABLES_INTRODUCTION, "## Should this agent be running?\n"]
     for title, rules in (*launch.TASK_TABLE, ("Chat", launch.CHAT_ROWS)):
-        rows = [(each.row, each.words, f"**{each.then.action.value}** `{each.then.reason}`") for each in rules]
+        rows = [(rule.row, rule.words, f"**{rule.then.action.value}** `{rule.then.reason}`") for rule in rules]
         parts += [f"### {title}\n", _table(("Row", "When", "Answer"), rows), ""]
     parts.append("## What does it do next?\n")
     for title, steps in (
@@ -186,8 +191,8 @@ def settings() -> str:
 
     server = list(_server_settings(Settings, "TORYO_"))
     project = [
-        (f"`{each.name}`", _possible(each.default), f"`{_plain(each.default)}`")
-        for each in dataclasses.fields(projects.Settings)
+        (f"`{field.name}`", _possible(field.default), f"`{_plain(field.default)}`")
+        for field in dataclasses.fields(projects.Settings)
     ]
     return "\n".join(
         [

@@ -36,7 +36,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     Each file is run by one process (`make test`): what its tests share, a server, a browser, an exploration of all
     small worlds, is made once.
     """
-    slow = Counter(each.path for each in items if each.get_closest_marker("slow"))
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
     items.sort(key=lambda each: (not each.nodeid.startswith(DEAR), -slow[each.path]))
 
 

@@ -39,8 +39,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("fast"):
-        config.hook.pytest_deselected(items=[each for each in items if needs_more(each)])
-        items[:] = [each for each in items if not needs_more(each)]
+        config.hook.pytest_deselected(items=[item for item in items if needs_more(item)])
+        items[:] = [item for item in items if not needs_more(item)]
 
 
 @pytest.hookimpl(wrapper=True)

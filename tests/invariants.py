@@ -39,16 +39,16 @@ class Rows:
     tables: dict[str, list[Row]]
 
     def __post_init__(self) -> None:
-        self.tasks = {each["id"]: each for each in self.tables["tasks"]}
+        self.tasks = {task["id"]: task for task in self.tables["tasks"]}
         self.children: dict[str, list[Row]] = defaultdict(list)
-        for each in self.tasks.values():
-            if each["parent_id"] is not None:
-                self.children[each["parent_id"]].append(each)
+        for task in self.tasks.values():
+            if task["parent_id"] is not None:
+                self.children[task["parent_id"]].append(task)
         self.depends_on: dict[str, list[str]] = defaultdict(list)
-        for each in self.tables["dependencies"]:
-            self.depends_on[each["task_id"]].append(each["depends_on"])
-        self.settings = {each["id"]: orjson.loads(each["settings"]) for each in self.tables["projects"]}
-        self.agents = {each["id"]: each for each in self.tables["agents"]}
+        for dependency in self.tables["dependencies"]:
+            self.depends_on[dependency["task_id"]].append(dependency["depends_on"])
+        self.settings = {project["id"]: orjson.loads(project["settings"]) for project in self.tables["projects"]}
+        self.agents = {agent["id"]: agent for agent in self.tables["agents"]}
 
     def __getitem__(self, table: str) -> list[Row]:
         return self.tables[table]
@@ -66,7 +66,7 @@ class Rows:
 
 def read(world: World) -> Rows:
     found = world.rows()
-    columns = {table.name: [each.name for each in table.columns] for table in schema.metadata.sorted_tables}
+    columns = {table.name: [column.name for column in table.columns] for table in schema.metadata.sorted_tables}
     return Rows({name: [dict(zip(columns[name], row, strict=True)) for row in rows] for name, rows in found.items()})
 
 
@@ -136,14 +136,14 @@ def _nothing_waits_for_itself(rows: Rows) -> Iterable[str]:
 def _caps_hold(rows: Rows) -> Iterable[str]:
     for parent_id, children in rows.children.items():
         parent, settings = rows.tasks[parent_id], rows.settings[rows.tasks[parent_id]["project_id"]]
-        by_agents = [each for each in children if not _by_person(rows, each)]
-        if sum(each["status"] in OPEN for each in by_agents) > settings["open_subtasks"]:
+        by_agents = [child for child in children if not _by_person(rows, child)]
+        if sum(by_agent["status"] in OPEN for by_agent in by_agents) > settings["open_subtasks"]:
             yield f"{parent_id} has too many open subtasks"
         if len(by_agents) > settings["subtasks_ever"]:
             yield f"{parent_id} has had too many subtasks"
         if len(children) != parent["children_ever"]:
             yield f"{parent_id} counts {parent['children_ever']} subtasks of {len(children)}"
-        made = Counter(each["created_by"] for each in by_agents)
+        made = Counter(by_agent["created_by"] for by_agent in by_agents)
         for agent_id, count in made.items():
             if rows.agents[agent_id]["role"] == "worker" and count > settings["worker_subtasks"]:
                 yield f"{agent_id} made {count} subtasks below {parent_id}"
@@ -162,9 +162,9 @@ def _no_agent_goes_deeper_than_allowed(rows: Rows) -> Iterable[str]:
 
 def _requests_stay_within_their_cap(rows: Rows) -> Iterable[str]:
     still_open = Counter(
-        (each["project_id"], each["requested_by"])
-        for each in rows.tasks.values()
-        if each["requested_by"] is not None and each["status"] in OPEN and each["approval"] != "rejected"
+        (task["project_id"], task["requested_by"])
+        for task in rows.tasks.values()
+        if task["requested_by"] is not None and task["status"] in OPEN and task["approval"] != "rejected"
     )
     for (project_id, agent_id), count in still_open.items():
         if count > rows.settings[project_id]["open_requests"]:
@@ -192,9 +192,9 @@ def _what_is_in_progress_may_be(rows: Rows) -> Iterable[str]:
 
 def _nobody_has_more_main_tasks_in_progress_than_it_may(rows: Rows) -> Iterable[str]:
     busy = Counter(
-        (each["project_id"], each["assignee_id"])
-        for each in rows.tasks.values()
-        if each["status"] == "in_progress" and rows.is_main(each)
+        (task["project_id"], task["assignee_id"])
+        for task in rows.tasks.values()
+        if task["status"] == "in_progress" and rows.is_main(task)
     )
     for (project_id, agent_id), count in busy.items():
         if count > rows.agents[agent_id]["max_parallel_tasks"]:
@@ -248,8 +248,8 @@ def _times_fit_the_status(rows: Rows) -> Iterable[str]:
 
 
 def _one_live_launch_and_session_per_agent_project_and_purpose(rows: Rows) -> Iterable[str]:
-    launches = Counter(_of(each) for each in rows["launches"] if each["state"] in ("ordered", "signed_in"))
-    sessions = Counter(_of(each) for each in rows["sessions"] if each["ended_at"] is None)
+    launches = Counter(_of(launch) for launch in rows["launches"] if launch["state"] in ("ordered", "signed_in"))
+    sessions = Counter(_of(session) for session in rows["sessions"] if session["ended_at"] is None)
     for what, count in (*launches.items(), *sessions.items()):
         if count > 1:
             yield f"{what}: {count}"
@@ -284,7 +284,7 @@ def _fences_grow(rows: Rows) -> Iterable[str]:
 
 
 def _a_live_claim_is_its_tasks_only_one_and_its_holder_works_on_it(rows: Rows) -> Iterable[str]:
-    live = [each for each in rows["claims"] if each["ended_at"] is None]
+    live = [claim for claim in rows["claims"] if claim["ended_at"] is None]
     for task_id, count in Counter(each["task_id"] for each in live).items():
         if count > 1:
             yield f"{task_id} is claimed {count} times"
@@ -300,19 +300,19 @@ def _a_live_claim_is_its_tasks_only_one_and_its_holder_works_on_it(rows: Rows) -
 
 def _a_claim_of_a_present_attempt_ends_with_it(rows: Rows) -> Iterable[str]:
     """What is in progress in the attempt of a claim is that claim's; a launch's claim is live while the launch is."""
-    launches = {each["id"]: each for each in rows["launches"]}
-    for each in rows["claims"]:
-        task, over = rows.tasks[each["task_id"]], each["ended_at"] is not None
-        if over and task["status"] == "in_progress" and task["attempt"] == each["attempt"]:
-            yield f"{task['id']} is in progress, its claim was {each['end_reason']}"
-        if not over and each["launch_id"] and launches[each["launch_id"]]["state"] not in ("ordered", "signed_in"):
-            yield f"{task['id']} is claimed for {each['launch_id']}, which is over"
+    launches = {launch["id"]: launch for launch in rows["launches"]}
+    for claim in rows["claims"]:
+        task, over = rows.tasks[claim["task_id"]], claim["ended_at"] is not None
+        if over and task["status"] == "in_progress" and task["attempt"] == claim["attempt"]:
+            yield f"{task['id']} is in progress, its claim was {claim['end_reason']}"
+        if not over and claim["launch_id"] and launches[claim["launch_id"]]["state"] not in ("ordered", "signed_in"):
+            yield f"{task['id']} is claimed for {claim['launch_id']}, which is over"
 
 
 def _somebody_works_on_every_queue_task_in_progress(rows: Rows) -> Iterable[str]:
     """Whoever polled it holds its claim; others are a Coordinator's to start, or people, or a need of people."""
-    claimed = {each["task_id"] for each in rows["claims"] if each["ended_at"] is None}
-    polling = {each["agent_id"] for each in rows["presences"]}
+    claimed = {claim["task_id"] for claim in rows["claims"] if claim["ended_at"] is None}
+    polling = {presence["agent_id"] for presence in rows["presences"]}
     for task in rows.tasks.values():
         if task["agent_type"] is None or task["status"] != "in_progress" or task["id"] in claimed:
             continue
@@ -322,14 +322,14 @@ def _somebody_works_on_every_queue_task_in_progress(rows: Rows) -> Iterable[str]
 
 
 def _no_task_is_tried_more_often_than_it_may_be(rows: Rows) -> Iterable[str]:
-    tried = Counter(each["task_id"] for each in rows["claims"] if each["end_reason"] in ("lost", "failed"))
-    again = Counter(each["task_id"] for each in rows["events"] if each["kind"] == "task.retried")
+    tried = Counter(claim["task_id"] for claim in rows["claims"] if claim["end_reason"] in ("lost", "failed"))
+    again = Counter(event["task_id"] for event in rows["events"] if event["kind"] == "task.retried")
     for task_id, count in tried.items():
         if count > (rows.tasks[task_id]["max_attempts"] or queue.MAX_ATTEMPTS) + again[task_id]:
             yield f"{task_id} was tried {count} times"
-    for each in rows["claims"]:
-        if each["attempt"] > rows.tasks[each["task_id"]]["attempt"]:
-            yield f"{each['task_id']} was claimed in attempt {each['attempt']}, which has not come"
+    for claim in rows["claims"]:
+        if claim["attempt"] > rows.tasks[claim["task_id"]]["attempt"]:
+            yield f"{claim['task_id']} was claimed in attempt {claim['attempt']}, which has not come"
 
 
 # --- talk ------------------------------------------------------------------------------------------------------------
@@ -337,58 +337,58 @@ def _no_task_is_tried_more_often_than_it_may_be(rows: Rows) -> Iterable[str]:
 
 def _messages_are_counted_without_gaps_in_each_project(rows: Rows) -> Iterable[str]:
     numbers: dict[str, list[int]] = defaultdict(list)
-    for each in rows["messages"]:
-        numbers[each["project_id"]].append(each["sequence"])
+    for message in rows["messages"]:
+        numbers[message["project_id"]].append(message["sequence"])
     for project_id, found in numbers.items():
         if sorted(found) != list(range(1, len(found) + 1)):
             yield f"{project_id}: {sorted(found)[:50]}"
 
 
 def _a_message_is_between_the_two_of_its_thread(rows: Rows) -> Iterable[str]:
-    for each in rows["messages"]:
-        pair = each["thread"].split("|")
-        if not 1 <= len(each["content"]) <= chat.LONGEST:
-            yield f"{each['id']} has {len(each['content'])} characters"
-        if each["kind"] == "system":
-            if each["to_agent_id"] not in pair or rows.agents[each["to_agent_id"]]["kind"] != "human":
-                yield f"{each['id']} is Toryo's to {each['to_agent_id']}"
-        elif sorted((each["from_agent_id"], each["to_agent_id"])) != pair:
-            yield f"{each['id']} from {each['from_agent_id']} to {each['to_agent_id']} in {each['thread']}"
+    for message in rows["messages"]:
+        pair = message["thread"].split("|")
+        if not 1 <= len(message["content"]) <= chat.LONGEST:
+            yield f"{message['id']} has {len(message['content'])} characters"
+        if message["kind"] == "system":
+            if message["to_agent_id"] not in pair or rows.agents[message["to_agent_id"]]["kind"] != "human":
+                yield f"{message['id']} is Toryo's to {message['to_agent_id']}"
+        elif sorted((message["from_agent_id"], message["to_agent_id"])) != pair:
+            yield f"{message['id']} from {message['from_agent_id']} to {message['to_agent_id']} in {message['thread']}"
 
 
 def _threads_know_their_newest_message(rows: Rows) -> Iterable[str]:
     newest: dict[tuple[str, str], int] = defaultdict(int)
-    for each in rows["messages"]:
-        where = (each["project_id"], each["thread"])
-        newest[where] = max(newest[where], each["sequence"])
-    threads = {(each["project_id"], each["thread"]): each for each in rows["threads"]}
+    for message in rows["messages"]:
+        where = (message["project_id"], message["thread"])
+        newest[where] = max(newest[where], message["sequence"])
+    threads = {(thread["project_id"], thread["thread"]): thread for thread in rows["threads"]}
     if threads.keys() != newest.keys():
         yield f"threads {sorted(threads)} of {sorted(newest)}"
-    for where, each in threads.items():
-        if each["newest"] != newest[where]:
-            yield f"{where}: {each}"
+    for where, thread in threads.items():
+        if thread["newest"] != newest[where]:
+            yield f"{where}: {thread}"
 
 
 def _no_message_is_lost(rows: Rows) -> Iterable[str]:
     """What was not handed out is a reason to run, unless it belongs to a conversation that is over."""
-    over = {each["id"] for each in rows["conversations"] if each["state"] not in TALKING}
-    boxes = {(each["project_id"], each["agent_id"]): each for each in rows["mailboxes"]}
-    for each in rows["messages"]:
-        to = (each["project_id"], each["to_agent_id"])
-        if each["kind"] == "system" or rows.agents[each["to_agent_id"]]["kind"] == "human":
+    over = {conversation["id"] for conversation in rows["conversations"] if conversation["state"] not in TALKING}
+    boxes = {(mailbox["project_id"], mailbox["agent_id"]): mailbox for mailbox in rows["mailboxes"]}
+    for message in rows["messages"]:
+        to = (message["project_id"], message["to_agent_id"])
+        if message["kind"] == "system" or rows.agents[message["to_agent_id"]]["kind"] == "human":
             continue
         box = boxes.get(to)
         if box is None:
-            yield f"{each['id']} to {to} without a mailbox"
-        elif each["sequence"] > max(box["cursor"], box["newest"]) and each["conversation_id"] not in over:
-            yield f"{each['id']} ({each['sequence']}) to {to}: {box}"
+            yield f"{message['id']} to {to} without a mailbox"
+        elif message["sequence"] > max(box["cursor"], box["newest"]) and message["conversation_id"] not in over:
+            yield f"{message['id']} ({message['sequence']}) to {to}: {box}"
 
 
 def _cursors_follow_messages(rows: Rows) -> Iterable[str]:
     to: dict[tuple[str, str], set[int]] = defaultdict(set)
-    for each in rows["messages"]:
-        if each["kind"] == "message":
-            to[each["project_id"], each["to_agent_id"]].add(each["sequence"])
+    for message in rows["messages"]:
+        if message["kind"] == "message":
+            to[message["project_id"], message["to_agent_id"]].add(message["sequence"])
     for box in rows["mailboxes"]:
         mine = to[box["project_id"], box["agent_id"]] | {0}
         if not {box["cursor"], box["handed_from"], box["redelivered_to"], box["newest"]} <= mine:
@@ -399,19 +399,19 @@ def _cursors_follow_messages(rows: Rows) -> Iterable[str]:
 
 def _conversations_alternate_within_their_limit(rows: Rows) -> Iterable[str]:
     said: dict[str, list[Row]] = defaultdict(list)
-    for each in sorted(rows["messages"], key=lambda each: each["sequence"]):
-        if each["conversation_id"] is not None:
-            said[each["conversation_id"]].append(each)
+    for message in sorted(rows["messages"], key=lambda message: message["sequence"]):
+        if message["conversation_id"] is not None:
+            said[message["conversation_id"]].append(message)
     for one in rows["conversations"]:
         messages, pair = said.pop(one["id"], []), (one["initiator_id"], one["partner_id"])
         turns, rest = messages[: one["turns"]], messages[one["turns"] :]
         if not 1 <= one["turns"] <= one["max_turns"] <= chat.MOST_TURNS or len(turns) != one["turns"]:
             yield f"{one['id']}: {one['turns']} turns of {one['max_turns']}, {len(messages)} messages"
-        if [each["from_agent_id"] for each in turns] != [pair[number % 2] for number in range(len(turns))]:
-            yield f"{one['id']}: {[each['from_agent_id'] for each in turns]}"
+        if [turn["from_agent_id"] for turn in turns] != [pair[number % 2] for number in range(len(turns))]:
+            yield f"{one['id']}: {[turn['from_agent_id'] for turn in turns]}"
         if [each["from_agent_id"] for each in rest] not in ([], [one["ended_by"]]):
             yield f"{one['id']}: a last word of {[each['from_agent_id'] for each in rest]}"
-        if {who for each in messages for who in (each["from_agent_id"], each["to_agent_id"])} - set(pair):
+        if {who for message in messages for who in (message["from_agent_id"], message["to_agent_id"])} - set(pair):
             yield f"{one['id']}: others speak in it"
         if one["state"] in TALKING and one["turn_of"] != pair[one["turns"] % 2]:
             yield f"{one['id']}: it is the turn of {one['turn_of']} after {one['turns']}"
@@ -421,50 +421,53 @@ def _conversations_alternate_within_their_limit(rows: Rows) -> Iterable[str]:
 
 def _a_pair_has_one_open_conversation_of_agents(rows: Rows) -> Iterable[str]:
     still_open: Counter[tuple[str, ...]] = Counter()
-    for each in rows["conversations"]:
-        pair = (each["initiator_id"], each["partner_id"])
-        if [each["low_id"], each["high_id"]] != sorted(pair) or pair[0] == pair[1]:
-            yield f"{each['id']} between {pair}"
+    for conversation in rows["conversations"]:
+        pair = (conversation["initiator_id"], conversation["partner_id"])
+        if [conversation["low_id"], conversation["high_id"]] != sorted(pair) or pair[0] == pair[1]:
+            yield f"{conversation['id']} between {pair}"
         if any(rows.agents[one]["kind"] == "human" for one in pair):
-            yield f"{each['id']} with a person"
-        still_open[each["project_id"], each["low_id"], each["high_id"]] += each["state"] in TALKING
+            yield f"{conversation['id']} with a person"
+        still_open[conversation["project_id"], conversation["low_id"], conversation["high_id"]] += (
+            conversation["state"] in TALKING
+        )
     for whose, count in still_open.items():
         if count > 1:
             yield f"{whose}: {count}"
 
 
 def _a_conversation_is_settled_once_it_is_over_and_both_were_told(rows: Rows) -> Iterable[str]:
-    for each in rows["conversations"]:
-        is_open = each["state"] in TALKING
-        if is_open != (each["ended_at"] is None) or is_open != (each["reason"] is None):
-            yield f"{each['id']} is {each['state']}, ended {each['ended_at']}: {each['reason']}"
-        told = [each["told_initiator_at"], each["told_partner_at"]]
+    for conversation in rows["conversations"]:
+        is_open = conversation["state"] in TALKING
+        if is_open != (conversation["ended_at"] is None) or is_open != (conversation["reason"] is None):
+            ended = f"ended {conversation['ended_at']}: {conversation['reason']}"
+            yield f"{conversation['id']} is {conversation['state']}, {ended}"
+        told = [conversation["told_initiator_at"], conversation["told_partner_at"]]
         if is_open and told != [None, None]:
-            yield f"{each['id']} is {each['state']} and somebody was told of its end"
-        if bool(each["settled"]) != (each["state"] in ("ended", "expired") and None not in told):
-            yield f"{each['id']} is {each['state']}, told {told}, settled {each['settled']}"
+            yield f"{conversation['id']} is {conversation['state']} and somebody was told of its end"
+        if bool(conversation["settled"]) != (conversation["state"] in ("ended", "expired") and None not in told):
+            yield f"{conversation['id']} is {conversation['state']}, told {told}, settled {conversation['settled']}"
 
 
 def _an_open_delegation_is_in_live_hands_or_in_nobodys(rows: Rows) -> Iterable[str]:
-    sessions = {each["id"]: each for each in rows["sessions"]}
-    for each in rows["delegations"]:
-        holder = sessions.get(each["session_id"])
-        if each["status"] != "processing" and each["session_id"] is not None:
-            yield f"{each['id']} is {each['status']}, in the hands of {each['session_id']}"
+    sessions = {session["id"]: session for session in rows["sessions"]}
+    for delegation in rows["delegations"]:
+        holder = sessions.get(delegation["session_id"])
+        if delegation["status"] != "processing" and delegation["session_id"] is not None:
+            yield f"{delegation['id']} is {delegation['status']}, in the hands of {delegation['session_id']}"
         elif holder is not None and (
-            holder["ended_at"] is not None or _of(holder) != (each["agent_id"], each["project_id"], "chat")
+            holder["ended_at"] is not None or _of(holder) != (delegation["agent_id"], delegation["project_id"], "chat")
         ):
-            yield f"{each['id']} is in the hands of {holder}"
-        if (each["status"] in OPEN_DELEGATIONS) != (each["ended_at"] is None):
-            yield f"{each['id']} is {each['status']}, ended at {each['ended_at']}"
-        if not 1 <= each["attempt"] <= chat.Limits().delegation_attempts:
-            yield f"{each['id']} has had {each['attempt']} attempts"
+            yield f"{delegation['id']} is in the hands of {holder}"
+        if (delegation["status"] in OPEN_DELEGATIONS) != (delegation["ended_at"] is None):
+            yield f"{delegation['id']} is {delegation['status']}, ended at {delegation['ended_at']}"
+        if not 1 <= delegation["attempt"] <= chat.Limits().delegation_attempts:
+            yield f"{delegation['id']} has had {delegation['attempt']} attempts"
 
 
 def _delegations_stay_within_their_caps(rows: Rows) -> Iterable[str]:
     by_task: dict[str, list[Row]] = defaultdict(list)
-    for each in rows["delegations"]:
-        by_task[each["task_id"]].append(each)
+    for delegation in rows["delegations"]:
+        by_task[delegation["task_id"]].append(delegation)
     for task_id, found in by_task.items():
         settings = rows.settings[rows.tasks[task_id]["project_id"]]
         if sum(each["status"] in OPEN_DELEGATIONS for each in found) > settings["open_delegations"]:
@@ -474,31 +477,38 @@ def _delegations_stay_within_their_caps(rows: Rows) -> Iterable[str]:
 
 
 def _no_completed_task_awaits_a_delegation(rows: Rows) -> Iterable[str]:
-    for each in rows["delegations"]:
-        awaited = each["status"] in OPEN_DELEGATIONS and each["await_result"]
-        if awaited and rows.tasks[each["task_id"]]["status"] == "completed":
-            yield f"{each['task_id']} awaits {each['id']}"
+    for delegation in rows["delegations"]:
+        awaited = delegation["status"] in OPEN_DELEGATIONS and delegation["await_result"]
+        if awaited and rows.tasks[delegation["task_id"]]["status"] == "completed":
+            yield f"{delegation['task_id']} awaits {delegation['id']}"
 
 
 def _a_delegation_and_its_conversation_are_about_the_same(rows: Rows) -> Iterable[str]:
-    delegations = {each["id"]: each for each in rows["delegations"]}
-    for each in rows["conversations"]:
-        if each["delegation_id"] is not None:
-            one = delegations[each["delegation_id"]]
+    delegations = {delegation["id"]: delegation for delegation in rows["delegations"]}
+    for conversation in rows["conversations"]:
+        if conversation["delegation_id"] is not None:
+            one = delegations[conversation["delegation_id"]]
             wanted = (one["agent_id"], one["target_agent_id"], one["task_id"], one["project_id"])
-            if wanted != (each["initiator_id"], each["partner_id"], each["task_id"], each["project_id"]):
-                yield f"{each['id']} for {one['id']}"
+            if wanted != (
+                conversation["initiator_id"],
+                conversation["partner_id"],
+                conversation["task_id"],
+                conversation["project_id"],
+            ):
+                yield f"{conversation['id']} for {one['id']}"
 
 
 def _talk_stays_within_its_rates(rows: Rows) -> Iterable[str]:
     limits = chat.Limits()
     said: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for each in rows["messages"]:
-        if each["kind"] == "message":
-            said[each["project_id"], each["from_agent_id"], each["to_agent_id"]].append(each["created_at"])
+    for message in rows["messages"]:
+        if message["kind"] == "message":
+            said[message["project_id"], message["from_agent_id"], message["to_agent_id"]].append(message["created_at"])
     begun: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for each in rows["conversations"]:
-        begun[each["project_id"], each["low_id"], each["high_id"]].append(each["created_at"])
+    for conversation in rows["conversations"]:
+        begun[conversation["project_id"], conversation["low_id"], conversation["high_id"]].append(
+            conversation["created_at"]
+        )
     for whose, times, most, window in (
         *((whose, times, limits.messages_per_minute, chat.WINDOW) for whose, times in said.items()),
         *((whose, times, limits.conversations_per_hour, chat.CONVERSATION_WINDOW) for whose, times in begun.items()),
@@ -509,13 +519,13 @@ def _talk_stays_within_its_rates(rows: Rows) -> Iterable[str]:
 
 
 def _a_message_asks_for_one_task_of_its_writer(rows: Rows) -> Iterable[str]:
-    used = Counter(each["used_for"] for each in rows["messages"] if each["used_for"] is not None)
-    for each in rows["messages"]:
-        if each["used_for"] is None:
+    used = Counter(message["used_for"] for message in rows["messages"] if message["used_for"] is not None)
+    for message in rows["messages"]:
+        if message["used_for"] is None:
             continue
-        task = rows.tasks[each["used_for"]]
-        if used[task["id"]] > 1 or task["requested_by"] != each["from_agent_id"]:
-            yield f"{each['id']} for {task['id']} of {task['requested_by']}"
+        task = rows.tasks[message["used_for"]]
+        if used[task["id"]] > 1 or task["requested_by"] != message["from_agent_id"]:
+            yield f"{message['id']} for {task['id']} of {task['requested_by']}"
 
 
 # --- the event log ---------------------------------------------------------------------------------------------------
@@ -547,7 +557,7 @@ def _may_go(data: Mapping[str, Any]) -> bool:
 
 def _every_event_has_an_actor_that_exists(rows: Rows) -> Iterable[str]:
     system = {"system:toryo", "system:coordinator", "system:nobody", "system:schedule"}
-    keys = {name for each in rows["api_keys"] for name in (each["id"], each["agent_id"])}
+    keys = {name for api_key in rows["api_keys"] for name in (api_key["id"], api_key["agent_id"])}
     for event in rows["events"]:
         if event["actor_id"] not in rows.agents and event["actor_id"] not in system | keys:
             yield f"{event['kind']} by {event['actor_id']}"

@@ -126,7 +126,7 @@ class Obedient:
         return {"action": "exit"}
 
     def do_create_subtasks(self, _: Answer) -> Answer:
-        tasks = [{"local_id": each, "title": each, "description": "x"} for each in self.subtasks]
+        tasks = [{"local_id": subtask, "title": subtask, "description": "x"} for subtask in self.subtasks]
         return self.ask("create_tasks_batch", tasks=tasks)
 
     # --- a worker's ------------------------------------------------------------------------------------------------
@@ -145,11 +145,15 @@ class Obedient:
 
     def do_review_and_resolve_blocks(self, said: Answer) -> Answer:
         """Gives what it may lift one more try, if it has not failed at it itself; else reports blocked."""
-        for each in said["blocked_subtasks"]:
-            if not each["you_may_resolve"] or each["title"] in self.fails or each["task_id"] in self.retried:
-                return self._report_blocked(f"cannot do {each['title']}")
-            self.retried.add(each["task_id"])
-            following = self.ask("update_task_status", task_id=each["task_id"], status="todo")
+        for blocked_subtask in said["blocked_subtasks"]:
+            if (
+                not blocked_subtask["you_may_resolve"]
+                or blocked_subtask["title"] in self.fails
+                or blocked_subtask["task_id"] in self.retried
+            ):
+                return self._report_blocked(f"cannot do {blocked_subtask['title']}")
+            self.retried.add(blocked_subtask["task_id"])
+            following = self.ask("update_task_status", task_id=blocked_subtask["task_id"], status="todo")
         return following
 
     def _report_blocked(self, why: str) -> Answer:
@@ -174,8 +178,8 @@ class ObedientManager(Obedient):
             return self._report_blocked("no_available_workers")
         workers = self._workers()
         tasks = [
-            {"local_id": each, "title": each, "description": "x", "assignee_id": workers[number % len(workers)]}
-            for number, each in enumerate(self.subtasks)
+            {"local_id": subtask, "title": subtask, "description": "x", "assignee_id": workers[number % len(workers)]}
+            for number, subtask in enumerate(self.subtasks)
         ]
         return self.ask("create_tasks_batch", tasks=tasks)
 
@@ -208,9 +212,9 @@ class ObedientManager(Obedient):
 
     def do_review_and_resolve_blocks(self, said: Answer) -> Answer:
         """Gives each stuck part one more try, and cancels what is not its own to lift."""
-        for each in said["blocked_subtasks"]:
-            retried = self._try("update_task_status", task_id=each["task_id"], status="todo")
-            if not retried and not self._try("cancel_task", task_id=each["task_id"], reason="no way"):
+        for blocked_subtask in said["blocked_subtasks"]:
+            retried = self._try("update_task_status", task_id=blocked_subtask["task_id"], status="todo")
+            if not retried and not self._try("cancel_task", task_id=blocked_subtask["task_id"], reason="no way"):
                 return self._report_blocked("stuck for good")
         return self.ask("get_next_action")
 
@@ -219,14 +223,14 @@ class ObedientManager(Obedient):
         self.calls += 2
         main = self.process.call("get_my_task")["task"]["task_id"]
         tasks: list[Answer] = self.process.call("list_tasks", parent_task_id=main)["tasks"]
-        self.statuses = {each["task_id"]: each["status"] for each in tasks}
+        self.statuses = {task["task_id"]: task["status"] for task in tasks}
         return tasks
 
     def _ready(self) -> list[str]:
         return [each["task_id"] for each in self._look() if self._startable(each)]
 
     def _startable(self, task: Answer) -> bool:
-        done = all(self.statuses.get(each, "completed") == "completed" for each in task["dependencies"])
+        done = all(self.statuses.get(dependency, "completed") == "completed" for dependency in task["dependencies"])
         return (
             task["status"] == "todo"
             and done
@@ -294,16 +298,16 @@ class ObedientChat(Obedient):
     def do_get_pending_messages(self, _: Answer) -> Answer:
         self.calls += 1
         got = self.process.call("get_pending_messages")
-        for each in got["pending_messages"]:
-            if each["conversation_id"] is None:
-                self._try("respond_chat", message_id=each["message_id"], content="Understood.")
-        for each in got["ended_conversations"]:
-            self._report_about(each["with_agent_id"])
-        for each in got["pending_delegations"]:
-            self._carry_out(each, got["conversations"])
-        for each in got["conversations"]:
-            if each["your_turn"]:
-                self._take_turn(each)
+        for pending_message in got["pending_messages"]:
+            if pending_message["conversation_id"] is None:
+                self._try("respond_chat", message_id=pending_message["message_id"], content="Understood.")
+        for conversation in got["ended_conversations"]:
+            self._report_about(conversation["with_agent_id"])
+        for delegation in got["pending_delegations"]:
+            self._carry_out(delegation, got["conversations"])
+        for conversation in got["conversations"]:
+            if conversation["your_turn"]:
+                self._take_turn(conversation)
         return self.ask("get_next_action")
 
     def _carry_out(self, delegation: Answer, conversations: list[Answer]) -> None:
@@ -317,7 +321,7 @@ class ObedientChat(Obedient):
             opening = {"initial_message": delegation["purpose"], "delegation_id": delegation_id}
             if not self._try("start_conversation", target_agent_id=target, **opening):
                 self._report(delegation_id, success=False)
-        elif any(each["conversation_id"] == delegation["conversation_id"] for each in conversations):
+        elif any(conversation["conversation_id"] == delegation["conversation_id"] for conversation in conversations):
             self.to_report[delegation_id] = target
         else:
             self._report(delegation_id, success=True)
@@ -377,7 +381,7 @@ class _Crew:
 
     def start(self, agent_ids: list[str] | None) -> bool:
         """Starts whoever is to be started; who works does it to the end. Whether there was anybody."""
-        self.desk.running = [each.process.launch_id for each in self.talking]
+        self.desk.running = [obedient_chat.process.launch_id for obedient_chat in self.talking]
         answer = self.desk.claim(agent_ids=agent_ids, free_chat_slots=10)
         for each in answer["stop"]:
             self._gone(each["launch_id"])
@@ -393,14 +397,14 @@ class _Crew:
 
     def talk(self) -> bool:
         """Everybody who talks does what there is; whether there was anything."""
-        active = [each.talk() for each in self.talking]
-        for each in [each for each in self.talking if each.over]:
-            self._gone(each.process.launch_id)
+        active = [obedient_chat.talk() for obedient_chat in self.talking]
+        for obedient_chat in [chat for chat in self.talking if chat.over]:
+            self._gone(obedient_chat.process.launch_id)
         return any(active)
 
     def _gone(self, launch_id: str) -> None:
-        for each in self.talking:
-            if each.process.launch_id == launch_id:
-                self.calls += each.calls
+        for obedient_chat in self.talking:
+            if obedient_chat.process.launch_id == launch_id:
+                self.calls += obedient_chat.calls
                 self.desk.exited(launch_id, exit_code=0)
-        self.talking = [each for each in self.talking if each.process.launch_id != launch_id]
+        self.talking = [obedient_chat for obedient_chat in self.talking if obedient_chat.process.launch_id != launch_id]

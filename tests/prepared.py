@@ -88,7 +88,7 @@ class _Forked:
         self._over = threading.Event()
         mine, its = socket.socketpair()
         with its:
-            socket.send_fds(_forking(libraries), [b"."], [its.fileno(), *(each.fileno() for each in files)])
+            socket.send_fds(_forking(libraries), [b"."], [its.fileno(), *(io.fileno() for io in files)])
         asked = {"words": self.args, "environment": dict(environment), "cwd": str(cwd)}
         mine.sendall(json.dumps(asked).encode())
         mine.shutdown(socket.SHUT_WR)

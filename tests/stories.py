@@ -44,7 +44,7 @@ Answer = dict[str, Any]
 
 STARTED_AT = 1_800_000_000_000
 COORDINATOR_TOKEN, OWNER_TOKEN = "tct_coordinator", "tpt_owner"
-_CODES = frozenset(each.value for each in Code)
+_CODES = frozenset(code.value for code in Code)
 _USUAL = Settings()
 _STANDARD = ("success", "error", "message", "instruction")
 
@@ -226,7 +226,11 @@ class World:
     def why_chat(self, agent_id: str) -> str:
         """The chat decision about an agent now, as `action reason`."""
         decisions = self.owner.call("why", agent_id=agent_id)["decisions"]
-        (chat,) = [each for each in decisions if each["purpose"] == "chat" and each["project_id"] == self.project_id]
+        (chat,) = [
+            decision
+            for decision in decisions
+            if decision["purpose"] == "chat" and decision["project_id"] == self.project_id
+        ]
         return f"{chat['action']} {chat['reason']}"
 
     @property
@@ -247,7 +251,11 @@ class World:
     def why(self, agent_id: str) -> str:
         """The task decision about an agent now, as `action reason`."""
         decisions = self.owner.call("why", agent_id=agent_id)["decisions"]
-        (task,) = [each for each in decisions if each["purpose"] == "task" and each["project_id"] == self.project_id]
+        (task,) = [
+            decision
+            for decision in decisions
+            if decision["purpose"] == "task" and decision["project_id"] == self.project_id
+        ]
         return f"{task['action']} {task['reason']}"
 
     def events(self, *kinds: str, **wanted: Any) -> list[Answer]:
@@ -283,8 +291,8 @@ class World:
 
         def work(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
             return {
-                each.name: sorted(connection.all(_everything(each)), key=repr)
-                for each in tables or schema.metadata.sorted_tables
+                table.name: sorted(connection.all(_everything(table)), key=repr)
+                for table in tables or schema.metadata.sorted_tables
             }
 
         return self.database.read(work)
@@ -345,8 +353,8 @@ class Coordinator(Caller):
     def starts(self, **more: Any) -> list[str]:
         """The agents that one claim starts; their processes run from then on."""
         launches = self.claim(**more)["start"]
-        self.running += [each["launch_id"] for each in launches]
-        return [each["agent_id"] for each in launches]
+        self.running += [launch["launch_id"] for launch in launches]
+        return [launch["agent_id"] for launch in launches]
 
     def action(self, agent_id: str, **more: Any) -> Answer:
         return self.call("get_agent_action", agent_id=agent_id, **more)
@@ -385,9 +393,9 @@ class Process(Caller):
 
     def batch(self, *titles: str, **more: Any) -> list[str]:
         """Creates subtasks of these titles below the main task; answers their ids in order."""
-        tasks = [{"local_id": each, "title": each, "description": f"Do {each}."} for each in titles]
+        tasks = [{"local_id": title, "title": title, "description": f"Do {title}."} for title in titles]
         made = self.call("create_tasks_batch", tasks=tasks, **more)["local_id_to_real_id"]
-        return [made[each] for each in titles]
+        return [made[title] for title in titles]
 
     def assigned(self, wanted: dict[str, str | None], **more: Any) -> list[str]:
         """Creates subtasks by title with their assignees; answers their ids in order."""
@@ -468,7 +476,7 @@ def _hold_next(said: Answer) -> None:
     """The next action names tools that exist, and its words name no others."""
     assert said["tools"], said
     assert said["instruction"].strip(), said
-    unknown = [each for each in said["tools"] if each not in catalogue()]
+    unknown = [tool for tool in said["tools"] if tool not in catalogue()]
     assert not unknown, said
     _hold_calls(said["instruction"])
 

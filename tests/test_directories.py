@@ -35,13 +35,13 @@ def test_a_project_has_a_private_data_directory_outside_of_itself(project: Path,
     place = directories.prepare(project)
     assert place.is_relative_to(users / "projects")
     assert not place.is_relative_to(project)
-    assert {each.stat().st_mode & 0o777 for each in (place, place.parent, project / ".toryo")} == {0o700}
+    assert {path.stat().st_mode & 0o777 for path in (place, place.parent, project / ".toryo")} == {0o700}
     assert directories.prepare(project) == directories.data_dir() == place
 
 
 def test_what_stands_in_the_project_is_no_secret_and_not_for_git(project: Path) -> None:
     place = directories.prepare(project)
-    left = {each.name: each.read_text() for each in (project / ".toryo").iterdir()}
+    left = {path.name: path.read_text() for path in (project / ".toryo").iterdir()}
     assert left == {".gitignore": "*\n", "data-dir": f"{place}\n"}
 
 
@@ -205,4 +205,4 @@ def test_a_mark_that_is_a_link_is_refused_and_nothing_is_written_where_it_leads(
     with pytest.raises(Untrusted, match="symbolic link"):
         commanded()
     assert (elsewhere / ".gitignore").read_text() == "mine"
-    assert [each.name for each in elsewhere.iterdir()] == [".gitignore"]
+    assert [path.name for path in elsewhere.iterdir()] == [".gitignore"]

@@ -82,13 +82,13 @@ def _takes(option: Option, value: Any) -> bool:
 
 
 def all_mistakes(provider: str) -> list[Mistake]:
-    found = [each for option in provider_options.of(provider) for each in mistakes(option)]
+    found = [mistake for option in provider_options.of(provider) for mistake in mistakes(option)]
     foreign = [each for each in EVERY if each not in provider_options.of(provider)]
     return found + [Mistake({each.name: right(each)}, each.name) for each in foreign]
 
 
 def all_right(provider: str | None, *but: str) -> dict[str, Any]:
-    return {each.name: right(each) for each in provider_options.of(provider) if each.name not in but}
+    return {option.name: right(option) for option in provider_options.of(provider) if option.name not in but}
 
 
 def setting(provider: str, options: Mapping[str, Any], **more: Any) -> Setting:
@@ -218,9 +218,9 @@ def test_what_takes_a_limit_away_widens() -> None:
 
 
 def test_common_options_limit_nothing_so_that_templates_lose_none() -> None:
-    common = {each.name for each in COMMON}
+    common = {option.name for option in COMMON}
     assert [
-        provider for provider in PROVIDERS if not common <= {each.name for each in provider_options.of(provider)}
+        provider for provider in PROVIDERS if not common <= {option.name for option in provider_options.of(provider)}
     ] == []
     assert [provider for provider in PROVIDERS if provider_options.limits(provider) & common] == []
 
@@ -228,7 +228,7 @@ def test_common_options_limit_nothing_so_that_templates_lose_none() -> None:
 def test_a_switch_is_given_as_a_word_or_as_truth_and_means_the_same():
     for given in ("on", "off", True, False):
         assert not provider_options.check("claude", {"sandbox_network": given})
-    assert [each.option for each in provider_options.check("claude", {"sandbox_network": "perhaps"})] == [
+    assert [wrong.option for wrong in provider_options.check("claude", {"sandbox_network": "perhaps"})] == [
         "sandbox_network"
     ]
     narrow, wide = Given("claude", {"sandbox_network": "off"}, "worker"), Given("claude", {}, "worker")

@@ -93,7 +93,7 @@ def test_nothing_starts_in_a_clone_with_a_data_directory(data: Path):
         ended = Toryo(data.parent, {**clean_environment(data.parent), "TORYO_TOKEN": "tpt_mine"})(*words)
         assert ended.code in (1, 2), (words, ended)
         assert "came with a git repository" in ended.err + ended.out
-    assert sorted(each.name for each in data.iterdir()) == sorted(DATA)
+    assert sorted(path.name for path in data.iterdir()) == sorted(DATA)
 
 
 def test_asking_git_runs_nothing_that_the_repository_names(data: Path, tmp_path: Path):

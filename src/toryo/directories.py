@@ -59,9 +59,9 @@ def prepare(project: Path, place: Path | None = None) -> Path:
     if place is None and (mark / POINTER).exists():
         return _pointed(project)
     place = place or default_of(project)
-    for each in (place.parent, place):
-        each.mkdir(mode=0o700, parents=True, exist_ok=True)
-        each.chmod(0o700)
+    for path in (place.parent, place):
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.chmod(0o700)
     point(project, place)
     return place
 
@@ -79,7 +79,7 @@ def point(project: Path, place: Path) -> None:
 def project_directory(start: Path | None = None) -> Path | None:
     """The nearest directory, from here upwards, that has a `.toryo/` of this user."""
     here = (start or Path.cwd()).absolute()
-    return next((each for each in (here, *here.parents) if _is_ours(each / MARK)), None)
+    return next((path for path in (here, *here.parents) if _is_ours(path / MARK)), None)
 
 
 def default_of(project: Path) -> Path:

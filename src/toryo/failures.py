@@ -116,8 +116,8 @@ NATURES: Mapping[Failure, Nature] = {
 }
 
 
-_NAMED = {each.value: each for each in Failure}
-_ORDERED = frozenset(each.value for each in Ended)
+_NAMED = {failure.value: failure for failure in Failure}
+_ORDERED = frozenset(ended.value for ended in Ended)
 
 
 def class_of(said: str | None) -> str:

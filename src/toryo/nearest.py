@@ -14,7 +14,7 @@ _BEGINNING = 0.1
 
 def nearest(given: str, names: Iterable[str], *, close: float = _CLOSE) -> str | None:
     """The name that is most like what was given; None if none is like it."""
-    plain = {_plain(each): each for each in names}
+    plain = {_plain(name): name for name in names}
     wanted = _plain(given)[:_LONGEST]
     found = difflib.get_close_matches(wanted, plain, 3, close)
     return plain[max(found, key=lambda each: _likeness(wanted, each))] if found else None

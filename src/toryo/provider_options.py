@@ -145,7 +145,7 @@ PERMISSIONS = Option(
     Kind.CHOICE,
     "What its program may do by itself: read (look at files), edit (change files, too), full (run commands, too).",
     "read, edit or full",
-    values=tuple(each.value for each in Permissions),
+    values=tuple(Permission.value for Permission in Permissions),
     default=Permissions.READ.value,
     default_by_role={"worker": Permissions.EDIT.value},
     widens=Widens.BY_ORDER,
@@ -174,8 +174,8 @@ DECLARED: Mapping[str, tuple[Option, ...]] = {
 }
 """The providers that Toryo knows how to start, and what each takes. A template of a Coordinator's file takes COMMON."""
 
-EVERY: tuple[Option, ...] = tuple({each.name: each for options in DECLARED.values() for each in options}.values())
-TEXTS = frozenset(each.name for each in EVERY if each.kind in (Kind.WORD, Kind.TEXT, Kind.DIRECTORY))
+EVERY: tuple[Option, ...] = tuple({option.name: option for options in DECLARED.values() for option in options}.values())
+TEXTS = frozenset(option.name for option in EVERY if option.kind in (Kind.WORD, Kind.TEXT, Kind.DIRECTORY))
 """Options whose values are texts."""
 _PROGRAM_KEYS = ("provider", "model", "account")
 
@@ -187,7 +187,7 @@ def of(provider: str | None) -> tuple[Option, ...]:
 
 def effective(provider: str | None, options: Mapping[str, Any], role: str | None) -> dict[str, Any]:
     """What holds of every option that has a value or a default."""
-    found = {each.name: options.get(each.name, each.default_of(role)) for each in of(provider)}
+    found = {option.name: options.get(option.name, option.default_of(role)) for option in of(provider)}
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -196,7 +196,7 @@ def effective(provider: str | None, options: Mapping[str, Any], role: str | None
 
 def check(provider: str | None, options: Mapping[str, Any], declared: tuple[Option, ...] | None = None) -> list[Wrong]:
     """Every mistake in the options of an agent of this provider; `declared`: what it takes, if not what stands here."""
-    known = {each.name: each for each in (of(provider) if declared is None else declared)}
+    known = {option.name: option for option in (of(provider) if declared is None else declared)}
     found: list[Wrong] = []
     for name, value in options.items():
         found += _wrong_values(known[name], value) if name in known else [_unknown(provider, name, list(known))]
@@ -209,14 +209,14 @@ def _unknown(provider: str | None, name: str, names: list[str]) -> Wrong:
         what = say("There is no option {name} in provider_options.", name=shown(name))
     else:
         what = say("Provider {provider} has no option {name}.", provider=shown(provider), name=shown(name))
-    of_others = provider is not None and nearest(name, (each.name for each in EVERY if each.name not in names))
+    of_others = provider is not None and nearest(name, (option.name for option in EVERY if option.name not in names))
     return Wrong(name, what, _of_template(provider or "", names) if of_others else _instead(name, names))
 
 
 def _of_template(provider: str, names: list[str]) -> Said:
     """An option of providers that Toryo knows how to start, for one that is not started so."""
     valid, near = ", ".join(names), nearest(provider, DECLARED)
-    if provider in DECLARED and names != [each.name for each in COMMON]:
+    if provider in DECLARED and names != [option.name for option in COMMON]:
         return say("Valid are: {names}.", names=valid)
     if provider not in DECLARED and near is not None:
         return say(
@@ -399,8 +399,8 @@ def _differences(name: str, was: Any, now: Any) -> Iterator[str]:
 
 def limits(provider: str | None) -> frozenset[str]:
     """The options by which a program of this provider, and not every one, is limited."""
-    declared = [each for each in DECLARED.get(provider or "", ()) if each not in COMMON]
-    return frozenset(each.name for each in declared if each.widens is Widens.BY_ORDER)
+    declared = [option for option in DECLARED.get(provider or "", ()) if option not in COMMON]
+    return frozenset(option.name for option in declared if option.widens is Widens.BY_ORDER)
 
 
 def _unlimited(name: str, limited: str | None, was: Any, now: Any) -> str | None:

@@ -54,7 +54,9 @@ class Mask:
     """
 
     def __init__(self, secrets: Iterable[str | None]) -> None:
-        self._known = sorted({each for each in secrets if each and len(each) >= SHORTEST}, key=len, reverse=True)
+        self._known = sorted(
+            {secret for secret in secrets if secret and len(secret) >= SHORTEST}, key=len, reverse=True
+        )
 
     def __call__(self, text: str) -> str:
         for each in self._known:

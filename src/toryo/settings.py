@@ -157,7 +157,7 @@ class AuthSettings(BaseModel):
     def _domains(cls, value: object) -> object:
         if not isinstance(value, str):
             return value
-        return tuple(each.strip().lower().lstrip("@") for each in value.split(",") if each.strip())
+        return tuple(part.strip().lower().lstrip("@") for part in value.split(",") if part.strip())
 
     @field_validator("oidc_roles", mode="before")
     @classmethod
@@ -243,7 +243,7 @@ def _pairs(value: object) -> object:
         return value
     if value.lstrip().startswith("{"):
         return json.loads(value)
-    pairs = (each.partition("=") for each in value.split(",") if each.strip())
+    pairs = (part.partition("=") for part in value.split(",") if part.strip())
     return {name.strip(): told.strip() for name, _, told in pairs}
 
 

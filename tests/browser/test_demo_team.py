@@ -35,7 +35,7 @@ def _wrong(place: Site, project: str) -> list[str]:
     story = next(each for each in STORIES if each.project == project)
     tasks = place.people.rest("GET", f"/projects/{project}/tasks")["tasks"]
     talks = place.people.rest("GET", f"/projects/{project}/conversations")["conversations"]
-    read = [place.people.rest("GET", f"/conversations/{each['conversation_id']}") for each in talks]
+    read = [place.people.rest("GET", f"/conversations/{talk['conversation_id']}") for talk in talks]
     launches = place.launches(project_id=project)
     side_by_side = "the two translators did not work at the same time"  # a matter of how busy this machine is
     found = story.check(Happened(place.data / "demo" / project, tasks, launches, read))

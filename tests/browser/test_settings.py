@@ -86,9 +86,9 @@ def test_f120_an_agent_is_made_changed_and_switched_off_and_its_passkey_is_seen_
 
 def nowhere(data: Path, *secrets: str) -> bool:
     """Not in a byte of a server's directory: database, logs, whatever there is."""
-    files = [each for each in data.rglob("*") if each.is_file()]
+    files = [path for path in data.rglob("*") if path.is_file()]
     assert files
-    return not any(secret.encode() in each.read_bytes() for each in files for secret in secrets)
+    return not any(secret.encode() in path.read_bytes() for path in files for secret in secrets)
 
 
 def test_a_key_and_a_token_open_what_they_are_for_until_they_are_revoked(chrome: Browser, site: Site) -> None:

@@ -23,7 +23,9 @@ def test_the_link_signs_in_once_and_the_code_does_not_stay_in_the_address(chrome
         assert link.partition("#")[2] not in page.url
         cookies = window.context.cookies()
         name = f"toryo-{site.url.rpartition(':')[2]}"
-        assert [(each["name"], each["httpOnly"], each["sameSite"]) for each in cookies] == [(name, True, "Strict")]
+        assert [(cookie["name"], cookie["httpOnly"], cookie["sameSite"]) for cookie in cookies] == [
+            (name, True, "Strict")
+        ]
         kept = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, history.state])")
         assert link.partition("#")[2] not in kept
         assert cookies[0]["value"] not in kept

@@ -63,7 +63,7 @@ def test_axe_finds_nothing_serious_in_any_view(shop: Filled, chrome: Browser, th
             page.goto(window.url + path)
             browsers.settled(page)
             page.evaluate(AXE.read_text())
-            found += [f"{path}: {each}" for each in faults(page, *RULES[theme])]
+            found += [f"{path}: {fault}" for fault in faults(page, *RULES[theme])]
     assert found == []
 
 
@@ -72,7 +72,7 @@ def faults(page: Page, *rules: str) -> list[str]:
     only = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
     run = "options => axe.run(document, options).then(JSON.stringify)"
     answer: dict[str, Any] = json.loads(page.evaluate(run, {"resultTypes": ["violations"], "preload": False, **only}))
-    return [told(each) for each in answer["violations"] if each["impact"] in BAD]
+    return [told(violation) for violation in answer["violations"] if violation["impact"] in BAD]
 
 
 def told(violation: dict[str, Any]) -> str:

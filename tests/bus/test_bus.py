@@ -208,15 +208,15 @@ def test_a_loop_that_went_away_does_not_disturb_the_publisher(tell: Callable[[St
 def test_thousands_who_wait_are_woken_and_forgotten(tell: Callable[[Story], None]) -> None:
     async def story(bus: Bus) -> None:
         subscriptions = [bus.subscribe([f"agent:{number}", "all"]) for number in range(5000)]
-        waiting = asyncio.gather(*(each.wait(SECONDS) for each in subscriptions))
+        waiting = asyncio.gather(*(subscription.wait(SECONDS) for subscription in subscriptions))
         await asyncio.sleep(0)
         bus.publish(["all"])
         assert await waiting == [True] * 5000
         bus.publish(["agent:7"])
         assert await subscriptions[7].wait(SECONDS) is True
         assert await subscriptions[8].wait(0) is False
-        for each in subscriptions:
-            each.close()
+        for subscription in subscriptions:
+            subscription.close()
         assert not bus._subscriptions._by_topic  # type: ignore[attr-defined]
 
     tell(story)
@@ -228,8 +228,8 @@ def test_one_publication_is_one_message_to_a_loop(
     async def story(bus: Bus) -> None:
         subscriptions = [bus.subscribe(["all"]) for _ in range(100)]
         wakings: list[int] = []
-        for each in subscriptions:
-            plain = each.loop.call_soon_threadsafe
+        for subscription in subscriptions:
+            plain = subscription.loop.call_soon_threadsafe
 
         def counted(function: Callable[..., Any], *args: Any, **kw: Any) -> Any:
             if args:
@@ -238,10 +238,10 @@ def test_one_publication_is_one_message_to_a_loop(
 
         monkeypatch.setattr(asyncio.get_running_loop(), "call_soon_threadsafe", counted)
         bus.publish(["all"])
-        assert await asyncio.gather(*(each.wait(SECONDS) for each in subscriptions)) == [True] * 100
+        assert await asyncio.gather(*(subscription.wait(SECONDS) for subscription in subscriptions)) == [True] * 100
         assert wakings == [100]
-        for each in subscriptions:
-            each.close()
+        for subscription in subscriptions:
+            subscription.close()
 
     tell(story)
 
@@ -276,12 +276,12 @@ def test_of_many_who_wait_for_a_queue_a_few_are_woken_by_each_hint(tell: Callabl
     async def story(bus: Bus) -> None:
         waiting = [bus.subscribe(["queue:prj:planning"]) for _ in range(30)]
         bus.publish(["queue:prj:planning"])
-        first = [each for each in waiting if await each.wait(0)]
+        first = [subscription for subscription in waiting if await subscription.wait(0)]
         assert len(first) == WOKEN_OF_A_QUEUE
         for _ in range(4):
             bus.publish(["queue:prj:planning"])
-        assert len([each for each in waiting if await each.wait(0)]) == len(waiting)
-        for each in waiting:
-            each.close()
+        assert len([subscription for subscription in waiting if await subscription.wait(0)]) == len(waiting)
+        for subscription in waiting:
+            subscription.close()
 
     tell(story)

@@ -129,7 +129,9 @@ def test_more_topics_than_one_notification_holds_arrive(shared: Shared) -> None:
         async with servers(shared, shared.url, shared.url) as (here, there):
             subscriptions = [there.subscribe([topic]) for topic in topics]
             here.publish(topics)
-            assert await asyncio.gather(*(each.wait(SECONDS) for each in subscriptions)) == [True] * 1000
+            assert (
+                await asyncio.gather(*(subscription.wait(SECONDS) for subscription in subscriptions)) == [True] * 1000
+            )
 
     run(story())
 

@@ -121,5 +121,5 @@ class Lead(Worker):
     def ready(self) -> list[Said]:
         main = self.call("get_my_task")["task"]["task_id"]
         parts = self.call("list_tasks", parent_task_id=main)["tasks"]
-        over = {each["task_id"] for each in parts if each["status"] == "completed"}
-        return [each for each in parts if each["status"] == "todo" and set(each["dependencies"]) <= over]
+        over = {part["task_id"] for part in parts if part["status"] == "completed"}
+        return [part for part in parts if part["status"] == "todo" and set(part["dependencies"]) <= over]

@@ -31,8 +31,8 @@ class Machine:
     variables: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for each in (self.home, self.bin, self.temporary, self.place):
-            each.mkdir(parents=True)
+        for path in (self.home, self.bin, self.temporary, self.place):
+            path.mkdir(parents=True)
         for name in TOOLS:
             found = shutil.which(name)
             if found:
@@ -87,5 +87,5 @@ class Machine:
     def left(self) -> list[str]:
         """What is in the home and among the temporary files, but for the servers' data."""
         own = self.home / ".local" / "share" / "toryo"
-        found = [each for folder in (self.home, self.temporary) for each in folder.rglob("*")]
-        return [str(each) for each in found if not (each.is_relative_to(own) or own.is_relative_to(each))]
+        found = [path for folder in (self.home, self.temporary) for path in folder.rglob("*")]
+        return [str(path) for path in found if not (path.is_relative_to(own) or own.is_relative_to(path))]

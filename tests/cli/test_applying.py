@@ -56,9 +56,9 @@ def applied(server: Toryo, folder: Path, text: str) -> Ended:
 
 
 def nothing_was_made(server: Toryo, name: str) -> bool:
-    projects = {each["project_id"] for each in server.json("project", "list")["projects"]}
-    agents = {each["agent_id"] for each in server.json("agent", "list")["agents"]}
-    return name not in projects and not any(each.startswith(f"{name}.") for each in agents)
+    projects = {project["project_id"] for project in server.json("project", "list")["projects"]}
+    agents = {agent["agent_id"] for agent in server.json("agent", "list")["agents"]}
+    return name not in projects and not any(agent.startswith(f"{name}.") for agent in agents)
 
 
 @pytest.mark.parametrize("wrong", WRONG)
@@ -224,7 +224,7 @@ class Answers:
 
     def send(self, method: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
         assert (method, path) == ("POST", "/changes")
-        self.sent += [(each["operation"], each["arguments"]) for each in body["changes"]]
+        self.sent += [(change["operation"], change["arguments"]) for change in body["changes"]]
         return {"results": [{"task_id": "tsk_new", "project_id": "new", "changes": []} for _ in body["changes"]]}
 
     def asked(self, folder: Path, text: str, operation: str) -> list[dict[str, Any]]:

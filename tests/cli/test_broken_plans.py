@@ -66,13 +66,13 @@ def _refused_by_server(world: World, provider: str, plan: Any) -> list[str]:
     """What is wrong, told alike to whoever makes an agent and to whoever changes one."""
     asked = {"provider": provider, "provider_options": {provider: plan}}
     made = world.owner.refused("create_agent", "validationError", id="new", role="worker", **asked)
-    if not any(each["agent_id"] == "old" for each in world.owner.call("list_agents_of_server")["agents"]):
+    if not any(agent["agent_id"] == "old" for agent in world.owner.call("list_agents_of_server")["agents"]):
         world.owner.call("create_agent", id="old", role="worker")
     changed = world.owner.refused("edit_agent", "validationError", agent_id="old", **asked)
     assert changed["message"] == made["message"]
     before, after = f"The {provider} has a mistake: ", " Correct it, then send the request again."
     assert made["message"].startswith(before)
-    return [each.removeprefix(before).removesuffix(after) for each in made["mistakes"]]
+    return [mistake.removeprefix(before).removesuffix(after) for mistake in made["mistakes"]]
 
 
 @pytest.mark.parametrize("provider", FORMATS)

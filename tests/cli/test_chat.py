@@ -69,7 +69,7 @@ def terminal(tmp_path: Path) -> Iterator[Open]:
 def _happened(toryo: Toryo, *kinds: str, after: int = 0, agent: str = "mia") -> list[str]:
     """Which of these events there were, in order."""
     events = toryo.json("events", "--after", str(after), "--agent", agent)["events"]
-    return [each["kind"] for each in events if each["kind"] in kinds]
+    return [event["kind"] for event in events if event["kind"] in kinds]
 
 
 def _now(toryo: Toryo) -> int:
@@ -85,7 +85,7 @@ def _until_nobody_is_there(toryo: Toryo) -> None:
 
 
 def _contents(messages: list[dict[str, Any]]) -> list[str]:
-    return [each["content"] for each in messages]
+    return [message["content"] for message in messages]
 
 
 # --- one message -----------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def test_who_is_not_answered_in_time_gets_1_and_where_to_look_and_the_message_st
     assert f"toryo why {NOBODY}" in ended.err
     assert "Nobody starts this agent" in ended.err
     assert ended.json["sent"]["message_id"] in {
-        each["message_id"] for each in crew.json("chats", "show", NOBODY)["messages"]
+        message["message_id"] for message in crew.json("chats", "show", NOBODY)["messages"]
     }
     assert _happened(crew, "chat.closed", after=before, agent=NOBODY) == ["chat.closed"]
 
@@ -207,9 +207,9 @@ def test_lines_are_said_one_by_one_and_answered_by_one_process(crew: Toryo) -> N
     before = _now(crew)
     ended = crew("chat", "mia", "--json", typed="What is your name?\n\nNice weather.\nYour name, please")
     assert ended.code == 0
-    said = [each["sent"]["content"] for each in ended.json["exchanges"]]
+    said = [exchange["sent"]["content"] for exchange in ended.json["exchanges"]]
     assert said == ["What is your name?", "Nice weather.", "Your name, please"]
-    answers = [_contents(each["answers"]) for each in ended.json["exchanges"]]
+    answers = [_contents(exchange["answers"]) for exchange in ended.json["exchanges"]]
     assert answers == [["I am Mia."], ["Pardon?"], ["I am Mia."]]
     kinds = ("chat.opened", "session.started", "chat.closed")
     assert _happened(crew, *kinds, after=before) == list(kinds)
@@ -235,7 +235,7 @@ def test_one_types_is_answered_and_leaves_and_the_agent_leaves_too(crew: Toryo, 
     before = _now(crew)
     thread = terminal(crew, "chat", "mia")
     thread.until("mia is connected")
-    assert [each["purpose"] for each in crew.json("sessions")["sessions"]] == ["chat"]
+    assert [session["purpose"] for session in crew.json("sessions")["sessions"]] == ["chat"]
     assert "mia in yard (chat): hold already_running" in crew("why", "mia").out
     thread.type("What is your name?\n")
     thread.until("Mia: I am Mia.")
@@ -465,7 +465,7 @@ def test_what_arrived_though_its_answer_was_lost_is_not_said_twice(crew: Toryo) 
         first = panel.say(content, until=float("inf"))
         second = panel.say(content, until=float("inf"))
     assert here.lost == 1
-    found = [each for each in crew.json("chats", "show", NOBODY)["messages"] if each["content"] == content]
+    found = [message for message in crew.json("chats", "show", NOBODY)["messages"] if message["content"] == content]
     assert [each["message_id"] for each in found] == [first["message_id"], second["message_id"]]
 
 
@@ -503,4 +503,4 @@ _numbers = count(1)
 
 
 def _unread(toryo: Toryo) -> dict[str, int]:
-    return {each["agent_id"]: each["unread"] for each in toryo.json("chats")["chats"] if each["agent_id"] != NOBODY}
+    return {chat["agent_id"]: chat["unread"] for chat in toryo.json("chats")["chats"] if chat["agent_id"] != NOBODY}

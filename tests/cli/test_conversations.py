@@ -75,14 +75,14 @@ def test_conversations_are_listed_with_who_about_what_and_how_far(crew: Toryo, p
 
 def test_a_conversation_is_shown_with_everything_that_was_said(crew: Toryo, played: dict[str, Any]) -> None:
     shown = crew.json("conversations", "show", played["conversation_id"])
-    assert [each["content"] for each in shown["messages"]] == ["ringo", "gorira", "rappa", "rappa"]
+    assert [message["content"] for message in shown["messages"]] == ["ringo", "gorira", "rappa", "rappa"]
     text = crew("conversations", "show", played["conversation_id"]).out
     assert "ann: ringo" in text
     assert "max_turns" in text
 
 
 def test_threads_of_agents_below_are_read_and_none_is_seen_by_that(crew: Toryo, played: dict[str, Any]) -> None:
-    of = {each["agent_id"]: each for each in crew.json("chats", "--of", "ann")["chats"]}
+    of = {chat["agent_id"]: chat for chat in crew.json("chats", "--of", "ann")["chats"]}
     assert (of["ben"]["observing"], of["ben"]["unread"]) == (True, 0)
     said = crew.json("chats", "show", "ann", "--with", "ben")
     assert (said["observing"], len(said["messages"])) == (True, 4)
@@ -169,6 +169,6 @@ def test_the_list_of_somebody_else_is_theirs(server: Toryo, project: str, agent:
     server.json("agent", "add", ann, "--role", "worker", "--kind", "human", "--project", project)
     server.json("chat", ann, "--send", "Look at the roof.")
     assert server.json("needs", "--project", project)["items"] == []
-    assert [each["kind"] for each in server.json("needs", "--as", ann)["items"]] == ["message"]
+    assert [item["kind"] for item in server.json("needs", "--as", ann)["items"]] == ["message"]
     ended = server("needs", "--as", agent, "--json")
     assert (ended.code, ended.json["error"]) == (4, "validationError")

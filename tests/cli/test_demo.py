@@ -32,20 +32,20 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
 
 def test_every_story_is_as_promised(told: dict[str, object]) -> None:
     assert told["ok"] is True
-    assert [(each["name"], each["ok"], each["wrong"]) for each in told["stories"]] == [  # type: ignore[attr-defined]
-        (each.name, True, []) for each in STORIES
+    assert [(story["name"], story["ok"], story["wrong"]) for story in told["stories"]] == [  # type: ignore[attr-defined]
+        (story.name, True, []) for story in STORIES
     ]
 
 
 def test_every_promised_file_is_there(told: dict[str, object]) -> None:
-    made = {Path(file).name for each in told["stories"] for file in each["files"]}  # type: ignore[attr-defined]
-    assert made == {name for each in STORIES for name in each.promised}
-    assert all(Path(file).is_file() for each in told["stories"] for file in each["files"])  # type: ignore[attr-defined]
+    made = {Path(file).name for story in told["stories"] for file in story["files"]}  # type: ignore[attr-defined]
+    assert made == {name for story in STORIES for name in story.promised}
+    assert all(Path(file).is_file() for story in told["stories"] for file in story["files"])  # type: ignore[attr-defined]
 
 
 def test_nobody_was_started_for_nothing(told: dict[str, object]) -> None:
     assert told["idle_starts"] == 0
-    assert {each["agent_id"] for each in told["starts"]} == {  # type: ignore[attr-defined]
+    assert {start["agent_id"] for start in told["starts"]} == {  # type: ignore[attr-defined]
         "lead", "japanese", "chinese", "generator", "calculator", "joiner", "clerk", "merchant",
     }  # fmt: skip
 
@@ -91,10 +91,10 @@ def test_a_demo_may_come_again_where_one_was_but_touches_no_directory_of_somebod
 
 
 def _refuses_and_touches_nothing(toryo: Toryo, directory: Path) -> None:
-    before = {each: each.read_bytes() for each in directory.rglob("*") if each.is_file()}
+    before = {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
     ended = toryo("demo", "--dir", str(directory))
     assert (ended.code, ended.err.count("Name a new or empty directory")) == (2, 1)
-    assert {each: each.read_bytes() for each in directory.rglob("*") if each.is_file()} == before
+    assert {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()} == before
 
 
 def test_a_promise_that_is_not_kept_ends_with_1_and_says_which(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_promise_that_is_not_kept_ends_with_1_and_says_which(tmp_path: Path) -
     environment = {**clean_environment(tmp_path), "PATH": str(programs)}
     ended = Toryo(tmp_path, environment)("demo", "--dir", "crew", "--json")
     assert ended.code == 1
-    assert {each["project"]: each["ok"] for each in ended.json["stories"]} == {
+    assert {story["project"]: story["ok"] for story in ended.json["stories"]} == {
         "translation": False, "numbers": True, "timber": True, "offer": True,
     }  # fmt: skip
     assert any("sed" in line or "exit code" in line for line in ended.json["stories"][0]["wrong"])
@@ -152,7 +152,7 @@ def test_a_start_that_only_looked_counts_as_idle(server: Toryo, project: str, ag
             client.call(steps[0], session_token=token, **({} if steps == ["logout"] else {"result": "success"}))
         watching.look(here, seen)
         starts = verdict.judge(here, seen, [story], Path(), since).starts
-        assert [each.idle for each in starts] == [True, False][: len(starts)]
+        assert [start.idle for start in starts] == [True, False][: len(starts)]
 
 
 def test_a_directory_with_other_things_in_it_is_left_alone(nowhere: Toryo, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_directory_with_other_things_in_it_is_left_alone(nowhere: Toryo, tmp_p
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     ended = nowhere("demo", "--dir", "mine")
     assert ended.code == 2
-    assert [each.name for each in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.project)
@@ -200,5 +200,5 @@ def test_a_temporary_directory_is_removed_and_it_is_said_how_to_keep_one(tmp_pat
 
 
 def test_starts_are_told_in_the_order_in_which_they_were_ordered(told: dict[str, object]) -> None:
-    numbers = [each["project_id"] for each in told["starts"]]  # type: ignore[attr-defined]
+    numbers = [start["project_id"] for start in told["starts"]]  # type: ignore[attr-defined]
     assert len(set(numbers[:4])) > 1, "stories run side by side, and so do their starts"

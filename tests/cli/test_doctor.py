@@ -116,8 +116,8 @@ def test_programs_that_hang_are_given_up_at_once_and_nothing_of_them_goes_on(
     before = time.monotonic()
     found = programs.known(machine.environment)
     assert time.monotonic() - before < 10
-    assert [each.ok for each in found] == [False] * len(programs.KNOWN)
-    assert all("does not answer within 1 s" in each.what for each in found)
+    assert [program.ok for program in found] == [False] * len(programs.KNOWN)
+    assert all("does not answer within 1 s" in program.what for program in found)
     until = time.monotonic() + BOUND
     while left := running(machine.bin):  # what was killed is gone when it has had its turn
         assert time.monotonic() < until, left
@@ -126,11 +126,11 @@ def test_programs_that_hang_are_given_up_at_once_and_nothing_of_them_goes_on(
 def running(folder: Path) -> list[str]:
     """Processes whose environment has this folder as their PATH."""
     found = []
-    for each in Path("/proc").iterdir():
-        if each.name.isdigit() and each.name != str(os.getpid()):
+    for path in Path("/proc").iterdir():
+        if path.name.isdigit() and path.name != str(os.getpid()):
             try:
-                if f"PATH={folder}\0".encode() in (each / "environ").read_bytes():
-                    found.append((each / "cmdline").read_text())
+                if f"PATH={folder}\0".encode() in (path / "environ").read_bytes():
+                    found.append((path / "cmdline").read_text())
             except OSError:
                 continue
     return found
@@ -147,7 +147,7 @@ def test_only_what_an_agent_would_see_counts_as_a_login(tmp_path: Path) -> None:
 
 def test_the_versions_that_are_said_to_be_tried_are_those_of_the_tests_with_real_programs() -> None:
     assert {name: BUILT_IN[name].tried for name in programs.KNOWN} == {
-        name: each.version for name, each in PROGRAMS.items()
+        name: program.version for name, program in PROGRAMS.items()
     }
 
 
@@ -176,7 +176,7 @@ def test_check_fails_for_a_named_program_that_is_missing_and_not_for_others(mach
     (machine.place / "c.yaml").write_text("ai_providers: {claude: {}}\n")
     ended = machine.toryo("coordinator", "check", "-c", "c.yaml", "--json")
     assert ended.code == 1
-    told = {each["name"]: each["ok"] for each in ended.json["providers"]}
+    told = {provider["name"]: provider["ok"] for provider in ended.json["providers"]}
     assert (told["claude"], told["codex"], told["command"]) == (False, False, True)
     assert "gemini" not in told
     (machine.place / "c.yaml").write_text("ai_providers: {command: {}}\n")
@@ -219,7 +219,7 @@ def diagnosed(machine: Machine, **team: str) -> tuple[Ended, dict[str, dict[str,
     (machine.place / "toryo.yaml").write_text(TEAM.format(**said))
     assert machine.toryo("apply", "--yes", "toryo.yaml").code == 0
     ended = machine.toryo("doctor", "--json")
-    return ended, {each["name"]: each for each in json.loads(ended.out)["findings"]}
+    return ended, {finding["name"]: finding for finding in json.loads(ended.out)["findings"]}
 
 
 def test_doctor_is_content_with_a_team_that_has_what_it_needs(machine: Machine) -> None:

@@ -50,7 +50,7 @@ def test_what_is_exported_here_and_imported_there_is_the_same(two: tuple[Toryo, 
     assert there("export", str(second)).code == 0
     assert yaml.safe_load(first.read_text()) == yaml.safe_load(second.read_text())
     exported = yaml.safe_load(second.read_text())
-    assert [each["id"] for each in exported["agents"]] == ["master", "carver"], "whom one reports to comes first"
+    assert [agent["id"] for agent in exported["agents"]] == ["master", "carver"], "whom one reports to comes first"
     assert exported["tasks"][-1]["parent"] == "Walls"
     again = there.json("import", str(first))
     assert again["changes"] == []
@@ -85,7 +85,7 @@ def test_a_backup_beside_a_running_server_restores_elsewhere_and_its_server_goes
     server = Process("server", "--port", "0", environment=environment, cwd=tmp_path)
     try:
         server.until("ready")
-        assert [each["id"] for each in third.json("project", "list")["projects"]] == [made["project_id"]]
+        assert [project["id"] for project in third.json("project", "list")["projects"]] == [made["project_id"]]
     finally:
         server.end()
 

@@ -98,7 +98,7 @@ def test_a_refusal_is_no_absence(monkeypatch: pytest.MonkeyPatch, said: list[str
 
 def test_whoever_waits_at_the_server_in_a_loop_does_it_patiently() -> None:
     waits = re.compile(r"\b(here|patient)\.get\([^\n]*wait_seconds=")
-    waiting = {each.name for each in CODE.glob("*.py") if waits.search(each.read_text(encoding="utf-8"))}
+    waiting = {path.name for path in CODE.glob("*.py") if waits.search(path.read_text(encoding="utf-8"))}
     assert {"events.py", "logs.py", "tasks.py", "worktrees.py"} <= waiting
     for name in waiting:
         assert "following(here)" in (CODE / name).read_text(encoding="utf-8"), name
@@ -128,14 +128,14 @@ def test_events_and_watch_go_on_with_a_server_that_was_started_again_elsewhere(
     toryo_.json("project", "add", "p", "--id", "p", "--dir", str(tmp_path))
     task = toryo_.json("task", "add", "Wait", "--project", "p")["task_id"]
     followers = [start("events", "--follow", "--after", "0"), start("task", "watch", task)]
-    for each in followers:
-        each.until(task if each is followers[0] else "Wait")
+    for follower in followers:
+        follower.until(task if follower is followers[0] else "Wait")
     server.interrupt()
-    for each in followers:
-        each.until("does not answer")
+    for follower in followers:
+        follower.until("does not answer")
     start("server", "--port", "0").until("ready http://")
-    for each in followers:
-        each.until("answers again")
+    for follower in followers:
+        follower.until("answers again")
     assert toryo_("task", "cancel", task).code == 0
     followers[0].until("cancelled")
     assert followers[1].process.wait(100) == 1

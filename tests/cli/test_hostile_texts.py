@@ -64,11 +64,11 @@ BESIDES = {
 
 def commands(group: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
     group = typer.main.get_command(app) if group is None else group
-    for name, each in group.commands.items():
-        if hasattr(each, "commands"):
-            yield from commands(each, (*path, name))
-        if not hasattr(each, "commands") or each.invoke_without_command:
-            yield " ".join((*path, name)), each
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        if not hasattr(command, "commands") or command.invoke_without_command:
+            yield " ".join((*path, name)), command
 
 
 TRIED = {name: each for name, each in commands() if name not in SKIPPED}
@@ -77,22 +77,22 @@ TRIED = {name: each for name, each in commands() if name not in SKIPPED}
 def line_of(name: str, command: Any, folder: Path) -> list[str]:
     """The command with everything that it needs."""
     words = name.split()
-    for each in command.params:
-        if not each.required:
+    for param in command.params:
+        if not param.required:
             continue
-        kind = each.type_descriptor.annotation
+        kind = param.type_descriptor.annotation
         choices = get_args(kind) if get_origin(kind) is Literal else ()
         value = (
             str(folder)
-            if each.name == "dir"
+            if param.name == "dir"
             else str(folder / "file")
             if kind is Path
             else "1"
             if kind is int
             else str((*choices, "x")[0])
         )
-        words += [value] if each.param_type_name == "argument" else [each.opts[0], value]
-    flags = {opt for each in command.params for opt in each.opts}
+        words += [value] if param.param_type_name == "argument" else [param.opts[0], value]
+    flags = {opt for param in command.params for opt in param.opts}
     return [*words, *(["--yes"] if "--yes" in flags else []), *BESIDES.get(name, [])]
 
 
@@ -202,7 +202,7 @@ def test_no_text_of_the_server_steers_the_terminal_or_begins_a_line(
     printed = capsys.readouterr()
     assert server.asked, "it asked the server nothing"
     assert (steering(printed.out), steering(printed.err)) == ([], [])
-    forged = [each for each in (printed.out + printed.err).split("\n") if each.startswith(("FORGED", "● completed"))]
+    forged = [part for part in (printed.out + printed.err).split("\n") if part.startswith(("FORGED", "● completed"))]
     assert forged == [] or name == "logs", "lines of a log are its program's"
 
 
@@ -246,10 +246,10 @@ def test_the_command_line_prints_in_one_place() -> None:
     folder = Path(toryo.__file__).parent / "cli"
     found = set()
     for path in folder.rglob("*.py"):
-        for each in ast.walk(ast.parse(path.read_text("utf-8"))):
-            stream = isinstance(each, ast.Attribute) and each.attr in ("write", "writelines", "buffer")
-            if stream and ast.unparse(each).startswith(("sys.stdout", "sys.stderr")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            stream = isinstance(node, ast.Attribute) and node.attr in ("write", "writelines", "buffer")
+            if stream and ast.unparse(node).startswith(("sys.stdout", "sys.stderr")):
                 found.add(path.name)
-            if isinstance(each, ast.Call) and ast.unparse(each.func) in ("print", "typer.echo", "typer.secho"):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("print", "typer.echo", "typer.secho"):
                 found.add(path.name)
     assert found <= set(PRINTS_ELSEWHERE)

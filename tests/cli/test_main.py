@@ -102,8 +102,8 @@ def test_the_data_directory_is_the_one_here_if_there_is_one(server: Toryo, tmp_p
         shutil.copy(Path(server.environment["TORYO_DATA_DIR"]) / name, tmp_path / ".toryo" / name)
     below = tmp_path / "src" / "lib"
     below.mkdir(parents=True)
-    for each in (tmp_path, below):
-        ended = server("project", "list", "--json", cwd=each, TORYO_DATA_DIR="")
+    for path in (tmp_path, below):
+        ended = server("project", "list", "--json", cwd=path, TORYO_DATA_DIR="")
         assert (ended.code, ended.json["success"]) == (0, True)
     os.close(lock)
 

@@ -60,7 +60,7 @@ def test_an_agent_leaves_and_joins_projects_and_rests(server: Toryo, project: st
     server.json("agent", "edit", agent, "--leave", project)
     assert server.json("project", "show", project)["members"] == []
     server.json("agent", "edit", agent, "--project", project)
-    assert [each["agent_id"] for each in server.json("project", "show", project)["members"]] == [agent]
+    assert [member["agent_id"] for member in server.json("project", "show", project)["members"]] == [agent]
     assert server.json("agent", "deactivate", agent)["agent"]["status"] == "inactive"
     assert server.json("agent", "activate", agent)["agent"]["status"] == "active"
 
@@ -134,7 +134,7 @@ def test_watching_ends_with_0_if_the_task_was_completed_and_with_1_if_not(
 
 def test_why_names_the_rule_that_won(server: Toryo, project: str, agent: str) -> None:
     decisions = server.json("why", agent, "--project", project)["decisions"]
-    assert {each["reason"] for each in decisions if each["purpose"] == "task"} == {"not_managed"}
+    assert {decision["reason"] for decision in decisions if decision["purpose"] == "task"} == {"not_managed"}
     assert "not_managed" in server("why", agent).out
 
 
@@ -167,7 +167,7 @@ def test_logs_of_an_agent_that_was_never_started_say_where_to_look(server: Toryo
 
 def test_doctor_finds_the_server_and_what_is_missing(fresh_server: Toryo, nowhere: Toryo) -> None:
     well = fresh_server.json("doctor")
-    assert {each["name"] for each in well["findings"] if each["ok"]} >= {"python", "data directory", "server"}
+    assert {finding["name"] for finding in well["findings"] if finding["ok"]} >= {"python", "data directory", "server"}
     ill = nowhere("doctor")
     assert ill.code == 1
     assert "missing" in ill.out
@@ -179,7 +179,7 @@ def test_lists_are_whole_lines_where_nobody_looks(
 ) -> None:
     """What is piped is neither folded nor cut."""
     server.json("task", "add", "A title that is a good deal longer than eighty characters " * 2, "--project", project)
-    listed = server(*[each.format(project=project) for each in words])
+    listed = server(*[word.format(project=project) for word in words])
     assert listed.code == 0
     assert "…" not in listed.out
 
@@ -203,7 +203,7 @@ def test_who_watches_what_is_over_already_sees_the_whole_end_after_its_parts(ser
     server.json("task", "add", "Roof", "--project", project, "--parent", house)
     server("task", "cancel", house, "--reason", "enough")
     watched = server("task", "watch", house)
-    assert [each.split()[2] for each in watched.out.splitlines()] == ["Roof", "House"]
+    assert [line.split()[2] for line in watched.out.splitlines()] == ["Roof", "House"]
 
 
 def test_where_no_coordinator_runs_who_watches_is_told_what_starts_agents(fresh_server: Toryo) -> None:

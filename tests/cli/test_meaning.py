@@ -56,7 +56,7 @@ def test_tasks_of_all_projects_are_listed_with_their_project(server: Toryo, proj
 def test_tables_have_no_blanks_at_the_ends_of_their_lines(server: Toryo, task: str) -> None:
     printed = server("task", "list").out
     assert task in printed
-    assert [each for each in printed.splitlines() if each != each.rstrip()] == []
+    assert [line for line in printed.splitlines() if line != line.rstrip()] == []
 
 
 @pytest.mark.parametrize("words", ["toryo task show ", "toryo task add x --project ", "toryo project show "])

@@ -28,7 +28,7 @@ def _commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[
 
 RUN = [(path, command) for path, command in _commands(PROGRAM) if not getattr(command, "commands", {})]
 OPTIONS = [
-    (path, each) for path, command in _commands(PROGRAM) for each in command.params if each.opts[0].startswith("-")
+    (path, param) for path, command in _commands(PROGRAM) for param in command.params if param.opts[0].startswith("-")
 ]
 TYPED = [
     (path, each.opts[0])
@@ -53,7 +53,7 @@ def _models() -> list[type[BaseModel]]:
     from toryo.settings import Settings
 
     file = (manifest.Project, manifest.Agent, manifest.Task)
-    return [*dict.fromkeys(each.parameters for each in catalogue().values()), *file, Settings]
+    return [*dict.fromkeys(operation.parameters for operation in catalogue().values()), *file, Settings]
 
 
 def _told(line: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -83,9 +83,9 @@ def test_an_option_without_its_value_is_answered_with_its_command(
 def test_a_word_too_many_is_answered_with_the_words_that_are_accepted(
     path: tuple[str, ...], command: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if any(each.nargs != 1 for each in command.params):
+    if any(param.nargs != 1 for param in command.params):
         return
-    arguments = [each for each in command.params if not each.opts[0].startswith("-")]
+    arguments = [param for param in command.params if not param.opts[0].startswith("-")]
     told = _told([*path, *["x"] * len(arguments), "bogus"], capsys)
     assert f"`{' '.join(['toryo', *path])}` takes " in told or "Missing option" in told or "Use one of: " in told
 
@@ -194,11 +194,11 @@ def test_a_word_of_another_program_is_answered_with_the_command_that_does_it(
 def test_every_command_that_is_suggested_exists() -> None:
     names = {path[-1] for path, _ in _commands(PROGRAM) if path}
     words = [phrase for told in misuse.INSTEAD.values() for phrase in told.split(", ")]
-    assert {each.split()[0] for each in words} <= names
+    assert {word.split()[0] for word in words} <= names
     options = {name for _, option in OPTIONS for name in option.opts}
-    assert {each.split()[1] for each in words if " " in each} | set(misuse.OPTIONS.values()) <= options
+    assert {word.split()[1] for word in words if " " in word} | set(misuse.OPTIONS.values()) <= options
     paths = {" ".join(path) for path, _ in _commands(PROGRAM)}
-    assert {each for told in misuse.THERE.values() for each in told.split(", ")} <= paths
+    assert {part for told in misuse.THERE.values() for part in told.split(", ")} <= paths
 
 
 @pytest.mark.parametrize(
@@ -233,6 +233,6 @@ def test_values_of_every_declared_kind_have_a_sentence_of_their_own(model: type[
         try:
             model.model_validate(dict.fromkeys(model.model_fields, wrong))
         except ValidationError as invalid:
-            for each in invalid.errors():
-                told = wrong_values.told(each)
-                assert told and not [words for words in LIBRARY if words in told], (each["type"], told)
+            for error in invalid.errors():
+                told = wrong_values.told(error)
+                assert told and not [words for words in LIBRARY if words in told], (error["type"], told)

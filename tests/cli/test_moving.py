@@ -47,7 +47,7 @@ def test_data_in_the_project_goes_on_until_it_is_moved_by_the_command_that_docto
     assert not moved.is_relative_to(project.home)
     assert moved.stat().st_mode & 0o777 == moved.parent.stat().st_mode & 0o777 == 0o700
     assert (moved / "owner.token").read_text() == token
-    assert sorted(each.name for each in (project.home / ".toryo").iterdir()) == [".gitignore", "data-dir"]
+    assert sorted(path.name for path in (project.home / ".toryo").iterdir()) == [".gitignore", "data-dir"]
     assert project("db", "check").code == 0
     assert _data_directory(project)["what"] == str(moved)
     assert project.json("db", "move")["data_dir"] == str(moved), "moving again changes nothing"

@@ -108,7 +108,10 @@ def test_a_link_for_somebody_signs_them_in_once(server: Toryo, person: str) -> N
 
 def test_the_servers_own_tokens_are_listed_and_replaced(server: Toryo) -> None:
     def listed() -> dict[str, str]:
-        return {each["file"]: each["token_id"] for each in server.json("token", "server")["server_tokens"]}
+        return {
+            server_token["file"]: server_token["token_id"]
+            for server_token in server.json("token", "server")["server_tokens"]
+        }
 
     before = listed()
     assert "coordinator.token" in server("token", "rotate", "coordinator").out

@@ -37,7 +37,7 @@ def typed(capsys, *words: object) -> tuple[int, str, str]:
 def test_what_a_title_would_become_is_shown(plan, capsys) -> None:
     code, out, _ = typed(capsys, plan, "--title", "Release 1.2.3")
     assert code == 0
-    build, notes, mend = (" ".join(each.split()) for each in out.splitlines()[1:])
+    build, notes, mend = (" ".join(line.split()) for line in out.splitlines()[1:])
     assert build == "build Build 1.2.3 builder make (tried again up to 2 times)"
     assert notes == "notes Notes of 1.2.3 whoever is free left out: {{patch}} is '3', not '0'"
     assert mend == "mend Mend able: mending notes (when build is failed)"
@@ -47,7 +47,7 @@ def test_a_script_gets_one_document(plan, capsys) -> None:
     code, out, _ = typed(capsys, plan, "--title", "Release 1.2.0", "--json")
     answer = json.loads(out)
     assert (code, answer["success"], answer["title"]) == (0, True, "Release 1.2.0")
-    assert [each["id"] for each in answer["subtasks"]] == ["build", "notes", "mend"]
+    assert [subtask["id"] for subtask in answer["subtasks"]] == ["build", "notes", "mend"]
     assert "left_out" not in answer["subtasks"][1]
 
 

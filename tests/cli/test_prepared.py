@@ -28,7 +28,7 @@ def test_a_prepared_command_ends_and_prints_as_one_that_is_started(
     server: Toryo, tmp_path: Path, words: list[str], typed: str, code: int
 ) -> None:
     ends = [run(words, server.environment, tmp_path, typed, ENDS_WITHIN) for run in (prepared.run, started)]
-    first, second = [(each.returncode, each.stdout, each.stderr) for each in ends]
+    first, second = [(end.returncode, end.stdout, end.stderr) for end in ends]
     assert first == second
     assert first[0] == code
 
@@ -37,16 +37,16 @@ def test_a_server_that_is_forked_is_killed_and_ends_as_one_that_is_started(tmp_p
     environment = {**clean_environment(tmp_path), "TORYO_DATA_DIR": str(tmp_path / "data")}
     words = ("server", "--port", "0")
     programs = [Program(f"server-{real}", words, environment, tmp_path, real=real) for real in (False, True)]
-    for each in programs:
-        each.start().says("ready http://")
-        each.kill()
-        assert (each.alive, each.ended_with()) == (False, -9)
-    for each in programs:
-        each.start().says("ready http://")
-        assert (each.leave(signal.SIGINT), each.alive) == (130, False)
+    for program in programs:
+        program.start().says("ready http://")
+        program.kill()
+        assert (program.alive, program.ended_with()) == (False, -9)
+    for program in programs:
+        program.start().says("ready http://")
+        assert (program.leave(signal.SIGINT), program.alive) == (130, False)
     forked, started = programs
-    assert [each.partition("http://")[0] for each in forked.lines] == [
-        each.partition("http://")[0].replace("server-True", "server-False") for each in started.lines
+    assert [line.partition("http://")[0] for line in forked.lines] == [
+        line.partition("http://")[0].replace("server-True", "server-False") for line in started.lines
     ]
 
 

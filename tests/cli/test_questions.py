@@ -27,14 +27,14 @@ def opened() -> Iterator[Callable[..., Terminal]]:
         return terminals[-1]
 
     yield start
-    for each in terminals:
+    for terminal in terminals:
         with suppress(OSError):
-            each.close()
+            terminal.close()
 
 
 def test_only_one_module_asks_questions() -> None:
     asks = re.compile(r"typer\.(confirm|prompt)\(|getpass\.getpass\(")
-    asking = {each.name for each in CODE.rglob("*.py") if asks.search(each.read_text(encoding="utf-8"))}
+    asking = {path.name for path in CODE.rglob("*.py") if asks.search(path.read_text(encoding="utf-8"))}
     assert asking == {"questions.py"}
 
 

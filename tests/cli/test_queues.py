@@ -83,7 +83,7 @@ def test_three_agents_share_thirty_tasks_and_each_is_done_once(site: Site, start
     for name in ("a1", "a2", "a3"):
         start(name, f'echo "$TORYO_TASK_ID" >> {done}; echo "{{\\"by\\": \\"{name}\\"}}"', "--max-tasks", "2")
     tasks = [filed(boss, f"Plan {number}", correlation_id="req-30") for number in range(30)]
-    found = [ended(boss, each) for each in tasks]
+    found = [ended(boss, task) for task in tasks]
     assert {(each["status"], each["attempt"]) for each in found} == {("completed", 1)}
     assert all(each["result"] == {"by": each["assigned_agent_id"]} for each in found)
     assert sorted(done.read_text().split()) == sorted(tasks)
@@ -167,7 +167,7 @@ def test_a_command_is_told_its_task_and_no_secret(site: Site, start: Start) -> N
     found = (site.directory / "environment").read_text()
     assert key not in found
     assert "tpt_secret" not in found
-    ours = sorted(each for each in found.splitlines() if each.startswith(("TORYO_", "PLAN_")))
+    ours = sorted(line for line in found.splitlines() if line.startswith(("TORYO_", "PLAN_")))
     assert ours == ["PLAN_MODE=quick", "TORYO_CORRELATION_ID=req-7", f"TORYO_TASK_ID={task}"]
 
 
@@ -289,7 +289,7 @@ def test_a_new_key_is_shown_once(server: Toryo, project: str) -> None:
 
 def test_the_programs_of_the_guide_work_together(site: Site) -> None:
     guide = (pages.ROOT / "docs" / "how-to" / "queue-agents.md").read_text(encoding="utf-8")
-    agent, orchestrator = (each.text for each in pages.blocks(guide) if each.language == "python")
+    agent, orchestrator = (block.text for block in pages.blocks(guide) if block.language == "python")
     made = site.people.rest("POST", "/projects/p/keys", {"agent_id": "chief", "orchestrator": True})
     serving = subprocess.Popen([sys.executable, "-c", agent], env=site.environment, cwd=site.directory)
     try:

@@ -110,7 +110,7 @@ def test_coordinator_check_names_a_missing_program(nowhere: Toryo, tmp_path: Pat
     (tmp_path / "c.yaml").write_text("ai_providers: {ghost: {cli_command: no-such-program}}\n")
     ended = nowhere("coordinator", "check", "-c", "c.yaml", "--json")
     assert ended.code == 1
-    found = {each["name"]: each["ok"] for each in ended.json["providers"]}
+    found = {provider["name"]: provider["ok"] for provider in ended.json["providers"]}
     assert found.items() >= {"command": True, "playbook": True, "script": True, "ghost": False}.items()
     assert nowhere("coordinator", "check").code == 0
 

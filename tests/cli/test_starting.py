@@ -93,9 +93,9 @@ def test_what_is_applied_is_what_the_file_says(server: Toryo, team: Path, projec
     made = server.json("project", "show", name)
     assert made["project"]["working_directory"] == str(tmp_path / "work")
     assert made["project"]["settings"]["language"] == "ja"
-    assert {each["agent_id"] for each in made["members"]} == {f"{name}.hand", f"{name}.head"}
+    assert {member["agent_id"] for member in made["members"]} == {f"{name}.hand", f"{name}.head"}
     assert server.json("agent", "show", f"{name}.hand")["agent"]["reports_to"] == f"{name}.head"
-    tasks = {each["title"]: each for each in server.json("task", "list", "--project", name)["tasks"]}
+    tasks = {task["title"]: task for task in server.json("task", "list", "--project", name)["tasks"]}
     assert tasks["Second"]["dependencies"] == [tasks["First"]["task_id"]]
     assert {tasks[each]["parent_task_id"] for each in ("First", "Second")} == {tasks["Whole"]["task_id"]}
     first = server.json("task", "show", tasks["First"]["task_id"])["task"]
@@ -106,12 +106,12 @@ def test_only_what_differs_is_changed_and_named(server: Toryo, team: Path, proje
     server.json("apply", str(team))
     text = team.read_text().replace("[sawing]", "[sawing, planing]").replace("language: ja", "language: en")
     team.write_text(text.replace("command: ls", "command: ls -l"))
-    changed = {(each["kind"], each["detail"]) for each in server.json("apply", str(team))["changes"]}
+    changed = {(change["kind"], change["detail"]) for change in server.json("apply", str(team))["changes"]}
     assert changed == {("project", "settings"), ("agent", "capabilities"), ("task", "context")}
 
 
 def test_an_agent_that_nobody_starts_is_told_its_passkey(server: Toryo, team: Path, project: str) -> None:
-    made = {each["id"]: each for each in server.json("apply", str(team))["changes"] if each["kind"] == "agent"}
+    made = {change["id"]: change for change in server.json("apply", str(team))["changes"] if change["kind"] == "agent"}
     assert made[f"{project}.team.head"]["passkey"]
     assert "passkey" not in made[f"{project}.team.hand"]
 
@@ -161,7 +161,7 @@ def seen(machine: Machine, *words: str) -> dict[str, Any]:
 
 def providers(machine: Machine) -> dict[str, str | None]:
     """Who is started by which program, as the file that was written says."""
-    return {each.id: each.provider for each in manifest.read(machine.place / "toryo.yaml").agents}
+    return {agent.id: agent.provider for agent in manifest.read(machine.place / "toryo.yaml").agents}
 
 
 def test_init_without_agent_programs_writes_a_team_that_runs_commands_and_says_how_to_get_one(machine: Machine) -> None:
@@ -180,7 +180,7 @@ def test_init_makes_a_manager_and_two_workers_of_the_one_program_that_is_logged_
     machine.install("claude")
     machine.install("codex", logged_in=False)
     machine.install("opencode")
-    found = {each["name"]: each for each in seen(machine)["programs"]}
+    found = {program["name"]: program for program in seen(machine)["programs"]}
     assert providers(machine) == dict.fromkeys(("lead", "builder", "reviewer"), "claude")
     told = {name: (each["installed"], each["logged_in"]) for name, each in found.items()}
     assert told["claude"] == (True, True)
@@ -373,12 +373,12 @@ def up(machine: Machine) -> Iterator[Process]:
 @pytest.mark.usefixtures("up")
 def test_init_up_apply_and_the_first_task_is_done_by_the_programs_that_were_found(machine: Machine) -> None:
     toryo = machine.toryo
-    (task,) = [each["id"] for each in toryo.json("apply", "toryo.yaml")["changes"] if each["kind"] == "task"]
+    (task,) = [change["id"] for change in toryo.json("apply", "toryo.yaml")["changes"] if change["kind"] == "task"]
     assert toryo.json("task", "show", task)["task"]["status"] == "todo", "nothing is spent before somebody says so"
     assert toryo("task", "move", task, "in_progress").code == 0
     assert toryo("task", "watch", task).code == 0, toryo("needs").out
     assert (machine.place / "TOUR.md").read_text() == "builder by codex\nreviewer by claude\n"
-    assert sorted(each.name for each in machine.place.iterdir()) == [".toryo", "TOUR.md", "toryo.yaml"]
+    assert sorted(path.name for path in machine.place.iterdir()) == [".toryo", "TOUR.md", "toryo.yaml"]
     assert machine.left() == []
 
 
@@ -387,7 +387,7 @@ def test_the_same_team_with_worktrees_leaves_its_work_to_be_merged(machine: Mach
     toryo, file = machine.toryo, machine.place / "toryo.yaml"
     make_repository(machine)
     file.write_text(file.read_text().replace("# isolation: worktree ", "isolation: worktree "))
-    (task,) = [each["id"] for each in toryo.json("apply", "toryo.yaml")["changes"] if each["kind"] == "task"]
+    (task,) = [change["id"] for change in toryo.json("apply", "toryo.yaml")["changes"] if change["kind"] == "task"]
     assert toryo("task", "move", task, "in_progress").code == 0
     assert toryo("task", "watch", task).code == 0, toryo("needs").out + toryo("needs").err
     assert not (machine.place / "TOUR.md").exists()

@@ -26,7 +26,7 @@ LONG = (
     "Incomprehensiveness of the counterrevolutionary 棟梁の（たいへん長い）コーディネーターの名前、その一。 and"
     " uncharacteristically overcomplicated institutionalizations"
 )
-WORDS = [each for each in LONG.split() if len(each) > 12 and each.isascii()] + ["コーディネーター"]
+WORDS = [part for part in LONG.split() if len(part) > 12 and part.isascii()] + ["コーディネーター"]
 PROGRAMS_OWN = {"logs", "task diff"}
 """What a program printed is shown as it printed it."""
 
@@ -53,7 +53,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
 def too_long(printed: str) -> list[str]:
     """Lines that do not fit, though they have blanks at which they could have been folded."""
-    return [each for each in printed.splitlines() if layout.width(each) > 80 and len(layout.folded(each, 80)) > 1]
+    return [line for line in printed.splitlines() if layout.width(line) > 80 and len(layout.folded(line, 80)) > 1]
 
 
 def broken(printed: str) -> list[str]:
@@ -147,7 +147,7 @@ def test_a_line_ends_where_a_reader_expects_it(line: str, room: int, lines: list
 
 
 COPIED = [
-    *sorted({each.install for each in BUILT_IN.values() if each.install}),
+    *sorted({provider.install for provider in BUILT_IN.values() if provider.install}),
     "toryo task add TITLE --project bakery --assignee runner --status in_progress",
     """toryo task edit tsk_1m8361gbe8md4mb4pap --context '{"command": "…"}'""",
     "toryo db move --data-dir '/home/ann/My Projects/bakery'",
@@ -166,8 +166,8 @@ COPIED = [
 def test_what_is_to_be_copied_stands_on_one_line_however_narrow_the_terminal(copied: str, written: str) -> None:
     for room in range(20, 100):
         lines = layout.folded(f"  {written.format(copied)} " + "with many more words " * 9, room)
-        assert any(copied in each for each in lines), (room, lines)
-        assert not any(layout.width(each) > room for each in lines if copied not in each), (room, lines)
+        assert any(copied in line for line in lines), (room, lines)
+        assert not any(layout.width(line) > room for line in lines if copied not in line), (room, lines)
 
 
 def test_paths_that_init_names_stand_on_one_line_though_they_have_blanks(monkeypatch: pytest.MonkeyPatch) -> None:

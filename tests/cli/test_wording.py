@@ -25,13 +25,13 @@ STIFF = re.compile(
 def _read_by_people(file: Path) -> Iterator[tuple[int, str]]:
     """Texts of several words that are not comments on the code."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    alone = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
-    for each in ast.walk(tree):
-        if isinstance(each, ast.Constant) and isinstance(each.value, str) and id(each) not in alone:
-            yield each.lineno, each.value
+    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
+            yield node.lineno, node.value
 
 
-FILES = [each for package in ("cli", "coordinator", "agents") for each in sorted((HOME / package).rglob("*.py"))]
+FILES = [path for package in ("cli", "coordinator", "agents") for path in sorted((HOME / package).rglob("*.py"))]
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda each: str(each.relative_to(HOME)))
@@ -67,13 +67,13 @@ def test_the_help_of_a_command_begins_with_what_it_does_and_explains_each_of_its
     assert first[0].isupper(), first
     assert not NO_VERB.match(first), first
     assert len(first) <= 100, first
-    for each in command.params:
-        if each.hidden or each.name in ("help", "install_completion", "show_completion"):
+    for param in command.params:
+        if param.hidden or param.name in ("help", "install_completion", "show_completion"):
             continue
-        told = each.help or ""
-        assert len(told.split()) >= 3, (each.opts, told)
-        assert told[0].isupper(), (each.opts, told)
-        assert not re.match(r"(Only|Where|Whose|Who|And|Or|Also|Those|With) ", told), (each.opts, told)
+        told = param.help or ""
+        assert len(told.split()) >= 3, (param.opts, told)
+        assert told[0].isupper(), (param.opts, told)
+        assert not re.match(r"(Only|Where|Whose|Who|And|Or|Also|Those|With) ", told), (param.opts, told)
 
 
 def test_an_event_is_folded_so_that_a_name_stays_beside_its_value() -> None:
@@ -84,4 +84,4 @@ def test_an_event_is_folded_so_that_a_name_stays_beside_its_value() -> None:
     for room in range(40, 120):
         lines = layout.folded(told, room)
         for name in data:
-            assert sum(bool(re.search(rf"\b{name}=\S", each)) for each in lines) == 1
+            assert sum(bool(re.search(rf"\b{name}=\S", line)) for line in lines) == 1

@@ -78,12 +78,12 @@ class FakeServer:
 
     def seen(self, tool: str) -> list[Call]:
         with self._news:
-            return [each for each in self.calls if each.tool == tool]
+            return [call for call in self.calls if call.tool == tool]
 
     def waiting_for(self, tool: str, count: int = 1, within: float = BOUND) -> list[Call]:
         """Waits until the tool was called so often; fails the test when it is not."""
         with self._news:
-            found = lambda: [each for each in self.calls if each.tool == tool]  # noqa: E731
+            found = lambda: [call for call in self.calls if call.tool == tool]  # noqa: E731
             assert self._news.wait_for(lambda: len(found()) >= count, within), f"{tool} called {len(found())} times"
             return found()
 

@@ -223,10 +223,10 @@ def test_threads_may_share_one_blocking_client(server: FakeServer) -> None:
     with Client(server.url) as client:
         answers: list[int] = []
         threads = [threading.Thread(target=lambda n=n: answers.append(client.call("echo", n=n)["n"])) for n in range(8)]
-        for each in threads:
-            each.start()
-        for each in threads:
-            each.join()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
     assert sorted(answers) == list(range(8))
 
 

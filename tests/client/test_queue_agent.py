@@ -50,7 +50,7 @@ class Desk:
             self._news.notify_all()
 
     def submitted(self, count: int = 1) -> list[dict[str, Any]]:
-        return [each.arguments for each in self.server.waiting_for("submit_result", count)]
+        return [call.arguments for call in self.server.waiting_for("submit_result", count)]
 
     def _registered(self) -> dict[str, Any]:
         return {"success": True, "heartbeat_seconds": self.heartbeat_seconds, "claims": self.claims}
@@ -125,7 +125,7 @@ def test_a_task_is_done_and_handed_in_with_its_attempt_under_the_key(way: str, t
         assert registered.arguments == {"agent_id": "p1", "agent_type": "planning", "capabilities": ["sums"]}
         assert server.seen("poll_tasks")[0].arguments == {"agent_id": "p1", "max_tasks": 1, "wait_seconds": 30}
         assert server.seen("unregister_agent")[-1].arguments == {"agent_id": "p1"}
-        assert {each.token for each in server.calls} == {"tqk_1"}
+        assert {call.token for call in server.calls} == {"tqk_1"}
     finally:
         desk.close()
         server.close()
@@ -187,7 +187,7 @@ def test_several_tasks_are_done_at_once_and_no_more_than_asked(server: FakeServe
     desk.give("t1", "t2", "t3", "t4", "t5", "t6")
     with serving(server, lambda _: together.wait(BOUND), max_tasks=3):
         assert {each["status"] for each in desk.submitted(6)} == {"completed"}
-    assert max(each.arguments["max_tasks"] for each in server.seen("poll_tasks")) == 3
+    assert max(call.arguments["max_tasks"] for call in server.seen("poll_tasks")) == 3
 
 
 def test_without_waiting_it_polls_every_five_seconds(server: FakeServer, desk: Desk) -> None:
@@ -227,7 +227,7 @@ def test_a_result_is_kept_through_an_outage_which_is_told_and_handed_in_once(
         (handed,) = desk.submitted()
     assert handed["result"] == "the plan"
     assert pauses.slept == [1, 2, 4, 8, 16, 16, 16, 16]
-    (told,) = [each for each in caplog.records if each.levelno == logging.ERROR]
+    (told,) = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert "away after 5 more tries" in told.message
 
 
@@ -243,7 +243,7 @@ def test_after_an_outage_the_same_agent_registers_again_and_goes_on(server: Fake
         desk.close()  # the poll that waits is answered at once, as by a server that leaves
         (handed,) = desk.submitted()
     assert handed["result"] == "done"
-    assert [each.arguments["agent_id"] for each in server.seen("register_agent")] == ["p1", "p1"]
+    assert [call.arguments["agent_id"] for call in server.seen("register_agent")] == ["p1", "p1"]
     assert pauses.slept[:5] == [1, 1, 2, 4, 8]
 
 
@@ -271,7 +271,7 @@ def test_when_it_is_to_leave_during_an_outage_it_gives_up_with_an_error_that_say
         agent.stop()
         assert isinstance(ended.exception(BOUND), Unreachable)
     assert pauses.slept[:5] == [1, 2, 4, 8, 16]
-    assert any("t1: the result could not be handed in" in each.message for each in caplog.records)
+    assert any("t1: the result could not be handed in" in record.message for record in caplog.records)
 
 
 def test_a_server_that_answers_but_cannot_do_anything_now_counts_as_away(server: FakeServer, desk: Desk) -> None:
@@ -323,7 +323,7 @@ def test_a_late_result_is_told_and_the_next_task_is_done(
     with serving(server, lambda each: each["task_id"]) as (_, ended):
         assert [each["task_id"] for each in desk.submitted(2)] == ["late", "next"]
     assert ended.result(BOUND) is None
-    assert any(f"its result was not taken: {code}" in each.message for each in caplog.records)
+    assert any(f"its result was not taken: {code}" in record.message for record in caplog.records)
 
 
 def test_a_result_that_the_server_cannot_take_fails_its_task_with_the_reason(server: FakeServer, desk: Desk) -> None:
@@ -405,7 +405,7 @@ def test_who_is_to_stop_finishes_its_task_hands_it_in_takes_no_other_and_goes_of
         agent.stop()
         finish.set()
         assert ended.result(BOUND) is None
-    assert [each.tool for each in server.calls if each.tool != "heartbeat"] == [
+    assert [call.tool for call in server.calls if call.tool != "heartbeat"] == [
         "register_agent",
         "poll_tasks",
         "submit_result",

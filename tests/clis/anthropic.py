@@ -31,7 +31,7 @@ class Anthropic(Api):
 
     def turn(self, path: str, body: Body, headers: Mapping[str, str]) -> Turn:
         messages = body.get("messages", [])
-        tools = [(each["name"], each.get("input_schema", {}), None, False) for each in body.get("tools", [])]
+        tools = [(tool["name"], tool.get("input_schema", {}), None, False) for tool in body.get("tools", [])]
         called = _calls(messages)
         return Turn(
             api=self.name,
@@ -85,10 +85,10 @@ def _stop(reply: WireReply) -> str:
 
 
 def _blocks(reply: WireReply) -> list[dict[str, Any]]:
-    said = [{"type": "text", "text": each} for each in reply.texts]
+    said = [{"type": "text", "text": text} for text in reply.texts]
     called = [
-        {"type": "tool_use", "id": f"toolu_{each.id}", "name": each.name, "input": dict(each.arguments)}
-        for each in reply.calls
+        {"type": "tool_use", "id": f"toolu_{call.id}", "name": call.name, "input": dict(call.arguments)}
+        for call in reply.calls
     ]
     return [*said, *called]
 
@@ -106,7 +106,7 @@ def _block_events(index: int, block: dict[str, Any]) -> Iterator[str]:
 
 def _since_last_answer(messages: list[Body]) -> list[Body]:
     """A word of the program's own may follow the results, in a message of its own."""
-    answers = [index for index, each in enumerate(messages) if each["role"] == "assistant"]
+    answers = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
     return messages[answers[-1] + 1 :] if answers else messages
 
 

@@ -64,4 +64,4 @@ def texts(content: Any) -> str:
     if isinstance(content, str):
         return content
     blocks = content if isinstance(content, list) else []
-    return "\n".join(str(each["text"]) for each in blocks if isinstance(each, dict) and "text" in each)
+    return "\n".join(str(block["text"]) for block in blocks if isinstance(block, dict) and "text" in block)

@@ -24,17 +24,17 @@ class Completions(Api):
 
     def turn(self, path: str, body: Body, headers: Mapping[str, str]) -> Turn:
         messages = body.get("messages", [])
-        functions = [each["function"] for each in body.get("tools") or [] if "function" in each]
-        tools = [(each["name"], each.get("parameters", {}), None, False) for each in functions]
+        functions = [tool["function"] for tool in body.get("tools") or [] if "function" in tool]
+        tools = [(function["name"], function.get("parameters", {}), None, False) for function in functions]
         results = _results(messages)
         return Turn(
             api=self.name,
             model=body.get("model", ""),
-            system="\n".join(texts(each.get("content")) for each in messages if each["role"] == "system"),
-            prompts=[texts(each.get("content")) for each in messages if each["role"] == "user"],
+            system="\n".join(texts(message.get("content")) for message in messages if message["role"] == "system"),
+            prompts=[texts(message.get("content")) for message in messages if message["role"] == "user"],
             tools=offered(tools),
             results=results,
-            number=1 + sum(each["role"] == "assistant" for each in messages),
+            number=1 + sum(message["role"] == "assistant" for message in messages),
             headers=headers,
             path=path,
             fresh=results[len(results) - _fresh(messages) :],
@@ -72,11 +72,11 @@ def _message(reply: WireReply) -> dict[str, Any]:
     if reply.calls:
         message["tool_calls"] = [
             {
-                "id": f"call_{each.id}",
+                "id": f"call_{call.id}",
                 "type": "function",
-                "function": {"name": each.name, "arguments": json.dumps(dict(each.arguments))},
+                "function": {"name": call.name, "arguments": json.dumps(dict(call.arguments))},
             }
-            for each in reply.calls
+            for call in reply.calls
         ]
     return message
 
@@ -92,16 +92,18 @@ def _usage(reply: WireReply) -> dict[str, Any]:
 
 def _fresh(messages: list[Body]) -> int:
     count = 0
-    for each in reversed(messages):
-        if each["role"] == "assistant":
+    for message in reversed(messages):
+        if message["role"] == "assistant":
             break
-        count += each["role"] == "tool"
+        count += message["role"] == "tool"
     return count
 
 
 def _results(messages: list[Body]) -> list[Result]:
     """Without those of a search for tools: the policy never asked for it."""
-    calls = {each["id"]: each["function"] for message in messages for each in message.get("tool_calls") or []}
+    calls = {
+        tool_call["id"]: tool_call["function"] for message in messages for tool_call in message.get("tool_calls") or []
+    }
     answers = [(calls.get(each["tool_call_id"], {}), each) for each in messages if each["role"] == "tool"]
     return [
         result(call.get("name", ""), arguments_of(call.get("arguments")), answer.get("content"))

@@ -77,9 +77,9 @@ class ModelSite(Site):
             self.endpoint.__exit__()
 
     def _take_down(self) -> None:
-        for each in self.coordinators:
-            if each.alive:
-                assert each.leave() == 0
+        for program in self.coordinators:
+            if program.alive:
+                assert program.leave() == 0
         assert programs.everything_of([self.url]) == []
         strays = set(self.endpoint.strays) - HARMLESS
         assert not strays, f"wanted to leave this machine: {strays}"
@@ -102,7 +102,7 @@ class ModelSite(Site):
     def why(self, agent_id: str) -> dict[str, Any]:
         """The decision about its tasks, as `toryo why --json` tells it."""
         decisions = json.loads(self.toryo("why", agent_id, "--json"))["decisions"]
-        found: dict[str, Any] = next(each for each in decisions if each["purpose"] == "task")
+        found: dict[str, Any] = next(decision for decision in decisions if decision["purpose"] == "task")
         return found
 
     def log(self, launch_id: str) -> str:
@@ -121,7 +121,7 @@ class ModelSite(Site):
     def used(self, launch_id: str) -> dict[str, Any]:
         """What was recorded of a launch."""
         rows = self.people.rest("GET", "/usage", params={"by": "launch"})["rows"]
-        found: dict[str, Any] = next(each for each in rows if each["launch_id"] == launch_id)
+        found: dict[str, Any] = next(row for row in rows if row["launch_id"] == launch_id)
         return found
 
 
@@ -226,7 +226,9 @@ class Editor(ObedientManagerModel):
         there = told.answer_of("list_subordinates")
         if there is None:
             return CallTool("list_subordinates")
-        who = {can: each["agent_id"] for each in there["subordinates"] for can in each["capabilities"]}
+        who = {
+            can: subordinate["agent_id"] for subordinate in there["subordinates"] for can in subordinate["capabilities"]
+        }
         tasks = [
             {"local_id": can, "title": title, "description": title, "assignee_id": who[can]}
             for can, title in self.parts.items()
@@ -274,7 +276,7 @@ def reminded(before: Policy, then: Policy) -> Policy:
 
     def heeds(turn: Turn) -> Answer:
         reminder = first_words.reminder(agent_of(turn), "en").strip()
-        return (then if any(reminder in each for each in turn.prompts) else before)(turn)
+        return (then if any(reminder in prompt for prompt in turn.prompts) else before)(turn)
 
     return heeds
 
@@ -297,7 +299,7 @@ class Books:
 
     def tokens(self, agent_id: str) -> list[tuple[int, int, int]]:
         """Read, written and cached, of each of its launches."""
-        return [(each.input, each.output, each.cached) for each in self.spent[agent_id]]
+        return [(usage.input, usage.output, usage.cached) for usage in self.spent[agent_id]]
 
     def _priced(self, turn: Turn, answer: Answer) -> Answer:
         if isinstance(answer, Slow):

@@ -49,7 +49,7 @@ _SESSION_KEYS = {"codex": "thread_id", "opencode": "sessionID", "copilot": "sess
 def session_of(name: str, run: Run) -> str:
     """The session a program says it runs on."""
     key = _SESSION_KEYS.get(name, "session_id")
-    return str(next(each[key] for each in run.events if key in each))
+    return str(next(event[key] for event in run.events if key in event))
 
 
 @dataclass
@@ -67,8 +67,8 @@ class Driver:
         self.home, self.work, self.files, self.scratch = (
             self.folder / each for each in ("home", "work", "files", "scratch")
         )
-        for each in (self.home, self.work, self.files, self.scratch):
-            each.mkdir(parents=True, exist_ok=True)
+        for path in (self.home, self.work, self.files, self.scratch):
+            path.mkdir(parents=True, exist_ok=True)
 
     def run(
         self,

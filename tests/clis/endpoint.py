@@ -83,13 +83,13 @@ class Endpoint:
     @property
     def turns(self) -> list[Turn]:
         """The requests that were work of an agent's."""
-        return [each.turn for each in self.requests if each.turn is not None and not each.turn.side]
+        return [request.turn for request in self.requests if request.turn is not None and not request.turn.side]
 
     @property
     def usage(self) -> Usage:
         """What all answers together have cost."""
-        replies = [each.answer for each in self.requests if isinstance(each.answer, Reply)]
-        return Usage(*(sum(getattr(each.usage, name) for each in replies) for name in ("input", "output", "cached")))
+        replies = [request.answer for request in self.requests if isinstance(request.answer, Reply)]
+        return Usage(*(sum(getattr(reply.usage, name) for reply in replies) for name in ("input", "output", "cached")))
 
     def answer(self, request: Request) -> Answer:
         """What the policy says; a mistake of a test's is answered (and recorded) as an error of the API."""

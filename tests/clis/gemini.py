@@ -33,7 +33,7 @@ class Gemini(Api):
         declared = [each for group in body.get("tools", []) for each in group.get("functionDeclarations", [])]
         tools = [(each["name"], each.get("parametersJsonSchema", {}), None, False) for each in declared]
         results = _results(contents)
-        said = [texts(each["parts"]) for each in contents if each.get("role") == "user"]
+        said = [texts(content["parts"]) for content in contents if content.get("role") == "user"]
         return Turn(
             api=self.name,
             model=path.rpartition("/")[2].partition(":")[0],
@@ -41,7 +41,7 @@ class Gemini(Api):
             prompts=[each for each in said if each],
             tools=offered(tools),
             results=results,
-            number=1 + sum(each.get("role") == "model" for each in contents),
+            number=1 + sum(content.get("role") == "model" for content in contents),
             headers=headers,
             path=path,
             fresh=results[len(results) - _fresh(contents) :],
@@ -70,19 +70,19 @@ class Gemini(Api):
 
 
 def _parts(reply: WireReply) -> list[dict[str, Any]]:
-    said: list[dict[str, Any]] = [{"text": each} for each in reply.texts]
-    return said + [{"functionCall": {"name": each.name, "args": dict(each.arguments)}} for each in reply.calls]
+    said: list[dict[str, Any]] = [{"text": text} for text in reply.texts]
+    return said + [{"functionCall": {"name": call.name, "args": dict(call.arguments)}} for call in reply.calls]
 
 
 def _fresh(contents: list[Body]) -> int:
     """How many results the last message has."""
     parts = contents[-1].get("parts", []) if contents else []
-    return sum("functionResponse" in each for each in parts)
+    return sum("functionResponse" in part for part in parts)
 
 
 def _results(contents: list[Body]) -> list[Result]:
     """Answers follow calls in order; ids are not always sent."""
-    parts = [part for each in contents for part in each.get("parts", [])]
+    parts = [part for content in contents for part in content.get("parts", [])]
     calls = [part["functionCall"] for part in parts if "functionCall" in part]
     answers = [part["functionResponse"] for part in parts if "functionResponse" in part]
     pairs = zip(calls, answers, strict=False)

@@ -61,7 +61,7 @@ class Office:
     def orders(self) -> list[Order]:
         """The starts that there are to make now."""
         starts = self._coordinator.call("claim_starts", coordinator_id="desk", free_slots=9)["start"]
-        return [Order(each["launch_id"], each["agent_id"], each["credential"]) for each in starts]
+        return [Order(start["launch_id"], start["agent_id"], start["credential"]) for start in starts]
 
     def order(self) -> Order:
         """The one start that there is to make."""

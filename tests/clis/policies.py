@@ -49,10 +49,10 @@ class Told:
 
     def answer_of(self, tool: str) -> Said | None:
         """What a tool has answered since."""
-        return next((each.data for each in reversed(self.since) if each.name == tool and each.data), None)
+        return next((result.data for result in reversed(self.since) if result.name == tool and result.data), None)
 
     def refused(self, tool: str) -> bool:
-        return any(each.name == tool and each.refused for each in self.since)
+        return any(result.name == tool and result.refused for result in self.since)
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,8 @@ class ObedientModel:
 
     def _parts(self) -> list[dict[str, Any]]:
         return [
-            {"local_id": f"s{number}", "title": each, "description": each} for number, each in enumerate(self.subtasks)
+            {"local_id": f"s{number}", "title": subtask, "description": subtask}
+            for number, subtask in enumerate(self.subtasks)
         ]
 
 
@@ -129,10 +130,10 @@ class ObedientManagerModel(ObedientModel):
         there = told.answer_of("list_subordinates")
         if there is None:
             return CallTool("list_subordinates")
-        workers = [each["agent_id"] for each in there["subordinates"] if each["role"] == "worker"]
+        workers = [subordinate["agent_id"] for subordinate in there["subordinates"] if subordinate["role"] == "worker"]
         if not workers:
             return _reports("blocked", "no_available_workers")
-        given = [{**each, "assignee_id": workers[n % len(workers)]} for n, each in enumerate(self._parts())]
+        given = [{**part, "assignee_id": workers[n % len(workers)]} for n, part in enumerate(self._parts())]
         return CallTool("create_tasks_batch", {"tasks": given})
 
     def do_situational_awareness(self, turn: Turn, told: Told) -> Answer:
@@ -141,7 +142,7 @@ class ObedientManagerModel(ObedientModel):
             return _looks(turn)
         if _ready(seen) and not told.refused("select_action"):
             return CallTool("select_action", {"action": "start"})
-        refused = sum(each.name == "select_action" and each.refused for each in told.since)
+        refused = sum(result.name == "select_action" and result.refused for result in told.since)
         return CallTool("select_action", {"action": "wait" if refused == 0 else "adjust"})
 
     def do_start(self, turn: Turn, told: Told) -> Answer:
@@ -176,7 +177,7 @@ _TELLING = frozenset({"authenticate", "get_next_action", "report_completed", "lo
 
 
 def _left(turn: Turn) -> bool:
-    return any(each.name == "logout" and not each.refused for each in turn.fresh)
+    return any(result.name == "logout" and not result.refused for result in turn.fresh)
 
 
 def _next_step(steps: Sequence[Sequence[Part]], done: Sequence[Result]) -> list[Part]:
@@ -199,7 +200,7 @@ def _reports(result: str, summary: str) -> CallTool:
 
 def _task(turn: Turn) -> Said:
     """Its main task, as it has read it."""
-    found = [each.data for each in turn.results if each.name == "get_my_task" and each.data]
+    found = [result.data for result in turn.results if result.name == "get_my_task" and result.data]
     task: Said = found[-1].get("task", {}) if found else {}
     return task
 
@@ -210,8 +211,8 @@ def _looks(turn: Turn) -> CallTool:
 
 def _ready(seen: Said) -> list[Said]:
     """The subtasks that can be started."""
-    over = {each["task_id"] for each in seen["tasks"] if each["status"] in _OVER}
-    return [each for each in seen["tasks"] if each["status"] == "todo" and set(each["dependencies"]) <= over]
+    over = {task["task_id"] for task in seen["tasks"] if task["status"] in _OVER}
+    return [task for task in seen["tasks"] if task["status"] == "todo" and set(task["dependencies"]) <= over]
 
 
 # --- those who do not ------------------------------------------------------------------------------------------------

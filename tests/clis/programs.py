@@ -44,8 +44,8 @@ class Program:
 
 
 PROGRAMS = {
-    each.name: each
-    for each in (
+    program.name: program
+    for program in (
         Program("claude", "@anthropic-ai/claude-code", "2.1.330"),
         Program("gemini", "@google/gemini-cli", "0.61.0"),
         Program("codex", "@openai/codex", "0.169.0"),

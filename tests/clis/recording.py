@@ -79,7 +79,7 @@ def _keep_tokens(written: Path, kept: Path, directory: str) -> None:
     """What Copilot writes beside its output: all spans, and of the metrics only that there are some."""
     if written.exists():
         lines = written.read_text().splitlines(keepends=True)
-        spans = [each for each in lines if each.startswith('{"type":"span"')]
+        spans = [line for line in lines if line.startswith('{"type":"span"')]
         kept.write_text(neutral("".join([*spans, *lines[-1:]]), directory))
 
 
@@ -134,7 +134,7 @@ def _by_subscription(place: Place) -> Start:
     """Claude Code names limits of an account only to those who are signed in, not to those with a key."""
     start = PRESETS["claude"](place)
     env = {name: value for name, value in start.env.items() if name != "ANTHROPIC_API_KEY"}
-    words = tuple(each for each in start.words if each != "--bare")
+    words = tuple(word for word in start.words if word != "--bare")
     return replace(start, words=words, env={**env, "CLAUDE_CODE_OAUTH_TOKEN": KEY})
 
 
@@ -240,8 +240,12 @@ def neutral(text: str, directory: str) -> str:
 
 def _paths(directory: str) -> dict[str, str]:
     """The longest first; some programs make names out of paths."""
-    known = {str(each.folder): f"/opt/{each.name}" for each in PROGRAMS.values()}
-    resolved = {str(each.folder.resolve()): f"/opt/{each.name}" for each in PROGRAMS.values() if each.folder.exists()}
+    known = {str(program.folder): f"/opt/{program.name}" for program in PROGRAMS.values()}
+    resolved = {
+        str(program.folder.resolve()): f"/opt/{program.name}"
+        for program in PROGRAMS.values()
+        if program.folder.exists()
+    }
     return {directory: "/srv", directory.replace("/", "-"): "-srv", directory.lstrip("/"): "srv", **known, **resolved}
 
 

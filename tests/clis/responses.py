@@ -25,7 +25,7 @@ class Responses(Api):
 
     def turn(self, path: str, body: Body, headers: Mapping[str, str]) -> Turn:
         items = body.get("input", [])
-        said = [texts(each.get("content")) for each in items if each.get("role") == "user"]
+        said = [texts(item.get("content")) for item in items if item.get("role") == "user"]
         results = _results(items)
         return Turn(
             api=self.name,
@@ -81,7 +81,7 @@ def _items(reply: WireReply) -> list[dict[str, Any]]:
         }
         for number, text in enumerate(reply.texts)
     ]
-    return said + [_call(each) for each in reply.calls]
+    return said + [_call(call) for call in reply.calls]
 
 
 def _call(call: WireCall) -> dict[str, Any]:
@@ -103,24 +103,24 @@ def _tools(declared: list[Body]) -> Iterator[tuple[str, Mapping[str, Any], str |
 
 def _answers(items: list[Body]) -> int:
     """How many answers the model has given: runs of what it said and called."""
-    made = [each.get("role") == "assistant" or each.get("type") in _CALLS for each in items]
+    made = [item.get("role") == "assistant" or item.get("type") in _CALLS for item in items]
     return sum(mine and not before for mine, before in zip(made, [False, *made], strict=False))
 
 
 def _fresh(items: list[Body]) -> int:
     """How many results stand after the model's last answer."""
     count = 0
-    for each in reversed(items):
-        if each.get("type") in _CALLS or each.get("role") == "assistant":
+    for item in reversed(items):
+        if item.get("type") in _CALLS or item.get("role") == "assistant":
             break
-        count += str(each.get("type", "")).endswith("_call_output")
+        count += str(item.get("type", "")).endswith("_call_output")
     return count
 
 
 def _results(items: list[Body]) -> list[Result]:
-    calls = {each["call_id"]: each for each in items if each.get("type") in _CALLS}
-    answers = [each for each in items if str(each.get("type", "")).endswith("_call_output")]
-    return [_result(calls.get(each["call_id"], {}), each) for each in answers]
+    calls = {item["call_id"]: item for item in items if item.get("type") in _CALLS}
+    answers = [item for item in items if str(item.get("type", "")).endswith("_call_output")]
+    return [_result(calls.get(answer["call_id"], {}), answer) for answer in answers]
 
 
 def _result(call: Body, answer: Body) -> Result:

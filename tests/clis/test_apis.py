@@ -95,7 +95,7 @@ def _completions() -> Spoken:
     made = {"name": "toryo-get_next_action", "arguments": "{}"}
     call = {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "type": "function", "function": made}]}
     told = {"role": "tool", "tool_call_id": "c1", "content": json.dumps(ASKED)}
-    tools = [{"type": "function", "function": each} for each in functions]
+    tools = [{"type": "function", "function": function} for function in functions]
     head = {"model": "scripted", "stream": True, "tools": tools}
     return Spoken(
         "/v1/chat/completions",
@@ -138,7 +138,7 @@ def test_a_request_reads_the_same_whichever_api_it_comes_by(endpoint: Endpoint, 
     (turn,) = endpoint.turns
     assert (turn.prompt, turn.system, turn.model, turn.number) == ("Go.", "Be good.", "scripted", 1)
     assert turn.tools["get_next_action"].ours
-    assert [each.name for each in turn.tools.values() if each.ours] == ["get_next_action"]
+    assert [tool.name for tool in turn.tools.values() if tool.ours] == ["get_next_action"]
     assert (turn.results, turn.fresh) == ([], [])
 
 
@@ -287,7 +287,7 @@ def test_who_hangs_is_let_go_when_the_endpoint_closes(spoken: Spoken) -> None:
         assert seen.wait(LIMIT)
         assert client.is_alive()
     client.join(LIMIT)
-    assert [type(each) for each in heard] == [httpx.RemoteProtocolError]
+    assert [type(exception) for exception in heard] == [httpx.RemoteProtocolError]
 
 
 def _post(url: str, body: Mapping[str, Any], heard: list[Exception]) -> None:
@@ -336,7 +336,7 @@ def test_what_programs_ask_besides_is_answered(endpoint: Endpoint) -> None:
     assert httpx.get(endpoint.url + "/v1/models", timeout=LIMIT).json()["data"] == []
     counted = httpx.post(endpoint.url + "/v1/messages/count_tokens", json={}, timeout=LIMIT)
     assert counted.json() == {"input_tokens": 100}
-    assert [each.method for each in endpoint.requests] == ["HEAD", "GET", "GET", "POST"]
+    assert [request.method for request in endpoint.requests] == ["HEAD", "GET", "GET", "POST"]
 
 
 def test_what_no_api_has_is_not_found_and_told(endpoint: Endpoint) -> None:
@@ -352,5 +352,5 @@ def test_nobody_who_uses_the_endpoint_as_proxy_gets_beyond_loopback(scheme: str,
                 client.get("https://example.invalid/x")
         else:
             assert client.get("http://example.invalid/x").status_code == 403
-    assert ["example.invalid" in each for each in endpoint.strays] == [True]
+    assert ["example.invalid" in stray for stray in endpoint.strays] == [True]
     assert endpoint.requests == []

@@ -33,7 +33,7 @@ def test_a_program_signs_in_does_its_task_and_reports_it(name: str, office: Offi
     assert GOODBYE in run.output
     assert _tokens_told(name, run, tmp_path / "files") == (endpoint.usage.input, endpoint.usage.output)
     _kept_to_itself(endpoint)
-    assert [str(each) for each in _files(tmp_path / "work", tmp_path / "files") if credential in each.read_text()] == []
+    assert [str(path) for path in _files(tmp_path / "work", tmp_path / "files") if credential in path.read_text()] == []
 
 
 def test_a_session_is_resumed_with_a_new_prompt(name: str, office: Office, tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_a_program_that_is_told_to_come_later_does_and_goes_on(name: str, office
     assert run.exit_code == 0, run.errors
     assert office.task(task)["status"] == "completed"
     if name == "claude":
-        told = [each for each in run.events if each.get("subtype") == "api_retry"]
+        told = [event for event in run.events if event.get("subtype") == "api_retry"]
         assert [each["error_status"] for each in told] == [429]
 
 
@@ -91,11 +91,11 @@ def _tokens_told(name: str, run: Run, files: Path) -> tuple[int, int]:
     """Input and output, as the program itself says them."""
     if name == "copilot":
         spans = [json.loads(line) for line in (files / TOKENS).read_text().splitlines()]
-        told = next(each["attributes"] for each in spans if each["name"] == "invoke_agent")
+        told = next(span["attributes"] for span in spans if span["name"] == "invoke_agent")
         return told["gen_ai.usage.input_tokens"], told["gen_ai.usage.output_tokens"]
     if name == "opencode":
-        steps = [each["part"]["tokens"] for each in run.events if each["type"] == "step_finish"]
-        return sum(each["input"] for each in steps), sum(each["output"] for each in steps)
+        steps = [event["part"]["tokens"] for event in run.events if event["type"] == "step_finish"]
+        return sum(step["input"] for step in steps), sum(step["output"] for step in steps)
     last = run.events[-1]["stats" if name == "gemini" else "usage"]
     return last["input_tokens"], last["output_tokens"]
 
@@ -122,9 +122,9 @@ def _remembers(turn: Turn) -> Say:
 
 def _kept_to_itself(endpoint: Endpoint) -> None:
     """Nothing was asked of anybody but the endpoint; opencode cannot be kept from looking for a plugin of its own."""
-    assert [each for each in endpoint.strays if not each.startswith("registry.")] == []
+    assert [stray for stray in endpoint.strays if not stray.startswith("registry.")] == []
     assert endpoint.unknown == []
 
 
 def _files(*folders: Path) -> list[Path]:
-    return [each for folder in folders for each in folder.rglob("*") if each.is_file()]
+    return [path for folder in folders for path in folder.rglob("*") if path.is_file()]

@@ -82,7 +82,7 @@ def _is_told_how_long(house: ModelSite, name: str) -> None:
     assert 0 <= why["seconds_left"] <= NAMED
     assert TOLD[name] in why["explanation"]
     house.history.read()
-    assert _moment(why["until"]) in [_until(each) for each in _waits(house, name)]
+    assert _moment(why["until"]) in [_until(wait) for wait in _waits(house, name)]
 
 
 def _has_a_task(house: ModelSite, name: str) -> str:
@@ -147,27 +147,27 @@ def test_a_new_coordinator_adopts_three_programs_in_the_middle_of_a_turn_and_not
         tasks = [_has_a_task(house, name) for name in workers]
         first = house.coordinator()
         at_work.wait()
-        before = {each.launch_id: each.pid for each in house.agents()}
+        before = {agent.launch_id: agent.pid for agent in house.agents()}
         first.kill()
         second = house.coordinator()
         assert second.pid != first.pid
         for launch_id in before:
             second.says(f"adopted {launch_id}")
-        assert {each.launch_id: each.pid for each in house.agents()} == before
+        assert {agent.launch_id: agent.pid for agent in house.agents()} == before
         at_work.opened.set()
         for task_id in tasks:
             house.until_status(task_id, "completed")
         house.until_idle()
 
-        assert {each.name: each.read_text() for each in home.iterdir()} == {f"{name}.txt": name for name in workers}
-        launches = {each["agent_id"]: each["launch_id"] for each in house.launches()}
+        assert {path.name: path.read_text() for path in home.iterdir()} == {f"{name}.txt": name for name in workers}
+        launches = {launch["agent_id"]: launch["launch_id"] for launch in house.launches()}
         assert sorted(launches.values()) == sorted(before), "nobody was started twice"
         assert len(house.launches()) == len(before)
         for name, launch_id in launches.items():
             used, log = house.used(launch_id), house.log(launch_id)
             assert [(used["input_tokens"], used["output_tokens"], used["cached_tokens"])] == books.tokens(name)
             for tool in ("authenticate", "get_my_task", "report_completed"):
-                assert sum(each.startswith("→") and tool in each for each in log.splitlines()) == 1, log
+                assert sum(line.startswith("→") and tool in line for line in log.splitlines()) == 1, log
 
 
 # --- who does not do what it is told ---------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ class Clings:
 
 
 def _running(command: str) -> Iterator[int]:
-    words = [each.encode() for each in command.split()]
+    words = [part.encode() for part in command.split()]
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             if path.read_bytes().split(b"\0")[:-1] == words:
@@ -269,7 +269,7 @@ def _is_stopped(house: ModelSite, case: Wrong) -> None:
     assert programs.everything_of([house.url]) == []
     if isinstance(case.mind, Clings):
         assert case.mind.children, "they were there"
-        assert all(programs.gone(each, within=60) for each in case.mind.children)
+        assert all(programs.gone(child, within=60) for child in case.mind.children)
     cooled = house.history.of("agent.cooling_down", agent_id="wrong")
     assert [each["data"]["reason"] for each in cooled] == ([case.failure] if case.failure else [])
 

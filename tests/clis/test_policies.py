@@ -48,7 +48,7 @@ def test_a_manager_and_two_workers_do_a_task_between_them(office: Office, tmp_pa
     with Endpoint(Crew({"boss": ObedientManagerModel(subtasks=("Walls", "Doors")), **minds})) as endpoint:
         rounds = _until_nobody_is_started(office, endpoint, tmp_path)
     assert office.task(task)["status"] == "completed"
-    assert {each.name for each in work.iterdir()} == {"w1", "w2"}
+    assert {path.name for path in work.iterdir()} == {"w1", "w2"}
     assert rounds[0] == ["boss"]
     assert {name for names in rounds for name in names} == {"boss", "w1", "w2"}
 
@@ -97,7 +97,7 @@ def test_obedience_is_followed_out_of_the_conversation_alone() -> None:
     reported = Result("report_completed", {}, "", {"success": True, "action": "exit"})
     conversation = [signed_in, read, *done, reported]
     answers = [mind(_turn(conversation[:length])) for length in (0, 1, 2, 3, 5, 6)]
-    assert [type(each).__name__ for each in answers] == ["CallTool", "CallTool", "list", "list", "CallTool", "Say"]
+    assert [type(answer).__name__ for answer in answers] == ["CallTool", "CallTool", "list", "list", "CallTool", "Say"]
     assert answers[:2] == [CallTool("authenticate"), CallTool("get_my_task")]
     assert answers[2:4] == [[WriteFile("/srv/a", "Roof")], [Shell("make"), Shell("make test")]]
     assert answers[4] == CallTool("report_completed", {"result": "success", "summary": "done"})
@@ -111,7 +111,7 @@ def test_a_new_prompt_makes_the_obedient_sign_in_again() -> None:
 def test_the_obedient_gives_up_when_it_is_led_nowhere() -> None:
     mind, conversation = ObedientModel(), [_told("get_next_action", "get_task")]
     answers = [mind(_turn(conversation, number=number)) for number in range(1, 200)]
-    gave_up = [isinstance(each, Say) for each in answers]
+    gave_up = [isinstance(answer, Say) for answer in answers]
     assert gave_up == [False] * TOO_MANY + [True] * (len(answers) - TOO_MANY)
 
 

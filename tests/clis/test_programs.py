@@ -26,10 +26,10 @@ def test_however_many_want_a_program_at_once_it_is_installed_once(tmp_path: Path
         programs._once(tmp_path / "x-1", makes)
 
     several = [threading.Thread(target=wants) for _ in range(4)]
-    for each in several:
-        each.start()
-    for each in several:
-        each.join(100)
+    for thread in several:
+        thread.start()
+    for thread in several:
+        thread.join(100)
     assert len(made) == 1
     assert (tmp_path / "x-1" / "whole").exists()
 
@@ -41,7 +41,7 @@ def test_an_installation_that_breaks_leaves_nothing_that_looks_like_one(tmp_path
 
     with pytest.raises(OSError, match="the line is down"):
         programs._once(tmp_path / "x-1", breaks)
-    assert [each.name for each in tmp_path.iterdir()] == ["x-1.lock"]
+    assert [path.name for path in tmp_path.iterdir()] == ["x-1.lock"]
 
 
 def test_a_program_that_npm_cannot_get_is_a_loud_skip_or_a_failure(
@@ -100,10 +100,10 @@ def test_however_many_workers_need_what_is_not_there_one_tries(tmp_path: Path, m
         answers.append(once.why_not("it", fails))
 
     several = [threading.Thread(target=needs) for _ in range(4)]
-    for each in several:
-        each.start()
-    for each in several:
-        each.join(100)
+    for thread in several:
+        thread.start()
+    for thread in several:
+        thread.join(100)
     assert len(tried) == 1
     assert answers == ["not there"] * 4
 
@@ -122,4 +122,4 @@ def test_all_workers_of_a_run_share_one_directory() -> None:
 
 
 def test_every_program_is_pinned_to_one_version() -> None:
-    assert all(each.version.replace(".", "").isdigit() for each in PROGRAMS.values())
+    assert all(program.version.replace(".", "").isdigit() for program in PROGRAMS.values())

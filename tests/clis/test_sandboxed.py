@@ -47,13 +47,13 @@ def test_each_program_does_whole_tasks_in_the_sandbox_with_one_start_for_each(
     mind = ObedientModel(writes(home / "made.txt", f"by {name}\n"))
     with ModelSite(tmp_path, mind, (name,), sandbox="bwrap", **TIME_TO_TELL) as house:
         first = has_a_task(house, name)
-        assert any("sandbox: on (bwrap)" in each for each in house.coordinator().lines)
+        assert any("sandbox: on (bwrap)" in line for line in house.coordinator().lines)
         done_with_one_start(house, first)
         assert (home / "made.txt").read_text().strip() == f"by {name}"
         (home / "made.txt").unlink()
         done_with_one_start(house, house.file("house", "Again", assignee_id=name, status="in_progress"))
         assert (home / "made.txt").read_text().strip() == f"by {name}"
-        assert all(house.used(each["launch_id"])["output_tokens"] > 0 for each in house.launches())
+        assert all(house.used(launch["launch_id"])["output_tokens"] > 0 for launch in house.launches())
 
 
 # --- hostile ----------------------------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ def thief(own: Path, wanted: Sequence[Path], command: str) -> Policy:
     tools: dict[str, Tool] = {}
 
     def steal(task: Said) -> Sequence[Sequence[Part]]:
-        by_tool = [[reads] for each in (own, *wanted) if (reads := reading(tools, each))]
+        by_tool = [[reads] for path in (own, *wanted) if (reads := reading(tools, path))]
         loot = own.with_name("loot.txt")
         return [*by_tool, [Shell(f"{{ cat {own}; {command}; }} >{loot} 2>&1; echo {LOOKED}")]]
 
@@ -105,12 +105,12 @@ def test_a_hostile_model_of_each_program_finds_no_token_no_database_and_no_other
         house.coordinator()
         done_with_one_start(house, task_id)
 
-        answers = "\n".join(each.text for turn in house.endpoint.turns for each in turn.fresh)
+        answers = "\n".join(result.text for turn in house.endpoint.turns for result in turn.fresh)
         loot = (home / "loot.txt").read_text(errors="replace")
         assert LOOKED in answers, "its shell has looked"
         assert OURS in loot, "what is its own it could read"
         assert loot.count("No such file") >= len(wanted)
         secrets = [house.token("owner"), house.token("coordinator"), OTHERS, "SQLite format", "polling_interval"]
-        asked = "\n".join(repr(each.body) for each in house.endpoint.requests)
-        logs = "".join(house.log(each["launch_id"]) for each in house.launches())
-        assert [each for each in secrets if each in loot + answers + asked + logs] == []
+        asked = "\n".join(repr(request.body) for request in house.endpoint.requests)
+        logs = "".join(house.log(launch["launch_id"]) for launch in house.launches())
+        assert [secret for secret in secrets if secret in loot + answers + asked + logs] == []

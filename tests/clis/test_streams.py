@@ -23,13 +23,13 @@ def test_every_case_of_a_program_is_recorded_with_how_it_ended(name: str) -> Non
     assert ends["401"] != 0
     for case in CASES:
         lines = (STREAMS / name / f"{case}.jsonl").read_text().splitlines()
-        assert all(isinstance(json.loads(each), dict) for each in lines)
+        assert all(isinstance(json.loads(line), dict) for line in lines)
 
 
 def test_nothing_of_a_machine_or_a_moment_is_recorded() -> None:
-    files = [each for each in STREAMS.rglob("*") if each.is_file()]
+    files = [path for path in STREAMS.rglob("*") if path.is_file()]
     assert files
-    assert {str(each): found[0] for each in files if (found := _PERSONAL.search(each.read_text()))} == {}
+    assert {str(path): found[0] for path in files if (found := _PERSONAL.search(path.read_text()))} == {}
 
 
 def test_the_same_id_is_the_same_word_wherever_it_stands() -> None:

@@ -54,15 +54,15 @@ def test_a_manager_on_claude_has_a_text_translated_by_gemini_and_codex_at_the_sa
 
 def _is_done(house: ModelSite, home: Path) -> None:
     tasks = house.people.rest("GET", "/projects/words/tasks")["tasks"]
-    assert {each["status"] for each in tasks} == {"completed"}
-    assert sorted((each["assignee_id"], each["title"]) for each in tasks) == [
+    assert {task["status"] for task in tasks} == {"completed"}
+    assert sorted((task["assignee_id"], task["title"]) for task in tasks) == [
         ("lead", "Translate hello.txt"),
         ("mei", "All of it"),
         ("mei", "Into Chinese"),
         ("yuki", "All of it"),
         ("yuki", "Into Japanese"),
     ]
-    found = {each.name: each.read_text().strip() for each in home.iterdir()}
+    found = {path.name: path.read_text().strip() for path in home.iterdir()}
     assert found == {"hello.txt": "hello", "hello_ja.txt": "こんにちは", "hello_zh.txt": "你好"}
     assert house.history.overlapped("yuki", "mei")
     assert house.history.idle_starts() == house.history.double_launches() == []
@@ -91,16 +91,16 @@ def _keeps_its_secrets(house: ModelSite, lookout: Lookout) -> None:
     tokens = {role: house.token(role) for role in ("owner", "coordinator")}
     assert len(lookout.credentials) == len(house.launches()), "each launch has its own"
     secrets = [each.encode() for each in (*KEYS.values(), *tokens.values(), *lookout.credentials)]
-    assert [each for each in lookout.words if any(secret in each for secret in secrets)] == []
+    assert [word for word in lookout.words if any(secret in word for secret in secrets)] == []
     meant = {house.data / f"{role}.token" for role in tokens}
     found = {**dict(contents(house.directory)), **lookout.generated}
     assert len(found) > len(meant)
-    assert [path for path, text in found.items() if path not in meant and any(each in text for each in secrets)] == []
-    logs = "".join(house.log(each["launch_id"]) for each in house.launches()).encode()
-    assert [each for each in secrets if each in logs] == []
+    assert [path for path, text in found.items() if path not in meant and any(chunk in text for chunk in secrets)] == []
+    logs = "".join(house.log(launch["launch_id"]) for launch in house.launches()).encode()
+    assert [chunk for chunk in secrets if chunk in logs] == []
     assert re.search(rb"\bt(ct|pt|lc|st)_\w{16}", logs) is None
-    asked = [repr(each.body).encode() for each in house.endpoint.requests]
-    assert [each for each in asked if any(secret in each for secret in secrets)] == []
+    asked = [repr(request.body).encode() for request in house.endpoint.requests]
+    assert [chunk for chunk in asked if any(secret in chunk for secret in secrets)] == []
 
 
 # --- each of the six --------------------------------------------------------------------------------------------------
@@ -138,14 +138,14 @@ def test_each_program_does_a_task_with_its_agents_model_and_who_forgets_to_repor
             house.until_status(task_id, "completed", within=250)
         house.until_idle()
 
-        assert {each.name: each.read_text().strip() for each in home.iterdir()} == {
+        assert {path.name: path.read_text().strip() for path in home.iterdir()} == {
             f"{name}.txt": f"by {name}" for name in OTHERS
         }
         assert {each["agent_id"] for each in house.history.of("launch.reminded")} == set(OTHERS)
-        launches = {each["agent_id"]: each for each in house.launches()}
+        launches = {launch["agent_id"]: launch for launch in house.launches()}
         assert len(launches) == len(house.launches()), "who is reminded goes on with its launch"
-        _are_counted({name: house.used(each["launch_id"]) for name, each in launches.items()}, books)
-        asked = {(agent_of(each), each.model) for each in house.endpoint.turns}
+        _are_counted({name: house.used(launch["launch_id"]) for name, launch in launches.items()}, books)
+        asked = {(agent_of(turn), turn.model) for turn in house.endpoint.turns}
         assert asked == {(name, model.removeprefix("scripted/")) for name, model in OTHERS.items()}
         verified = house.history.of("session.model_reported")
         assert {each["agent_id"] for each in verified} == set(OTHERS), "with or without its vendor's name"

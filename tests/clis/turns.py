@@ -82,7 +82,7 @@ class Turn:
     @property
     def side(self) -> bool:
         """No work of the agent's: a title for the session and the like. Nothing of Toryo's is offered."""
-        return not any(each.ours for each in self.tools.values()) and self.search is None
+        return not any(tool.ours for tool in self.tools.values()) and self.search is None
 
     @property
     def search(self) -> Tool | None:

@@ -64,9 +64,9 @@ _SHELLS: Mapping[str, Callable[[str], dict[str, Any]]] = {
 def wired(turn: Turn, answer: Answer, call_id: Callable[[], str]) -> WireReply:
     """Raises NoSuchTool."""
     reply = as_reply(answer)
-    texts = [each.text for each in reply.parts if isinstance(each, Say)]
-    wanted = [_as_call(turn, each) for each in reply.parts if not isinstance(each, Say)]
-    calls = [_wire_call(turn, each, call_id()) for each in _behind_search(turn, wanted)]
+    texts = [part.text for part in reply.parts if isinstance(part, Say)]
+    wanted = [_as_call(turn, part) for part in reply.parts if not isinstance(part, Say)]
+    calls = [_wire_call(turn, call_tool, call_id()) for call_tool in _behind_search(turn, wanted)]
     return WireReply(call_id(), turn.model, texts, calls, reply.usage)
 
 
@@ -113,7 +113,7 @@ def _fitting(turn: Turn, name: str, arguments: dict[str, Any]) -> dict[str, Any]
 
 
 def _behind_search(turn: Turn, wanted: Sequence[CallTool]) -> Sequence[CallTool]:
-    missing = [each.name for each in wanted if each.name not in turn.tools]
+    missing = [call_tool.name for call_tool in wanted if call_tool.name not in turn.tools]
     if not missing or turn.search is None:
         return wanted
     return [CallTool(turn.search.name, {"query": "select:" + ",".join(f"mcp__{SERVER}__{each}" for each in missing)})]
@@ -129,5 +129,5 @@ def _wire_call(turn: Turn, call: CallTool, call_id: str) -> WireCall:
 
 def _unknown(turn: Turn, name: str) -> str:
     """Models do call what was never offered: under the name it would have."""
-    ours = next((each for each in turn.tools.values() if each.ours and each.namespace is None), None)
+    ours = next((tool for tool in turn.tools.values() if tool.ours and tool.namespace is None), None)
     return name if ours is None else ours.wire.removesuffix(ours.name) + name

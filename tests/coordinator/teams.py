@@ -69,7 +69,7 @@ class Team:
 
     def below(self, task_id: str) -> dict[str, dict[str, Any]]:
         tasks = self.client.rest("GET", f"/projects/{self.name}/tasks", params={"parent_task_id": task_id})["tasks"]
-        return {each["title"]: each for each in tasks}
+        return {task["title"]: task for task in tasks}
 
     def closed(self, task_id: str) -> dict[str, Any]:
         """The task when it has come to its end."""

@@ -16,7 +16,7 @@ from toryo.formats.playbook_format import Mistakes
 
 def steps(*subtasks: str, title: str = "x", **context: Any) -> tuple[Step, ...]:
     """Of a plan whose subtasks are written like `{id: a, …}`; each gets its id as its title."""
-    body = "".join(f"      - {each}\n" for each in subtasks)
+    body = "".join(f"      - {subtask}\n" for subtask in subtasks)
     playbook = playbook_format.parse(documents.read(f"tasks:\n  - match: (.*)\n    subtasks:\n{body}", "plan.yaml"))
     return plans.plan_for(playbook, {"title": title, "context": context})
 
@@ -30,11 +30,11 @@ def mistakes(*subtasks: str) -> list[str]:
 def situation(plan: tuple[Step, ...], summaries: dict[str, str] | None = None, **statuses: str) -> Situation:
     """Every step as it stands; what is not named is still to be done."""
     standings = {}
-    for each in plan:
-        status = statuses.get(each.id, "todo")
+    for step in plan:
+        status = statuses.get(step.id, "todo")
         over = status in ("completed", "failed", "cancelled")
-        waits = frozenset(comes_after(each))
-        standings[each.id] = Standing(each.title, status, over, (summaries or {}).get(each.id, ""), waits)
+        waits = frozenset(comes_after(step))
+        standings[step.id] = Standing(step.title, status, over, (summaries or {}).get(step.id, ""), waits)
     return Situation(plan, standings)
 
 
@@ -223,8 +223,8 @@ def test_two_subtasks_for_the_same_list_go_thing_by_thing_and_others_wait_for_al
         "{id: end, title: End, depends_on: [make, mend]}",
         files=["x", "y", "x"],
     )
-    assert [each.title for each in plan] == ["Make x", "Make y", "Mend x", "Mend y", "End"]
-    assert [comes_after(each) for each in plan[2:4]] == [("make-1",), ("make-2",)]
+    assert [step.title for step in plan] == ["Make x", "Make y", "Mend x", "Mend y", "End"]
+    assert [comes_after(step) for step in plan[2:4]] == [("make-1",), ("make-2",)]
     assert plan[4].depends_on == ("make-1", "make-2", "mend-1", "mend-2")
 
 

@@ -42,11 +42,15 @@ class Task:
         self.looks_until_answered -= 1
         if self.looks_until_answered < 0:
             self.answer()
-        return {"success": True, "task": self.task, "delegations": [dict(each) for each in self.delegations]}
+        return {
+            "success": True,
+            "task": self.task,
+            "delegations": [dict(delegation) for delegation in self.delegations],
+        }
 
     def answer(self) -> None:
-        for each in self.delegations:
-            each.update(status="completed", result="42")
+        for delegation in self.delegations:
+            delegation.update(status="completed", result="42")
 
     def _wait(self) -> dict[str, Any]:
         """The server waits, and answers when its patience is over."""
@@ -54,7 +58,7 @@ class Task:
         return {"success": True, "delegations": [], "conversations": []}
 
     def _next(self, call: Call) -> dict[str, Any]:
-        if self.waited and any(each["status"] == "pending" for each in self.delegations):
+        if self.waited and any(delegation["status"] == "pending" for delegation in self.delegations):
             self.answer()
             return {"action": "wait_for_delegation"}
         return {"action": "execute_task"}
@@ -66,7 +70,9 @@ class Task:
         return {"success": True, "delegation_id": made["delegation_id"], "message": "soon"}
 
     def _report(self, call: Call) -> dict[str, Any]:
-        if call.arguments["result"] == "success" and any(each["status"] == "pending" for each in self.delegations):
+        if call.arguments["result"] == "success" and any(
+            delegation["status"] == "pending" for delegation in self.delegations
+        ):
             self.refused += 1
             raise Refused("delegationOpen", next={"action": "get_next_action"})
         return {"success": True, "action": "exit"}
@@ -76,7 +82,7 @@ class Task:
         return self._server.seen("report_completed")[-1].arguments
 
     def delegated(self) -> list[dict[str, Any]]:
-        return [each.arguments for each in self._server.seen("delegate_to_chat_session")]
+        return [call.arguments for call in self._server.seen("delegate_to_chat_session")]
 
 
 def test_a_command_finds_what_others_have_answered_in_its_environment(server, tmp_path) -> None:
@@ -183,5 +189,5 @@ def test_where_an_answer_takes_long_the_server_waits_and_then_all_is_done(server
     with pytest.raises(Over):
         CommandRunner(session, dict(os.environ)).work()
     assert (task.refused, task.waited) == (0, 1)
-    assert [each.tool for each in server.calls].count("report_completed") == 1
+    assert [call.tool for call in server.calls].count("report_completed") == 1
     assert task.reported["summary"] == summary

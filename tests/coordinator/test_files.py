@@ -56,9 +56,9 @@ def opened_directly(path: Path) -> set[str]:
 
 
 def test_files_and_yaml_are_read_in_one_place() -> None:
-    sources = [each for folder in ("agents", "coordinator", "cli") for each in sorted((SOURCE / folder).rglob("*.py"))]
+    sources = [path for folder in ("agents", "coordinator", "cli") for path in sorted((SOURCE / folder).rglob("*.py"))]
     assert len(sources) > 50
-    found = {str(each.relative_to(SOURCE)): opened_directly(each) for each in sources}
+    found = {str(source.relative_to(SOURCE)): opened_directly(source) for source in sources}
     unexpected = {name: use - DIRECT.get(name, set()) for name, use in found.items() if use - DIRECT.get(name, set())}
     unexpected.pop("cli/teams.py", None)  # whether a word that was typed is a plain one
     assert not unexpected, "read it with files.py, and YAML with documents.py"

@@ -89,7 +89,7 @@ class Marks:
 
     @property
     def left(self) -> list[str]:
-        return sorted(each.name for each in self.place.iterdir())
+        return sorted(path.name for path in self.place.iterdir())
 
 
 def configured(repository: Repository, file: Path, marks: Marks, besides: tuple[str, ...] = ()) -> None:
@@ -387,7 +387,7 @@ def test_what_is_no_file_and_what_is_too_large_is_left_out_and_the_rest_is_kept(
     with (worktree.path / "huge").open("wb") as huge:
         huge.truncate(2**43)
     (worktree.path / "new").write_text("x\n")
-    assert [each.path for each in worktrees.diff(worktree).files] == ["new"]
+    assert [file_change.path for file_change in worktrees.diff(worktree).files] == ["new"]
     found = worktrees.keep(worktree, "m", "w1")
     assert (found.committed, found.left_out) == (True, ("a", "huge"))
     assert repository.git("ls-tree", "--name-only", worktree.branch).split() == ["a", "b", "new"]
@@ -426,7 +426,7 @@ def test_replaced_commits_are_not_believed(repository, place):
     """Who may write refs could show other changes than are merged."""
     worktree = worked(repository, place, new="x\n")
     repository.git("replace", repository.git("rev-parse", worktree.branch), repository.git("rev-parse", "main"))
-    assert [each.path for each in worktrees.diff(worktree).files] == ["new"]
+    assert [file_change.path for file_change in worktrees.diff(worktree).files] == ["new"]
 
 
 def test_nothing_of_how_it_is_done_stays_in_the_repository_or_on_the_disk(repository, place, tmp_path, monkeypatch):

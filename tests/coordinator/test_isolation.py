@@ -30,7 +30,7 @@ def errand(repository: Repository, place: Path, kind: str, name: str = "t1", **o
 
 
 def order(place: Path, *names: str) -> list[dict[str, str]]:
-    return [{"task_id": each, "path": str(place / PROJECT / each), "title": each.upper()} for each in names]
+    return [{"task_id": name, "path": str(place / PROJECT / name), "title": name.upper()} for name in names]
 
 
 def since(repository: Repository, place: Path, *names: str) -> list[dict[str, str]]:
@@ -89,14 +89,14 @@ def test_work_that_cannot_be_kept_is_noted_and_what_is_on_its_branch_is_built_on
     (base.path / ".git").mkdir()
     found = isolation.made(Place("t1", bases=("base",)), PROJECT, repository.path, place)
     assert (found.path / "new").read_text() == "two\n"
-    assert any("no longer a worktree" in each for each in found.notes)
+    assert any("no longer a worktree" in note for note in found.notes)
 
 
 def test_what_could_not_be_brought_is_noted(repository, place):
     worked(repository, place / PROJECT, "t2", a="two\n")
     worked(repository, place / PROJECT, "t1", a="mine\n")
     found = isolation.made(Place("t1", brings=("t2",)), PROJECT, repository.path, place)
-    assert any("toryo/t2 is not in" in each for each in found.notes)
+    assert any("toryo/t2 is not in" in note for note in found.notes)
 
 
 def test_who_adopts_a_process_knows_where_in_the_repository_its_project_is(repository, place):

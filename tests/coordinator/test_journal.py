@@ -39,7 +39,7 @@ def test_a_launch_that_is_noted_is_on_the_disk_with_its_name(tmp_path: Path, mon
     assert journal.settle(BOUND)
 
     assert done == ["file of True", "name", "directory"]
-    assert [(each.launch.launch_id, each.pid, each.began) for each in journal.read()] == [("launch_1", 7, 11)]
+    assert [(record.launch.launch_id, record.pid, record.began) for record in journal.read()] == [("launch_1", 7, 11)]
 
 
 def test_a_slow_disk_holds_nobody_up_and_gets_everything_in_its_order(
@@ -80,7 +80,7 @@ def test_an_end_that_is_still_to_be_told_may_be_told_otherwise(tmp_path: Path) -
     journal.put(Record(_launch("launch_1"), told={"exit_code": 0}))
     journal.put(Record(_launch("launch_1"), told={"error": "coordinator_stopped"}))
     assert journal.settle(BOUND)
-    assert [each.told for each in journal.read()] == [{"error": "coordinator_stopped"}]
+    assert [record.told for record in journal.read()] == [{"error": "coordinator_stopped"}]
 
 
 def test_who_is_started_again_after_its_end_was_told_is_running(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_who_is_started_again_after_its_end_was_told_is_running(tmp_path: Path) 
     journal.forget("launch_1")
     journal.put(Record(_launch("launch_1"), pid=7))
     assert journal.settle(BOUND)
-    assert [(each.pid, each.told) for each in journal.read()] == [(7, None)]
+    assert [(record.pid, record.told) for record in journal.read()] == [(7, None)]
 
 
 HANGS = """
@@ -113,7 +113,7 @@ def test_what_an_older_coordinator_has_noted_is_read(tmp_path: Path) -> None:
     launch = {"launch_id": "launch_1", "agent_id": "a", "project_id": "p"}
     noted = {"launch": launch, "pid": 7, "began": 11, "worktree": None, "told": None}
     (tmp_path / "launch_1.json").write_text(json.dumps(noted))
-    assert [(each.pid, each.began, each.boot) for each in Journal(tmp_path).read()] == [(7, 11, None)]
+    assert [(record.pid, record.began, record.boot) for record in Journal(tmp_path).read()] == [(7, 11, None)]
 
 
 def _launch(launch_id: str) -> Launch:

@@ -101,9 +101,9 @@ def exit_of(server: FakeServer, name: str) -> dict[str, Any]:
     """What was reported for a launch, once it was."""
     count = 1
     while True:
-        for each in server.waiting_for("report_process_exit", count):
-            if each.arguments["launch_id"] == f"lau_{name}":
-                return each.arguments
+        for call in server.waiting_for("report_process_exit", count):
+            if call.arguments["launch_id"] == f"lau_{name}":
+                return call.arguments
         count += 1
 
 
@@ -626,7 +626,7 @@ def test_acceptance_checks_are_run_beside_everything_else_and_what_failed_is_tol
         [told] = server.waiting_for("report_check_result")
         failures = told.arguments["failures"]
         assert told.arguments["check_id"] == "chk_1"
-        assert [each["check"] for each in failures] == [
+        assert [failure["check"] for failure in failures] == [
             "missing.txt",
             "../outside",
             "sh -c 'echo so wrong; exit 4'",
@@ -754,7 +754,7 @@ def test_a_report_that_no_server_took_is_made_by_the_next_coordinator_before_it_
     server.on("report_process_exit", {"released": []})
     story(server, tmp_path, tell)
     assert len(server.seen("report_process_exit")) == before + 1
-    after = [each.tool for each in server.calls if each.tool in ("report_process_exit", "claim_starts")][
+    after = [call.tool for call in server.calls if call.tool in ("report_process_exit", "claim_starts")][
         asked + before :
     ]
     assert after[0] == "report_process_exit"
@@ -783,7 +783,7 @@ def test_a_number_that_another_process_has_by_now_is_not_taken_for_the_agent(
     try:
         story(server, tmp_path, tell, Config(coordinator_id="me", polling_interval=0.2, sandbox="none"))
         assert other.poll() is None
-        told = [each.arguments["launch_id"] for each in server.seen("report_process_exit")]
+        told = [call.arguments["launch_id"] for call in server.seen("report_process_exit")]
         assert sorted(told) == ["lau_one", "lau_six"]
     finally:
         other.kill()

@@ -32,7 +32,7 @@ class Server:
     def call(self, tool: str, **arguments: Any) -> Answer:
         match tool:
             case "list_tasks":
-                return {"success": True, "tasks": [dict(each) for each in self.subtasks]}
+                return {"success": True, "tasks": [dict(subtask) for subtask in self.subtasks]}
             case "list_subordinates":
                 return {"subordinates": [{"agent_id": "dev", "status": "active", "max_parallel_tasks": 1}]}
             case "select_action":

@@ -11,12 +11,12 @@ __all__ = ["first", "nobody", "place", "repository"]
 
 
 def bring(worktree: Worktree, *names: str) -> tuple[str, ...]:
-    return worktrees.bring(worktree, [worktrees.branch_of(each) for each in names])
+    return worktrees.bring(worktree, [worktrees.branch_of(name) for name in names])
 
 
 def state(repository: Repository, worktree: Worktree) -> tuple[str, ...]:
     words = (("rev-parse", "HEAD"), ("status", "--porcelain"), ("diff", "HEAD"))
-    return (*(repository.git(*each, at=worktree.path) for each in words), *repository.state())
+    return (*(repository.git(*word, at=worktree.path) for word in words), *repository.state())
 
 
 def test_new_work_is_merged_and_its_files_are_there(repository, place):

@@ -133,7 +133,7 @@ time.sleep(300)
 def test_one_that_ignores_every_request_is_killed_with_its_children(tmp_path, pipe) -> None:
     async def story() -> None:
         async with started(tmp_path, sys.executable, "-c", STUBBORN, str(pipe.path)) as (process, ended, _):
-            children = [int(each) for each in (await pipe.line()).split()]
+            children = [int(part) for part in (await pipe.line()).split()]
             process.signal_group(Stage.INTERRUPT)
             process.signal_group(Stage.TERMINATE)
             assert process.group_alive

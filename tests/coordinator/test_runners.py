@@ -121,8 +121,8 @@ def crew(team: Team, *subtasks: dict[str, Any], workers: tuple[str, ...] = ("a",
     """A manager with one plan, and command workers below it."""
     playbook = {"tasks": [{"match": "Do *", "subtasks": list(subtasks), **plan}]}
     boss = team.hire("boss", "playbook", "manager", provider_options={"playbook": playbook})
-    for each in workers:
-        team.hire(each, "command", reports_to=boss, capabilities=[f"can-{each}"])
+    for worker in workers:
+        team.hire(worker, "command", reports_to=boss, capabilities=[f"can-{worker}"])
     return boss
 
 

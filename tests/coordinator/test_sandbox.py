@@ -45,9 +45,9 @@ class Yard:
             self.home / ".config" / "gh" / "hosts.yml",
             folder / "other" / "notes.txt",
         )
-        for each in secrets:
-            each.parent.mkdir(parents=True, exist_ok=True)
-            each.write_text("hush")
+        for secret in secrets:
+            secret.parent.mkdir(parents=True, exist_ok=True)
+            secret.write_text("hush")
         self.secrets = secrets
         self.workspace.mkdir(parents=True)
         self.project.mkdir()
@@ -90,7 +90,7 @@ def git(where: Path, *words: str) -> str:
 
 
 def test_nothing_secret_of_the_machine_can_be_read(yard: Yard) -> None:
-    said = yard.run("; ".join(f"cat '{each}'" for each in yard.secrets))
+    said = yard.run("; ".join(f"cat '{secret}'" for secret in yard.secrets))
     assert "hush" not in said
     assert said.count("No such file") == len(yard.secrets)
 
@@ -116,7 +116,7 @@ def test_a_data_directory_within_the_project_is_hidden_and_cannot_be_moved_away(
     said = yard.run(f"cat {data}/owner.token; mv deep moved; mv deep/down moved; ls -A {data}")
     assert "hush" not in said
     assert (data / "owner.token").read_text() == "hush"
-    assert [each for each in yard.project.rglob("owner.token") if data not in each.parents] == []
+    assert [path for path in yard.project.rglob("owner.token") if data not in path.parents] == []
 
 
 def test_a_project_that_is_the_whole_home_shows_no_keys(tmp_path: Path, sandboxed: None) -> None:
@@ -145,17 +145,17 @@ def test_a_program_keeps_its_login_and_cannot_change_what_runs_when_a_person_sta
     needs = BUILT_IN[name].needs
     assert needs is not None
     found = needs(yard.environ)
-    for each in found.writes:
-        each.mkdir(parents=True, exist_ok=True)
+    for write in found.writes:
+        write.mkdir(parents=True, exist_ok=True)
     for each in found.fixed:
         each.write_text("a person's")
     for each in found.made:
         each.parent.mkdir(parents=True, exist_ok=True)
     attempts = [f"echo evil > '{each}'; mv '{each}' '{each}.old'" for each in (*found.fixed, *found.made)]
-    yard.run("; ".join([*attempts, *(f"echo kept > '{each}/session'" for each in found.writes)]), needs=found)
+    yard.run("; ".join([*attempts, *(f"echo kept > '{write}/session'" for write in found.writes)]), needs=found)
     assert {each.read_text() for each in found.fixed} == {"a person's"}
     assert {path: path.read_text() for path in found.made} == dict(found.made)
-    assert {(each / "session").read_text() for each in found.writes} == {"kept\n"}
+    assert {(write / "session").read_text() for write in found.writes} == {"kept\n"}
 
 
 def test_a_copy_may_be_changed_and_the_original_stays(yard: Yard) -> None:
@@ -176,9 +176,9 @@ def test_settings_that_are_missing_cannot_be_made_by_an_agent(yard: Yard, name: 
         for each in (*found.fixed, *found.made)
     ]
     yard.run("; ".join(attempts), needs=found)
-    assert [each for place in found.writes for each in place.rglob("*") if "evil" in each.name] == []
+    assert [path for place in found.writes for path in place.rglob("*") if "evil" in path.name] == []
     texts = {each.read_text() for each in (*found.fixed, *found.made) if each.is_file()}
-    assert not any("evil" in each for each in texts)
+    assert not any("evil" in text for text in texts)
     assert [each for each in found.fixed if not each.exists()] == []
 
 
@@ -274,7 +274,7 @@ def test_a_link_in_place_of_what_is_to_be_protected_stops_the_start(yard: Yard, 
 
 def test_what_git_obeys_is_there_from_the_first_start_and_cannot_be_replaced(yard: Yard) -> None:
     names = ("config", "commondir", "hooks", "modules", "worktrees", "objects/info/alternates")
-    took = "; ".join(f"mv .git/{each} taken && echo took; rm -rf .git/{each}; echo x > .git/{each}" for each in names)
+    took = "; ".join(f"mv .git/{name} taken && echo took; rm -rf .git/{name}; echo x > .git/{name}" for name in names)
     said = yard.run(f"{took}; mv .git/objects/info taken && echo took; mv .git/objects taken && echo took")
     assert "took" not in said
     assert (yard.project / ".git" / "commondir").read_text() == ".\n"
@@ -481,7 +481,7 @@ def test_nothing_of_it_is_left_whatever_session_and_environment_that_has(yard: Y
     left = f"env -i setsid /bin/sh -c 'echo > {ready}; exec sleep 3001'"
     process = _started(yard, f"{left} & read _ < go", yard.project / "out")
     ready.read_text()
-    inside = [int(each.parent.name) for each in Path("/proc").glob("[0-9]*/cmdline") if b"3001" in _read(each)]
+    inside = [int(path.parent.name) for path in Path("/proc").glob("[0-9]*/cmdline") if b"3001" in _read(path)]
 
     def end() -> None:
         go.write_text("go\n") if how == "ends" else process.signal_group(Stage.KILL)

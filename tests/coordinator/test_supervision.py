@@ -368,7 +368,7 @@ def test_children_daemons_and_sessions_of_their_own_end_with_it(server, orders, 
         exit_of(server, "a")
         pids = json.loads((project / "pids").read_text())
         assert len(pids) == 5
-        until(lambda: all(gone(each) for each in pids))
+        until(lambda: all(gone(pid) for pid in pids))
 
     story(server, tmp_path, tell)
 
@@ -440,7 +440,7 @@ def test_who_left_without_a_report_is_resumed_in_its_own_session_and_its_log_goe
 
     story(server, tmp_path, tell)
     assert orders.logs["lau_a"].splitlines() == ["first run", "again: You left without a report.", "tlc_a_s-1"]
-    assert [each.name for each in (tmp_path / "data" / "logs").iterdir()] == ["lau_a.log"]
+    assert [path.name for path in (tmp_path / "data" / "logs").iterdir()] == ["lau_a.log"]
 
 
 def test_its_slot_stays_its_own_while_it_is_reminded(server, orders, project, tmp_path) -> None:

@@ -37,7 +37,7 @@ def hired(team: Team, agent: str, provider: str, script: str, **options: Any) ->
 
 def why(team: Team, agent: str) -> dict[str, Any]:
     decisions = team.client.rest("GET", f"/agents/{agent}/why")["decisions"]
-    return next(dict(each) for each in decisions if each["purpose"] == "task")
+    return next(dict(decision) for decision in decisions if decision["purpose"] == "task")
 
 
 def test_two_coordinators_with_different_programs_and_labels_share_one_project(quiet: Team, tmp_path) -> None:
@@ -50,7 +50,7 @@ def test_two_coordinators_with_different_programs_and_labels_share_one_project(q
         coordinating(place, named("alpha"), coordinator_id="here"),
         coordinating(place, named("alpha", "beta"), coordinator_id="there", labels=["big"], agents={two: {}, big: {}}),
     ):
-        assert [quiet.closed(each)["status"] for each in tasks] == ["completed"] * 3
+        assert [quiet.closed(task)["status"] for task in tasks] == ["completed"] * 3
         ran = {agent: quiet.launches(agent)[0]["coordinator_id"] for agent in (one, two, big)}
         assert ran == {one: "here", two: "there", big: "there"}
         seen = {each["coordinator_id"]: each for each in quiet.client.rest("GET", "/status")["coordinators"]}
@@ -72,7 +72,7 @@ def test_a_program_that_leaves_without_a_report_is_reminded_and_finishes_its_tas
         # The last output may come after the news of the end.
         read = quiet.until(look, lambda found: found["ended"] and "You left without a report" in found["text"])
     assert read["text"].count("I am done.") == 1
-    kinds = [each["kind"] for each in quiet.client.rest("GET", "/events", params={"agent_id": agent})["events"]]
+    kinds = [event["kind"] for event in quiet.client.rest("GET", "/events", params={"agent_id": agent})["events"]]
     assert kinds.count("launch.ordered") == kinds.count("launch.reminded") == 1
 
 
@@ -97,4 +97,4 @@ def test_what_a_guard_stopped_is_named_where_people_ask_why_and_another_stands_i
     assert said["facts"]["cooldown"] == "turn_limit"
     assert "more often than it may" in said["explanation"]
     assert quiet.task(stopped)["status"] == "in_progress"
-    assert [each["ai_type"] for each in quiet.launches(quota)] == ["gamma", "beta"]
+    assert [launch["ai_type"] for launch in quiet.launches(quota)] == ["gamma", "beta"]

@@ -50,7 +50,7 @@ class Chat:
 
     def said(self) -> list[tuple[str, dict[str, Any]]]:
         """What the agent did, without fetching and asking."""
-        return [(each.tool, each.arguments) for each in self._server.calls if each.tool in TALK]
+        return [(call.tool, call.arguments) for call in self._server.calls if call.tool in TALK]
 
 
 def talk(server: FakeServer, tmp_path: Path, script: str, *hand_outs: dict[str, Any]) -> Chat:
@@ -81,7 +81,7 @@ def message(content: str, sender: str = "ann", **more: Any) -> dict[str, Any]:
 
 
 def person(*contents: str) -> dict[str, Any]:
-    return {"pending_messages": [message(each) for each in contents]}
+    return {"pending_messages": [message(content) for content in contents]}
 
 
 def turn(content: str, turns: int, purpose: str, **more: Any) -> dict[str, Any]:

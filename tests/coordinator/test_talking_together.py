@@ -72,7 +72,7 @@ def test_an_agent_talks_while_it_works(team, coordinator) -> None:
     assert team.task(task_id)["status"] == "in_progress"
     (team.directory / "go").write_text("go\n")
     assert team.closed(task_id)["status"] == "completed"
-    assert {each["purpose"] for each in team.launches(mia)} == {"task", "chat"}
+    assert {launch["purpose"] for launch in team.launches(mia)} == {"task", "chat"}
     team.write(mia, "And now?")
     assert team.said_by(mia, 2)[-1] == "I am busy."
 

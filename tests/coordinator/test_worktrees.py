@@ -146,7 +146,7 @@ def test_from_a_detached_head_there_is_no_base_branch(repository, place):
     repository.git("checkout", "--quiet", "--detach")
     worktree = worked(repository, place, new="x")
     assert worktree.base_branch is None
-    assert [each.path for each in worktrees.diff(worktree).files] == ["new"]
+    assert [file_change.path for file_change in worktrees.diff(worktree).files] == ["new"]
     refused("name the branch to merge into", worktrees.merge, worktree, "m")
     assert merged(worktree, "main").into == "main"
 
@@ -200,7 +200,7 @@ def test_any_name_gets_a_directory_inside_and_a_branch(repository, place, name):
 
 def test_names_that_look_alike_once_they_are_safe_stay_different():
     names = ["a b", "a/b", "a-b", "a:b", "a b "]
-    assert len({worktrees.safe(each) for each in names}) == len(names)
+    assert len({worktrees.safe(name) for name in names}) == len(names)
     assert worktrees.safe("task-12_b.3") == "task-12_b.3"
 
 
@@ -220,7 +220,7 @@ def test_submodules_are_left_alone_and_the_worktree_says_so(repository, place, t
     repository.commit()
     worktree = make(repository, place)
     assert list((worktree.path / "sub").iterdir()) == []
-    assert any("Submodules" in each for each in worktree.notes)
+    assert any("Submodules" in note for note in worktree.notes)
     assert not kept(worktree).committed
 
 
@@ -384,7 +384,7 @@ def test_work_based_on_other_tasks_starts_with_what_they_did(repository, place):
     third = worked(repository, place, "t3", first.branch, second.branch, three="3")
     assert {each.name for each in third.path.iterdir()} >= {"a", "one", "two", "three"}
     assert third.base_branch == "main"
-    assert [each.path for each in worktrees.diff(third).files] == ["three"]
+    assert [file_change.path for file_change in worktrees.diff(third).files] == ["three"]
     merged(third)
     assert (repository.path / "one").read_text() == "1"
 
@@ -585,7 +585,7 @@ def test_repositories_inside_of_the_worktree_are_left_out_and_named(repository, 
     Repository(worktree.path / "sub dir" / "empty")
     (worktree.path / "sub dir" / "file").write_text("x")
     (worktree.path / "cloned-too").write_text("x")
-    assert [each.path for each in worktrees.diff(worktree).files] == ["cloned-too", "sub dir/file"]
+    assert [file_change.path for file_change in worktrees.diff(worktree).files] == ["cloned-too", "sub dir/file"]
     result = kept(worktree)
     assert result.left_out == ("cloned/", "sub dir/empty/")
     assert (result.committed, result.files_changed) == (True, 2)
@@ -619,7 +619,7 @@ def test_of_a_vanished_directory_the_commits_count(repository, place):
     result = kept(worktree)
     assert "is gone" in result.trouble
     assert (result.commits, result.insertions) == (1, 1)
-    assert [each.path for each in worktrees.diff(worktree).files] == ["new"]
+    assert [file_change.path for file_change in worktrees.diff(worktree).files] == ["new"]
     merged(worktree)
     worktrees.remove(worktree)
     assert "toryo" not in repository.git("worktree", "list")
@@ -676,7 +676,7 @@ def test_the_diff_shows_what_is_committed_and_what_is_not_and_leaves_the_index_a
     (worktree.path / "b").unlink()
     before = repository.git("status", "--porcelain", at=worktree.path)
     shown = worktrees.diff(worktree)
-    assert {each.path: each.status for each in shown.files} == {
+    assert {file_change.path: file_change.status for file_change in shown.files} == {
         "a": "modified",
         "b": "deleted",
         "new": "added",
@@ -699,7 +699,7 @@ def test_a_change_in_the_very_moment_of_the_last_look_is_shown(repository, place
     (worktree.path / "a").write_text("two\n")
     for each in (worktree.path / "a", index):
         os.utime(each, ns=(moment, moment))
-    assert [each.path for each in worktrees.diff(worktree).files] == ["a"]
+    assert [file_change.path for file_change in worktrees.diff(worktree).files] == ["a"]
 
 
 def test_the_diff_of_nothing_is_empty(repository, place):
@@ -718,7 +718,7 @@ def test_files_of_every_kind_and_name_are_shown_and_kept(repository, place):
     (worktree.path / "run").chmod(0o755)
     (worktree.path / "link").symlink_to("a")
     (worktree.path / "b").rename(worktree.path / "renamed")
-    shown = {each.path: each for each in worktrees.diff(worktree).files}
+    shown = {file_change.path: file_change for file_change in worktrees.diff(worktree).files}
     assert set(shown) == {*odd, "latin-\ufffd", "binary", "run", "link", "renamed"}
     assert shown["binary"].binary
     assert (shown["renamed"].status, shown["renamed"].old_path) == ("renamed", "b")
@@ -737,7 +737,7 @@ def test_a_long_diff_is_cut_at_the_end_of_a_line_and_its_files_are_whole(reposit
     assert shown.truncated
     assert 900 < len(shown.patch) <= 1000
     assert shown.patch.endswith("長い行です\n")
-    assert [each.path for each in shown.files] == ["big", "small"]
+    assert [file_change.path for file_change in shown.files] == ["big", "small"]
     whole = worktrees.diff(worktree)
     assert not whole.truncated
     exactly = worktrees.diff(worktree, limit=len(whole.patch))
@@ -754,7 +754,7 @@ def test_what_a_worktree_got_from_its_base_branch_is_not_shown_as_its_own(reposi
     worktree = worked(repository, place, new="x")
     repository.commit(other="from main")
     repository.git("merge", "--quiet", "--no-edit", "main", at=worktree.path)
-    assert [each.path for each in worktrees.diff(worktree).files] == ["new"]
+    assert [file_change.path for file_change in worktrees.diff(worktree).files] == ["new"]
     assert kept(worktree).files_changed == 1
 
 
@@ -787,7 +787,7 @@ def test_a_merged_worktree_is_merged_again_after_more_work_and_says_when_there_i
     assert "everything" in again.message
     (worktree.path / "more").write_text("y")
     kept(worktree)
-    assert [each.path for each in worktrees.diff(worktree).files] == ["more"]
+    assert [file_change.path for file_change in worktrees.diff(worktree).files] == ["more"]
     assert merged(worktree).commit != first.commit
     assert (repository.path / "more").read_text() == "y"
 
@@ -914,8 +914,8 @@ def test_a_branch_that_moves_on_while_it_is_merged_into_loses_nothing(repository
 
     def meanwhile(*arguments):
         tree = joined(*arguments)
-        for each in moves:
-            there = repository.git("commit-tree", "main^{tree}", "-p", "main", "-m", each)
+        for move in moves:
+            there = repository.git("commit-tree", "main^{tree}", "-p", "main", "-m", move)
             repository.git(*(("merge", "--quiet", there) if checked_out else ("update-ref", "refs/heads/main", there)))
             break
         return tree
@@ -937,7 +937,7 @@ def test_merges_of_many_at_once_all_arrive(repository, place):
     made = [worked(repository, place, f"t{number}", **{f"new{number}": "x"}) for number in range(3)]
     with ThreadPoolExecutor(3) as pool:
         outcomes = list(pool.map(merged, made))
-    assert len({each.commit for each in outcomes}) == 3
+    assert len({outcome.commit for outcome in outcomes}) == 3
     assert {"new0", "new1", "new2"} <= {each.name for each in repository.path.iterdir()}
     assert repository.git("status", "--porcelain") == ""
 
@@ -1045,12 +1045,12 @@ def test_worktrees_that_nobody_knows_are_found_and_can_be_ended_without_knowing_
     repository.git("worktree", "add", "--quiet", "-b", "persons", str(place / "own"))
     (place / "file").write_text("x")
     found = worktrees.leftovers(place, ["known task", "gone"])
-    assert [each.path.name for each in found] == ["forgotten", "own", "plain"]
-    assert [each.worktree for each in found] == [forgotten, None, None]
+    assert [leftover.path.name for leftover in found] == ["forgotten", "own", "plain"]
+    assert [leftover.worktree for leftover in found] == [forgotten, None, None]
     assert found[0].size > found[2].size >= 0
     assert found[0].worktree is not None
     assert worktrees.discard(found[0].worktree).commit is not None
-    assert [each.path.name for each in worktrees.leftovers(place, ["known task"])] == ["own", "plain"]
+    assert [leftover.path.name for leftover in worktrees.leftovers(place, ["known task"])] == ["own", "plain"]
     assert worktrees.leftovers(place / "missing", []) == ()
 
 

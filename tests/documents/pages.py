@@ -13,18 +13,18 @@ GENERATED = {"cli.md", "tools.md", "tables.md", "settings.md", "manifest.md"}
 
 def pages() -> list[Path]:
     """Every Markdown page of the project."""
-    below = [each for folder in ("docs", "examples") for each in sorted((ROOT / folder).rglob("*.md"))]
+    below = [path for folder in ("docs", "examples") for path in sorted((ROOT / folder).rglob("*.md"))]
     return [*sorted(ROOT.glob("*.md")), *below]
 
 
 def written() -> list[Path]:
     """Those that people wrote."""
-    return [each for each in pages() if each.name not in GENERATED]
+    return [page for page in pages() if page.name not in GENERATED]
 
 
 def japanese() -> list[Path]:
     """Those that tell in Japanese what an English one beside them tells."""
-    return [each for each in written() if each.name.endswith(".ja.md")]
+    return [path for path in written() if path.name.endswith(".ja.md")]
 
 
 def english(path: Path) -> Path:
@@ -88,8 +88,8 @@ def uncommented(block: Block) -> list[str]:
     """What a machine would read of a block: its lines without comments, and without the spaces before these."""
     if block.language not in {"sh", "yaml"}:
         return block.text.splitlines()
-    lines = (re.sub(r"(^|\s+)# .*$", "", each) for each in block.text.splitlines())
-    return [each.rstrip() for each in lines if each.strip()]
+    lines = (re.sub(r"(^|\s+)# .*$", "", line) for line in block.text.splitlines())
+    return [line.rstrip() for line in lines if line.strip()]
 
 
 def is_picture(block: Block) -> bool:
@@ -99,7 +99,7 @@ def is_picture(block: Block) -> bool:
 
 def running(text: str) -> list[str]:
     """The lines outside of blocks."""
-    return [each.strip() for each in _without_blocks(text).splitlines()]
+    return [line.strip() for line in _without_blocks(text).splitlines()]
 
 
 def levels(text: str) -> list[int]:
@@ -120,7 +120,7 @@ def commands(text: str) -> Iterator[str]:
 def anchors(text: str) -> set[str]:
     """The names by which headings are linked to."""
     headings = re.findall(r"^#+ (.+)$", _without_blocks(text), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def links(text: str) -> Iterator[str]:

@@ -45,7 +45,7 @@ class Reader:
         self.machine = Machine(folder)
         self.page = pages.ROOT / page
         self.blocks = [
-            each.text for each in pages.blocks(self.page.read_text(encoding="utf-8")) if each.language == "sh"
+            block.text for block in pages.blocks(self.page.read_text(encoding="utf-8")) if block.language == "sh"
         ]
         self.read_so_far: Counter[str] = Counter()
         self.directory = folder
@@ -85,14 +85,14 @@ class Reader:
 
     def save(self, name: str, number: int = 0, language: str = "yaml") -> Path:
         """A block of the page that is no command, as a file."""
-        found = [each.text for each in self._blocks(language)]
+        found = [block.text for block in self._blocks(language)]
         file = self.directory / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(found[number], encoding="utf-8")
         return file
 
     def _blocks(self, language: str) -> list[pages.Block]:
-        return [each for each in pages.blocks(self.page.read_text(encoding="utf-8")) if each.language == language]
+        return [block for block in pages.blocks(self.page.read_text(encoding="utf-8")) if block.language == language]
 
     def block(self, begins: str) -> str:
         """The block of the page that has this line (or its beginning) in it."""
@@ -110,9 +110,9 @@ class Reader:
         self.words |= words
         self.confirms = confirms
         block = self.block(begins)
-        lines = [each for each in _lines(block) if not each.startswith(without or ("\n",))]
+        lines = [line for line in _lines(block) if not line.startswith(without or ("\n",))]
         self.told = ""
-        out = "".join([self.type(each, fails=each.startswith(fails or ("\n",))) for each in lines])
+        out = "".join([self.type(line, fails=line.startswith(fails or ("\n",))) for line in lines])
         shown = pages.printed(self.page.read_text(encoding="utf-8")).get(block)
         if shown is not None and self.compares:
             assert pages.differs(shown, self.told) == "", block
@@ -186,17 +186,17 @@ class Reader:
         return Client(found.url, found.token)
 
     def _data_dir(self) -> str:
-        [said, *_] = [each for each in self.running[-1].lines if "data directory is " in each]
+        [said, *_] = [line for line in self.running[-1].lines if "data directory is " in line]
         return shlex.split(said.partition("data directory is ")[2])[0]
 
     def _busy(self, client: Client) -> bool:
         if client.rest("GET", "/status")["running"]:
             return True
-        agents = {each["agent_id"] for each in client.rest("GET", "/agents")["agents"] if each["provider"]}
+        agents = {agent["agent_id"] for agent in client.rest("GET", "/agents")["agents"] if agent["provider"]}
         for project in client.rest("GET", "/projects")["projects"]:
             params = {"status": "in_progress"}
             tasks = client.rest("GET", f"/projects/{project['project_id']}/tasks", params=params)["tasks"]
-            if any(each["assignee_id"] in agents for each in tasks):
+            if any(task["assignee_id"] in agents for task in tasks):
                 return True
         return False
 
@@ -227,13 +227,13 @@ class Reader:
         self.words["TASK"] = str(made["task_id"])
 
     def unread(self) -> list[str]:
-        return [each for each in self.blocks if not self.read_so_far[each]]
+        return [block for block in self.blocks if not self.read_so_far[block]]
 
     def end(self) -> None:
-        for each in self.running:
-            each.end()
+        for process in self.running:
+            process.end()
 
 
 def _lines(block: str) -> list[str]:
     joined = block.replace("\\\n", " ")
-    return [each.strip() for each in joined.splitlines() if each.strip() and not each.strip().startswith("#")]
+    return [line.strip() for line in joined.splitlines() if line.strip() and not line.strip().startswith("#")]

@@ -34,9 +34,9 @@ def resolved(words: list[str]) -> tuple[Any, list[str]]:
 
 def arguments(command: Any, words: list[str]) -> Iterator[str]:
     """What stands where arguments do; a plain word is the sentence going on, or one of the command's choices."""
-    options = {name: each for each in command.params for name in each.opts}
-    choices = {choice for each in command.params for choice in (each.metavar or "").split("|")}
-    choices |= {choice for each in command.params for choice in get_args(each.type_descriptor.annotation)}
+    options = {name: param for param in command.params for name in param.opts}
+    choices = {choice for param in command.params for choice in (param.metavar or "").split("|")}
+    choices |= {choice for param in command.params for choice in get_args(param.type_descriptor.annotation)}
     rest = iter(words)
     for word in rest:
         if word.startswith("-"):
@@ -55,7 +55,7 @@ def test_a_command_that_is_told_exists_and_has_its_arguments(told: str) -> None:
     assert command is not _ROOT, f"toryo {told}: there is no such command"
     runs = not getattr(command, "commands", None) or command.invoke_without_command
     assert runs, f"toryo {told} is a group of commands"
-    needed = [each.name for each in command.params if each.param_type_name == "argument" and each.required]
+    needed = [param.name for param in command.params if param.param_type_name == "argument" and param.required]
     assert len(list(arguments(command, words))) >= len(needed), f"toryo {told} needs {', '.join(needed)}"
 
 

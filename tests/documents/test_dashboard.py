@@ -42,7 +42,7 @@ def _in_the_menu() -> list[str]:
 
 
 def _heard(folder: Path) -> set[str]:
-    texts = (each.read_text(encoding="utf-8") for each in folder.glob("*.ts*") if ".test." not in each.name)
+    texts = (path.read_text(encoding="utf-8") for path in folder.glob("*.ts*") if ".test." not in path.name)
     return {key for text in texts for key in re.findall(r'\{\s*key: "([^"]+)",\s*words: ', text)}
 
 
@@ -67,7 +67,7 @@ def test_the_keys_named_for_a_view_are_those_that_it_hears(where: str) -> None:
 
 def test_every_view_that_hears_keys_is_named() -> None:
     names = _names()
-    hearing = {names[each.name] for each in (WEB / "views").iterdir() if each.name in names and _heard(each)}
+    hearing = {names[path.name] for path in (WEB / "views").iterdir() if path.name in names and _heard(path)}
     assert set(_rows("By keyboard")) == {"Everywhere", *hearing}
 
 
@@ -95,4 +95,4 @@ def test_the_audit_view_has_words_for_every_event_that_is_written() -> None:
 
 
 def test_the_audit_view_has_words_for_every_end_of_a_session() -> None:
-    assert {each.value for each in End} - _words(AUDIT, "said").keys() == set()
+    assert {end.value for end in End} - _words(AUDIT, "said").keys() == set()

@@ -42,10 +42,10 @@ def test_the_settings_that_servers_share_exist() -> None:
 def test_the_containers_start_servers_with_settings_that_exist_behind_one_address() -> None:
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     services = compose["services"]
-    servers = {name: each for name, each in services.items() if "build" in each}
-    for each in servers.values():
-        assert set(each["environment"]) <= _settings()
-        assert (DEPLOY / each["build"]["context"] / each["build"]["dockerfile"]).is_file()
+    servers = {name: service for name, service in services.items() if "build" in service}
+    for server in servers.values():
+        assert set(server["environment"]) <= _settings()
+        assert (DEPLOY / server["build"]["context"] / server["build"]["dockerfile"]).is_file()
     upstream = set(re.findall(r"server ([\w-]+):8765", (DEPLOY / "nginx.conf").read_text()))
     assert upstream == set(servers)
     names = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["server-1"]["environment"]

@@ -33,8 +33,8 @@ def _lines(block: Block) -> list[str]:
 
 def _targets(page: Path) -> list[Path]:
     """The files that a page links to, each as its English form; without the same page in the other language."""
-    files = [_file(page, each) for each in pages.links(page.read_text(encoding="utf-8"))]
-    return sorted(each for each in files if each != pages.english(page))
+    files = [_file(page, link) for link in pages.links(page.read_text(encoding="utf-8"))]
+    return sorted(path for path in files if path != pages.english(page))
 
 
 def _file(page: Path, target: str) -> Path:
@@ -45,7 +45,7 @@ def _file(page: Path, target: str) -> Path:
 
 
 def test_the_first_pages_are_there_in_japanese() -> None:
-    assert {pages.name(each) for each in PAGES} >= {
+    assert {pages.name(path) for path in PAGES} >= {
         "README.ja.md",
         "docs/tutorial.ja.md",
         "docs/tutorial/first-team-claude.ja.md",
@@ -71,9 +71,9 @@ def test_it_leads_where_the_english_page_leads(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=pages.name)
 def test_it_leads_to_japanese_pages_where_there_are_some(page: Path) -> None:
-    others = [page.parent / each.partition("#")[0] for each in pages.links(page.read_text(encoding="utf-8"))]
+    others = [page.parent / link.partition("#")[0] for link in pages.links(page.read_text(encoding="utf-8"))]
     translated = {pages.english(each) for each in PAGES} - {pages.english(page)}
-    assert [pages.name(each.resolve()) for each in others if each.resolve() in translated] == []
+    assert [pages.name(other.resolve()) for other in others if other.resolve() in translated] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=pages.name)

@@ -64,7 +64,7 @@ def test_a_source_archive_has_no_secret_of_the_checkout(checkout: Path) -> None:
     (archive,) = (checkout / "dist").glob("*.tar.gz")
     shutil.unpack_archive(archive, checkout / "unpacked")
     found = [
-        each for each in (checkout / "unpacked").rglob("*") if each.is_file() and SECRET in each.read_text("latin-1")
+        path for path in (checkout / "unpacked").rglob("*") if path.is_file() and SECRET in path.read_text("latin-1")
     ]
     assert not found
 
@@ -80,13 +80,13 @@ def test_a_wheel_without_the_dashboard_is_refused_unless_it_is_asked_for(checkou
 def _sent_to_docker(path: str) -> bool:
     """Whether .dockerignore lets a file into an image's build: the last pattern that matches it or a folder of it."""
     sent = True
-    folders = [path, *(str(each) for each in Path(path).parents if str(each) != ".")]
+    folders = [path, *(str(parent) for parent in Path(path).parents if str(parent) != ".")]
     for line in (ROOT / ".dockerignore").read_text().splitlines():
         pattern = line.lstrip("!").strip()
         if not pattern or pattern.startswith("#"):
             continue
         wanted = [pattern, pattern.removeprefix("**/")] if pattern.startswith("**/") else [pattern]
-        names = [each.rsplit("/", 1)[-1] if pattern.startswith("**/") else each for each in folders]
+        names = [folder.rsplit("/", 1)[-1] if pattern.startswith("**/") else folder for folder in folders]
         if any(fnmatch(name, each) and ("/" not in name or "/" in each) for name in names for each in wanted):
             sent = line.startswith("!")
     return sent

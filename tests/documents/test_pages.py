@@ -59,14 +59,14 @@ def wrong(command: str) -> str | None:
 
 def _options(command: Any) -> dict[str, bool]:
     """The names of a command's options, and whether each stands alone."""
-    options = [each for each in command.params if each.param_type_name == "option"]
-    named = {name: each.is_flag for each in options for name in (*each.opts, *each.secondary_opts)}
+    options = [param for param in command.params if param.param_type_name == "option"]
+    named = {name: option.is_flag for option in options for name in (*option.opts, *option.secondary_opts)}
     return {"--help": True, "-h": True, **named}
 
 
 @pytest.mark.parametrize("page", pages.written(), ids=pages.name)
 def test_every_command_shown_exists_with_its_options(page: Path) -> None:
-    shown = [each for each in pages.commands(page.read_text(encoding="utf-8")) if "COMMAND" not in each]
+    shown = [command for command in pages.commands(page.read_text(encoding="utf-8")) if "COMMAND" not in command]
     assert [told for each in shown if (told := wrong(each))] == []
 
 
@@ -120,7 +120,7 @@ def test_the_map_names_every_package_and_only_real_ones() -> None:
     text = (pages.ROOT / "AGENTS.md").read_text(encoding="utf-8")
     named = set(re.findall(r"^  (\w+)/ ", text, re.MULTILINE))
     source = pages.ROOT / "src" / "toryo"
-    assert named == {each.name for each in source.iterdir() if each.is_dir() and (each / "__init__.py").exists()}
+    assert named == {path.name for path in source.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
 
 
 def test_every_file_named_in_the_map_exists() -> None:

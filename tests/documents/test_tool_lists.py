@@ -22,7 +22,8 @@ def tokens(text: str) -> int:
 def shown(world: World, process: Process) -> str:
     """What a model sees of the tools that its process is given: names, descriptions and parameters."""
     them = [
-        tool(each).model_dump(by_alias=True, mode="json") for each in world.dispatcher.list_tools(process.credentials)
+        tool(list_tool).model_dump(by_alias=True, mode="json")
+        for list_tool in world.dispatcher.list_tools(process.credentials)
     ]
     return orjson.dumps([{key: each[key] for key in ("name", "description", "inputSchema")} for each in them]).decode()
 

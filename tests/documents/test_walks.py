@@ -51,9 +51,9 @@ def make_repository(place: Path) -> None:
 
 
 def _with_commands() -> list[str]:
-    english = [each for each in pages.written() if not each.name.endswith(".ja.md")]
-    has = [each for each in english if any(b.language == "sh" for b in pages.blocks(each.read_text(encoding="utf-8")))]
-    return [pages.name(each) for each in has]
+    english = [path for path in pages.written() if not path.name.endswith(".ja.md")]
+    has = [path for path in english if any(b.language == "sh" for b in pages.blocks(path.read_text(encoding="utf-8")))]
+    return [pages.name(path) for path in has]
 
 
 @pytest.mark.parametrize("reader", _with_commands(), indirect=True)

@@ -107,19 +107,19 @@ def _own_blocks_below(where: TreeState, name: str) -> tuple[str, ...]:
 
 def assert_each_change_is_a_move(changes: list[Change]) -> None:
     """Statuses go along the table only; cascades may also hold and release drafts. Others change no status."""
-    for each in changes:
-        edge = (each.before.status, each.after.status)
-        if each.verb:
-            assert edge[1] in MOVES[edge[0]] or (each.caused_by and edge in ALSO_BY_CASCADE)
+    for change in changes:
+        edge = (change.before.status, change.after.status)
+        if change.verb:
+            assert edge[1] in MOVES[edge[0]] or (change.caused_by and edge in ALSO_BY_CASCADE)
         else:
             assert edge[0] is edge[1]
 
 
 def assert_what_was_started_may_run(where: TreeState, changes: list[Change]) -> None:
     """Guard 1 held at every start, also where a cascade was undone."""
-    for each in changes:
-        if each.verb and each.after.in_progress:
-            assert list(where.hindrances(where.tree.tasks[each.after.id])) == []
+    for change in changes:
+        if change.verb and change.after.in_progress:
+            assert list(where.hindrances(where.tree.tasks[change.after.id])) == []
 
 
 def assert_all_is_in_order(where: TreeState) -> None:

@@ -116,8 +116,8 @@ def talk(**fields: Any) -> Conversation:
 
 
 def said(conversation: Conversation, *speakers: str) -> Conversation:
-    for each in speakers:
-        conversation = chat.with_turn(conversation, each, NOW)
+    for speaker in speakers:
+        conversation = chat.with_turn(conversation, speaker, NOW)
     return conversation
 
 
@@ -142,8 +142,8 @@ def test_turns_alternate_and_are_counted() -> None:
 
 
 def test_who_spoke_last_waits_for_the_other_pending_or_active() -> None:
-    for each in (talk(), ACTIVE):
-        refusal = refused(Code.NOT_YOUR_TURN, chat.with_turn, each, "ann", NOW)
+    for conversation in (talk(), ACTIVE):
+        refusal = refused(Code.NOT_YOUR_TURN, chat.with_turn, conversation, "ann", NOW)
         assert "get_next_action" in refusal.instruction
         assert refusal.details == {"conversation_id": "cnv", "turns": 1, "max_turns": 4}
 
@@ -155,8 +155,8 @@ def test_the_invited_side_joins_before_it_speaks() -> None:
 
 def test_who_takes_no_part_does_not_find_it() -> None:
     assert not ACTIVE.takes_part("zoe")
-    for each in (talk(), ACTIVE, OVER):
-        refused(Code.CONVERSATION_NOT_FOUND, chat.with_turn, each, "zoe", NOW)
+    for conversation in (talk(), ACTIVE, OVER):
+        refused(Code.CONVERSATION_NOT_FOUND, chat.with_turn, conversation, "zoe", NOW)
 
 
 def test_the_last_turn_that_is_allowed_ends_it() -> None:
@@ -266,7 +266,7 @@ def test_what_is_over_for_good_is_changed_by_no_time(state: State) -> None:
 
 def test_the_limits_of_time_are_arguments() -> None:
     short = Limits(invitation=1, silence=2, ending=3)
-    assert [each.ends_at(short) for each in (talk(), ACTIVE, OVER)] == [NOW + 1, NOW + 2, NOW + 3]
+    assert [conversation.ends_at(short) for conversation in (talk(), ACTIVE, OVER)] == [NOW + 1, NOW + 2, NOW + 3]
 
 
 # every way there is
@@ -343,8 +343,8 @@ def test_whatever_both_do_in_any_order_a_conversation_keeps_its_rules() -> None:
 
 def test_time_alone_ends_every_conversation_that_can_be_reached() -> None:
     for _, before, after in every_step():
-        for each in (before, after):
-            assert at_last(each).state in (State.ENDED, State.EXPIRED)
+        for conversation in (before, after):
+            assert at_last(conversation).state in (State.ENDED, State.EXPIRED)
 
 
 def at_last(conversation: Conversation) -> Conversation:

@@ -121,7 +121,7 @@ def _can_all_be_done(graph: Graph, parents: Mapping[str, str]) -> bool:
     moments = {(name, is_end) for name in NAMES for is_end in (False, True)}
     done: set[Moment] = set()
     while done != moments:
-        ready = {each for each in moments - done if _may_happen(each, done, graph, parents)}
+        ready = {moment for moment in moments - done if _may_happen(moment, done, graph, parents)}
         if not ready:
             return False
         done |= ready

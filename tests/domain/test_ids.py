@@ -59,4 +59,4 @@ def test_what_is_made_of_a_name_may_be_chosen(name: str, longest: int) -> None:
 
 def test_the_shape_of_ids_is_said_in_one_place() -> None:
     sources = Path(chosen_ids.__file__).parent.rglob("*.py")
-    assert [each.name for each in sources if "[^a-z0-9" in each.read_text(encoding="utf-8")] == ["chosen_ids.py"]
+    assert [source.name for source in sources if "[^a-z0-9" in source.read_text(encoding="utf-8")] == ["chosen_ids.py"]

@@ -70,7 +70,7 @@ def below_boss(status: Status, assignee: str = "ann", **fields) -> TreeState:
 @pytest.mark.parametrize(("before", "to"), EDGES)
 def test_every_move_of_the_table_is_made_when_nothing_speaks_against_it(before: Status, to: Status) -> None:
     changes = moves(alone(before), "t", to)
-    assert [(each.before.status, each.after.status) for each in changes] == [(before, to)]
+    assert [(change.before.status, change.after.status) for change in changes] == [(before, to)]
     assert changes[0].verb
     assert changes[0].after.moved_at == changes[0].after.updated_at == NOW
     assert changes[0].after.moved_from is before
@@ -336,7 +336,7 @@ def test_only_the_first_start_sets_when_a_task_was_started() -> None:
 def test_success_is_refused_while_a_child_is_open_and_the_children_are_named(status: Status) -> None:
     where = tree_state(MAIN, task("t", status, "ann", below=MAIN), done("u", "ann", below=MAIN))
     refusal = refused_move(Code.SUBTASKS_OPEN, where, "main", COMPLETED)
-    assert [each["task_id"] for each in refusal.details["open_subtasks"]] == ["t"]
+    assert [open_subtask["task_id"] for open_subtask in refusal.details["open_subtasks"]] == ["t"]
 
 
 def test_success_is_refused_while_an_awaited_delegation_is_open() -> None:
@@ -366,7 +366,7 @@ def test_completing_cancels_what_is_still_open_below() -> None:
     leaf = stuck("leaf", "ann", below=gone, blocked_cause="gone", blocked_from=TODO)
     where = tree_state(MAIN, gone, leaf, done("good", "bob", below=MAIN))
     changes = moves(where, "main", COMPLETED, BOSS)
-    assert [(each.after.id, each.verb, each.caused_by) for each in changes] == [
+    assert [(change.after.id, change.verb, change.caused_by) for change in changes] == [
         ("main", "completed", None),
         ("leaf", "cancelled", "main"),
     ]
@@ -465,7 +465,7 @@ def test_cancelling_takes_everything_open_below_along_for_good() -> None:
 
 def test_putting_back_takes_descendants_in_progress_along() -> None:
     changes = moves(house(), "left", TODO, HANA)
-    assert [(each.after.id, each.verb, each.caused_by) for each in changes] == [
+    assert [(change.after.id, change.verb, change.caused_by) for change in changes] == [
         ("left", "put_back", None),
         ("part", "put_back", "left"),
         ("own", "put_back", "left"),
@@ -577,11 +577,11 @@ def test_leaving_in_progress_ends_the_wait_and_what_guards_have_counted(to: Stat
 
 def test_a_move_remembers_the_session_that_made_it_and_what_was_taken_along_none() -> None:
     changes = moves(house(), "part", BLOCKED, actor("ann", "ses_1"))
-    assert [(each.after.id, each.after.moved_session) for each in changes if each.verb and not each.caused_by] == [
-        ("part", "ses_1")
-    ]
+    assert [
+        (change.after.id, change.after.moved_session) for change in changes if change.verb and not change.caused_by
+    ] == [("part", "ses_1")]
     restored = moves(move(house(), "left", BLOCKED, BOSS), "left", TODO, BOSS)
-    assert all(each.after.moved_session is None for each in restored if each.caused_by)
+    assert all(change.after.moved_session is None for change in restored if change.caused_by)
 
 
 # --- the decomposition window ----------------------------------------------------------------------------------------
@@ -615,11 +615,11 @@ def test_children_of_an_earlier_attempt_do_not_close_the_window() -> None:
 def test_closing_the_window_is_no_change_of_status() -> None:
     main = at_work("main", "ann")
     changes = moves(tree_state(main, todo("t", "ann", below=main)), "t", IN_PROGRESS, ANN)
-    assert [(each.after.id, each.verb) for each in changes] == [("t", "started"), ("main", "")]
+    assert [(change.after.id, change.verb) for change in changes] == [("t", "started"), ("main", "")]
     assert changes[1].after.moved_at == main.moved_at
 
 
 def test_a_window_is_closed_once() -> None:
     main = at_work("main", "ann", worked_attempt=1)
     changes = moves(tree_state(main, todo("t", "ann", below=main)), "t", IN_PROGRESS, ANN)
-    assert [each.after.id for each in changes] == ["t"]
+    assert [change.after.id for change in changes] == ["t"]

@@ -108,4 +108,4 @@ def _is_count(name: str) -> bool:
 
 
 def test_only_an_active_project_is_active() -> None:
-    assert [each for each in Status if project(each).active] == [Status.ACTIVE]
+    assert [status for status in Status if project(status).active] == [Status.ACTIVE]

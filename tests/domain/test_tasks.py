@@ -33,34 +33,34 @@ SPECIFIED = {
 
 
 def test_the_table_of_moves_is_the_specified_one() -> None:
-    assert {each.value: {to.value for to in MOVES[each]} for each in Status} == {
+    assert {status.value: {to.value for to in MOVES[status]} for status in Status} == {
         before: set(words.split()) for before, words in SPECIFIED.items()
     }
 
 
 def test_open_are_the_first_four_statuses_and_closed_the_last_three() -> None:
-    assert [each.value for each in Status if each in OPEN] == ["backlog", "todo", "in_progress", "blocked"]
-    assert [each.value for each in Status if each in CLOSED] == ["completed", "failed", "cancelled"]
-    assert {task("t", each).open for each in OPEN} == {True}
-    assert {task("t", each).closed for each in CLOSED} == {True}
+    assert [status.value for status in Status if status in OPEN] == ["backlog", "todo", "in_progress", "blocked"]
+    assert [status.value for status in Status if status in CLOSED] == ["completed", "failed", "cancelled"]
+    assert {task("t", status).open for status in OPEN} == {True}
+    assert {task("t", status).closed for status in CLOSED} == {True}
 
 
 def test_statuses_are_found_by_name_and_by_the_names_others_use() -> None:
-    for each in Status:
-        assert status_named(each.value) is each
+    for status in Status:
+        assert status_named(status.value) is status
     assert status_named("pending") is Status.TODO
     assert status_named("done") is Status.COMPLETED
 
 
 def test_an_unknown_status_is_refused_with_those_that_exist() -> None:
     refusal = refused(Code.VALIDATION_ERROR, status_named, "started")
-    for each in Status:
-        assert each.value in refusal.instruction
+    for status in Status:
+        assert status.value in refusal.instruction
 
 
 def test_urgent_is_accepted_as_critical_and_nothing_unknown_is() -> None:
     assert priority_named("urgent") is Priority.CRITICAL
-    assert [priority_named(each.value) for each in Priority] == list(Priority)
+    assert [priority_named(priority.value) for priority in Priority] == list(Priority)
     with pytest.raises(ValueError, match="asap"):
         priority_named("asap")
 
@@ -91,7 +91,7 @@ def test_every_move_has_a_verb_and_coming_from_somewhere_else_may_have_another()
     edges = [(before, to) for before, row in MOVES.items() for to in row]
     verbs = dict(zip(edges, starmap(verb, edges), strict=True))
     assert all(verbs.values())
-    assert {verbs[each] for each in edges if each[1] is Status.IN_PROGRESS} == {"started", "unblocked"}
+    assert {verbs[edge] for edge in edges if edge[1] is Status.IN_PROGRESS} == {"started", "unblocked"}
     assert verbs[Status.FAILED, Status.TODO] == "retried"
     assert verbs[Status.IN_PROGRESS, Status.TODO] == "put_back"
     assert verb(Status.BLOCKED, Status.BACKLOG) == "unblocked"

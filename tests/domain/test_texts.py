@@ -40,5 +40,5 @@ def test_the_dashboard_shows_the_same_characters_by_their_numbers() -> None:
     theirs = re.compile(as_python)
     signs = [chr(each) for each in range(sys.maxunicode + 1) if chr(each) not in "\r\x85\u2028\u2029"]
     for before in ("x", "葛"):
-        text = "".join(before + each for each in signs)
+        text = "".join(before + sign for sign in signs)
         assert theirs.sub(texts.REPLACEMENT, text) == texts.printable(text)

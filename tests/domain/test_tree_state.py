@@ -35,9 +35,9 @@ def test_a_tree_knows_who_is_above_and_below() -> None:
     leaf = todo("leaf", below=part())
     other = todo("other", below=MAIN, place=1)
     tree = tree_state(other, leaf, part(), MAIN).tree
-    assert [each.id for each in tree.children(MAIN)] == ["part", "other"]
-    assert [each.id for each in tree.descendants(MAIN)] == ["part", "leaf", "other"]
-    assert [each.id for each in tree.ancestors(leaf)] == ["part", "main"]
+    assert [child.id for child in tree.children(MAIN)] == ["part", "other"]
+    assert [descendant.id for descendant in tree.descendants(MAIN)] == ["part", "leaf", "other"]
+    assert [ancestor.id for ancestor in tree.ancestors(leaf)] == ["part", "main"]
     assert tree.parent(MAIN) is None
     assert tree.is_below(leaf, MAIN)
     assert not tree.is_below(MAIN, leaf)
@@ -49,7 +49,7 @@ def test_a_changed_tree_leaves_the_first_one_as_it_was() -> None:
     changed = tree.changed(part(Status.COMPLETED))
     assert changed.tasks["part"].status is Status.COMPLETED
     assert tree.tasks["part"].status is Status.TODO
-    assert [each.status for each in changed.children(MAIN)] == [Status.COMPLETED]
+    assert [child.status for child in changed.children(MAIN)] == [Status.COMPLETED]
 
 
 def test_dependencies_are_found_in_the_tree_and_outside_of_it() -> None:
@@ -138,7 +138,7 @@ def test_workers_below_a_manager_are_found_at_any_depth_and_only_the_able_ones()
     crew = [agent("sub", Role.MANAGER, reports_to="boss"), agent("eve", reports_to="sub"), agent("bob", active=False)]
     assert {each.id for each in tree_state(crew=crew).below("boss")} == {"ann", "sub", "eve"}
     moved = [*crew, agent("bob", reports_to="boss", active=False)]
-    assert {each.id for each in tree_state(crew=moved).able_workers("boss")} == {"ann", "eve"}
+    assert {able_worker.id for able_worker in tree_state(crew=moved).able_workers("boss")} == {"ann", "eve"}
 
 
 # --- guard 1, as a list of hindrances --------------------------------------------------------------------------------

@@ -204,7 +204,7 @@ def moves(
 
 def after(where: TreeState, changes: Iterable[Change]) -> TreeState:
     """The state once the changes are stored."""
-    tree = where.tree.changed(*(each.after for each in changes))
+    tree = where.tree.changed(*(change.after for change in changes))
     others = {name: len([each for each in ids if each.startswith("other_")]) for name, ids in where.busy.items()}
     return replace(where, tree=tree, busy=busy(tree, others))
 

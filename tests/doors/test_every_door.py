@@ -205,7 +205,7 @@ COSTLY = (by_sdk, by_handshake, by_prompt_or_resource)
 
 
 def _one_of_each(callers: Iterable[Caller]) -> list[Caller]:
-    return list({each.right: each for each in callers if not each.arguments}.values())
+    return list({caller.right: caller for caller in callers if not caller.arguments}.values())
 
 
 async def _walk(site: Doors, door: Door, callers: list[Caller], ask: Ask) -> None:
@@ -281,7 +281,7 @@ async def _listening(edge: Edge, socket: Path) -> AsyncIterator[str]:
 
 
 def test_nobody_in_particular_may_call_only_what_is_listed_here() -> None:
-    found = {each.name for each in catalogue().values() if Right.NONE in MAY[each.grant]}
+    found = {operation.name for operation in catalogue().values() if Right.NONE in MAY[operation.grant]}
     assert found == OPEN_TO_NOBODY
 
 
@@ -295,9 +295,11 @@ def test_what_no_client_can_reach_is_no_operation(grant: Grant) -> None:
 
 def test_a_planted_operation_that_is_open_to_all_is_noticed(site: Doors) -> None:
     """The matrix sees an operation that is more open than its declaration says."""
-    name = next(name for name, each in site.operations.items() if each.grant is Grant.OWNER and each.route)
+    name = next(
+        name for name, operation in site.operations.items() if operation.grant is Grant.OWNER and operation.route
+    )
     honest = site.operations[name]
     site.operations[name] = replace(honest, grant=Grant.OPEN, tool=True)
-    nobody = next(each for each in site.callers if each.right is Right.NONE)
+    nobody = next(caller for caller in site.callers if caller.right is Right.NONE)
     assert asyncio.run(site.reaches(name, lambda: by_tools_call(site, name, nobody)))
     assert not expected(honest, Door.MCP, nobody)

@@ -65,7 +65,7 @@ def told(answer: dict[str, Any]) -> str:
 
 
 def named_tools(text: str) -> set[str]:
-    return {each.name for each in tools() if re.search(rf"(?<![A-Za-z_]){each.name}(?![A-Za-z_])", text)}
+    return {tool.name for tool in tools() if re.search(rf"(?<![A-Za-z_]){tool.name}(?![A-Za-z_])", text)}
 
 
 def may_call(world: World, caller: Caller, name: str) -> bool:
@@ -104,7 +104,7 @@ def test_what_is_named_in_place_of_what_one_may_not_do_may_be_done(world: World,
         for name, answer in answers(world, caller):
             if answer["error"] == "validationError":
                 continue  # it got in: the words are about its arguments
-            shown = {each.name for each in world.dispatcher.list_tools(credentials_of(caller))}
+            shown = {list_tool.name for list_tool in world.dispatcher.list_tools(credentials_of(caller))}
             for tool in named_tools(str(answer.get("instruction"))) - {name}:
                 if answer["error"] == "toolNotFound" and tool in shown:
                     continue  # a name that it has read, and written wrong
@@ -141,6 +141,6 @@ def test_rest_points_no_agent_at_what_people_come_in_by(world: World, house: Hou
 def test_what_the_server_says_of_itself_names_no_file_with_tokens() -> None:
     """Tools, their parameters, the document of REST, prompts: whoever connects may read them."""
     document = openapi.document(catalogue().values(), API, rest.STREAM)
-    listed = [(each.summary, each.input_schema) for each in catalogue().values()]
+    listed = [(operation.summary, operation.input_schema) for operation in catalogue().values()]
     for told in (document, listed, FIXED, INSTRUCTIONS):
         assert not any(each in str(told) for each in TOKEN_FILES)

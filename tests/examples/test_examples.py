@@ -101,12 +101,12 @@ def test_each_file_of_a_list_is_translated_by_both_specialists(site: Site) -> No
         "fr/evening.txt",
         "fr/morning.txt",
     ]
-    done_by = {each["title"]: each["assignee_id"] for each in site.tasks("translating").values()}
+    done_by = {task["title"]: task["assignee_id"] for task in site.tasks("translating").values()}
     assert done_by["Translate morning.txt into German"] == "into-german"
     assert done_by["Translate evening.txt into French"] == "into-french"
 
 
-@pytest.mark.parametrize("name", sorted(each.parent.name for each in EXAMPLES.glob("*/playbook.yaml")))
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in EXAMPLES.glob("*/playbook.yaml")))
 def test_an_example_says_what_it_does_and_its_plan_is_right(name: str, tmp_path: Path) -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "toryo", "playbook", "check", str(EXAMPLES / name / "toryo.yaml")],

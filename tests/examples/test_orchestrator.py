@@ -83,7 +83,7 @@ def traced(site: Site) -> dict[str, dict[str, Any]]:
     """The tasks of the request's trace, by title; none has parts."""
     trace = json.loads(toryo(site, "trace", REQUEST, "--json"))
     assert trace["correlation_id"] == REQUEST
-    return {each["title"]: each for each in trace["tasks"]}
+    return {task["title"]: task for task in trace["tasks"]}
 
 
 def test_a_request_is_planned_implemented_and_tested_and_its_trace_tells_who_waited_for_whom(
@@ -95,7 +95,7 @@ def test_a_request_is_planned_implemented_and_tested_and_its_trace_tells_who_wai
     ran = orchestrated(site, directory, orchestrators_key(site))
     assert ran.returncode == 0, ran.stderr
     assert "subtask-004: {'passed': 3}" in ran.stdout
-    assert {each.name for each in (directory / "out" / REQUEST).iterdir()} == {"user.py", "register.py", "login.py"}
+    assert {path.name for path in (directory / "out" / REQUEST).iterdir()} == {"user.py", "register.py", "login.py"}
 
     tasks = traced(site)
     assert list(tasks) == [
@@ -105,8 +105,8 @@ def test_a_request_is_planned_implemented_and_tested_and_its_trace_tells_who_wai
         "Implement /login, which issues a JWT",
         "Test the authentication",
     ]
-    assert {each["status"] for each in tasks.values()} == {"completed"}
-    assert {site.look(each["task_id"])["correlation_id"] for each in tasks.values()} == {REQUEST}
+    assert {task["status"] for task in tasks.values()} == {"completed"}
+    assert {site.look(task["task_id"])["correlation_id"] for task in tasks.values()} == {REQUEST}
     planned, model, register, login, tested = tasks.values()
     assert model["created_at"] >= planned["completed_at"]
     assert register["dependencies"] == login["dependencies"] == [model["task_id"]]
@@ -136,8 +136,8 @@ def test_given_again_the_orchestrator_goes_on_where_it_was_and_files_nothing_twi
     ran = orchestrated(site, directory, key)
     assert ran.returncode == 0, ran.stderr
     tasks = traced(site)
-    assert {each["task_id"] for each in tasks.values()} == before
-    assert {(each["status"], each["attempt"]) for each in tasks.values()} == {("completed", 1)}
+    assert {task["task_id"] for task in tasks.values()} == before
+    assert {(task["status"], task["attempt"]) for task in tasks.values()} == {("completed", 1)}
 
 
 def test_what_waits_for_a_failed_task_is_not_begun_and_the_orchestrator_says_why(

@@ -146,7 +146,7 @@ class Crew:
         context, entropy = self.world.dispatcher.context, self.world.dispatcher.context.entropy.__self__  # type: ignore[attr-defined]
         kept = {name: getattr(self, name) for name in ("acts", "crashes", "judged", "turn", "calls", "patience")}
         working = {name: each.copied() for name, each in self.working.items()}
-        desks = {name: (each.copied(), list(each.caller.running)) for name, each in self.desks.items()}
+        desks = {name: (desk.copied(), list(desk.caller.running)) for name, desk in self.desks.items()}
         pollers, faults, log = dict(self.pollers), len(self.faults), len(self.log)
         now, dice, holds = self.world.now, entropy.getstate(), dict(context.holds._kept)
         buckets, tables = context.keys._buckets.copy(), dict(self.reader.kept)
@@ -174,7 +174,7 @@ class Crew:
     def state(self) -> str:
         """The same for all that is the same from here on."""
         hands = sorted(self._hand(launch_id, each) for launch_id, each in self.working.items())
-        desks = [(name, each.alive, each.slots, each.luck, list(each.errands)) for name, each in self.desks.items()]
+        desks = [(name, desk.alive, desk.slots, desk.luck, list(desk.errands)) for name, desk in self.desks.items()]
         others = desks, sorted(self.pollers), self.patience
         rows = self.reader.rows()
         return canonical(rows, self.world.now, (hands, others), frozenset(self.working))
@@ -241,8 +241,8 @@ class Crew:
         for each in answer["stop"]:
             if each["grace_seconds"] == 0:
                 self.gone(each["launch_id"], error="stopped")
-        for each in answer["checks"]:
-            desk.caller.call("report_check_result", check_id=each["check_id"], failures=[])
+        for check in answer["checks"]:
+            desk.caller.call("report_check_result", check_id=check["check_id"], failures=[])
         for each in answer["errands"]:
             self.takes(name, each)
         if not desk.alive:
@@ -307,7 +307,7 @@ class Crew:
     def judge_errand(self, errand: Answer) -> None:
         """Toryo itself has nothing removed that a person might want."""
         rows = self.reader.rows()
-        (work,) = [each for each in rows["worktrees"] if each["task_id"] == errand["task_id"]]
+        (work,) = [worktree for worktree in rows["worktrees"] if worktree["task_id"] == errand["task_id"]]
         if errand["kind"] == "clean" and (work["commits"] or work["trouble"]):
             self.faults.append(f"the work of {errand['task_id']} is to be cleaned away")
 
@@ -340,15 +340,15 @@ class Crew:
         task_id, now = row["task_id"], self.world.now
         if launch["purpose"] == "task" and row["project_id"] in used_up(rows, now):
             self.faults.append(f"{launch['agent_id']} was started although the budget is used up")
-        for each in rows["errands"]:
-            if each["finished_at"] is None and each["kind"] != "diff" and launch.get("workspace", {}).get("name"):
-                order = orjson.loads(each["options"] or "{}").get("order", [])
-                if task_id in (each["task_id"], *(one["task_id"] for one in order)):
+        for errand in rows["errands"]:
+            if errand["finished_at"] is None and errand["kind"] != "diff" and launch.get("workspace", {}).get("name"):
+                order = orjson.loads(errand["options"] or "{}").get("order", [])
+                if task_id in (errand["task_id"], *(one["task_id"] for one in order)):
                     self.faults.append(f"{launch['agent_id']} was started on files that are being moved")
-        for each in rows["sessions"]:
-            theirs = each["purpose"] == "task" == launch["purpose"] and each["agent_id"] != launch["agent_id"]
-            if theirs and each["ended_at"] is None and each["task_id"] == task_id is not None:
-                self.faults.append(f"{launch['agent_id']} was started on what {each['agent_id']} still works on")
+        for session in rows["sessions"]:
+            theirs = session["purpose"] == "task" == launch["purpose"] and session["agent_id"] != launch["agent_id"]
+            if theirs and session["ended_at"] is None and session["task_id"] == task_id is not None:
+                self.faults.append(f"{launch['agent_id']} was started on what {session['agent_id']} still works on")
 
     def worktree(self, desk: str, launch: Answer, **figures: Any) -> None:
         name = launch["workspace"]["name"]
@@ -478,8 +478,8 @@ class Crew:
     def judge_events(self) -> None:
         """What an obedient agent must never meet."""
         events = self.reader.rows()["events"]
-        fresh = [each for each in events if each["sequence"] > self.judged]
-        self.judged = max((each["sequence"] for each in events), default=0)
+        fresh = [event for event in events if event["sequence"] > self.judged]
+        self.judged = max((event["sequence"] for event in events), default=0)
         for each in fresh:
             if each["kind"] not in PUNISHED and not (each["kind"] == "claim.lost" and '"lost"' in each["data"]):
                 continue

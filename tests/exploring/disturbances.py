@@ -70,7 +70,7 @@ def _about_tasks(crew: Crew, rows: Rows) -> Iterator[Disturbance]:
 
 def _about_open_task(rows: Rows, tasks: list[Row], task: Row, name: str) -> Iterator[Disturbance]:
     key = {"task_id": task["id"]}
-    workers = [each["id"] for each in rows["agents"] if each["kind"] == "ai" and each["role"] != "owner"]
+    workers = [agent["id"] for agent in rows["agents"] if agent["kind"] == "ai" and agent["role"] != "owner"]
     if task["approval"] == "pending_approval":
         yield f"approves {name}", asks("approve_task", **key)
     yield f"rejects {name}", asks("reject_task", **key, reason="no")
@@ -104,7 +104,11 @@ def _about_projects(rows: Rows) -> Iterator[Disturbance]:
 
 
 def _about_agents(rows: Rows) -> Iterator[Disturbance]:
-    members = {(each["agent_id"], each["project_id"]) for each in rows["memberships"] if each["removed_at"] is None}
+    members = {
+        (membership["agent_id"], membership["project_id"])
+        for membership in rows["memberships"]
+        if membership["removed_at"] is None
+    }
     for agent in rows["agents"]:
         agent_id = agent["id"]
         if agent["kind"] != "ai":
@@ -155,7 +159,7 @@ def _about_processes(crew: Crew) -> Iterator[Disturbance]:
         if one.said["action"] == "_sign_in" or isinstance(one.agent, ObedientChat):
             continue
         for call, arguments in _OTHERWISE:
-            label = f"{name}: {call} {' '.join(str(each) for each in arguments.values())}"
+            label = f"{name}: {call} {' '.join(str(argument) for argument in arguments.values())}"
             yield label, partial(_does, launch_id=launch_id, name=call, arguments=arguments)
 
 
@@ -192,7 +196,7 @@ def _ends(crew: Crew, launch_id: str, how: Answer) -> bool:
 
 def _limited(crew: Crew, launch_id: str) -> float:
     """The budget of its project; one that has none gets one."""
-    row = next(each for each in crew.reader.rows()["launches"] if each["id"] == launch_id)
+    row = next(launch for launch in crew.reader.rows()["launches"] if launch["id"] == launch_id)
     project = crew.world.owner.call("show_project", project_id=row["project_id"])["project"]
     budget = project["settings"]["budget_per_day"]
     if budget is None:
@@ -385,23 +389,23 @@ def _about_talk(crew: Crew, rows: Rows) -> Iterator[Disturbance]:
         yield f"writes to {agent_id}", asks("send_chat_message", **whose, content="How is it going?")
         yield f"opens the chat of {agent_id}", asks("open_chat", **whose)
         yield f"closes the chat of {agent_id}", asks("close_chat", **whose)
-    for each in rows["conversations"]:
-        if each["ended_at"] is None:
+    for conversation in rows["conversations"]:
+        if conversation["ended_at"] is None:
             yield (
-                f"stops what {each['low_id']} and {each['high_id']} discuss",
-                asks("stop_conversation", conversation_id=each["id"]),
+                f"stops what {conversation['low_id']} and {conversation['high_id']} discuss",
+                asks("stop_conversation", conversation_id=conversation["id"]),
             )
     for one in crew.working.values():
         if isinstance(one.agent, ObedientChat) and one.said["action"] != "_sign_in":
             for name, arguments in _TALK:
                 label = f"{one.agent.process.agent_id}'s chat: {name} {arguments.get('target_agent_id', '')}"
                 yield label, partial(_does, launch_id=one.agent.process.launch_id, name=name, arguments=arguments)
-    for each in rows["delegations"]:
-        if each["status"] == "processing":
+    for delegation in rows["delegations"]:
+        if delegation["status"] == "processing":
             for success in (True, False):
                 yield (
-                    f"{each['agent_id']}'s chat reports {success}",
-                    partial(_reports, agent_id=each["agent_id"], delegation_id=each["id"], success=success),
+                    f"{delegation['agent_id']}'s chat reports {success}",
+                    partial(_reports, agent_id=delegation["agent_id"], delegation_id=delegation["id"], success=success),
                 )
 
 
@@ -428,19 +432,19 @@ def _reports(crew: Crew, agent_id: str, delegation_id: str, *, success: bool) ->
 def _about_queues_and_files(crew: Crew, rows: Rows) -> Iterator[Disturbance]:
     for agent_id in crew.pollers:
         yield f"{agent_id} polls and is gone", partial(_polls_and_goes, agent_id=agent_id)
-    served = {each["agent_type"] for each in rows["agents"] if each["agent_type"]}
+    served = {agent["agent_type"] for agent in rows["agents"] if agent["agent_type"]}
     for agent_type in sorted(served):
         yield f"files for {agent_type}", partial(_files_for, agent_type=agent_type)
         yield f"files for {agent_type}, with no money left", partial(_files_for, agent_type=agent_type, budget=0)
-    for each in rows["worktrees"]:
-        if each["state"] != "open":
+    for worktree in rows["worktrees"]:
+        if worktree["state"] != "open":
             continue
-        title, key = rows.tasks[each["task_id"]]["title"], {"task_id": each["task_id"]}
+        title, key = rows.tasks[worktree["task_id"]]["title"], {"task_id": worktree["task_id"]}
         for name in ("merge_task", "discard_task_work", "diff_task"):
             yield f"{name} {title}", asks(name, **key)
             for luck in (*ERRANDS, "is slow", "is about it when it starts anew", "is killed about it"):
                 label = f"{name} {title}: its Coordinator {luck}"
-                yield label, partial(_asks_in_vain, name=name, key=key, desk=each["coordinator_id"], luck=luck)
+                yield label, partial(_asks_in_vain, name=name, key=key, desk=worktree["coordinator_id"], luck=luck)
         yield f"merge_task {title} --only", asks("merge_task", **key, below=False)
 
 

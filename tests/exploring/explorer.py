@@ -130,7 +130,7 @@ class Explorer:
         if not spent:
             return False
         needs = _needs(crew)
-        told = {each["project_id"] for each in needs if each["kind"] == "budget_used_up"} & spent
+        told = {need["project_id"] for need in needs if need["kind"] == "budget_used_up"} & spent
         crew.faults += [f"nobody is told that {each} has no money left" for each in sorted(waiting(rows, spent) - told)]
         crew.patience -= bool(told)
         for project_id in sorted(told) if crew.patience == 0 else ():
@@ -141,19 +141,21 @@ class Explorer:
         """They resume what is paused, give money where there is none at all, and do their own tasks; what is to be
         reviewed they merge, or discard if that was hindered."""
         rows, owner = crew.reader.rows(), crew.world.owner
-        rested = [each["id"] for each in rows["projects"] if each["status"] == "paused"]
+        rested = [project["id"] for project in rows["projects"] if project["status"] == "paused"]
         for project_id in rested:
             owner.call("resume_project", project_id=project_id)
         for project_id in (spent := sorted(used_up(rows, crew.world.now))):
             owner.call("edit_project", project_id=project_id, settings={"budget_per_day": None})
         if not crew.people_work:
             return bool(rested or spent)
-        mine = [each for each in rows.tasks.values() if (each["status"], each["assignee_id"]) == ("in_progress", "ann")]
+        mine = [task for task in rows.tasks.values() if (task["status"], task["assignee_id"]) == ("in_progress", "ann")]
         done = [owner.ask("move_task", task_id=each["id"], status="completed") for each in mine]
-        trouble = {each["task_id"]: each["trouble"] for each in rows["worktrees"]}
-        reviews = dict.fromkeys(each["task_id"] for each in _needs(crew) if each["kind"] == "review")
-        done += [owner.ask("discard_task_work" if trouble[each] else "merge_task", task_id=each) for each in reviews]
-        return bool(rested or spent) or not all(each.refused for each in done)
+        trouble = {worktree["task_id"]: worktree["trouble"] for worktree in rows["worktrees"]}
+        reviews = dict.fromkeys(need["task_id"] for need in _needs(crew) if need["kind"] == "review")
+        done += [
+            owner.ask("discard_task_work" if trouble[review] else "merge_task", task_id=review) for review in reviews
+        ]
+        return bool(rested or spent) or not all(outcome.refused for outcome in done)
 
     def replay(self, *story: str) -> list[str]:
         """Tells a history again (`STEP: DISTURBANCE`, the second's step counted from the first); answers its log."""
@@ -208,8 +210,8 @@ class Explorer:
             how = "ends"
             crew.faults.append(repr(error))
         self.counts[how] += 1
-        for each in crew.faults:
-            self._fault(crew, story, each)
+        for fault in crew.faults:
+            self._fault(crew, story, fault)
 
     def _until_known(self, crew: Crew, story: tuple[str, ...], second: float) -> str:
         self.runs += 1
@@ -284,7 +286,7 @@ def cheaply() -> Iterator[None]:
 
 def judge_rest(crew: Crew) -> None:
     """What must hold where nothing moves any more, before people act."""
-    if not any(each["status"] == "paused" for each in crew.reader.rows()["projects"]):
+    if not any(project["status"] == "paused" for project in crew.reader.rows()["projects"]):
         crew.faults += standstills(crew.world)
         crew.faults += [*processes_left(crew), *talk_left(crew), *errands_left(crew), *unheard(crew), *work_left(crew)]
 
@@ -294,11 +296,11 @@ def waiting(rows: Rows, projects: set[str]) -> set[str]:
     able = _able(rows)
     served = {(project_id, rows.agents[agent_id]["agent_type"]) for project_id, agent_id in able}
     return {
-        each["project_id"]
-        for each in rows.tasks.values()
-        if each["project_id"] in projects
-        and (_at_work(each, able) or _ready(rows, each, served))
-        and not any(above["status"] in CLOSED for above in rows.above(each))
+        task["project_id"]
+        for task in rows.tasks.values()
+        if task["project_id"] in projects
+        and (_at_work(task, able) or _ready(rows, task, served))
+        and not any(above["status"] in CLOSED for above in rows.above(task))
     }
 
 
@@ -320,43 +322,43 @@ def _ready(rows: Rows, task: Row, served: set[tuple[str, str]]) -> bool:
 
 def _may_start(rows: Rows, task: Row) -> bool:
     others = [rows.tasks[each] for each in rows.depends_on[task["id"]]]
-    return task["approval"] == "approved" and all(each["status"] == "completed" for each in others)
+    return task["approval"] == "approved" and all(other["status"] == "completed" for other in others)
 
 
 def _able(rows: Rows) -> set[tuple[str, str]]:
     """Whom a Coordinator may start, by project."""
-    able = {each["id"] for each in rows["agents"] if each["status"] == "active" and each["provider"] is not None}
-    active = {each["id"] for each in rows["projects"] if each["status"] == "active"}
+    able = {agent["id"] for agent in rows["agents"] if agent["status"] == "active" and agent["provider"] is not None}
+    active = {project["id"] for project in rows["projects"] if project["status"] == "active"}
     return {
-        (each["project_id"], each["agent_id"])
-        for each in rows["memberships"]
-        if each["removed_at"] is None and each["agent_id"] in able and each["project_id"] in active
+        (membership["project_id"], membership["agent_id"])
+        for membership in rows["memberships"]
+        if membership["removed_at"] is None and membership["agent_id"] in able and membership["project_id"] in active
     }
 
 
 def errands_left(crew: Crew) -> Iterator[str]:
-    for each in crew.reader.rows()["errands"]:
-        if each["finished_at"] is None:
-            yield f"nobody is told what became of an errand: {each['kind']}"
+    for errand in crew.reader.rows()["errands"]:
+        if errand["finished_at"] is None:
+            yield f"nobody is told what became of an errand: {errand['kind']}"
 
 
 def work_left(crew: Crew) -> Iterator[str]:
     """Whatever was kept of a completed task, and neither merged nor discarded, is for somebody to review."""
     rows = crew.reader.rows()
     kept = {
-        each["task_id"]
-        for each in rows["events"]
-        if each["kind"] == "worktree.changed" and orjson.loads(each["data"]).get("commits")
+        event["task_id"]
+        for event in rows["events"]
+        if event["kind"] == "worktree.changed" and orjson.loads(event["data"]).get("commits")
     }
-    told = {each["task_id"] for each in _needs(crew) if each["kind"] == "review"}
-    for each in rows["worktrees"]:
-        task = rows.tasks[each["task_id"]]
+    told = {need["task_id"] for need in _needs(crew) if need["kind"] == "review"}
+    for worktree in rows["worktrees"]:
+        task = rows.tasks[worktree["task_id"]]
         above = [task, *rows.above(task)]
-        done = each["state"] == "open" and task["id"] in kept and task["status"] == "completed"
+        done = worktree["state"] == "open" and task["id"] in kept and task["status"] == "completed"
         if done and not any(_by_agent(rows, one) for one in above) and not told & {one["id"] for one in above}:
             yield f"nobody is asked to review {task['title']}"
-        if each["state"] != "open" and task["id"] in told:
-            yield f"somebody is asked to review {task['title']}, which is {each['state']}"
+        if worktree["state"] != "open" and task["id"] in told:
+            yield f"somebody is asked to review {task['title']}, which is {worktree['state']}"
 
 
 def _by_agent(rows: Rows, task: Row) -> bool:
@@ -380,12 +382,12 @@ def unheard(crew: Crew) -> Iterator[str]:
         if rows.agents[main["assignee_id"]]["role"] != "manager" or _others_on(rows, main):
             continue
         below = {each["id"]: each for each in _below(rows, main)}
-        for each in rows["events"]:
-            stuck = below.get(each["task_id"] or "")
+        for event in rows["events"]:
+            stuck = below.get(event["task_id"] or "")
             if (
-                each["kind"] in ("task.blocked", "task.failed")
-                and each["sequence"] > (main["look_event"] or 0)
-                and each["agent_id"] != main["assignee_id"]
+                event["kind"] in ("task.blocked", "task.failed")
+                and event["sequence"] > (main["look_event"] or 0)
+                and event["agent_id"] != main["assignee_id"]
                 and stuck is not None
                 and stuck["status"] in ("blocked", "failed")
             ):
@@ -397,7 +399,7 @@ def unheard(crew: Crew) -> Iterator[str]:
 
 
 def _others_on(rows: Rows, task: Row) -> bool:
-    return any(each["ended_at"] is None and each["task_id"] == task["id"] for each in rows["sessions"])
+    return any(session["ended_at"] is None and session["task_id"] == task["id"] for session in rows["sessions"])
 
 
 def _below(rows: Rows, task: Row) -> Iterator[Row]:
@@ -423,40 +425,45 @@ def _could_start(rows: Rows, task: Row, able: set[tuple[str, str]]) -> bool:
 def processes_left(crew: Crew) -> Iterator[str]:
     """Where nothing moves any more, a day later, no launch and no session is live."""
     rows = crew.reader.rows()
-    for each in rows["launches"]:
-        if each["state"] in ("ordered", "signed_in"):
-            yield f"a launch of {each['agent_id']} for {each['purpose']} is {each['state']} for ever"
-    for each in rows["sessions"]:
-        if each["ended_at"] is None:
-            yield f"a {each['purpose']} session of {each['agent_id']} lives for ever"
+    for launch in rows["launches"]:
+        if launch["state"] in ("ordered", "signed_in"):
+            yield f"a launch of {launch['agent_id']} for {launch['purpose']} is {launch['state']} for ever"
+    for session in rows["sessions"]:
+        if session["ended_at"] is None:
+            yield f"a {session['purpose']} session of {session['agent_id']} lives for ever"
 
 
 def talk_left(crew: Crew) -> Iterator[str]:
     """Then nothing is left to be said either, by agents that can be started."""
     rows = crew.reader.rows()
-    able = {each["id"] for each in rows["agents"] if each["status"] == "active" and each["provider"] is not None}
+    able = {agent["id"] for agent in rows["agents"] if agent["status"] == "active" and agent["provider"] is not None}
     there = {
-        (each["project_id"], each["agent_id"])
-        for each in rows["memberships"]
-        if each["removed_at"] is None and each["agent_id"] in able
+        (membership["project_id"], membership["agent_id"])
+        for membership in rows["memberships"]
+        if membership["removed_at"] is None and membership["agent_id"] in able
     }
-    for each in rows["delegations"]:
-        if each["status"] in ("pending", "processing") and (each["project_id"], each["agent_id"]) in there:
-            yield f"a delegation of {each['agent_id']} to {each['target_agent_id']} is {each['status']} for ever"
-    for each in rows["conversations"]:
-        if each["state"] != "ended" and each["state"] != "expired":
-            yield f"a conversation of {each['low_id']} and {each['high_id']} is {each['state']} for ever"
-    cursors = {(each["project_id"], each["agent_id"]): each["cursor"] for each in rows["mailboxes"]}
-    over = {each["id"] for each in rows["conversations"]}
-    for each in rows["messages"]:
-        unread = each["sequence"] > cursors.get((each["project_id"], each["to_agent_id"]), 0)
+    for delegation in rows["delegations"]:
+        if (
+            delegation["status"] in ("pending", "processing")
+            and (delegation["project_id"], delegation["agent_id"]) in there
+        ):
+            who = f"{delegation['agent_id']} to {delegation['target_agent_id']}"
+            yield f"a delegation of {who} is {delegation['status']} for ever"
+    for conversation in rows["conversations"]:
+        if conversation["state"] != "ended" and conversation["state"] != "expired":
+            who = f"{conversation['low_id']} and {conversation['high_id']}"
+            yield f"a conversation of {who} is {conversation['state']} for ever"
+    cursors = {(mailbox["project_id"], mailbox["agent_id"]): mailbox["cursor"] for mailbox in rows["mailboxes"]}
+    over = {conversation["id"] for conversation in rows["conversations"]}
+    for message in rows["messages"]:
+        unread = message["sequence"] > cursors.get((message["project_id"], message["to_agent_id"]), 0)
         if (
             unread
-            and each["kind"] == "message"
-            and (each["project_id"], each["to_agent_id"]) in there
-            and each["conversation_id"] not in over
+            and message["kind"] == "message"
+            and (message["project_id"], message["to_agent_id"]) in there
+            and message["conversation_id"] not in over
         ):
-            yield f"nobody delivers what {each['from_agent_id']} wrote to {each['to_agent_id']}"
+            yield f"nobody delivers what {message['from_agent_id']} wrote to {message['to_agent_id']}"
 
 
 def _within(launch_id: str, call: int, act: Callable[[Crew], bool]) -> Callable[[Crew], bool]:
@@ -474,5 +481,5 @@ def _within(launch_id: str, call: int, act: Callable[[Crew], bool]) -> Callable[
 
 def _kind(what: str) -> str:
     """The same for faults of one kind."""
-    words = [each for each in what.replace("“", " “").split() if "_" not in each or each.isidentifier()]
-    return " ".join(each for each in words[:9] if not each.startswith(("tsk_", "ses_", "lau_", "“", "#")))
+    words = [part for part in what.replace("“", " “").split() if "_" not in part or part.isidentifier()]
+    return " ".join(word for word in words[:9] if not word.startswith(("tsk_", "ses_", "lau_", "“", "#")))

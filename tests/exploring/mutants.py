@@ -39,7 +39,7 @@ class Mutant:
 
 
 def _without(*rows: str) -> Break:
-    kept = [each for each in launch.MAIN_TASK_ROWS if each.row not in rows]
+    kept = [rule for rule in launch.MAIN_TASK_ROWS if rule.row not in rows]
     return lambda patch: patch.setattr(launch, "MAIN_TASK_ROWS", kept)
 
 

@@ -22,10 +22,10 @@ from toryo.storage.engine.statements import Statement
 _IDS = re.compile(r"(?:prj|tsk|ses|lau|msg|cnv|dlg|ntf|hnd|evt|err|key)_\w+")
 _AGES = (5, 45, 59, 90, 119, 299, 599, 1799, 3599, 86_399)
 """Seconds: where something may change."""
-_ALL = {each.name: each for each in schema.metadata.sorted_tables}
+_ALL = {table.name: table for table in schema.metadata.sorted_tables}
 _READ = {name: Statement(sa.select(table)) for name, table in _ALL.items()}
 _NEWER = Statement(sa.select(schema.events).where(schema.events.c.sequence > sa.bindparam("after")))
-_COLUMNS = {name: [each.name for each in table.columns] for name, table in _ALL.items()}
+_COLUMNS = {name: [column.name for column in table.columns] for name, table in _ALL.items()}
 
 
 class Reader:
@@ -95,35 +95,35 @@ def canonical(rows: Rows, now: int, hands: object, launches: frozenset[str]) -> 
     def take(table: str, columns: tuple[str, ...], *times: str, where: Callable[[Row], Any] = bool) -> None:
         found.append(table)
         found.extend(
-            [*(row[each] for each in columns), *(age(row[each], now) for each in times)]
+            [*(row[column] for column in columns), *(age(row[time], now) for time in times)]
             for row in rows[table]
             if where(row)
         )
 
     facts = _facts(rows)
-    live = {each["id"] for each in rows["sessions"] if each["ended_at"] is None}
+    live = {session["id"] for session in rows["sessions"] if session["ended_at"] is None}
     take("projects", ("id", "status", "settings"), "paused_at")
     take("agents", ("id", "role", "reports_to", "status", "provider", "max_parallel_tasks"), "deactivated_at")
     take("memberships", ("project_id", "agent_id"), "removed_at")
     take("cooldowns", ("agent_id", "purpose", "reason", "failures"), "until")
     take("accounts", ("id", "reason"), "until")
     found.append("tasks")
-    for each in sorted(rows["tasks"], key=_order):
-        if each["status"] in CLOSED:
-            found.append([each[name] for name in _CLOSED])
+    for task in sorted(rows["tasks"], key=_order):
+        if task["status"] in CLOSED:
+            found.append([task[name] for name in _CLOSED])
             continue
-        news = [_since(facts, each[name], each) for name in _POSITIONS]
-        wait = each["wait"] and [part for part in orjson.loads(each["wait"]) if not isinstance(part, int)]
-        times = [age(each[name], now) for name in ("moved_at", "not_before", "checked_at")]
-        found.append([[each[name] for name in _TASK], news, wait, times])
+        news = [_since(facts, task[name], task) for name in _POSITIONS]
+        wait = task["wait"] and [part for part in orjson.loads(task["wait"]) if not isinstance(part, int)]
+        times = [age(task[name], now) for name in ("moved_at", "not_before", "checked_at")]
+        found.append([[task[name] for name in _TASK], news, wait, times])
     take("dependencies", ("task_id", "depends_on"))
     found.append("sessions")
-    for each in rows["sessions"]:
-        if each["id"] in live:
-            news = [_since(facts, each[name], {"root_id": each["root_id"]}) for name in _IN_SESSIONS]
-            times = [age(each[name], now) for name in ("expires_at", "created_at", "heard_at", "fetched_at")]
-            counts = [each["idle_calls"] // 50, each["calls"] // 100]
-            found.append([[each[name] for name in _SESSION], news, times, counts])
+    for session in rows["sessions"]:
+        if session["id"] in live:
+            news = [_since(facts, session[name], {"root_id": session["root_id"]}) for name in _IN_SESSIONS]
+            times = [age(session[name], now) for name in ("expires_at", "created_at", "heard_at", "fetched_at")]
+            counts = [session["idle_calls"] // 50, session["calls"] // 100]
+            found.append([[session[name] for name in _SESSION], news, times, counts])
     take(
         "launches", _LAUNCH, "deadline", "seen_at", "stop_since", "ended_at",
         where=lambda each: each["state"] in ("ordered", "signed_in") or each["id"] in launches,
@@ -131,7 +131,7 @@ def canonical(rows: Rows, now: int, hands: object, launches: frozenset[str]) -> 
     take("claims", ("task_id", "attempt", "agent_id", "launch_id"), "expires_at", where=_is_open)
     take("delegations", _DELEGATION, "created_at")
     take("conversations", _CONVERSATION, "created_at", "last_turn_at", "told_initiator_at", "told_partner_at")
-    cursors = {(each["project_id"], each["agent_id"]): each["cursor"] for each in rows["mailboxes"]}
+    cursors = {(mailbox["project_id"], mailbox["agent_id"]): mailbox["cursor"] for mailbox in rows["mailboxes"]}
     take(
         "messages", ("kind", "from_agent_id", "to_agent_id", "conversation_id", "used_for"), "created_at",
         where=lambda each: each["sequence"] > cursors.get((each["project_id"], each["to_agent_id"]), 0),
@@ -144,7 +144,7 @@ def canonical(rows: Rows, now: int, hands: object, launches: frozenset[str]) -> 
     take("worktrees", ("task_id", "coordinator_id", "state", "commits", "trouble"))
     take("checks", ("task_id", "launch_id"), "taken_at", where=lambda each: each["finished_at"] is None)
     spent = spent_today(rows, now)
-    found.append([(each["id"], round(spent[each["id"]], 2)) for each in rows["projects"]])
+    found.append([(project["id"], round(spent[project["id"]], 2)) for project in rows["projects"]])
     if used_up(rows, now):
         found.append(now // 3_600_000 % 24)
     return _without_ids(repr(found))
@@ -153,16 +153,16 @@ def canonical(rows: Rows, now: int, hands: object, launches: frozenset[str]) -> 
 def spent_today(rows: Rows, now: int) -> Counter[str]:
     """Dollars, by project."""
     spent: Counter[str] = Counter()
-    for each in rows["usages"]:
-        if each["day"] == now // 86_400_000:
-            spent[each["project_id"]] += each["cost_usd"] or 0
+    for usage in rows["usages"]:
+        if usage["day"] == now // 86_400_000:
+            spent[usage["project_id"]] += usage["cost_usd"] or 0
     return spent
 
 
 def used_up(rows: Rows, now: int) -> set[str]:
     """Projects that may spend no more today."""
     spent = spent_today(rows, now)
-    budgets = {each["id"]: orjson.loads(each["settings"]).get("budget_per_day") for each in rows["projects"]}
+    budgets = {project["id"]: orjson.loads(project["settings"]).get("budget_per_day") for project in rows["projects"]}
     return {each for each, budget in budgets.items() if budget is not None and spent[each] >= budget}
 
 
@@ -176,11 +176,11 @@ def _facts(rows: Rows) -> list[Row]:
         if each[name] is not None and (table == "tasks" or each["ended_at"] is None)
     ]
     first, found = min(positions, default=10**15), []
-    for each in reversed(rows["events"]):
-        if each["sequence"] <= first:
+    for event in reversed(rows["events"]):
+        if event["sequence"] <= first:
             break
-        if each["fact"]:
-            found.append(each)
+        if event["fact"]:
+            found.append(event)
     return found
 
 
@@ -202,9 +202,9 @@ def _since(facts: list[Row], position: int | None, task: Row) -> object:
         return None
     root = task["root_id"]
     return sorted({
-        (each["kind"], each["task_id"] or "", bool(each["by_person"]), each["agent_id"] or "")
-        for each in facts
-        if each["sequence"] > position and each["root_id"] in (root, "setup")
+        (fact["kind"], fact["task_id"] or "", bool(fact["by_person"]), fact["agent_id"] or "")
+        for fact in facts
+        if fact["sequence"] > position and fact["root_id"] in (root, "setup")
     })  # fmt: skip
 
 

@@ -18,8 +18,8 @@ def test_a_session_whose_lease_is_over_is_ended_and_its_task_stays_in_progress(w
     other.call("list_tasks")
     world.advance(31)
     world.housekeep()
-    assert [each["agent_id"] for each in world.sessions()] == ["w2"]
-    assert [each["state"] for each in world.launches(agent_id="w1")] == ["lost"]
+    assert [session["agent_id"] for session in world.sessions()] == ["w2"]
+    assert [launch["state"] for launch in world.launches(agent_id="w1")] == ["lost"]
     assert world.status(task) == "in_progress"
 
 
@@ -72,4 +72,4 @@ def test_who_waits_for_a_place_is_woken_by_the_sweep(world: World):
     world.advance(91)
     world.hints.clear()
     world.housekeep()
-    assert any("work" in each for each in world.hints)
+    assert any("work" in hint for hint in world.hints)

@@ -120,7 +120,7 @@ def test_a_round_deletes_a_bounded_part_and_whole_launches(crew: World, monkeypa
         left.append(len(printed(crew)))
     assert (deleted, left) == ([2, 2, 1, 0], [3, 1, 0, 0])
     assert oldest.launch_id < newest.launch_id
-    assert len({each.launch_id for each in launches}) == 5
+    assert len({launch.launch_id for launch in launches}) == 5
 
 
 def test_where_nothing_is_old_a_round_writes_nothing(crew: World):

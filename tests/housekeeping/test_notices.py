@@ -130,7 +130,7 @@ def test_everything_that_needs_a_person_is_told(hooked: World, web: Web):
     hooked.start("w1").call("request_task", title="Paint it", assignee_id="w1")
     hooked.advance(61)
     go(hooked)
-    listed = {each["key"] for each in hooked.owner.call("needs_you", as_person="ann")["items"]}
+    listed = {item["key"] for item in hooked.owner.call("needs_you", as_person="ann")["items"]}
     assert {each.said["key"] for each in web.posted} == listed
     assert {"approval", "blocked", "message", "task"} <= {kind for _, kind in web.told}
 
@@ -409,7 +409,7 @@ def test_what_is_over_waits_for_nobody_any_more(hooked: World):
     hooked.advance(61)
     hooked.dispatcher.housekeep(notices.note)
     due = hooked.dispatcher.database.read(lambda connection: Notices(connection).due(Channel.WEBHOOK, hooked.now, 10))
-    assert [each.key.split()[0] for each in due] == ["message"]
+    assert [notice.key.split()[0] for notice in due] == ["message"]
     see(hooked)
     hooked.dispatcher.housekeep(notices.note)
     later = hooked.now + 86_400_000

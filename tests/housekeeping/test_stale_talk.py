@@ -20,14 +20,17 @@ def pass_by(world: World, seconds: int, *awake: Process) -> None:
     """Time passes with a round each minute; who is awake calls often enough to keep its lease."""
     for _ in range(seconds // 60):
         world.advance(60)
-        for each in awake:
-            each.call("list_tasks")
+        for process in awake:
+            process.call("list_tasks")
         world.housekeep()
 
 
 def told(process: Process) -> list[tuple[str, str]]:
     """The endings that a session is handed out."""
-    return [(each["conversation_id"], each["reason"]) for each in process.fetch()["ended_conversations"]]
+    return [
+        (conversation["conversation_id"], conversation["reason"])
+        for conversation in process.fetch()["ended_conversations"]
+    ]
 
 
 def system(world: World, agent_id: str = "a", **more: str) -> list[str]:
@@ -118,7 +121,9 @@ def test_who_is_lost_with_the_last_word_of_a_conversation_in_hand_gets_it_with_i
     assert pair.why_chat("b") == "hold no_chat_work"
     pair.say("b", "Come.")
     got = pair.start_chat("b").fetch()
-    assert [(each["content"], "redelivered" in each) for each in got["pending_messages"]] == [
+    assert [
+        (pending_message["content"], "redelivered" in pending_message) for pending_message in got["pending_messages"]
+    ] == [
         ("Good.", True),
         ("Come.", False),
     ]
@@ -168,10 +173,12 @@ def test_a_delegation_that_nobody_fetched_fails_after_a_day_and_its_task_goes_on
     worker = pair.start("a")
     step = worker.next()
     assert step["action"] == "execute_task"
-    assert [(each["status"], each["result"]) for each in step["delegations"]] == [("failed", "timed_out")]
+    assert [(delegation["status"], delegation["result"]) for delegation in step["delegations"]] == [
+        ("failed", "timed_out")
+    ]
     worker.report()
     assert pair.status(task) == "completed"
-    assert [each["data"]["delegation_id"] for each in pair.events("delegation.failed")] == [wish]
+    assert [event["data"]["delegation_id"] for event in pair.events("delegation.failed")] == [wish]
 
 
 def test_one_that_was_parked_for_an_answer_that_never_comes_fails_the_same_way(pair: World):
@@ -223,7 +230,7 @@ def test_a_person_is_told_exactly_once_that_nobody_came_for_what_they_wrote_and_
     (said,) = system(pair)
     assert "a has not come" in said
     assert "free chat slot" in said
-    assert [each["agent_id"] for each in pair.events("message.nobody_came")] == ["a"]
+    assert [event["agent_id"] for event in pair.events("message.nobody_came")] == ["a"]
     assert contents(pair.start_chat("a").fetch()) == ["Hello?", "Anybody?"]
 
 
@@ -283,7 +290,7 @@ def test_agents_are_told_of_endings_and_not_that_nobody_came(pair: World):
 def unclosed(world: World, agent_id: str = "a") -> list[str]:
     """Panels that are not closed as rows, however long ago they were heard of."""
     found = world.database.read(lambda connection: Transaction(connection).chat.viewers(world.project_id, agent_id, 0))
-    return [each.id for each in found]
+    return [viewer.id for viewer in found]
 
 
 @pytest.mark.pitfall("F34")

@@ -8,7 +8,7 @@ from tests.stories import World
 
 
 def stalls(world: World) -> list[tuple[str, list[str]]]:
-    return [(each["task_id"], each["data"]["startable"]) for each in world.events("task.stalled")]
+    return [(event["task_id"], event["data"]["startable"]) for event in world.events("task.stalled")]
 
 
 @pytest.mark.pitfall("F71")

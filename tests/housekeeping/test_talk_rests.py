@@ -164,8 +164,8 @@ class Market:
     def _pass_time(self) -> None:
         self.world.advance(self.dice.choice([5, 50, 70, 200, 400, 700]))
         self.world.housekeep()
-        live = {each["launch_id"] for each in self.world.sessions()}
-        self.chats = {name: each for name, each in self.chats.items() if each.launch_id in live}
+        live = {session["launch_id"] for session in self.world.sessions()}
+        self.chats = {name: process for name, process in self.chats.items() if process.launch_id in live}
 
 
 @pytest.mark.parametrize("seed", seeds(0, usual=3))
@@ -191,9 +191,9 @@ def open_talk(world: World) -> list[str]:
     """Conversations, delegations and panels that are not over."""
 
     def look(tx: Transaction) -> list[str]:
-        found = [each.id for each in tx.chat.all_unsettled()]
-        found += [each.id for each in tx.chat.all_open_delegations()]
-        return found + [each.id for name in AGENTS for each in tx.chat.viewers(world.project_id, name, 0)]
+        found = [conversation.id for conversation in tx.chat.all_unsettled()]
+        found += [delegation.id for delegation in tx.chat.all_open_delegations()]
+        return found + [viewer.id for name in AGENTS for viewer in tx.chat.viewers(world.project_id, name, 0)]
 
     return world.database.read(lambda connection: look(Transaction(connection)))
 
@@ -204,7 +204,9 @@ def undelivered(world: World, agent_id: str) -> bool:
     def look(tx: Transaction) -> bool:
         box = tx.chat.mailbox(world.project_id, agent_id)
         waiting = tx.chat.undelivered(box, 1000)
-        over = [tx.chat.conversation(each.conversation_id) for each in waiting if each.conversation_id is not None]
+        over = [
+            tx.chat.conversation(message.conversation_id) for message in waiting if message.conversation_id is not None
+        ]
         return len(over) < len(waiting) or any(each is not None and each.reason == ONE_WAY for each in over)
 
     return world.database.read(lambda connection: look(Transaction(connection)))

@@ -35,7 +35,7 @@ COUNTED = ("sessions", "coordinators")
 
 def kept(world: World) -> dict[str, list[tuple[Any, ...]]]:
     """Every row that a refused call leaves as it was."""
-    return world.rows(*[each for each in metadata.sorted_tables if each.name not in COUNTED])
+    return world.rows(*[table for table in metadata.sorted_tables if table.name not in COUNTED])
 
 
 def untouched(world: World, caller: Caller, name: str, code: str, /, **arguments: Any) -> Answer:
@@ -139,8 +139,8 @@ def talk(world: World, worker: Process, partner: str = "w2") -> tuple[Process, A
     other.fetch()
     other.turn(conversation, "Blue.")
     chat.fetch()
-    for each in (chat, other):
-        each.call("get_my_profile")  # what was handed out is confirmed
+    for process in (chat, other):
+        process.call("get_my_profile")  # what was handed out is confirmed
     return chat, {
         "viewer_id": viewer,
         "message_id": message,

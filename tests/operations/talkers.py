@@ -56,7 +56,7 @@ def lose(world: World, *processes: Process) -> None:
 
 def contents(answer: Answer) -> list[str]:
     """What a hand-out delivers."""
-    return [each["content"] for each in answer["pending_messages"]]
+    return [pending_message["content"] for pending_message in answer["pending_messages"]]
 
 
 def state(world: World, conversation_id: str) -> Answer:

@@ -43,7 +43,7 @@ def test_success_waits_for_the_checks_and_then_completes(crew: World):
     assert (check["project_id"], check["working_directory"]) == (crew.project_id, "/srv/house")
     crew.hints.clear()
     judge(crew, check)
-    assert any(f"check:{task}" in each for each in crew.hints)
+    assert any(f"check:{task}" in hint for hint in crew.hints)
     outcome = reporting(worker)
     assert outcome.result is not None
     assert (outcome.refused, outcome.result["action"]) == (False, "exit")

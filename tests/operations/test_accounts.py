@@ -159,7 +159,7 @@ def test_the_first_owner_stays_active_with_every_token(house: World):
     house.owner.call("make_access_token", name="ci")
     refusal = house.owner.refused("deactivate_agent", "permissionDenied", agent_id="owner")
     assert "stays active" in refusal["message"]
-    assert [each["name"] for each in house.owner.call("list_access_tokens")["access_tokens"]] == ["ci"]
+    assert [access_token["name"] for access_token in house.owner.call("list_access_tokens")["access_tokens"]] == ["ci"]
 
 
 def test_people_see_and_end_their_own_browsers_and_owners_those_of_all(house: World):
@@ -201,7 +201,7 @@ def test_ten_wrong_passwords_lock_out_whoever_it_is_for_a_quarter_of_an_hour(hou
             assert try_password(house, person, OTHER)["error"] == "invalidCredentials"
         said[person] = try_password(house, person, GOOD)["error"]
     assert said == {"ann": "rateLimited", "ghost": "rateLimited"}, "which says nothing about who exists"
-    assert [each["data"]["locked"] for each in house.events("person.refused")][TRIES - 1]
+    assert [event["data"]["locked"] for event in house.events("person.refused")][TRIES - 1]
     assert as_person(house, "ann").call("who_am_i"), "a link goes on working"
     house.advance(LOCKED_FOR / SECOND)
     assert try_password(house, "ann", GOOD)["person_id"] == "ann"
@@ -312,9 +312,9 @@ def test_a_password_costs_a_thief_memory_and_time(monkeypatch: pytest.MonkeyPatc
 
 def test_owners_see_how_people_sign_in_and_others_only_who_there_is(house: World):
     as_person(house, "ann")
-    (ann,) = [each for each in house.owner.call("list_people")["people"] if each["person_id"] == "ann"]
+    (ann,) = [person for person in house.owner.call("list_people")["people"] if person["person_id"] == "ann"]
     assert (ann["login"], ann["password"], ann["browsers"], ann["projects"]) == ("member", True, 1, [house.project_id])
-    others = {each["person_id"]: set(each) for each in as_person(house, "vic").call("list_people")["people"]}
+    others = {person["person_id"]: set(person) for person in as_person(house, "vic").call("list_people")["people"]}
     assert set(others) == {"owner", "ann", "vic"}
     assert others["ann"] == {"person_id", "name", "login", "active", "version"}
 
@@ -333,7 +333,7 @@ def test_ids_and_addresses_are_of_one_person_each(house: World):
     house.owner.call("change_person", person_id="ann", email="Ann@example.org")
     refusal = house.owner.refused("add_person", "conflict", person_id="bea", login="viewer", email="ann@example.org")
     assert refusal["existing_id"] == "ann"
-    assert "bea" not in {each["person_id"] for each in house.owner.call("list_people")["people"]}
+    assert "bea" not in {person["person_id"] for person in house.owner.call("list_people")["people"]}
 
 
 def test_who_is_removed_has_no_way_in_left(house: World):
@@ -345,7 +345,7 @@ def test_who_is_removed_has_no_way_in_left(house: World):
     program.refused("who_am_i")
     house.nobody.refused("sign_in", None, code=code)
     assert try_password(house, "ann", GOOD)["error"] == "invalidCredentials"
-    assert "ann" not in {each["person_id"] for each in house.owner.call("list_people")["people"]}
+    assert "ann" not in {person["person_id"] for person in house.owner.call("list_people")["people"]}
 
 
 def test_there_is_always_the_owner_whose_token_lies_in_the_data_directory(house: World):
@@ -417,10 +417,10 @@ def at_once(many: int, what: Callable[[int], Any]) -> list[Any]:
         results[number] = what(number)
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(many)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join(100)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(100)
     return results
 
 
@@ -429,7 +429,7 @@ def at_once(many: int, what: Callable[[int], Any]) -> list[Any]:
 
 def seen(world: World, person_id: str) -> int:
     people = world.owner.call("list_people")["people"]
-    version: int = next(each["version"] for each in people if each["person_id"] == person_id)
+    version: int = next(person["version"] for person in people if person["person_id"] == person_id)
     return version
 
 
@@ -438,9 +438,9 @@ def test_who_changes_a_person_that_was_changed_meanwhile_is_told(house: World) -
     house.owner.call("change_person", person_id="ann", login="viewer", version=first)
     refused = house.owner.refused("change_person", "conflict", person_id="ann", login="owner", version=first)
     assert refused["version"] == seen(house, "ann") > first
-    assert next(each["login"] for each in house.owner.call("list_people")["people"] if each["person_id"] == "ann") == (
-        "viewer"
-    )
+    assert next(
+        person["login"] for person in house.owner.call("list_people")["people"] if person["person_id"] == "ann"
+    ) == ("viewer")
 
 
 def test_whatever_changes_a_person_gives_them_another_version(house: World) -> None:

@@ -69,7 +69,7 @@ def _open(schema: Any, name: str = "") -> Iterator[str]:
 
 
 def test_an_answer_is_open_only_where_it_carries_what_others_wrote() -> None:
-    found = {each.name: set(_open(each.output_schema)) - OTHERS_JSON for each in catalogue().values()}
+    found = {operation.name: set(_open(operation.output_schema)) - OTHERS_JSON for operation in catalogue().values()}
     assert {name: names for name, names in found.items() if names} == {}
 
 

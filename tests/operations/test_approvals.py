@@ -42,7 +42,7 @@ def chat_with(world: World, person: str, content: str) -> tuple[Process, str]:
 
 
 def asked_people(world: World) -> list[list[str]]:
-    return [each["data"]["asked"] for each in world.events("task.approval_asked")]
+    return [event["data"]["asked"] for event in world.events("task.approval_asked")]
 
 
 def system_messages(world: World, person: str, agent: str = "w1") -> list[Answer]:
@@ -62,7 +62,7 @@ def test_a_request_of_somebody_who_stands_not_above_is_pending_and_every_person_
     shown = office.show(task)
     assert (shown["approval"], shown["status"], shown["parent_task_id"]) == ("pending_approval", "backlog", None)
     assert (shown["created_by"], shown["requested_by"], shown["assignee_id"]) == ("w1", "ann", "w1")
-    assert [each["data"]["requester"] for each in office.events("task.requested")] == ["ann"]
+    assert [event["data"]["requester"] for event in office.events("task.requested")] == ["ann"]
     assert asked_people(office) == [["bea", "chef"]]
     for person in ("bea", "chef"):
         (told,) = system_messages(office, person)
@@ -169,7 +169,7 @@ def test_a_message_that_is_used_ten_times_at_once_asks_for_one_task(office: Worl
     process, message = chat_with(office, "bea", "/approve\nPaint the wall")
     with ThreadPoolExecutor(4) as pool:
         asked = [pool.submit(process.ask, "request_task", **ASKED, message_id=message) for _ in range(10)]
-        assert [each.result().refused for each in asked].count(False) == 1
+        assert [future.result().refused for future in asked].count(False) == 1
     assert len(office.owner.call("list_project_tasks", project_id=office.project_id)["tasks"]) == 1
 
 
@@ -342,7 +342,7 @@ def test_what_is_not_approved_starts_on_no_path(
         office.owner.call("reject_task", task_id=task, reason="No.")
     path(office, task)
     assert office.status(task) != "in_progress"
-    assert [each for each in office.launches() if each["task_id"] == task] == []
+    assert [launch for launch in office.launches() if launch["task_id"] == task] == []
 
 
 @pytest.mark.pitfall("F90")

@@ -40,7 +40,7 @@ def listed(there: Cast, who: str) -> dict[str, Operation]:
         "coordinator": there.world.coordinator().credentials,
         "nobody": Credentials(),
     }
-    return {each.name: each for each in there.world.dispatcher.list_tools(callers[who])}
+    return {list_tool.name: list_tool for list_tool in there.world.dispatcher.list_tools(callers[who])}
 
 
 EVERYBODY = ("worker", "manager", "chat", "key", "orchestrator", "coordinator", "nobody")
@@ -100,7 +100,9 @@ def test_a_choice_is_shown_by_one_name(there: Cast) -> None:
 
 
 def test_the_tools_of_a_worker_cost_it_little(there: Cast) -> None:
-    shown = [tool(each).model_dump(by_alias=True, exclude_none=True) for each in listed(there, "worker").values()]
+    shown = [
+        tool(operation).model_dump(by_alias=True, exclude_none=True) for operation in listed(there, "worker").values()
+    ]
     assert len(orjson.dumps(shown)) / 4 <= TOKENS_OF_A_WORKER
 
 

@@ -361,7 +361,7 @@ def test_a_worker_is_told_that_a_tool_is_for_managers_and_what_to_do(there: Cast
 def test_circles_of_dependencies_are_refused_and_named(there: Cast):
     """F86, F135: over dependencies, and over parents that wait for their children."""
     world, boss = there.world, there.callers[Grant.MANAGER]
-    one, two = (each["task_id"] for each in boss.call("list_tasks")["tasks"])
+    one, two = (task["task_id"] for task in boss.call("list_tasks")["tasks"])
     boss.call("update_task_dependencies", task_id=two, add_dependencies=[one])
     refusal = untouched(world, boss, "update_task_dependencies", "dependencyCycle", task_id=one, add_dependencies=[two])
     assert set(refusal["cycle"]) == {one, two}

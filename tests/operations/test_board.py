@@ -10,12 +10,12 @@ from toryo.domain.tasks import Status
 
 def board(world: World) -> dict[str, Answer]:
     answer = world.owner.call("show_board", project_id=world.project_id)
-    return {each["task_id"]: each for each in answer["tasks"]}
+    return {task["task_id"]: task for task in answer["tasks"]}
 
 
 def moves(world: World, task_id: str) -> dict[str, Answer]:
     answer = world.owner.call("show_moves", task_id=task_id)
-    return {each["status"]: each for each in answer["moves"]}
+    return {move["status"]: move for move in answer["moves"]}
 
 
 # --- cards -----------------------------------------------------------------------------------------------------------
@@ -133,18 +133,18 @@ def test_who_is_no_owner_says_why_where_a_move_needs_a_reason(crew: World):
     zoe = crew.member("zoe")
     crew.owner.call("add_member", project_id=crew.project_id, agent_id="zoe")
     task = zoe.call("file_task", project_id=crew.project_id, title="Mine", assignee_id="w1")["task_id"]
-    hers = {each["status"]: each for each in zoe.call("show_moves", task_id=task)["moves"]}
+    hers = {move["status"]: move for move in zoe.call("show_moves", task_id=task)["moves"]}
     assert hers["cancelled"]["allowed"]
-    assert [name for name, each in hers.items() if each["needs_reason"]] == ["blocked", "failed", "cancelled"]
-    assert not any(each["needs_reason"] for each in moves(crew, task).values())
+    assert [name for name, her in hers.items() if her["needs_reason"]] == ["blocked", "failed", "cancelled"]
+    assert not any(move["needs_reason"] for move in moves(crew, task).values())
 
 
 def test_who_may_not_change_a_task_is_told_so_for_every_move(crew: World):
     task = crew.task("w1", status="todo")
     zoe = crew.member("zoe")
     crew.owner.call("add_member", project_id=crew.project_id, agent_id="zoe")
-    hers = {each["status"]: each for each in zoe.call("show_moves", task_id=task)["moves"]}
-    assert not any(each["allowed"] for each in hers.values())
+    hers = {move["status"]: move for move in zoe.call("show_moves", task_id=task)["moves"]}
+    assert not any(her["allowed"] for her in hers.values())
     assert hers["in_progress"]["code"] == "permissionDenied"
     zoe.refused("move_task", "permissionDenied", task_id=task, status="in_progress")
 

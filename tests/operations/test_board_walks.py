@@ -15,7 +15,7 @@ from toryo.domain.tasks import Priority
 from toryo.operations.tasks import board as task_board
 
 STEPS = 120
-RANK = {each.value: each.rank for each in Priority}
+RANK = {priority.value: priority.rank for priority in Priority}
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Kept:
         answer = self.world.owner.call("show_board", project_id=self.world.project_id, after=self.last)
         self.wholes += answer["whole"]
         kept = {} if answer["whole"] else self.cards
-        self.cards = kept | {each["task_id"]: each for each in answer["tasks"]}
+        self.cards = kept | {task["task_id"]: task for task in answer["tasks"]}
         self.last = answer["last_event"]
 
     def ordered(self) -> list[Answer]:
@@ -144,8 +144,8 @@ class BoardWalk:
             self.world.coordinator().exited(process.launch_id, exit_code=self.random.randint(0, 1))
 
     def kill(self) -> None:
-        for each in self.world.sessions()[:1]:
-            self.ask("end_session", session_id=each["session_id"], reason="A person says so.")
+        for session in self.world.sessions()[:1]:
+            self.ask("end_session", session_id=session["session_id"], reason="A person says so.")
 
 
 STEPS_OF: list[Callable[[BoardWalk], None]] = [
@@ -218,7 +218,7 @@ def test_what_happens_in_another_project_is_not_answered(world: World) -> None:
     world.owner.call("file_task", project_id=elsewhere, title="Dig")
     assert board(world, after=last)["tasks"] == []
     world.owner.call("file_task", project_id=here, title="Paint")
-    assert [each["title"] for each in board(world, after=last)["tasks"]] == ["Paint"]
+    assert [task["title"] for task in board(world, after=last)["tasks"]] == ["Paint"]
 
 
 def test_after_an_event_that_this_server_does_not_know_everything_is_answered(world: World) -> None:
@@ -233,7 +233,7 @@ def test_after_very_much_has_happened_everything_is_answered(world: World, monke
     world.crew()
     last = board(world)["last_event"]
     world.task("w1", status="todo")
-    happened = sum(each["sequence"] > last for each in world.events(project_id=world.project_id))
+    happened = sum(event["sequence"] > last for event in world.events(project_id=world.project_id))
     monkeypatch.setattr(task_board, "MOST_EVENTS", happened)
     assert not board(world, after=last)["whole"]
     monkeypatch.setattr(task_board, "MOST_EVENTS", happened - 1)

@@ -24,10 +24,10 @@ def test_calls_and_tasks_are_spans_of_the_trace_of_their_request(world: World) -
     worker = world.start("w1")
     worker.report()
     correlation = world.show(worker.call("get_my_task")["task"]["task_id"])["correlation_id"]
-    spans = {each.name: each for each in exporter.get_finished_spans()}
+    spans = {span.name: span for span in exporter.get_finished_spans()}
     task, report = spans["toryo.task"], spans["toryo.report_completed"]
-    for each in (task, report):
-        assert f"{each.context.trace_id:032x}" == trace_id_of(correlation)
+    for readable_span in (task, report):
+        assert f"{readable_span.context.trace_id:032x}" == trace_id_of(correlation)
     assert task.attributes is not None
     assert task.attributes["toryo.status"] == "completed"
 

@@ -22,7 +22,7 @@ def test_a_person_writes_and_the_agent_is_started_and_answers(world: World) -> N
     agent = world.start_chat("a")
     assert agent.action() == "get_pending_messages"
     got = agent.fetch()
-    assert [each["content"] for each in got["pending_messages"]] == ["What is your name?"]
+    assert [pending_message["content"] for pending_message in got["pending_messages"]] == ["What is your name?"]
     agent.call("respond_chat", message_id=asked, content="I am a.")
     assert [each["content"] for each in world.thread("a")] == ["What is your name?", "I am a."]
     assert agent.next()["reason"] == "user_closed_chat"
@@ -39,7 +39,7 @@ def test_a_task_has_its_agents_talk_for_six_rounds_and_gets_the_result(world: Wo
     assert worker.action() == "wait_for_delegation"
     a = world.start_chat("a")
     got = a.fetch()
-    assert [each["delegation_id"] for each in got["pending_delegations"]] == [delegated]
+    assert [delegation["delegation_id"] for delegation in got["pending_delegations"]] == [delegated]
     conversation = a.call(
         "start_conversation",
         target_agent_id="b",
@@ -64,7 +64,7 @@ def test_a_task_has_its_agents_talk_for_six_rounds_and_gets_the_result(world: Wo
     assert [each["conversation_id"] for each in b.fetch()["ended_conversations"]] == [conversation]
     said = worker.call("get_task_conversations")
     assert len(said["conversations"][0]["messages"]) == 12
-    assert {each["conversation_id"] for each in said["conversations"][0]["messages"]} == {conversation}
+    assert {message["conversation_id"] for message in said["conversations"][0]["messages"]} == {conversation}
     assert said["conversations"][0]["state"] == "ended"
     step = worker.next()
     assert step["action"] == "execute_task"

@@ -14,7 +14,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.storage.engine.database import Database
 
 TOO_LONG = "x" * (chat.LONGEST + 1)
-CHAT_TOOLS = [each for each in all_operations() if each.grant is Grant.CHAT_SESSION]
+CHAT_TOOLS = [operation for operation in all_operations() if operation.grant is Grant.CHAT_SESSION]
 GOOD: dict[str, Any] = {
     "target_agent_id": "b",
     "content": "x",
@@ -62,7 +62,7 @@ def conversation(world: World, *, max_turns: int = 20) -> tuple[Process, Process
 
 def said_in(world: World, conversation_id: str) -> list[str]:
     shown = world.owner.call("show_conversation", conversation_id=conversation_id)
-    return [each["content"] for each in shown["messages"]]
+    return [message["content"] for message in shown["messages"]]
 
 
 # --- messages --------------------------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ def test_the_longest_message_of_any_characters_arrives_whole(office: World):
     a = talker(office)
     content = "界" * (chat.LONGEST - 2) + "🦆\n"
     office.say("a", content)
-    assert [each["content"] for each in a.fetch()["pending_messages"]] == [content]
+    assert [pending_message["content"] for pending_message in a.fetch()["pending_messages"]] == [content]
 
 
 def test_an_answer_to_nobody_or_to_somebody_elses_message_is_refused(office: World):
@@ -199,25 +199,27 @@ def test_what_is_over_takes_no_word_more(office: World):
     """F100: ended, used up, or silent for too long."""
     a, b, opened = conversation(office)
     a.call("end_conversation", conversation_id=opened)
-    for each in (a, b):
+    for process in (a, b):
         untouched(
-            office, each, "send_conversation_message", "conversationNotActive", conversation_id=opened, content="x"
+            office, process, "send_conversation_message", "conversationNotActive", conversation_id=opened, content="x"
         )
-        untouched(office, each, "end_conversation", "conversationNotActive", conversation_id=opened, final_message="x")
+        untouched(
+            office, process, "end_conversation", "conversationNotActive", conversation_id=opened, final_message="x"
+        )
     short = a.call("start_conversation", target_agent_id="b", initial_message="x", max_turns=2)["conversation_id"]
     b.fetch()
     b.turn(short, "last")
-    for each in (a, b):
-        untouched(office, each, "send_conversation_message", "turnLimitReached", conversation_id=short, content="x")
+    for process in (a, b):
+        untouched(office, process, "send_conversation_message", "turnLimitReached", conversation_id=short, content="x")
     silent = a.call("start_conversation", target_agent_id="b", initial_message="x")["conversation_id"]
     b.fetch()
     for _ in range(10):
         office.advance(60.1)
-        for each in (a, b):
-            each.call("get_my_profile")
-    for each in (a, b):
+        for process in (a, b):
+            process.call("get_my_profile")
+    for process in (a, b):
         untouched(
-            office, each, "send_conversation_message", "conversationNotActive", conversation_id=silent, content="x"
+            office, process, "send_conversation_message", "conversationNotActive", conversation_id=silent, content="x"
         )
 
 
@@ -274,7 +276,7 @@ def test_twenty_who_send_at_once_with_a_limit_of_four_store_four(office: World):
         refused = set[str]().union(*pool.map(insists, range(20)))
     assert refused <= {"turnLimitReached", "notYourTurn"}
     shown = office.owner.call("show_conversation", conversation_id=opened)
-    assert [each["from_agent_id"] for each in shown["messages"]] == ["a", "b", "a", "b"]
+    assert [message["from_agent_id"] for message in shown["messages"]] == ["a", "b", "a", "b"]
     assert (shown["conversation"]["turns"], shown["conversation"]["reason"]) == (4, "max_turns")
 
 
@@ -287,8 +289,8 @@ def test_two_who_start_a_conversation_with_each_other_at_once_have_one(office: W
 
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(starts, range(8)))
-    assert len({each["conversation_id"] for each in answers}) == 1
-    assert sum(each["created"] for each in answers) == 1
+    assert len({answer["conversation_id"] for answer in answers}) == 1
+    assert sum(answer["created"] for answer in answers) == 1
 
 
 # --- delegations -----------------------------------------------------------------------------------------------------
@@ -302,8 +304,8 @@ def delegated(worker: Process, **more: Any) -> str:
 
 def report_all(chat_session: Process) -> None:
     """Fetches every delegation that waits and reports it."""
-    for each in chat_session.fetch()["pending_delegations"]:
-        chat_session.call("report_delegation_completed", delegation_id=each["delegation_id"], result="done")
+    for delegation in chat_session.fetch()["pending_delegations"]:
+        chat_session.call("report_delegation_completed", delegation_id=delegation["delegation_id"], result="done")
 
 
 def test_a_sixth_open_delegation_and_a_twenty_first_ever_are_refused(office: World):
@@ -380,9 +382,9 @@ def test_a_task_session_is_told_to_delegate_by_every_tool_of_chat(office: World)
     office.task("a")
     worker = office.start("a")
     assert len(CHAT_TOOLS) == 9
-    for each in CHAT_TOOLS:
-        refusal = untouched(office, worker, each.name, "chatSessionRequired", **given(each))
-        assert "delegate_to_chat_session" in refusal["instruction"], each.name
+    for operation in CHAT_TOOLS:
+        refusal = untouched(office, worker, operation.name, "chatSessionRequired", **given(operation))
+        assert "delegate_to_chat_session" in refusal["instruction"], operation.name
     untouched(office, worker, "request_task", "chatSessionRequired", title="x", assignee_id="b", message_id="msg_none")
 
 
@@ -484,7 +486,11 @@ def test_a_message_to_another_agent_or_of_an_agent_asks_for_nothing(office: Worl
     b.fetch()
     untouched(office, a, "request_task", "messageNotFound", **asked_for(to_b))
     b.turn(opened, "/approve\nPaint it")
-    from_b = next(each["message_id"] for each in a.fetch()["pending_messages"] if each["from_agent_id"] == "b")
+    from_b = next(
+        pending_message["message_id"]
+        for pending_message in a.fetch()["pending_messages"]
+        if pending_message["from_agent_id"] == "b"
+    )
     a.call("get_my_profile")
     untouched(office, a, "request_task", "permissionDenied", **asked_for(from_b, assignee_id="a"))
 

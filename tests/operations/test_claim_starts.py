@@ -44,8 +44,8 @@ def test_of_fifty_who_ask_at_once_exactly_one_is_told_to_start(world: World):
     world.crew(workers=1)
     world.task("w1")
     answers = at_once(*[asking(world)] * ASKERS)
-    assert [each["action"] for each in answers].count("start") == 1
-    assert {each["reason"] for each in answers if each["action"] == "hold"} == {"start_pending"}
+    assert [answer["action"] for answer in answers].count("start") == 1
+    assert {answer["reason"] for answer in answers if answer["action"] == "hold"} == {"start_pending"}
     assert len(world.launches()) == 1
 
 
@@ -58,8 +58,8 @@ def test_of_fifty_who_ask_two_servers_at_once_exactly_one_is_told_to_start(postg
         worlds = [World(one), World(other, seed=1)]
         worlds[0].crew(workers=1)
         worlds[0].task("w1")
-        answers = at_once(*[asking(each) for _ in range(ASKERS // 2) for each in worlds])
-        assert [each["action"] for each in answers].count("start") == 1
+        answers = at_once(*[asking(world) for _ in range(ASKERS // 2) for world in worlds])
+        assert [answer["action"] for answer in answers].count("start") == 1
         assert len(worlds[1].launches()) == 1
 
 
@@ -75,8 +75,8 @@ def test_of_many_who_sign_in_by_passkey_at_once_exactly_one_comes_in(world: Worl
         return outcome.result
 
     answers = at_once(*[sign_in] * 16)
-    assert [each["success"] for each in answers].count(True) == 1
-    assert {each["error"] for each in answers if not each["success"]} == {"Agent already running"}
+    assert [answer["success"] for answer in answers].count(True) == 1
+    assert {answer["error"] for answer in answers if not answer["success"]} == {"Agent already running"}
     assert len(world.sessions()) == 1
 
 

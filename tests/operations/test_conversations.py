@@ -14,9 +14,9 @@ from toryo.domain.errors import Code
 
 def chats(world: World, *agents: str) -> list[Process]:
     """These agents' chats are open, and their processes have come."""
-    for each in agents:
-        world.open_chat(each)
-    return [world.start_chat(each) for each in agents]
+    for agent in agents:
+        world.open_chat(agent)
+    return [world.start_chat(agent) for agent in agents]
 
 
 def keep_open(world: World, agent: str) -> None:
@@ -26,7 +26,7 @@ def keep_open(world: World, agent: str) -> None:
 
 def ended(answer: Answer) -> list[tuple[str, str]]:
     """The endings of a hand-out, with their reasons."""
-    return [(each["conversation_id"], each["reason"]) for each in answer["ended_conversations"]]
+    return [(conversation["conversation_id"], conversation["reason"]) for conversation in answer["ended_conversations"]]
 
 
 # --- beginning -------------------------------------------------------------------------------------------------------
@@ -38,9 +38,10 @@ def test_an_invitation_is_pending_until_the_invited_side_fetches_it(pair: World)
     assert state(pair, conversation)["state"] == "pending"
     b = pair.start_chat("b")
     got = b.fetch()
-    assert [(each["conversation_id"], each["from_agent_id"], each["purpose"]) for each in got["invitations"]] == [
-        (conversation, "a", "colours")
-    ]
+    assert [
+        (invitation["conversation_id"], invitation["from_agent_id"], invitation["purpose"])
+        for invitation in got["invitations"]
+    ] == [(conversation, "a", "colours")]
     assert contents(got) == ["Red?"]
     assert [each["your_turn"] for each in got["conversations"]] == [True]
     assert state(pair, conversation)["state"] == "active"
@@ -52,7 +53,7 @@ def test_the_open_ones_are_listed_every_time_and_turns_are_told(pair: World) -> 
         (shown,) = process.fetch()["conversations"]
         assert (shown["conversation_id"], shown["your_turn"]) == (conversation, turn)
         assert (shown["turns"], shown["max_turns"]) == (1, 20)
-    assert [each["content"] for each in b.fetch()["context_messages"]] == ["Shall we talk?"]
+    assert [context_message["content"] for context_message in b.fetch()["context_messages"]] == ["Shall we talk?"]
 
 
 @pytest.mark.pitfall("F100")
@@ -147,8 +148,8 @@ def test_reaching_the_limit_ends_it_and_both_can_go_on(pair: World) -> None:
 def test_two_that_begin_with_each_other_at_once_are_in_one_conversation(pair: World) -> None:
     a, b = chats(pair, "a", "b")
     with ThreadPoolExecutor(2) as pool:
-        begun = [pool.submit(begin, each, target) for each, target in ((a, "b"), (b, "a"))]
-        assert len({each.result() for each in begun}) == 1
+        begun = [pool.submit(begin, process, target) for process, target in ((a, "b"), (b, "a"))]
+        assert len({future.result() for future in begun}) == 1
     assert len(pair.owner.call("list_conversations", project_id=pair.project_id)["conversations"]) == 1
 
 
@@ -156,7 +157,7 @@ def test_two_that_end_it_at_once_end_it_once(pair: World) -> None:
     a, b, conversation = converse(pair)
     with ThreadPoolExecutor(2) as pool:
         outcomes = list(pool.map(lambda each: each.ask("end_conversation", conversation_id=conversation), (a, b)))
-    assert sorted(each.refused for each in outcomes) == [False, True]
+    assert sorted(outcome.refused for outcome in outcomes) == [False, True]
     assert len(pair.events("conversation.ended")) == 1
 
 
@@ -320,7 +321,9 @@ def test_the_next_process_of_a_side_goes_on_where_the_lost_one_stopped(
     a = pair.start_chat("a")
     assert a.next()["action"] == "get_pending_messages"
     got = a.fetch()
-    assert [(each["content"], each["redelivered"]) for each in got["pending_messages"]] == [("Blue.", True)]
+    assert [
+        (pending_message["content"], pending_message["redelivered"]) for pending_message in got["pending_messages"]
+    ] == [("Blue.", True)]
     assert [each["your_turn"] for each in got["conversations"]] == [True]
     a.turn(conversation, "Agreed.")
     assert state(pair, conversation)["turns"] == 3
@@ -336,7 +339,7 @@ def test_a_turn_that_is_not_taken_starts_its_process_again_with_the_message_as_c
     assert a.next()["state"] == "your_turn"
     got = a.fetch()
     assert contents(got) == []
-    assert [each["content"] for each in got["context_messages"]][-1] == "Blue."
+    assert [context_message["content"] for context_message in got["context_messages"]][-1] == "Blue."
     a.turn(conversation, "Agreed.")
 
 
@@ -408,7 +411,7 @@ def test_it_carries_the_task_of_its_delegation_and_leaves_a_summary_there(pair: 
     note = worker.call("get_my_task")["task"]["context"]["previous"]
     assert "It is blue." in str(note)
     (shown,) = worker.call("get_task_conversations")["conversations"]
-    assert {each["related_task_id"] for each in shown["messages"]} == {task}
+    assert {message["related_task_id"] for message in shown["messages"]} == {task}
 
 
 def test_without_a_summary_the_last_words_are_the_note(pair: World) -> None:
@@ -449,7 +452,9 @@ def test_a_one_way_word_reaches_its_receiver_though_it_was_ended_before_anybody_
     assert world.why_chat("w2") == "start has_pending_purpose"
     other = world.start_chat("w2")
     got = other.fetch()
-    assert [each["content"] for each in got["pending_messages"]] == ["Dinner is ready."]
-    assert [(each["ended_by"], each["reason"]) for each in got["ended_conversations"]] == [("w1", "one_way")]
+    assert [pending_message["content"] for pending_message in got["pending_messages"]] == ["Dinner is ready."]
+    assert [(conversation["ended_by"], conversation["reason"]) for conversation in got["ended_conversations"]] == [
+        ("w1", "one_way")
+    ]
     assert other.next()["reason"] == "user_closed_chat"
     assert world.why_chat("w2") == "hold no_chat_work"

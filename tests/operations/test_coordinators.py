@@ -147,7 +147,7 @@ def test_a_claim_that_may_wait_waits_until_there_is_something(crew: World):
     assert "work" in outcome.later.topics
     crew.hints.clear()
     crew.task("w1")
-    assert any("work" in each for each in crew.hints)
+    assert any("work" in hint for hint in crew.hints)
     outcome = crew.perform("claim_starts", asked, coordinator.credentials, may_wait=True)
     assert outcome.result is not None
     assert [each["agent_id"] for each in outcome.result["start"]] == ["w1"]
@@ -183,7 +183,7 @@ def test_every_act_that_may_start_or_stop_somebody_wakes_those_who_claim(crew: W
     for number, act in enumerate(acts):
         crew.hints.clear()
         act()
-        assert any("work" in each for each in crew.hints), number
+        assert any("work" in hint for hint in crew.hints), number
 
 
 # --- stops and adoption ----------------------------------------------------------------------------------------------
@@ -440,7 +440,7 @@ def test_who_waits_for_output_is_woken_by_it(crew: World):
     assert outcome.later is not None
     crew.hints.clear()
     crew.coordinator().call("append_log", launch_id=launch, offset=0, text="hello")
-    assert any(outcome.later.topics & each for each in crew.hints)
+    assert any(outcome.later.topics & hint for hint in crew.hints)
 
 
 def test_the_server_knows_which_coordinators_there_are(crew: World):
@@ -460,7 +460,7 @@ def test_a_check_whose_answer_was_lost_is_handed_out_again_at_once(world: World)
     (first,) = coordinator.claim(checking=[])["checks"]
     assert coordinator.claim(checking=[first["check_id"]])["checks"] == []
     assert coordinator.claim()["checks"] == [], "a Coordinator that does not say is asked again after a while only"
-    assert [each["check_id"] for each in coordinator.claim(checking=[])["checks"]] == [first["check_id"]]
+    assert [check["check_id"] for check in coordinator.claim(checking=[])["checks"]] == [first["check_id"]]
 
 
 def test_an_agent_that_asks_for_labels_is_only_handed_to_who_offers_them_however_it_is_asked_for(world: World):

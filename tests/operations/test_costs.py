@@ -64,13 +64,13 @@ def fillings(schema: dict[str, Any], defined: dict[str, Any], depth: int = 0) ->
         yield from fillings(each, defined, depth)
     if schema.get("type") == "array":
         yield [object.__new__(Wrong)] * MANY
-        for each in fillings(schema.get("items", {}), defined, depth + 1):
-            yield [each] * min(schema.get("maxItems", MANY), 20)
+        for filling in fillings(schema.get("items", {}), defined, depth + 1):
+            yield [filling] * min(schema.get("maxItems", MANY), 20)
     if schema.get("type") == "object":
         yield {f"name{number}": object.__new__(Wrong) for number in range(MANY)}
         for name, part in schema.get("properties", {}).items():
-            for each in fillings(part, defined, depth + 1):
-                yield {name: each}
+            for filling in fillings(part, defined, depth + 1):
+                yield {name: filling}
 
 
 class Wrong:

@@ -28,7 +28,7 @@ def status(world: World, delegation_id: str) -> tuple[str, int]:
 
 
 def handed_out(answer: Answer) -> list[str]:
-    return [each["delegation_id"] for each in answer["pending_delegations"]]
+    return [delegation["delegation_id"] for delegation in answer["pending_delegations"]]
 
 
 # --- handing over ----------------------------------------------------------------------------------------------------
@@ -104,7 +104,9 @@ def test_whoever_gets_it_again_sees_what_the_one_before_has_said_for_it(pair: Wo
     stop(pair, agent)
     got = pair.start_chat("a").fetch()
     assert handed_out(got) == [delegation]
-    assert [(each["content"], each["related_task_id"]) for each in got["context_messages"]] == [("Shall I?", task)]
+    assert [
+        (context_message["content"], context_message["related_task_id"]) for context_message in got["context_messages"]
+    ] == [("Shall I?", task)]
 
 
 @pytest.mark.pitfall("F102")
@@ -260,7 +262,7 @@ def test_what_nobody_reported_the_server_reports_at_logout(pair: World) -> None:
     agent.call("logout")
     (told,) = worker.call("get_task_conversations")["delegations"]
     assert (told["status"], told["result"]["summary"]) == ("completed", "It is blue.")
-    assert [each["content"] for each in told["result"]["messages"]] == ["Shall we talk?", "Blue."]
+    assert [message["content"] for message in told["result"]["messages"]] == ["Shall we talk?", "Blue."]
 
 
 def test_a_one_way_word_to_an_agent_is_a_conversation_that_is_ended_and_has_come_about(pair: World) -> None:

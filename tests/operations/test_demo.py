@@ -27,25 +27,25 @@ def statuses(world: World, name: str, key: str, id_: str) -> dict[str, str]:
 
 def tasks(world: World, **wanted: Any) -> list[Answer]:
     return [
-        each
+        task
         for project in ALL
-        for each in world.owner.call("list_project_tasks", project_id=project, **wanted)["tasks"]
+        for task in world.owner.call("list_project_tasks", project_id=project, **wanted)["tasks"]
     ]
 
 
 def test_one_call_makes_the_team_files_its_tasks_and_lays_out_its_files(house: World, tmp_path: Path) -> None:
     made = house.owner.call("start_demo")
     assert made["projects"] == ALL
-    assert [each["task_id"] for each in tasks(house)] == made["tasks"]
-    assert {each["status"] for each in tasks(house)} == {"in_progress"}
-    assert set(demo_team.MEMBERS) == {each["id"] for each in demo_team.team()["agents"]}
+    assert [task["task_id"] for task in tasks(house)] == made["tasks"]
+    assert {task["status"] for task in tasks(house)} == {"in_progress"}
+    assert set(demo_team.MEMBERS) == {agent["id"] for agent in demo_team.team()["agents"]}
     assert set(demo_team.MEMBERS) <= statuses(house, "list_agents_of_server", "agents", "agent_id").keys()
     places = {
         each["project_id"]: Path(each["working_directory"]) for each in house.owner.call("list_projects")["projects"]
     }
     for job in demo_team.JOBS.values():
         assert places[job.project] == tmp_path / "demo" / job.project
-        assert {each.name: each.read_text() for each in places[job.project].iterdir()} == dict(job.given)
+        assert {path.name: path.read_text() for path in places[job.project].iterdir()} == dict(job.given)
 
 
 def test_the_team_is_started_by_the_coordinator_that_is_there(house: World) -> None:
@@ -112,7 +112,7 @@ def test_it_is_put_away_by_one_call_and_can_be_started_anew(house: World, tmp_pa
     (tmp_path / "demo" / "numbers" / "seed.txt").write_text("7")
     put_away = house.owner.call("remove_demo")
     assert (put_away["projects"], set(put_away["agents"])) == (ALL, set(demo_team.MEMBERS))
-    assert {each["status"] for each in tasks(house)} == {"cancelled"}
+    assert {task["status"] for task in tasks(house)} == {"cancelled"}
     assert set(statuses(house, "list_projects", "projects", "project_id").values()) == {"archived"}
     assert lead.action() == "exit"
     assert house.coordinator("c2").starts() == []
@@ -122,7 +122,7 @@ def test_it_is_put_away_by_one_call_and_can_be_started_anew(house: World, tmp_pa
     second = house.owner.call("start_demo")
     assert not (tmp_path / "demo" / "numbers" / "seed.txt").exists()
     assert not set(first["tasks"]) & set(second["tasks"])
-    assert {each["task_id"] for each in tasks(house, status="in_progress")} == set(second["tasks"])
+    assert {task["task_id"] for task in tasks(house, status="in_progress")} == set(second["tasks"])
     assert set(statuses(house, "list_projects", "projects", "project_id").values()) == {"active"}
 
 
@@ -139,11 +139,11 @@ def test_what_is_not_the_demos_stays_when_it_is_put_away(house: World) -> None:
 
 def test_only_owners_start_it_and_put_it_away_and_others_see_theirs(house: World) -> None:
     zoe, vic = house.member("zoe"), house.member("vic", "viewer")
-    for each in (zoe, vic):
-        each.refused("start_demo", "permissionDenied")
+    for caller in (zoe, vic):
+        caller.refused("start_demo", "permissionDenied")
     house.owner.call("start_demo")
-    for each in (zoe, vic):
-        each.refused("remove_demo", "permissionDenied")
+    for caller in (zoe, vic):
+        caller.refused("remove_demo", "permissionDenied")
     assert vic.call("show_demo")["projects"] == ALL
     assert zoe.call("show_demo")["here"] is False
     assert house.owner.call("show_demo")["directory"] != ""

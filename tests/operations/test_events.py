@@ -26,7 +26,7 @@ def test_pages_backwards_hold_every_event_once_the_newest_first(world: World) ->
         page = world.owner.call("read_events", newest=True, limit=3, **more)
         if not page["events"]:
             break
-        backwards += [each["sequence"] for each in page["events"]]
+        backwards += [event["sequence"] for event in page["events"]]
         before = page["last"]
     assert len(forwards) > 3
     assert backwards == forwards[::-1]
@@ -40,7 +40,7 @@ def test_one_kind_is_found_and_so_are_all_kinds_of_a_noun(world: World, newest: 
     assert [each["kind"] for each in cancelled] == ["task.cancelled"]
     nouns = {each["kind"] for each in read(world, kind="task.", newest=newest)}
     assert {"task.created", "task.cancelled"} <= nouns
-    assert {each.split(".")[0] for each in nouns} == {"task"}
+    assert {noun.split(".")[0] for noun in nouns} == {"task"}
 
 
 def test_events_of_a_time_are_those_from_its_first_instant_to_before_its_end(world: World) -> None:
@@ -90,7 +90,7 @@ def test_nobody_but_owners_reads_how_other_people_sign_in(world: World) -> None:
     for each in ("ann", "vic"):
         world.owner.call("add_person", person_id=each, login="viewer")
     vic = Caller(world, world.owner.call("make_access_token", name="x", person_id="vic")["token"])
-    kinds = {(each["kind"], each["agent_id"]) for each in vic.call("read_events", limit=1000)["events"]}
+    kinds = {(event["kind"], event["agent_id"]) for event in vic.call("read_events", limit=1000)["events"]}
     assert not any(kind.startswith("person.") and agent_id == "ann" for kind, agent_id in kinds)
     assert ("person.token_made", "vic") in kinds
 

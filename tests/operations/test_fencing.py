@@ -79,7 +79,7 @@ def test_an_agent_that_cannot_be_decided_about_keeps_no_other_from_its_start(
     plant(decisions, "record", lambda call, agent_id, *_: agent_id == BROKEN)
     assert crew.coordinator().starts() == ["w2"]
     assert [(each["agent_id"], each["project_id"]) for each in logged] == [(BROKEN, crew.project_id)]
-    assert [each["agent_id"] for each in crew.events("decision.launch")] == ["w2"], "what it had written is undone"
+    assert [event["agent_id"] for event in crew.events("decision.launch")] == ["w2"], "what it had written is undone"
     (item,) = told(crew)
     assert (item["kind"], item["agent_id"], item["project_id"]) == ("agent_cannot_start", BROKEN, crew.project_id)
     assert item["text"] == "Internal error, see the server's log (claim_starts; 1 times)."
@@ -114,11 +114,11 @@ def test_neither_stops_nor_ends_of_others_wait_for_it(crew: World, plant: Plant,
         crew.owner.call("pause_project", project_id=crew.project_id)
         crew.advance(301)
         stops = crew.coordinator().claim(running=launches)["stop"]
-        assert [each["reason"] for each in stops] == ["project_paused"]
+        assert [stop["reason"] for stop in stops] == ["project_paused"]
     else:
         crew.advance(3601)
         crew.coordinator().claim()
-        assert [each["agent_id"] for each in crew.events("session.ended")] == ["w2"]
+        assert [event["agent_id"] for event in crew.events("session.ended")] == ["w2"]
 
 
 def test_chats_of_others_are_started(crew: World, plant: Plant) -> None:
@@ -180,7 +180,7 @@ def test_a_source_of_needs_that_fails_leaves_the_others(
     monkeypatch.setattr(needs, "SOURCES", tuple(sources))
     items = crew.owner.call("needs_you")["items"]
     expected = {"task", "blocked"} - {{"_own_tasks": "task", "_blocks": "blocked"}.get(name, "")}
-    assert {each["kind"] for each in items if not each["title"].startswith("Internal error")} == expected
+    assert {item["kind"] for item in items if not item["title"].startswith("Internal error")} == expected
     assert told(crew)
 
 
@@ -251,7 +251,7 @@ def test_a_sweep_ends_the_sessions_of_others(crew: World, plant: Plant) -> None:
     crew.advance(3601)
     plant(termination, "lapse", lambda call, launch, session: session is not None and session.agent_id == BROKEN)
     crew.housekeep()
-    assert [each["agent_id"] for each in crew.events("session.ended")] == ["w2"]
+    assert [event["agent_id"] for event in crew.events("session.ended")] == ["w2"]
     assert {each["agent_id"] for each in crew.sessions()} == {BROKEN}
 
 
@@ -263,7 +263,7 @@ def test_stalls_of_others_are_noticed(crew: World, plant: Plant) -> None:
     plant(stalls, "_stalls", lambda call, case: case.main.assignee_id == BROKEN)
     crew.advance(130)
     crew.housekeep()
-    assert [each["task_id"] for each in crew.events("task.stalled")] == [mains["w2"]]
+    assert [event["task_id"] for event in crew.events("task.stalled")] == [mains["w2"]]
 
 
 def test_writers_to_others_are_told_that_nobody_came(crew: World, plant: Plant) -> None:
@@ -272,7 +272,7 @@ def test_writers_to_others_are_told_that_nobody_came(crew: World, plant: Plant) 
     crew.advance(310)
     plant(decisions, "decide", lambda call, agent_id, *_, **__: agent_id == BROKEN)
     crew.housekeep()
-    assert [each["agent_id"] for each in crew.events("message.nobody_came")] == ["w2"]
+    assert [event["agent_id"] for event in crew.events("message.nobody_came")] == ["w2"]
 
 
 def test_metrics_count_them(crew: World) -> None:

@@ -47,8 +47,8 @@ def _within(kind: Any) -> Iterator[type[BaseModel]]:
         yield kind
         for field in kind.model_fields.values():
             yield from _within(field.annotation)
-    for each in get_args(kind):
-        yield from _within(each)
+    for argument in get_args(kind):
+        yield from _within(argument)
 
 
 MODELS = dict(models())
@@ -75,12 +75,12 @@ def test_a_text_is_one_line_or_prose_or_a_command_or_what_a_program_printed(name
                 model.__pydantic_validator__.validate_assignment(model.model_construct(), field, f"a{sign}b")
     elif field not in PROSE:
         coordinators = {each.parameters for each in catalogue().values() if each.grant is Grant.COORDINATOR}
-        of_programs = any(model in _within(each) for each in coordinators)
+        of_programs = any(model in _within(coordinator) for coordinator in coordinators)
         assert of_programs or field == "command" or not _of_text(about.annotation), "say which kind of text it is"
 
 
 def _of_text(kind: Any) -> bool:
-    return kind is str or any(_of_text(each) for each in get_args(kind))
+    return kind is str or any(_of_text(argument) for argument in get_args(kind))
 
 
 def test_prose_keeps_newlines_and_tabs_only() -> None:

@@ -79,11 +79,11 @@ def parameters(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Ite
     """Every parameter, nested ones, too, by name; and whether its values are as long as ids."""
     for name, declared in schema.get("properties", {}).items():
         forms = [*declared.get("anyOf", [declared])]
-        forms += [each["items"] for each in forms if "items" in each]
-        forms = [definitions[each["$ref"].rsplit("/", 1)[1]] if "$ref" in each else each for each in forms]
-        yield name, any(each.get("maxLength") == LENGTH_OF_AN_ID for each in forms)
-        for each in forms:
-            yield from parameters(each, definitions)
+        forms += [form["items"] for form in forms if "items" in form]
+        forms = [definitions[form["$ref"].rsplit("/", 1)[1]] if "$ref" in form else form for form in forms]
+        yield name, any(form.get("maxLength") == LENGTH_OF_AN_ID for form in forms)
+        for form in forms:
+            yield from parameters(form, definitions)
 
 
 def ids_of(operation: Operation) -> set[str]:
@@ -93,7 +93,12 @@ def ids_of(operation: Operation) -> set[str]:
 
 
 def test_every_parameter_that_holds_an_id_says_what_it_names():
-    unknown = {(each.name, name) for each in all_operations() for name in ids_of(each) if name not in KINDS | NO_IDS}
+    unknown = {
+        (operation.name, name)
+        for operation in all_operations()
+        for name in ids_of(operation)
+        if name not in KINDS | NO_IDS
+    }
     assert not unknown, "add them to KINDS, or to NO_IDS with a reason"
 
 

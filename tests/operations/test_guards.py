@@ -10,7 +10,7 @@ from toryo.storage.engine.database import Database
 
 
 def tripped(world: World) -> list[str]:
-    return [each["data"]["guard"] for each in world.events("session.runaway")]
+    return [event["data"]["guard"] for event in world.events("session.runaway")]
 
 
 def working(world: World, agent_id: str = "w1") -> tuple[str, Process]:
@@ -142,7 +142,7 @@ def test_a_runaway_cools_down_however_it_ends(crew: World, leaves: str):
         assert worker.next()["action"] == "exit"
         coordinator.exited(launch["launch_id"], exit_code=0)
     assert coordinator.reason("w1") == "hold cooling_down"
-    assert [each["data"]["failures"] for each in crew.events("agent.cooling_down")] == [1]
+    assert [event["data"]["failures"] for event in crew.events("agent.cooling_down")] == [1]
     crew.advance(61)
     assert coordinator.reason("w1") == "start has_in_progress_task"
 
@@ -154,7 +154,7 @@ def test_the_cooldown_of_a_runaway_doubles_with_the_next_one(crew: World):
         for _ in range(26):
             worker.next()
         crew.advance(61)
-    assert [each["data"]["failures"] for each in crew.events("agent.cooling_down")] == [1, 2]
+    assert [event["data"]["failures"] for event in crew.events("agent.cooling_down")] == [1, 2]
     assert crew.coordinator().reason("w1") == "hold cooling_down"
 
 

@@ -47,7 +47,7 @@ def test_an_agent_waits_for_what_another_does_below_its_own_subtask(halves: tupl
     process.set(subtask, "in_progress")
     process.set(subtask, "completed")
     told = process.next()
-    assert (told["action"], [each["task_id"] for each in told["waits_for"]]) == ("wait_for_others", [filed])
+    assert (told["action"], [wait["task_id"] for wait in told["waits_for"]]) == ("wait_for_others", [filed])
     world.coordinator().exited(process.launch_id, exit_code=0)
     assert world.why("w1") == "hold waiting_for_workers"
     crew_works(world)
@@ -79,7 +79,10 @@ def resolvable(world: World, agent_id: str = "w1") -> tuple[str, dict[str, tuple
     process = world.start(agent_id)
     told = process.next()
     assert told["action"] == "review_and_resolve_blocks"
-    flags = {each["task_id"]: (each["you_may_resolve"], each["you_may_cancel"]) for each in told["blocked_subtasks"]}
+    flags = {
+        blocked_subtask["task_id"]: (blocked_subtask["you_may_resolve"], blocked_subtask["you_may_cancel"])
+        for blocked_subtask in told["blocked_subtasks"]
+    }
     for task_id, (resolve, cancel) in flags.items():
         assert process.ask("update_task_status", task_id=task_id, status="todo").refused is not resolve
         assert process.ask("cancel_task", task_id=task_id, reason="so").refused is not cancel
@@ -194,9 +197,9 @@ def test_two_managers_of_whom_neither_can_get_it_done_are_stopped_and_a_person_i
     crew_works(world, "director", "boss")  # its parts wait for w1
     world.owner.call("deactivate_agent", agent_id="w1")
     crew_works(world, rounds=40)
-    starts = [each for each in world.events("session.started") if each["agent_id"] == "boss"]
+    starts = [event for event in world.events("session.started") if event["agent_id"] == "boss"]
     assert len(starts) <= 8
-    assert [each["task_id"] for each in world.events("guard.blocked")] == [house]
+    assert [event["task_id"] for event in world.events("guard.blocked")] == [house]
     hold(world)
 
 

@@ -170,7 +170,7 @@ def test_why_an_agent_does_not_run_is_told_as_why_tells_it(
     now = member(crew, "w1")
     assert (now["state"], now["reason"]) == (state, reason)
     decisions = crew.owner.call("why", agent_id="w1")["decisions"]
-    (told,) = [each for each in decisions if each["purpose"] == "task"]
+    (told,) = [decision for decision in decisions if decision["purpose"] == "task"]
     assert (now["reason"], now["until"]) == (told["reason"], told["until"])
     assert told["explanation"].replace("\n", " ").startswith(now["explanation"])
 
@@ -311,7 +311,7 @@ def test_who_polls_a_queue_is_told_with_what_it_holds(crew: World):
 
 
 def needs(world: World) -> list[tuple[str, int]]:
-    return [(each["task_id"], each["blocks"]) for each in glance(world)["needs"]]
+    return [(need["task_id"], need["blocks"]) for need in glance(world)["needs"]]
 
 
 def blocked_by_agent(world: World, agent_id: str, **more: Any) -> str:
@@ -358,14 +358,14 @@ def test_what_is_told_as_one_holds_up_what_waits_for_any_of_it(crew: World):
         asked = {"task_id": each, "attempt": 1, "status": "failed", "error": "no", "retryable": False}
         queue.call("submit_result", **asked)
     crew.advance(600)
-    assert [(each["kind"], each["blocks"]) for each in glance(crew)["needs"]] == [("dead_letter", 3), ("blocked", 1)]
+    assert [(need["kind"], need["blocks"]) for need in glance(crew)["needs"]] == [("dead_letter", 3), ("blocked", 1)]
 
 
 def test_the_overview_needs_you_for_what_needs_you_lists(crew: World):
     crew.owner.call("edit_agent", agent_id="boss", reports_to=None)
     blocked_by_agent(crew, "w1")
     listed = crew.owner.call("needs_you")["items"]
-    assert [{key: value for key, value in each.items() if key != "blocks"} for each in glance(crew)["needs"]] == listed
+    assert [{key: value for key, value in need.items() if key != "blocks"} for need in glance(crew)["needs"]] == listed
 
 
 # --- since you left --------------------------------------------------------------------------------------------------
@@ -424,7 +424,7 @@ def test_what_cools_down_is_told_with_its_end_until_then(crew: World):
     crew.task("w2")
     process = crew.start("w2")
     crew.coordinator().exited(process.launch_id, exit_code=1, error="quota", quota_reset_seconds=600)
-    told = {(each["kind"], each["name"]): each for each in glance(crew)["fuel"]["cooldowns"]}
+    told = {(cooldown["kind"], cooldown["name"]): cooldown for cooldown in glance(crew)["fuel"]["cooldowns"]}
     assert set(told) >= {("agent", "w1"), ("account", "claude")}
     assert told["account", "claude"]["until"] > crew.iso()
     assert told["agent", "w1"]["explanation"] == "its process failed"
@@ -478,7 +478,7 @@ def test_a_member_sees_nothing_of_projects_that_are_not_theirs(crew: World):
     crashed(crew)
     answer = glance(crew, zoe)
     assert answer["team"] == answer["queue"]["held"] == answer["fuel"]["today"] == []
-    assert [each for each in answer["fuel"]["cooldowns"] if each["kind"] == "agent"] == []
+    assert [cooldown for cooldown in answer["fuel"]["cooldowns"] if cooldown["kind"] == "agent"] == []
     assert counts(crew) != (0, 0, 0, 0)
     zoe.refused("show_overview", "projectNotFound", project_id=crew.project_id)
 

@@ -279,7 +279,7 @@ class Gossip(Chaos):
 
     def talking(self) -> list[Process]:
         """Those of chats, more often than not."""
-        chats = [each for each in self.processes if each.launch["purpose"] == "chat"]
+        chats = [process for process in self.processes if process.launch["purpose"] == "chat"]
         return chats if self.dice.random() < 0.8 else []
 
     def time_passes(self) -> None:
@@ -371,7 +371,7 @@ def comes_to_an_end(chaos: Chaos) -> None:
     clear_up(chaos)
     crew_works(world)
     hold(world)
-    unfinished = {each: world.status(each) for each in chaos.mains if world.status(each) not in ENDED}
+    unfinished = {main: world.status(main) for main in chaos.mains if world.status(main) not in ENDED}
     assert not unfinished, {each: (status, world.why("boss"), world.why("w1")) for each, status in unfinished.items()}
 
 
@@ -383,8 +383,8 @@ def clear_up(chaos: Chaos) -> None:
     """People see the mess: everybody is employed, nothing runs, and what is open at the root goes on."""
     world = chaos.world
     chaos.put_right()
-    for each in world.sessions():
-        world.owner.call("end_session", session_id=each["session_id"])
+    for session in world.sessions():
+        world.owner.call("end_session", session_id=session["session_id"])
     world.advance(5000)
     world.housekeep()
     for agent in AGENTS:
@@ -420,7 +420,7 @@ def test_without_any_person_they_cannot_make_more_than_the_caps_allow(fresh: Dat
     chaos = Chaos(world, seed, people=False)
     chaos.run(1000 if world.dialect == "sqlite" else 250)
     tasks = world.owner.call("list_project_tasks", project_id=world.project_id)["tasks"]
-    assert all(each["status"] != "in_progress" or each["assignee_id"] for each in tasks)
+    assert all(task["status"] != "in_progress" or task["assignee_id"] for task in tasks)
 
 
 @pytest.mark.parametrize("seed", seeds(40))

@@ -27,7 +27,7 @@ def file(world: World, key: str | None, title: str = "Paint", caller: Caller | N
 
 
 def titles(world: World) -> list[str]:
-    return [each["title"] for each in world.owner.call("list_project_tasks", project_id=world.project_id)["tasks"]]
+    return [task["title"] for task in world.owner.call("list_project_tasks", project_id=world.project_id)["tasks"]]
 
 
 def test_the_same_create_with_the_same_key_is_done_once_and_answered_as_the_first_time(crew: World):
@@ -82,8 +82,8 @@ def test_a_secret_is_not_kept_so_that_sending_its_create_again_is_refused_and_ma
 
 
 def test_no_create_answers_a_secret_under_another_name():
-    creates = [each for each in catalogue().values() if applies(each)]
-    names = {name for each in creates for name in each.output_schema["properties"]}
+    creates = [operation for operation in catalogue().values() if applies(operation)]
+    names = {name for create in creates for name in create.output_schema["properties"]}
     assert len(creates) > 5
     assert {each for each in names if any(word in each for word in ("token", "passkey", "code", "secret"))} <= {
         *SECRETS,
@@ -135,9 +135,11 @@ def test_a_preview_with_a_key_leaves_the_key_for_the_change_itself(crew: World):
 
 
 def test_what_takes_long_is_judged_before_the_transaction_of_whoever_brings_a_plan():
-    changing = [each for each in catalogue().values() if "provider_options" in each.parameters.model_fields]
-    assert {each.name for each in changing} >= {"create_agent", "edit_agent"}
-    assert [each.name for each in changing if each.beforehand is None] == []
+    changing = [
+        operation for operation in catalogue().values() if "provider_options" in operation.parameters.model_fields
+    ]
+    assert {operation.name for operation in changing} >= {"create_agent", "edit_agent"}
+    assert [operation.name for operation in changing if operation.beforehand is None] == []
 
 
 BRINGS = {"create_agent": {"id": "new", "role": "worker"}, "edit_agent": {"agent_id": "w1"}}
@@ -145,7 +147,8 @@ BRINGS = {"create_agent": {"id": "new", "role": "worker"}, "edit_agent": {"agent
 
 @pytest.mark.parametrize("at_once", [False, True])
 @pytest.mark.parametrize(
-    "name", [each.name for each in catalogue().values() if "provider_options" in each.parameters.model_fields]
+    "name",
+    [operation.name for operation in catalogue().values() if "provider_options" in operation.parameters.model_fields],
 )
 def test_plans_are_judged_outside_of_any_transaction_alone_and_among_several_changes(
     crew: World, name: str, at_once: bool, monkeypatch: pytest.MonkeyPatch

@@ -19,7 +19,7 @@ def stopped(crew: World) -> tuple[str, Process]:
 
 
 def notes(crew: World, task_id: str) -> list[str]:
-    return [each["data"]["note_id"] for each in crew.events("note.saved", task_id=task_id)]
+    return [event["data"]["note_id"] for event in crew.events("note.saved", task_id=task_id)]
 
 
 @pytest.mark.parametrize("result", ["blocked", "failed"])

@@ -14,7 +14,7 @@ ROOT = Path(operations.__file__).parent
 
 
 def declaring() -> set[str]:
-    return {each.handler.__module__.removeprefix("toryo.operations.") for each in catalogue().values()}
+    return {operation.handler.__module__.removeprefix("toryo.operations.") for operation in catalogue().values()}
 
 
 def imported(module: str) -> set[str]:

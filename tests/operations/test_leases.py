@@ -116,12 +116,12 @@ def test_the_exit_of_one_process_ends_its_own_session_only(world: World):
     other.sign_in()
     world.advance(1)
     coordinator.exited(first["launch_id"], exit_code=0)
-    assert [each["agent_id"] for each in world.sessions()] == ["w2"]
+    assert [session["agent_id"] for session in world.sessions()] == ["w2"]
     other.call("get_next_action")
     again = coordinator.claim()["start"][0]
     world.process(again).sign_in()
     assert coordinator.exited(first["launch_id"], exit_code=0)["released"] == []
-    assert sorted(each["agent_id"] for each in world.sessions()) == ["w1", "w2"]
+    assert sorted(session["agent_id"] for session in world.sessions()) == ["w1", "w2"]
 
 
 def test_an_exit_report_that_comes_twice_is_taken_once(crew: World):

@@ -114,7 +114,7 @@ def test_a_task_that_depends_on_another_is_never_in_progress_before_it_is_done(w
     boss.begin(made["twice"])
     boss.wait()
     world.start("w2").report()
-    order = [(each["task_id"], each["kind"]) for each in world.events("task.started", "task.completed")]
+    order = [(event["task_id"], event["kind"]) for event in world.events("task.started", "task.completed")]
     assert order.index((made["seed"], "task.completed")) < order.index((made["twice"], "task.started"))
 
 
@@ -127,10 +127,10 @@ def test_one_agent_works_in_two_projects_at_once(world: World):
     world.owner.call("file_task", project_id=other, title="Dig", assignee_id="w1", status="in_progress")
     coordinator = world.coordinator()
     launches = coordinator.claim()["start"]
-    assert sorted(each["project_id"] for each in launches) == sorted([world.project_id, other])
-    for each in launches:
-        process = world.process(each)
-        assert process.sign_in()["project_id"] == each["project_id"]
+    assert sorted(launch["project_id"] for launch in launches) == sorted([world.project_id, other])
+    for launch in launches:
+        process = world.process(launch)
+        assert process.sign_in()["project_id"] == launch["project_id"]
     assert len(world.sessions()) == 2
     assert coordinator.reason("w1", project_id=other) == "hold already_running"
 
@@ -160,4 +160,4 @@ def test_what_an_idle_hour_of_a_crew_writes_is_next_to_nothing(world: World):
         world.advance(60)
     decisions = world.events("decision.launch")
     assert len(decisions) == 2 * 5
-    assert {each["data"]["reason"] for each in decisions} == {"no_in_progress_task", "no_chat_work"}
+    assert {decision["data"]["reason"] for decision in decisions} == {"no_in_progress_task", "no_chat_work"}

@@ -133,7 +133,7 @@ def test_calls_at_once_of_one_session_get_every_message_once(pair: World) -> Non
     process = pair.start_chat("a")
     with ThreadPoolExecutor(4) as pool:
         answers = [pool.submit(process.fetch) for _ in range(8)]
-        got = [content for each in answers for content in contents(each.result())]
+        got = [content for answer in answers for content in contents(answer.result())]
     assert sorted(got) == sorted(told)
 
 
@@ -173,7 +173,9 @@ def test_at_most_twenty_messages_before_them_come_along_and_only_with_those_who_
     pair.say("a", "new")
     got = process.fetch()
     assert contents(got) == ["new"]
-    assert [each["content"] for each in got["context_messages"]] == [f"old {number}" for number in range(5, 25)]
+    assert [context_message["content"] for context_message in got["context_messages"]] == [
+        f"old {number}" for number in range(5, 25)
+    ]
 
 
 # --- what is a reason to run -----------------------------------------------------------------------------------------
@@ -213,7 +215,7 @@ def test_messages_of_the_system_start_nobody_and_are_delivered_to_no_agent(pair:
     pair.say("a", "And now?", as_person="ann")
     got = pair.start_chat("a").fetch()
     assert contents(got) == ["And now?"]
-    assert "system" not in {each["kind"] for each in got["context_messages"]}
+    assert "system" not in {context_message["kind"] for context_message in got["context_messages"]}
 
 
 def of_rest(world: World) -> str:
@@ -269,7 +271,7 @@ def test_storing_and_creating_the_work_are_one_act_on_every_path(pair: World, pa
     agent = path(pair)
     assert pair.why_chat(agent) == "start has_pending_purpose"
     launches = pair.coordinator().claim(free_slots=0, free_chat_slots=1)["start"]
-    assert [(each["agent_id"], each["purpose"]) for each in launches] == [(agent, "chat")]
+    assert [(launch["agent_id"], launch["purpose"]) for launch in launches] == [(agent, "chat")]
 
 
 @pytest.mark.pitfall("F31")
@@ -371,7 +373,7 @@ def test_a_thread_shows_what_two_have_said_and_nothing_of_a_third(pair: World) -
 def reading(person: Caller, world: World, one: str, other: str) -> list[str]:
     read = person.call("read_chat", project_id=world.project_id, agent_id=one, with_agent_id=other)
     assert read["observing"] is True
-    return [each["content"] for each in read["messages"]]
+    return [message["content"] for message in read["messages"]]
 
 
 @pytest.mark.pitfall("F106")
@@ -390,7 +392,7 @@ def test_whoever_stands_above_reads_what_their_agents_say_marked_as_such_and_oth
     aside.refused("read_chat", Code.PERMISSION_DENIED, **{**asked, "with_agent_id": "owner"})
     assert aside.call("list_chats", project_id=world.project_id, of_agent_id="a")["chats"] == []
     chats = above.call("list_chats", project_id=world.project_id, of_agent_id="a")["chats"]
-    assert {(each["agent_id"], each["observing"]) for each in chats} == {("b", True), ("owner", True)}
+    assert {(chat["agent_id"], chat["observing"]) for chat in chats} == {("b", True), ("owner", True)}
 
 
 @pytest.mark.pitfall("F105")

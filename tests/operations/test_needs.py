@@ -32,11 +32,11 @@ def needs(world: World, person: str = "ann", **more: object) -> list[Answer]:
 
 
 def kinds(world: World, person: str = "ann") -> list[str]:
-    return [each["kind"] for each in needs(world, person)]
+    return [need["kind"] for need in needs(world, person)]
 
 
 def commands(item: Answer) -> list[str]:
-    return [each["command"] for each in item["actions"]]
+    return [action["command"] for action in item["actions"]]
 
 
 def test_where_everything_goes_its_way_nobody_is_needed(crew: World):
@@ -162,7 +162,7 @@ def test_what_a_manager_at_work_decides_about_needs_no_person_until_the_manager_
     boss = crew.start("boss")
     boss.report("blocked", "nobody has the key")
     assert crew.status(main) == "blocked"
-    assert sorted((each["kind"], each["task_id"]) for each in needs(crew)) == [("blocked", part)]
+    assert sorted((need["kind"], need["task_id"]) for need in needs(crew)) == [("blocked", part)]
 
 
 def test_a_block_that_a_manager_has_seen_and_leaves_open_while_others_work_needs_no_person_yet(crew: World):
@@ -186,7 +186,7 @@ def test_a_guards_block_needs_a_person_whatever_the_manager_above_does(crew: Wor
         crew.start("w1").call("logout")
         crew.advance(60)
         boss.call("list_tasks")
-    assert [(each["kind"], each["task_id"]) for each in needs(crew)] == [("blocked_by_guard", part)]
+    assert [(need["kind"], need["task_id"]) for need in needs(crew)] == [("blocked_by_guard", part)]
 
 
 def test_what_a_person_has_blocked_needs_nobody(crew: World):
@@ -327,13 +327,13 @@ def test_a_failed_part_needs_no_person_as_long_as_the_manager_above_is_at_work_o
     crew.start("w2").report("success", "done")
     boss = crew.start("boss")
     boss.report("failed", "a part of it has failed")
-    assert [(each["kind"], each["agent_id"]) for each in needs(crew)] == [("failed", "boss")]
+    assert [(need["kind"], need["agent_id"]) for need in needs(crew)] == [("failed", "boss")]
 
 
 def test_a_failed_part_of_what_a_person_does_needs_a_person(crew: World):
     mine = crew.task("ann")
     part = failed(crew, "w1", parent_task_id=mine)
-    assert [(each["kind"], each["task_id"]) for each in needs(crew)] == [("failed", part), ("task", mine)]
+    assert [(need["kind"], need["task_id"]) for need in needs(crew)] == [("failed", part), ("task", mine)]
 
 
 def test_what_a_person_has_moved_to_failed_and_what_has_failed_long_ago_needs_nobody(crew: World):
@@ -436,7 +436,7 @@ def test_a_locked_sign_in_is_shown_while_it_is_locked_and_only_for_agents_there_
     for agent_id in ("w1", "stranger"):
         for _ in range(5):
             crew.nobody.refused("authenticate", agent_id=agent_id, passkey="guessed")
-    assert [(each["kind"], each["agent_id"]) for each in needs(crew)] == [("sign_in_locked", "w1")]
+    assert [(need["kind"], need["agent_id"]) for need in needs(crew)] == [("sign_in_locked", "w1")]
     assert needs(crew, "owner") == []
     crew.advance(61)
     assert needs(crew) == []
@@ -489,7 +489,7 @@ def test_every_command_that_an_item_names_exists(crew: World):
     crew.advance(59)
     found = needs(crew)
     assert len({each["kind"] for each in found}) >= 6
-    assert [wrong for item in found for each in commands(item) if (wrong := mistake_in(each))] == []
+    assert [wrong for item in found for command in commands(item) if (wrong := mistake_in(command))] == []
 
 
 def test_of_one_project_only_what_is_in_it_is_shown(crew: World):
@@ -512,7 +512,7 @@ def test_a_member_sees_their_own_list_and_nobody_elses(crew: World):
     lena = crew.member("lena")
     crew.owner.call("add_member", project_id=crew.project_id, agent_id="lena")
     crew.task("lena")
-    assert [each["kind"] for each in lena.call("needs_you")["items"]] == ["task"]
+    assert [item["kind"] for item in lena.call("needs_you")["items"]] == ["task"]
     assert lena.call("needs_you", as_person="lena")["person_id"] == "lena"
     lena.refused("needs_you", "permissionDenied", as_person="ann")
     crew.owner.refused("needs_you", "validationError", as_person="w1")
@@ -595,7 +595,9 @@ def test_where_unblocking_alone_changes_nothing_the_step_before_it_is_told(
 
 
 def why_of(crew: World, agent: str) -> str:
-    [told] = [each for each in crew.owner.call("why", agent_id=agent)["decisions"] if each["purpose"] == "task"]
+    [told] = [
+        decision for decision in crew.owner.call("why", agent_id=agent)["decisions"] if decision["purpose"] == "task"
+    ]
     return str(told["explanation"])
 
 

@@ -47,7 +47,7 @@ def resumed(world: World, _: str) -> None:
 
 
 def kinds(process: Process) -> list[str]:
-    return [each["kind"] for each in process.call("get_notifications")["notifications"]]
+    return [notification["kind"] for notification in process.call("get_notifications")["notifications"]]
 
 
 # --- every human action ----------------------------------------------------------------------------------------------
@@ -224,7 +224,11 @@ def test_the_end_of_a_pause_voids_no_interrupt_but_its_own(world: World) -> None
     paused(world, "")
     world.move(task, "blocked", "stop")
     world.owner.call("resume_project", project_id=world.project_id)
-    causes = [each["cause"] for each in worker.call("get_notifications")["notifications"] if each["cause"]]
+    causes = [
+        notification["cause"]
+        for notification in worker.call("get_notifications")["notifications"]
+        if notification["cause"]
+    ]
     assert causes == ["blocked"]
 
 

@@ -245,16 +245,20 @@ def chats_until(world: World, killed: str, steps: int) -> int:
     desk.exited(launch["launch_id"], exit_code=0)
     talking: dict[str, ObedientChat] = {}
     for _ in range(40):
-        desk.running = [each.process.launch_id for each in talking.values()]
+        desk.running = [obedient_chat.process.launch_id for obedient_chat in talking.values()]
         for launch in desk.claim(free_slots=0, free_chat_slots=5)["start"]:
             talking[launch["agent_id"]] = ObedientChat(world.process(launch))
             talking[launch["agent_id"]].begin()
-        for agent_id, each in list(talking.items()):
-            if agent_id == killed and len(each.told) >= steps:
-                desk.exited(each.process.launch_id, signal=9, error="killed")
+        for agent_id, obedient_chat in list(talking.items()):
+            if agent_id == killed and len(obedient_chat.told) >= steps:
+                desk.exited(obedient_chat.process.launch_id, signal=9, error="killed")
                 other = talking.get("a" if killed == "b" else "b")
                 if other is not None:
                     desk.exited(other.process.launch_id, exit_code=0)
-                return calls + sum(each.calls for each in talking.values())
-            each.said = each.goes_on(each.said) if not (each.waits or each.over) else each.ask("get_next_action")
+                return calls + sum(chat.calls for chat in talking.values())
+            obedient_chat.said = (
+                obedient_chat.goes_on(obedient_chat.said)
+                if not (obedient_chat.waits or obedient_chat.over)
+                else obedient_chat.ask("get_next_action")
+            )
     raise AssertionError(f"{killed} had no {steps} steps to do")

@@ -306,7 +306,7 @@ def test_who_always_runs_into_its_time_limit_is_stopped_by_the_guard_against_sta
         hasty.coordinator().exited(process.launch_id, exit_code=0)
     assert hasty.coordinator().starts() == []
     assert hasty.status(task) == "blocked"
-    assert [each["data"]["reason"] for each in hasty.events("guard.blocked")] == ["no_progress"]
+    assert [event["data"]["reason"] for event in hasty.events("guard.blocked")] == ["no_progress"]
     hold(hasty)
 
 

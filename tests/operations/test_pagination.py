@@ -123,10 +123,10 @@ def test_the_pages_together_are_the_whole_list(
 
 
 def test_every_list_that_grows_has_pages():
-    lists = [each for each in catalogue().values() if each.route and each.name.startswith("list_")]
+    lists = [operation for operation in catalogue().values() if operation.route and operation.name.startswith("list_")]
     assert len(lists) > 12
-    assert [each.name for each in lists if not issubclass(each.parameters, Paged)] == []
-    assert [each.name for each in lists if "next_cursor" not in each.output_schema["properties"]] == []
+    assert [operation.name for operation in lists if not issubclass(operation.parameters, Paged)] == []
+    assert [operation.name for operation in lists if "next_cursor" not in operation.output_schema["properties"]] == []
 
 
 def test_what_comes_and_goes_between_two_pages_shows_nothing_twice_and_hides_nothing(crew: World):
@@ -162,9 +162,9 @@ def test_launches_are_listed_by_the_time_in_which_they_lived(crew: World):
     crew.task("w2")
     crew.start("w2")
     crew.advance(3600)
-    assert [each["agent_id"] for each in crew.launches(since=middle)] == ["w2"]
-    assert [each["agent_id"] for each in crew.launches(until=middle)] == ["w1"]
-    assert [each["agent_id"] for each in crew.launches(since=iso(crew.now))] == ["w2"]
+    assert [launch["agent_id"] for launch in crew.launches(since=middle)] == ["w2"]
+    assert [launch["agent_id"] for launch in crew.launches(until=middle)] == ["w1"]
+    assert [launch["agent_id"] for launch in crew.launches(since=iso(crew.now))] == ["w2"]
     assert crew.launches(since=iso(crew.now), until=middle) == []
 
 

@@ -77,7 +77,7 @@ def test_a_first_message_is_answered_by_the_process_that_has_come_and_further_on
         process.call("respond_chat", message_id=got["message_id"], content=f"answer {number}")
         assert process.action() == "wait_for_messages"
     assert [each["content"] for each in pair.thread("a")][-2:] == ["question 2", "answer 2"]
-    assert len([each for each in pair.launches() if each["purpose"] == "chat"]) == 1
+    assert len([launch for launch in pair.launches() if launch["purpose"] == "chat"]) == 1
 
 
 @pytest.mark.pitfall("F113")
@@ -353,13 +353,13 @@ def test_whoevers_task_rests_is_talked_to_and_no_task_session_starts(world: Worl
     agent = of(world)
     world.say(agent, "How is it going?")
     launches = world.coordinator().claim(agent_ids=[agent], free_chat_slots=5)["start"]
-    assert [(each["agent_id"], each["purpose"]) for each in launches] == [(agent, "chat")]
+    assert [(launch["agent_id"], launch["purpose"]) for launch in launches] == [(agent, "chat")]
     process = world.process(launches[0])
     process.sign_in()
     process.call("report_model", provider="claude", model_id="model-1")
     (got,) = process.fetch()["pending_messages"]
     process.call("respond_chat", message_id=got["message_id"], content="Well.")
-    assert [each["purpose"] for each in world.sessions() if each["agent_id"] == agent] == ["chat"]
+    assert [session["purpose"] for session in world.sessions() if session["agent_id"] == agent] == ["chat"]
 
 
 @pytest.mark.pitfall("F8")

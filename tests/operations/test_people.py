@@ -46,7 +46,7 @@ def test_a_member_sees_its_projects_and_no_other(crew: World, lena: Caller):
     other = crew.project(name="Secret")
     assert [each["project_id"] for each in lena.call("list_projects")["projects"]] == [crew.project_id]
     lena.refused("show_project", "projectNotFound", project_id=other)
-    seen = {each["project_id"] for each in lena.call("read_events", limit=1000)["events"]}
+    seen = {event["project_id"] for event in lena.call("read_events", limit=1000)["events"]}
     assert other not in seen
 
 
@@ -156,7 +156,7 @@ def test_blocking_a_parent_blocks_everything_open_below_and_stops_who_works_ther
     coordinator.exited(launch["launch_id"], error="stopped")
     assert coordinator.starts() == []
     crew.move(main, "in_progress")
-    assert {status: crew.status(each) for status, each in parts.items()} == {each: each for each in parts}
+    assert {status: crew.status(part) for status, part in parts.items()} == {part: part for part in parts}
 
 
 def test_a_child_that_was_blocked_on_its_own_stays_so_when_its_parent_is_unblocked(crew: World):
@@ -262,5 +262,5 @@ def test_what_happens_to_one_request_can_be_read_by_its_correlation(crew: World)
     task = crew.task("w1")
     crew.start("w1").report()
     correlation = crew.show(task)["correlation_id"]
-    kinds = [each["kind"] for each in crew.events(correlation_id=correlation)]
+    kinds = [event["kind"] for event in crew.events(correlation_id=correlation)]
     assert {"task.created", "session.started", "task.completed", "session.ended"} <= set(kinds)

@@ -126,7 +126,7 @@ class Story:
         one.seen = self.acts
         self.log.append(f"{process.agent_id}: {told['action']} -> {one.said['action']}")
         manages = process.agent_id == "boss"
-        wrong = [each for each in process.refused_calls if not (manages and each[0] in PROBES)]
+        wrong = [refused_call for refused_call in process.refused_calls if not (manages and refused_call[0] in PROBES)]
         if undisturbed and wrong:
             self.faults.append(f"{process.agent_id} did what it was told ({told['action']}) and was refused: {wrong}")
         if one.said["action"] == "exit":
@@ -188,7 +188,7 @@ class Story:
             ("deactivate_agent", {"agent_id": agent}),
             ("activate_agent", {"agent_id": agent}),
             ("activate_agent", {"agent_id": agent}),
-            *(("end_session", {"session_id": each["session_id"]}) for each in sessions),
+            *(("end_session", {"session_id": session["session_id"]}) for session in sessions),
         ]
         return self.dice.choice(wanted)
 
@@ -221,12 +221,12 @@ class Story:
         """What must hold where nothing moves any more."""
         hold(self.world)
         freed = Counter(
-            each["task_id"] for each in self.world.events("task.unblocked", "task.retried") if not each["by_person"]
+            event["task_id"] for event in self.world.events("task.unblocked", "task.retried") if not event["by_person"]
         )
-        for each in self.world.events(*PUNISHED):
-            if freed[each["task_id"]] < 3:  # else its manager has it tried again and again: what the guard is for
-                self.faults.append(f"{each['kind']} {each['data']}")
-        lost = [each for each in self.world.events("claim.lost") if each["data"]["reason"] == "lost"]
+        for event in self.world.events(*PUNISHED):
+            if freed[event["task_id"]] < 3:  # else its manager has it tried again and again: what the guard is for
+                self.faults.append(f"{event['kind']} {event['data']}")
+        lost = [event for event in self.world.events("claim.lost") if event["data"]["reason"] == "lost"]
         self.faults += [f"an attempt was lost: {each['data']}" for each in lost]
         self.faults += standstills(self.world)
 
@@ -241,8 +241,8 @@ def standstills(world: World) -> Iterator[str]:
     for who in ("owner", "ann"):
         asked = {} if who == "owner" else {"as_person": who}
         items = world.owner.call("needs_you", **asked)["items"]
-        told |= {each["task_id"] for each in items}
-        broke |= {each["project_id"] for each in items if each["kind"] == "budget_used_up"}
+        told |= {item["task_id"] for item in items}
+        broke |= {item["project_id"] for item in items if item["kind"] == "budget_used_up"}
     rows = read(world)
     for task in rows.tasks.values():
         if task["status"] in OPEN and task["project_id"] not in broke and not _excused(rows, task, told):
@@ -291,14 +291,14 @@ def _waits_for(rows: Rows, task: Row) -> set[str]:
 
 def _left_to_do(rows: Rows, task: Row, told: set[str]) -> bool:
     others = [rows.tasks[each] for each in rows.depends_on[task["id"]]]
-    if any(each["status"] == "cancelled" for each in others):
+    if any(other["status"] == "cancelled" for other in others):
         return False
-    failed = [each for each in others if each["status"] == "failed"]
+    failed = [other for other in others if other["status"] == "failed"]
     if any(not told & {each["id"], *(above["id"] for above in rows.above(each))} for each in failed):
         return all(any(_at_work(rows, above) for above in rows.above(each)) for each in failed)
-    if task["agent_type"] is None or any(each["status"] != "completed" for each in others):
+    if task["agent_type"] is None or any(other["status"] != "completed" for other in others):
         return True
-    serving = [each["id"] for each in rows.agents.values() if each["agent_type"] and each["status"] == "active"]
+    serving = [agent["id"] for agent in rows.agents.values() if agent["agent_type"] and agent["status"] == "active"]
     busy = [each for each in rows.tasks.values() if each["status"] == "in_progress" and each["assignee_id"] in serving]
     waits = [each for each in rows.children[task["id"]] if each["status"] in OPEN]
     return bool(serving) and bool(busy or waits)

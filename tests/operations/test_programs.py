@@ -41,7 +41,7 @@ def start_of(world: World, agent_id: str, **more: Any) -> Answer:
 def told(world: World, agent_id: str, purpose: str = "task") -> Answer:
     """What `why` says about an agent."""
     decisions = world.owner.call("why", agent_id=agent_id)["decisions"]
-    return next(dict(each) for each in decisions if each["purpose"] == purpose)
+    return next(dict(decision) for decision in decisions if decision["purpose"] == purpose)
 
 
 def stands_in(world: World, agent_id: str, provider: str = "gemini", **more: str) -> None:
@@ -319,7 +319,7 @@ def test_f47_after_an_edit_the_next_start_is_of_the_new_program_at_once(crew: Wo
 def test_a_person_ends_a_cooldown_and_the_launch_follows(crew: World):
     end(crew, start_of(crew, "w1"), "crashed")
     assert crew.owner.call("resume_agent", agent_id="w1")["ended"] == ["task"]
-    assert any("work" in each for each in crew.hints[-3:])
+    assert any("work" in hint for hint in crew.hints[-3:])
     assert crew.why("w1") == "start has_in_progress_task"
     assert start_of(crew, "w1")["ai_type"] == "claude"
 
@@ -373,7 +373,7 @@ def test_two_coordinators_with_different_programs_share_one_project(crew: World)
     here, there = crew.coordinator("here"), crew.coordinator("there")
     assert here.starts(providers=["claude"]) == ["w1"]
     assert sorted(there.starts(providers=["codex", "gemini"])) == ["w2", "w3"]
-    running = {each["agent_id"]: each["coordinator_id"] for each in crew.launches()}
+    running = {launch["agent_id"]: launch["coordinator_id"] for launch in crew.launches()}
     assert running == {"w1": "here", "w2": "there", "w3": "there"}
 
 
@@ -401,7 +401,7 @@ def test_why_says_what_is_missing_where_no_coordinator_can_start_an_agent(
     said = told(crew, "w1")
     assert said["facts"]["no_coordinator"] == code
     assert "as soon as" not in said["explanation"]
-    assert all(each in said["explanation"] for each in words), said["explanation"]
+    assert all(word in said["explanation"] for word in words), said["explanation"]
 
 
 def test_why_says_so_when_no_coordinator_has_called_for_ninety_seconds(crew: World):

@@ -138,7 +138,7 @@ def test_a_claim_that_runs_out_goes_to_another_with_the_next_attempt_and_a_late_
     assert got["attempt"] == 2
     late = one.refused("submit_result", Code.NOT_NOW, task_id=task, status="completed", result="late")
     assert late["attempt"] == 2
-    assert [each["data"]["outcome"]["result"] for each in world.events("claim.late_result")] == ["late"]
+    assert [event["data"]["outcome"]["result"] for event in world.events("claim.late_result")] == ["late"]
     world.advance(61)
     world.housekeep()
     dead = world.owner.call("list_dead_letters", project_id=world.project_id)["tasks"]
@@ -198,9 +198,9 @@ def test_one_request_is_one_tree(world: World) -> None:
     for asked in ("req-12345", plan, part):
         trace = world.owner.call("show_trace", correlation_id=asked)
         (root,) = trace["tasks"]
-        assert (root["task_id"], [each["task_id"] for each in root["tasks"]]) == (plan, [part])
+        assert (root["task_id"], [task["task_id"] for task in root["tasks"]]) == (plan, [part])
     assert len(trace["trace_id"]) == 32
-    assert [each["kind"] for each in root["events"]] == ["task.created"]
+    assert [event["kind"] for event in root["events"]] == ["task.created"]
     world.owner.refused("show_trace", Code.TASK_NOT_FOUND, correlation_id="req-3")
 
 
@@ -466,7 +466,7 @@ def test_what_is_lost_together_with_the_task_above_it_is_lost_once(planning: Que
     planning.world.housekeep()
     assert planning.shown(whole)["error"] == "attemptsExhausted"
     assert len(planning.world.events("claim.lost")) == 1
-    (over,) = [each for each in planning.world.rows(schema.claims)["claims"] if each[0] == part]
+    (over,) = [claim for claim in planning.world.rows(schema.claims)["claims"] if claim[0] == part]
     assert "withdrawn" in over
 
 
@@ -482,8 +482,8 @@ def test_silence_makes_an_agent_offline_and_releases_only_whom_heartbeats_were_k
     planning.two.call("heartbeat", agent_id="p2")
     planning.world.advance(91)
     planning.world.housekeep()
-    agents = {each["agent_id"]: each for each in planning.chief.call("list_agents")["agents"]}
-    assert {each["status"] for each in agents.values()} == {"offline"}
+    agents = {agent["agent_id"]: agent for agent in planning.chief.call("list_agents")["agents"]}
+    assert {agent["status"] for agent in agents.values()} == {"offline"}
     assert (agents["p1"]["current_tasks"], agents["p2"]["current_tasks"]) == ([plain], [])
     assert (planning.world.status(plain), planning.world.status(beating)) == ("in_progress", "todo")
     late = planning.two.refused("submit_result", Code.NOT_NOW, task_id=beating, status="completed")
@@ -499,7 +499,7 @@ def test_registering_again_continues(planning: Queue) -> None:
     planning.world.advance(91)
     planning.world.housekeep()
     again = planning.one.call("register_agent", agent_id="p1", agent_type="planning", capabilities=["python"])
-    assert (again["status"], [each["task_id"] for each in again["claims"]]) == ("busy", [task])
+    assert (again["status"], [claim["task_id"] for claim in again["claims"]]) == ("busy", [task])
     planning.one.call("submit_result", task_id=task, status="completed")
 
 
@@ -509,8 +509,8 @@ def test_whom_nobody_has_heard_of_for_ninety_seconds_is_offline_to_whoever_asks_
     planning.two.call("heartbeat", agent_id="p2")
     planning.world.advance(30)
     agents = planning.chief.call("list_agents")["agents"]
-    assert {each["agent_id"]: each["status"] for each in agents} == {"p1": "offline", "p2": "online"}
-    assert [each["agent_id"] for each in planning.chief.call("list_agents", status="online")["agents"]] == ["p2"]
+    assert {agent["agent_id"]: agent["status"] for agent in agents} == {"p1": "offline", "p2": "online"}
+    assert [agent["agent_id"] for agent in planning.chief.call("list_agents", status="online")["agents"]] == ["p2"]
     assert planning.chief.call("list_agents", agent_type="building")["agents"] == []
     planning.poll("p1")
     assert len(planning.chief.call("list_agents", status="online")["agents"]) == 2
@@ -524,14 +524,14 @@ def test_a_heartbeat_renews_a_claim_for_a_day_at_most(planning: Queue) -> None:
     while planning.world.now < begun + 24 * HOUR - 1800 * SECOND:
         planning.world.advance(1800)
         beat = planning.one.call("heartbeat", agent_id="p1")
-        assert [each["task_id"] for each in beat["claims"]] == [task]
+        assert [claim["task_id"] for claim in beat["claims"]] == [task]
         planning.world.housekeep()
     assert planning.world.status(task) == "in_progress"
     planning.world.advance(1801)
     planning.one.call("heartbeat", agent_id="p1")
     planning.world.housekeep()
     assert planning.world.status(task) == "todo"
-    assert [each["data"]["reason"] for each in planning.world.events("claim.lost")] == ["lost"]
+    assert [event["data"]["reason"] for event in planning.world.events("claim.lost")] == ["lost"]
 
 
 @pytest.mark.pitfall("F143")
@@ -543,7 +543,7 @@ def test_leaving_puts_back_what_is_not_finished_at_once(planning: Queue) -> None
     assert planning.one.call("unregister_agent", agent_id="p1")["released"] == []
     assert planning.poll("p2") == [left]
     agents = planning.chief.call("list_agents", status="offline")["agents"]
-    assert [each["agent_id"] for each in agents] == ["p1"]
+    assert [agent["agent_id"] for agent in agents] == ["p1"]
 
 
 @pytest.mark.pitfall("F140")
@@ -677,10 +677,10 @@ def test_whoever_takes_a_task_and_leaves_others_wakes_more_of_those_who_wait(wor
     topic = f"queue:{world.project_id}:planning"
     world.hints.clear()
     planner.call("poll_tasks", agent_id="planner-1", max_tasks=2)
-    assert any(topic in each for each in world.hints)
+    assert any(topic in hint for hint in world.hints)
     world.hints.clear()
     planner.call("poll_tasks", agent_id="planner-1", max_tasks=2)
-    assert not any(topic in each for each in world.hints)
+    assert not any(topic in hint for hint in world.hints)
 
 
 def test_who_waits_at_a_queue_hears_that_its_project_goes_on(world: World) -> None:
@@ -692,4 +692,4 @@ def test_who_waits_at_a_queue_hears_that_its_project_goes_on(world: World) -> No
     assert waiting.later is not None
     world.hints.clear()
     world.owner.call("resume_project", project_id=world.project_id)
-    assert any(waiting.later.topics & each for each in world.hints)
+    assert any(waiting.later.topics & hint for hint in world.hints)

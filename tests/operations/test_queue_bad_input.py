@@ -18,7 +18,7 @@ from toryo.settings import AuthSettings, Settings
 from toryo.storage.engine.database import Database
 
 NOBODYS = "tsk_0000000000000000000"
-QUEUE_TOOLS = sorted(each.name for each in catalogue().values() if each.grant in KEYED)
+QUEUE_TOOLS = sorted(operation.name for operation in catalogue().values() if operation.grant in KEYED)
 
 
 @dataclass
@@ -192,7 +192,7 @@ def test_tasks_of_another_project_are_not_found_by_any_queue_tool(house: Keyed, 
         for each in (theirs, NOBODYS):
             untouched(house.world, caller, name, "taskNotFound", **{**more, named: each})
     assert house.planner.call("get_shared_state", key="k")["found"] is False
-    assert {each["agent_id"] for each in house.planner.call("list_agents")["agents"]} == {"p1", "p2"}
+    assert {agent["agent_id"] for agent in house.planner.call("list_agents")["agents"]} == {"p1", "p2"}
     house.planner.call("submit_result", task_id=house.task, status="completed")
     assert claimed(house.other, "p2") == []
 
@@ -404,7 +404,7 @@ def test_an_agent_that_serves_one_project_is_not_registered_in_another(
     house: Keyed, garden: tuple[Caller, str]
 ) -> None:
     world = house.world
-    (other,) = [each for each in world.owner.call("list_projects")["projects"] if each["name"] == "Garden"]
+    (other,) = [project for project in world.owner.call("list_projects")["projects"] if project["name"] == "Garden"]
     for asked in ({}, {"agent_id": "p1"}):
         made = world.owner.call("make_api_key", project_id=other["project_id"], **asked)
         foreign = Caller(world, made["token"])

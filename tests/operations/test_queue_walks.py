@@ -160,8 +160,8 @@ def test_whatever_agents_and_people_do_no_task_is_stuck_and_none_has_two_results
         got = last.call("poll_tasks", agent_id="p1", max_tasks=50)["result"]
         for each in got:
             last.ask("submit_result", task_id=each["task_id"], status="completed", result="last")
-        for each in last.call("register_agent", agent_id="p1", agent_type="planning")["claims"]:
-            last.ask("submit_result", task_id=each["task_id"], status="completed", result="last")
+        for claim in last.call("register_agent", agent_id="p1", agent_type="planning")["claims"]:
+            last.ask("submit_result", task_id=claim["task_id"], status="completed", result="last")
         if not any(_moving(walk, task) for task in walk.tasks):
             break
     hold(world)
@@ -189,6 +189,6 @@ def _waits_in_vain(walk: QueueWalk, shown: dict[str, Any]) -> bool:
         if each in shown["dependencies"] and other["status"] != "completed" and _waits_in_vain(walk, other):
             return True
     if shown["status"] == "in_progress":  # its own subtasks must be closed first
-        children = [each for each in walk.tasks if walk.world.show(each)["parent_task_id"] == shown["task_id"]]
-        return any(walk.world.status(each) in ("pending", "todo", "blocked") for each in children)
+        children = [task for task in walk.tasks if walk.world.show(task)["parent_task_id"] == shown["task_id"]]
+        return any(walk.world.status(child) in ("pending", "todo", "blocked") for child in children)
     return False

@@ -19,7 +19,7 @@ def waiting(caller: Caller, name: str, **arguments: Any) -> Later:
 
 
 def columns(board: Any) -> dict[str, list[str]]:
-    return {each["status"]: [task["title"] for task in each["tasks"]] for each in board["columns"]}
+    return {column["status"]: [task["title"] for task in column["tasks"]] for column in board["columns"]}
 
 
 def test_a_board_has_one_column_for_each_status_with_what_stands_in_it(world: World) -> None:
@@ -73,7 +73,7 @@ def test_whoever_shows_the_present_etag_waits_for_another_and_is_then_told(world
         assert worker.call(name, **arguments, seen=seen) == {"success": True, "etag": seen, "unchanged": True}
         world.hints.clear()
         world.owner.call("edit_task", task_id=main, description=f"told by {name}")
-        assert any(topic in each for each in world.hints), "or nobody would look again"
+        assert any(topic in hint for hint in world.hints), "or nobody would look again"
         changed = worker.call(name, **arguments, seen=seen)
         assert changed["etag"] != seen
         assert "unchanged" not in changed
@@ -142,4 +142,4 @@ def test_each_is_offered_what_is_theirs(world: World) -> None:
 
 
 def offered(caller: Caller) -> list[tuple[str, str]]:
-    return [(each["kind"], each["id"]) for each in caller.call("list_readable")["resources"]]
+    return [(resource["kind"], resource["id"]) for resource in caller.call("list_readable")["resources"]]

@@ -35,8 +35,8 @@ def test_who_left_in_the_middle_of_its_task_is_reminded_and_its_session_and_laun
     assert answer["released"] == []
     assert answer["reminder"] == reminder("w1", "en")
     assert all(each in answer["reminder"] for each in REPORT)
-    assert [each["launch_id"] for each in crew.sessions()] == [process.launch_id]
-    assert [each["state"] for each in crew.launches()] == ["signed_in"]
+    assert [session["launch_id"] for session in crew.sessions()] == [process.launch_id]
+    assert [launch["state"] for launch in crew.launches()] == ["signed_in"]
     assert crew.events("launch.reminded")[0]["launch_id"] == process.launch_id
     assert process.action() == "create_subtasks", "the same credential, and nothing was lost"
     process.report()
@@ -136,7 +136,7 @@ def test_who_should_not_go_on_is_not_reminded(crew: World, before: Callable[[Wor
     process = crew.start("w1")
     before(crew, process)
     assert "reminder" not in left(crew, process)
-    assert not [each for each in crew.sessions() if each["launch_id"] == process.launch_id]
+    assert not [session for session in crew.sessions() if session["launch_id"] == process.launch_id]
 
 
 @pytest.mark.parametrize(

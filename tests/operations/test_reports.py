@@ -35,7 +35,7 @@ def test_success_is_refused_while_subtasks_are_open_and_names_them(crew: World):
     worker = crew.start("w1")
     one, two = worker.batch("One", "Two")
     refusal = worker.refused("report_completed", "subtasksOpen", result="success")
-    assert [each["task_id"] for each in refusal["open_subtasks"]] == [one, two]
+    assert [open_subtask["task_id"] for open_subtask in refusal["open_subtasks"]] == [one, two]
     assert refusal["next"]["action"] == "start_subtask"
 
 
@@ -66,7 +66,7 @@ def test_it_touches_the_main_task_and_nothing_else(crew: World):
     crew.task("w1")
     others = [crew.task("w1", title=each, status="todo") for each in ("Other", "Another")]
     crew.start("w1").report()
-    assert [crew.status(each) for each in others] == ["todo", "todo"]
+    assert [crew.status(other) for other in others] == ["todo", "todo"]
 
 
 def test_the_main_task_is_finished_by_a_report_alone(crew: World):
@@ -150,7 +150,7 @@ def test_three_ends_without_a_report_block_the_task_and_only_a_person_lifts_that
             crew.coordinator().exited(worker.launch_id, exit_code=0)
     shown = crew.show(task)
     assert (shown["status"], shown["blocked_reason"]) == ("blocked", "agent_left_without_reporting")
-    assert [each["data"]["reason"] for each in crew.events("guard.blocked")] == ["agent_left_without_reporting"]
+    assert [event["data"]["reason"] for event in crew.events("guard.blocked")] == ["agent_left_without_reporting"]
     assert crew.coordinator().reason("w1") == "hold blocked_without_in_progress"
     crew.move(task, "in_progress")
     assert crew.coordinator().starts() == ["w1"]
@@ -249,7 +249,7 @@ def test_every_status_path_leaves_one_event_with_its_actor(crew: World):
     for status in ("todo", "backlog", "todo", "in_progress", "todo", "in_progress", "blocked", "in_progress"):
         crew.move(task, status, "because")
     crew.start("w1").report()
-    moves = [(each["kind"], each["actor_id"]) for each in crew.events(task_id=task) if "to" in each["data"]]
+    moves = [(event["kind"], event["actor_id"]) for event in crew.events(task_id=task) if "to" in event["data"]]
     assert moves == [
         ("task.readied", "owner"),
         ("task.drafted", "owner"),

@@ -66,7 +66,7 @@ class Household:
     @property
     def open(self) -> set[str]:
         """Links are looked at last: opening one uses it up."""
-        return {each for each in sorted(self.things, key=lambda each: "link" in each) if self.opens(each)}
+        return {thing for thing in sorted(self.things, key=lambda thing: "link" in thing) if self.opens(thing)}
 
 
 def household(world: World) -> Household:
@@ -98,7 +98,7 @@ def household(world: World) -> Household:
         "browser for vic": opened(world, link(browser, person_id="vic")),
     }
     found = Household(world, things)
-    assert all(found.opens(each) for each in things if "link" not in each), "everything opens before"
+    assert all(found.opens(thing) for thing in things if "link" not in thing), "everything opens before"
     return found
 
 
@@ -115,7 +115,7 @@ BROWSERS = {"browser", "browser of the token"}
 
 def _own_token(world: World, house: Household) -> str:
     tokens = house.things["token"].call("list_access_tokens")["access_tokens"]
-    (found,) = [each["token_id"] for each in tokens if each["this_one"]]
+    (found,) = [token["token_id"] for token in tokens if token["this_one"]]
     return str(found)
 
 
@@ -177,8 +177,8 @@ def test_a_new_token_in_the_data_directory_ends_the_old_one_and_what_was_made_wi
     browser = opened(world, world.owner.call("make_sign_in_link")["code"])
     unopened = world.owner.call("make_sign_in_link")["code"]
     bootstrap(world.dispatcher, "tct_coordinator", "tpt_another_owner")
-    for each in (world.owner, made):
-        each.refused("who_am_i", "invalidCredentials")
+    for caller in (world.owner, made):
+        caller.refused("who_am_i", "invalidCredentials")
     browser.refused("who_am_i", "authenticationRequired")
     world.nobody.refused("sign_in", "invalidCredentials", code=unopened)
     assert Caller(world, "tpt_another_owner").call("who_am_i")["login"] == OWNER
@@ -339,7 +339,7 @@ def crew(world: World) -> dict[str, Place]:
 
 def _key_of(world: World, agent_id: str) -> str:
     keys = world.owner.call("list_api_keys", project_id=world.project_id)["keys"]
-    (found,) = [each["key_id"] for each in keys if each["agent_id"] == agent_id]
+    (found,) = [key["key_id"] for key in keys if key["agent_id"] == agent_id]
     return str(found)
 
 
@@ -348,7 +348,7 @@ def _remove(world: World, agent_id: str) -> None:
 
 
 def _end(world: World, agent_id: str) -> None:
-    (found,) = [each["session_id"] for each in world.sessions() if each["agent_id"] == agent_id]
+    (found,) = [session["session_id"] for session in world.sessions() if session["agent_id"] == agent_id]
     world.owner.call("end_session", session_id=found)
     world.advance(61)  # until then it reads, and leaves notes
 
@@ -383,7 +383,7 @@ def test_what_an_agent_loses_is_lost_wherever_it_works(world: World, taken: str,
     for name, arguments in place.calls:
         place.caller.refused(name, None, **arguments)
     if agent_id != "q1":
-        task = next(each for each in world.launches(agent_id=agent_id))["task_id"]
+        task = next(launch for launch in world.launches(agent_id=agent_id))["task_id"]
         before = world.show(task)
         place.caller.ask("report_completed", result="success", summary="done by nobody")
         assert world.show(task) == before, "its task stays as it was"
@@ -451,7 +451,7 @@ def test_whoever_waits_is_woken_when_a_right_is_taken_away(fresh: Database, take
     world.owner.call("change_person", person_id="ann", email="ann@example.org")
     world.hints.clear()
     PEOPLE[taken][0](world, house)
-    assert any(RIGHTS in each for each in world.hints)
+    assert any(RIGHTS in hint for hint in world.hints)
 
 
 @pytest.mark.parametrize(("taken", "agent_id"), [each for each in AGENTS if "report" not in each[0]])
@@ -459,7 +459,7 @@ def test_agents_that_wait_are_woken_when_a_right_is_taken_away(world: World, tak
     crew(world)
     world.hints.clear()
     AGENTS[taken, agent_id](world)
-    assert any(RIGHTS in each for each in world.hints)
+    assert any(RIGHTS in hint for hint in world.hints)
 
 
 # --- the identity provider -------------------------------------------------------------------------------------------
@@ -561,4 +561,4 @@ def test_a_role_that_the_provider_widens_stands_in_the_events(provided: World):
     person = {"issuer": ISSUER, "subject": "7", "name": "Mia"}
     for login in ("viewer", "owner"):
         vouch(provided, **person, login=login)
-    assert [each["data"].get("widened") for each in provided.events("person.changed")] == [["role: viewer → owner"]]
+    assert [event["data"].get("widened") for event in provided.events("person.changed")] == [["role: viewer → owner"]]

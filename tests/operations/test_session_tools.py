@@ -113,7 +113,7 @@ def test_a_manager_sees_who_does_what(crew: World):
     one, two = boss.assigned({"One": "w1", "Two": "w1"})
     boss.begin(one)
     crew.start("w1")
-    below = {each["agent_id"]: each for each in boss.call("list_subordinates")["subordinates"]}
+    below = {subordinate["agent_id"]: subordinate for subordinate in boss.call("list_subordinates")["subordinates"]}
     assert below["w1"]["running"] is True
     assert ([each["task_id"] for each in below["w1"]["doing"]], below["w1"]["open_tasks"]) == ([one], 2)
     assert (below["w2"]["running"], below["w2"]["capabilities"], below["w2"]["doing"]) == (False, ["roofs"], [])
@@ -142,7 +142,7 @@ def test_help_names_what_may_be_called_now_and_why_the_rest_may_not(crew: World)
     crew.task("w1")
     worker = crew.start("w1")
     answer = worker.call("help")
-    assert "create_tasks_batch" in [each["name"] for each in answer["tools"]]
+    assert "create_tasks_batch" in [tool["name"] for tool in answer["tools"]]
     why = {each["name"]: each["error"] for each in answer["not_now"]}
     assert (why["select_action"], why["claim_starts"]) == ("managerRequired", "coordinatorRequired")
     assert worker.call("help", tool_name="delegate_to_chat_session")["tools"][0]["parameters"]["required"] == [
@@ -175,7 +175,7 @@ def test_every_tool_that_an_instruction_names_may_be_called_by_who_hears_it(crew
 
 
 def _callable(world: World, process: Any, said: dict[str, Any]) -> None:
-    may = [each["name"] for each in process.call("help")["tools"]]
+    may = [tool["name"] for tool in process.call("help")["tools"]]
     assert set(said["tools"]) <= set(may), said
 
 
@@ -235,7 +235,7 @@ def test_each_call_is_one_line_with_who_called_what_and_no_secret(logged: World)
         process.refused("create_task", "validationError", title="x")
         logged.nobody.refused("authenticate", None, agent_id="w1", passkey="pk_secret")
         process.report()
-    by_tool = {each["metadata"]["tool"]: each for each in lines}
+    by_tool = {line["metadata"]["tool"]: line for line in lines}
     note = by_tool["save_progress"]
     assert (note["event"], note["agent_id"], note["task_id"]) == ("tool_call", "w1", task)
     assert set(note["metadata"]) == {"tool", "session", "purpose", "project", "outcome", "arguments"}
@@ -245,7 +245,7 @@ def test_each_call_is_one_line_with_who_called_what_and_no_secret(logged: World)
     assert "pk_secret" not in str(lines)
     assert process.signed_in["session_token"] not in str(lines)
     assert by_tool["report_completed"]["log_level"] == "info"
-    assert len([each for each in lines if each["metadata"]["tool"] == "save_progress"]) == 1
+    assert len([line for line in lines if line["metadata"]["tool"] == "save_progress"]) == 1
 
 
 def test_polling_is_quiet_at_info(logged: World):
@@ -256,7 +256,7 @@ def test_polling_is_quiet_at_info(logged: World):
             coordinator.claim()
             logged.nobody.call("health_check")
             logged.owner.call("why", agent_id="w1")
-    assert {each["log_level"] for each in lines} <= {"debug"}
+    assert {line["log_level"] for line in lines} <= {"debug"}
 
 
 def test_every_operation_has_words_a_grant_and_described_parameters():

@@ -88,7 +88,7 @@ def test_a_passkey_gets_a_launch_on_the_spot_if_there_is_work(crew: World):
     token = by_hand(crew)["session_token"]
     agent = Caller(crew, None, token)
     assert agent.call("get_my_task")["task"]["task_id"] == task
-    assert [each["reason"] for each in crew.launches()] == ["has_in_progress_task"]
+    assert [launch["reason"] for launch in crew.launches()] == ["has_in_progress_task"]
 
 
 def test_without_work_the_passkey_is_refused_with_the_reason(crew: World):
@@ -142,7 +142,7 @@ def test_a_credential_is_refused_once_its_agent_is_not_employed_any_more(crew: W
     process = crew.started("w1")
     crew.owner.call("deactivate_agent", agent_id="w1")
     assert process.refused("authenticate", None)["reason"] == "agent_inactive"
-    assert [each["state"] for each in crew.launches()] == ["exited"]
+    assert [launch["state"] for launch in crew.launches()] == ["exited"]
 
 
 @pytest.mark.pitfall("F121")
@@ -155,7 +155,7 @@ def test_five_failures_lock_sign_in_by_passkey_only(crew: World):
     refusal = crew.nobody.refused("authenticate", "locked", agent_id="w1", passkey=crew.passkeys["w1"])
     assert refusal["action"] == "exit"
     assert 0 < refusal["retry_after"] <= 60
-    assert [each["agent_id"] for each in crew.events("session.locked")] == ["w1"]
+    assert [event["agent_id"] for event in crew.events("session.locked")] == ["w1"]
     process.sign_in()
     crew.task("w2")
     by_hand(crew, "w2")
@@ -180,7 +180,7 @@ def test_failures_for_an_id_that_does_not_exist_are_answered_alike(crew: World):
         for each in ["w1", "nobody"]
         for _ in range(6)
     ]
-    assert [each["error"] for each in answers[:6]] == [each["error"] for each in answers[6:]]
+    assert [answer["error"] for answer in answers[:6]] == [answer["error"] for answer in answers[6:]]
 
 
 def try_passkey(world: World, agent_id: str, passkey: str, remote: str | None) -> Answer:
@@ -300,4 +300,4 @@ def test_no_secret_is_stored_or_told_in_an_event(crew: World):
     process = crew.start("w1")
     secrets = [process.bearer or "", process.signed_in["session_token"], crew.passkeys["w1"]]
     everything = repr(crew.rows())
-    assert [each for each in secrets if each in everything] == []
+    assert [secret for secret in secrets if secret in everything] == []

@@ -20,13 +20,13 @@ pytestmark = pytest.mark.crew(workers=2, decomposition="never")
 
 def stuck(world: World) -> dict[str, Answer]:
     """What is listed as stuck, by task; every command exists."""
-    items = [each for each in world.owner.call("needs_you")["items"] if each["kind"] == "stuck"]
-    assert [wrong for each in items for act in each["actions"] if (wrong := mistake_in(act["command"]))] == []
-    return {each["task_id"]: each for each in items}
+    items = [item for item in world.owner.call("needs_you")["items"] if item["kind"] == "stuck"]
+    assert [wrong for item in items for act in item["actions"] if (wrong := mistake_in(act["command"]))] == []
+    return {item["task_id"]: item for item in items}
 
 
 def acts(item: Answer) -> list[str]:
-    return [each["name"] for each in item["actions"]]
+    return [action["name"] for action in item["actions"]]
 
 
 @pytest.mark.parametrize("end", ["cancelled", "failed"])
@@ -47,7 +47,7 @@ def test_a_task_that_waits_for_a_failure_about_which_somebody_is_asked_is_not_to
     first = crew.task("w1", title="First")
     then = crew.task("w2", title="Then", status="todo", dependencies=[first])
     crew.start("w1").report("failed", "cannot")
-    assert [each["task_id"] for each in crew.owner.call("needs_you")["items"]] == [first]
+    assert [item["task_id"] for item in crew.owner.call("needs_you")["items"]] == [first]
     crew.move(first, "cancelled", "given up")
     assert list(stuck(crew)) == [then]
 
@@ -78,8 +78,8 @@ def test_tasks_of_a_queue_that_nobody_serves_are_one_need_however_many_they_are(
     assert set(found) == {tasks[0], other}
     assert found[tasks[0]]["title"] == "Stuck: Plan 0 and 39 more"
     assert found[tasks[0]]["text"] == "Nobody serves the queue planning. The same holds for 39 more tasks."
-    for each in tasks[:39]:
-        crew.move(each, "cancelled", "not needed")
+    for task in tasks[:39]:
+        crew.move(task, "cancelled", "not needed")
     left = stuck(crew)
     assert left[tasks[39]]["text"] == "Nobody serves the queue planning."
     assert left[tasks[39]]["key"] == found[tasks[0]]["key"], "people are told of it once"
@@ -167,7 +167,7 @@ def test_what_was_left_on_purpose_and_what_moves_are_not_told(crew: World, how: 
 def test_it_is_told_in_the_overview_and_as_a_notice_too(crew: World) -> None:
     crew.task("w1")
     crew.owner.call("deactivate_agent", agent_id="w1")
-    assert [each["kind"] for each in crew.owner.call("show_overview")["needs"]] == ["stuck"]
+    assert [need["kind"] for need in crew.owner.call("show_overview")["needs"]] == ["stuck"]
 
 
 @pytest.mark.parametrize("end", ["cancelled", "failed"])
@@ -274,7 +274,7 @@ def test_a_queue_task_that_an_inactive_agent_has_kept_goes_back_to_the_queue(cre
 
 def test_every_action_of_a_need_has_an_operation() -> None:
     """That of the words in the source; a name that is missing would fail where it is shown."""
-    written = "".join(each.read_text(encoding="utf-8") for each in Path(str(needs.__file__)).parents[1].rglob("*.py"))
+    written = "".join(path.read_text(encoding="utf-8") for path in Path(str(needs.__file__)).parents[1].rglob("*.py"))
     names = set(re.findall(r'Action\("([a-z_]+)"', written)) | {"requeue", "retry", "answer", "open"}
     assert names == set(needs.CARRIED_OUT_BY)
     assert set(needs.CARRIED_OUT_BY.values()) <= set(catalogue())
@@ -291,8 +291,8 @@ def test_a_viewer_is_told_of_what_is_stuck_and_of_nothing_that_only_others_may_d
     crew.task("w1", title="Held")
     crew.start("w1").report("blocked", "no key")
     items = viewer.call("needs_you")["items"]
-    assert {each["kind"] for each in items} == {"stuck", "blocked"}
-    assert {act["name"] for each in items for act in each["actions"]} <= {"show", "list", "log", "why"}
+    assert {item["kind"] for item in items} == {"stuck", "blocked"}
+    assert {act["name"] for item in items for act in item["actions"]} <= {"show", "list", "log", "why"}
 
 
 def test_what_needs_somebody_costs_nothing_for_tasks_that_nobody_has_started(
@@ -310,8 +310,8 @@ def test_what_needs_somebody_costs_nothing_for_tasks_that_nobody_has_started(
         parent = crew.task("w2", title=f"Later whole {number}", status="todo")
         crew.task("w2", title=f"Later part {number}", parent_task_id=parent, status="todo")
     assert read_for_needs(crew, monkeypatch) == before
-    told = [{"blocks": 0, **each} for each in crew.owner.call("needs_you")["items"]]
-    shown = [{**each, "blocks": 0} for each in crew.owner.call("show_overview")["needs"]]
+    told = [{"blocks": 0, **item} for item in crew.owner.call("needs_you")["items"]]
+    shown = [{**need, "blocks": 0} for need in crew.owner.call("show_overview")["needs"]]
     assert len(told) == 2
     assert sorted(told, key=lambda each: each["key"]) == sorted(shown, key=lambda each: each["key"])
 

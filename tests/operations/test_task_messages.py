@@ -6,7 +6,7 @@ from tests.stories import Caller, World
 
 
 def said(caller: Caller, task_id: str) -> list[str]:
-    return [each["content"] for each in caller.call("list_task_messages", task_id=task_id)["messages"]]
+    return [message["content"] for message in caller.call("list_task_messages", task_id=task_id)["messages"]]
 
 
 def test_messages_about_a_task_are_found_with_it_and_no_others(pair: World) -> None:
@@ -37,7 +37,7 @@ def test_they_come_page_by_page(pair: World) -> None:
     cursor: dict[str, str] = {}
     for _ in range(3):
         page = pair.owner.call("list_task_messages", task_id=task, limit=2, **cursor)
-        found += [each["content"] for each in page["messages"]]
+        found += [message["content"] for message in page["messages"]]
         cursor = {"cursor": page.get("next_cursor", "")}
     assert found == told
     assert cursor == {"cursor": ""}

@@ -29,25 +29,25 @@ def test_a_worker_sees_who_is_here_and_how_they_stand_to_it(crew: World) -> None
     members = worker(crew).call("list_team")["members"]
     assert {"agent_id": "boss", "role": "manager", "relation": "above you"} in members
     assert {"agent_id": "w2", "role": "worker"} in members
-    alice = next(each for each in members if each["agent_id"] == "alice")
+    alice = next(member for member in members if member["agent_id"] == "alice")
     assert (alice["role"], alice["name"], alice["relation"]) == ("person", "Alice Adams", "above you")
-    assert {"w1", "w3"}.isdisjoint({each["agent_id"] for each in members})
-    assert "owner" in {each["agent_id"] for each in members}
+    assert {"w1", "w3"}.isdisjoint({member["agent_id"] for member in members})
+    assert "owner" in {member["agent_id"] for member in members}
 
 
 def test_members_are_found_by_role(crew: World) -> None:
     found = worker(crew).call("list_team", role="person")
-    assert {each["agent_id"] for each in found["members"]} == {"alice", "owner"}
+    assert {member["agent_id"] for member in found["members"]} == {"alice", "owner"}
     assert found["total"] == 2
 
 
 def test_a_manager_sees_who_is_below_and_a_chat_sees_the_same_members(crew: World) -> None:
     crew.task("boss")
-    boss = {each["agent_id"]: each for each in crew.start("boss").call("list_team")["members"]}
+    boss = {member["agent_id"]: member for member in crew.start("boss").call("list_team")["members"]}
     assert boss["w1"] == {"agent_id": "w1", "role": "worker", "capabilities": ["paint"], "relation": "below you"}
     crew.open_chat("w1")
     crew.say("w1", "hello")
-    chat = {each["agent_id"] for each in crew.start_chat("w1").call("list_team")["members"]}
+    chat = {member["agent_id"] for member in crew.start_chat("w1").call("list_team")["members"]}
     assert chat == {"alice", "boss", "w2", "owner"}
 
 
@@ -83,6 +83,6 @@ def test_in_a_chat_too(crew: World) -> None:
 def test_somebody_inactive_is_not_among_them(crew: World) -> None:
     crew.owner.call("deactivate_agent", agent_id="w2")
     process = worker(crew)
-    assert "w2" not in {each["agent_id"] for each in process.call("list_team")["members"]}
+    assert "w2" not in {member["agent_id"] for member in process.call("list_team")["members"]}
     refusal = process.refused("delegate_to_chat_session", "permissionDenied", target_agent_id="w2", purpose="Ask.")
     assert "w2" not in refusal["instruction"]

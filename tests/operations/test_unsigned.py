@@ -35,7 +35,9 @@ def given_up(world: World, coordinator: Coordinator) -> Answer:
 
 
 def why(world: World) -> Answer:
-    (said,) = (each for each in world.owner.call("why", agent_id="w1")["decisions"] if each["purpose"] == "task")
+    (said,) = (
+        decision for decision in world.owner.call("why", agent_id="w1")["decisions"] if decision["purpose"] == "task"
+    )
     return dict(said)
 
 
@@ -56,8 +58,8 @@ def test_what_its_model_had_said_is_why_it_did_not_sign_in_and_people_are_told(c
     assert said["facts"]["cooldown"] == "not_logged_in"
     assert "authentication_failed" in said["explanation"]
     assert parse(said["until"]) == parse(until["cooling_down_until"]) == parse(before["until"]), "it failed once"
-    items = [each for each in crew.owner.call("needs_you")["items"] if each["kind"] == "agent_cannot_start"]
-    assert [each["agent_id"] for each in items] == ["w1"]
+    items = [item for item in crew.owner.call("needs_you")["items"] if item["kind"] == "agent_cannot_start"]
+    assert [item["agent_id"] for item in items] == ["w1"]
     assert "authentication_failed" in items[0]["text"]
 
 
@@ -84,7 +86,7 @@ def test_an_end_that_tells_nothing_new_counts_as_one_failure(crew: World, error:
     coordinator = crew.coordinator()
     launch = given_up(crew, coordinator)
     coordinator.exited(launch["launch_id"], signal=2, error=error)
-    assert [each["data"]["failures"] for each in crew.events("agent.cooling_down")][-1] == 1
+    assert [event["data"]["failures"] for event in crew.events("agent.cooling_down")][-1] == 1
     assert why(crew)["facts"]["cooldown"] == "could_not_connect"
 
 

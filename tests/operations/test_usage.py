@@ -89,7 +89,7 @@ def test_totals_add_up_what_every_launch_has_used(crew: World):
 def test_money_is_null_where_nothing_has_a_price_and_nought_where_it_costs_nothing(crew: World):
     ran(crew, "w1", used(None))
     ran(crew, "w2", used(0.0))
-    found = {each["agent_id"]: each["cost_usd"] for each in spent(crew, by=["agent"])["rows"]}
+    found = {row["agent_id"]: row["cost_usd"] for row in spent(crew, by=["agent"])["rows"]}
     assert found == {"w1": None, "w2": 0.0}
 
 
@@ -187,7 +187,7 @@ def test_a_member_sees_the_projects_it_belongs_to_and_no_other(crew: World):
     assert spent(crew, mia)["budgets"] == []
     crew.owner.call("add_member", agent_id="mia", project_id=crew.project_id)
     assert spent(crew, mia, by=["project"])["rows"][0]["project_id"] == crew.project_id
-    assert [each["project_id"] for each in spent(crew, mia)["budgets"]] == [crew.project_id]
+    assert [budget["project_id"] for budget in spent(crew, mia)["budgets"]] == [crew.project_id]
     mia.refused("show_usage", "projectNotFound", project_id=other)
 
 
@@ -414,7 +414,7 @@ def test_chat_goes_on_with_a_used_up_budget_and_counts(frugal: World, spender: P
     told(frugal, spender, used(1.0))
     frugal.say("w2", "How are you?")
     chat = frugal.start_chat("w2")
-    assert [each["content"] for each in chat.fetch()["pending_messages"]] == ["How are you?"]
+    assert [pending_message["content"] for pending_message in chat.fetch()["pending_messages"]] == ["How are you?"]
     told(frugal, chat, used(0.25))
     coordinator = frugal.coordinator()
     coordinator.running = [chat.launch_id]
@@ -426,7 +426,7 @@ def test_it_is_told_once_a_day_that_the_budget_is_used_up(frugal: World, spender
     told(frugal, spender, used(0.5))
     frugal.hints.clear()
     told(frugal, spender, used(1.0))
-    assert any("work" in each for each in frugal.hints)
+    assert any("work" in hint for hint in frugal.hints)
     told(frugal, spender, used(1.5))
     told(frugal, spender, used(0.2))
     told(frugal, spender, used(1.5))
@@ -477,7 +477,7 @@ def test_a_budget_that_is_raised_starts_them_at_once(frugal: World, spender: Pro
     assert frugal.coordinator().starts() == []
     frugal.hints.clear()
     frugal.owner.call("edit_project", project_id=frugal.project_id, settings={"budget_per_day": 2})
-    assert any("work" in each for each in frugal.hints)
+    assert any("work" in hint for hint in frugal.hints)
     assert "w2" in frugal.coordinator().starts()
 
 
@@ -498,14 +498,14 @@ def test_budgets_are_shown_with_what_is_spent_today_and_when_the_day_ends(frugal
         {**free, "used_up": False, "day_ends_at": MIDNIGHT},
         {**house, "used_up": True, "day_ends_at": MIDNIGHT},
     ]
-    assert [each["name"] for each in spent(frugal, project_id=garden)["budgets"]] == ["Garden"]
+    assert [budget["name"] for budget in spent(frugal, project_id=garden)["budgets"]] == ["Garden"]
     frugal.advance(DAY // 1000)
-    assert [each["spent_today"] for each in spent(frugal, project_id=frugal.project_id)["budgets"]] == [0]
+    assert [budget["spent_today"] for budget in spent(frugal, project_id=frugal.project_id)["budgets"]] == [0]
 
 
 def needed(world: World) -> list[Answer]:
     items = world.owner.call("needs_you")["items"]
-    return [each for each in items if each["kind"] == "budget_used_up"]
+    return [item for item in items if item["kind"] == "budget_used_up"]
 
 
 def test_people_are_told_of_a_used_up_budget_while_work_waits_for_it(frugal: World, spender: Process):

@@ -173,7 +173,9 @@ def test_a_person_at_work_is_waited_for(world: World):
     world.task("boss")
     _, (walls,) = waiting(world, Walls="lena")
     assert world.coordinator().reason("boss") == "hold waiting_for_person"
-    [told] = [each for each in world.owner.call("why", agent_id="boss")["decisions"] if each["purpose"] == "task"]
+    [told] = [
+        decision for decision in world.owner.call("why", agent_id="boss")["decisions"] if decision["purpose"] == "task"
+    ]
     assert told["explanation"] == "It waits for a person.\nlena has “Walls”."
     world.move(walls, "completed")
     assert world.coordinator().reason("boss").startswith("start")
@@ -237,7 +239,7 @@ def test_wait_ends_the_session_in_the_same_act_and_logout_still_succeeds(world: 
     world.task("boss")
     boss, _ = waiting(world, Walls="w1")
     assert world.sessions() == []
-    assert [each["state"] for each in world.launches(agent_id="boss")] == ["exited"]
+    assert [launch["state"] for launch in world.launches(agent_id="boss")] == ["exited"]
     boss.call("logout")
     boss.call("logout")
     assert boss.action() == "exit"

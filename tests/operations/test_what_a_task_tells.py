@@ -65,10 +65,10 @@ def test_handoffs_are_shown_with_the_task_and_ones_own_first(crew: World) -> Non
     theirs = worker.call("create_handoff", task_id=task, to_agent_id="w2", summary="for w2")["handoff_id"]
     told = worker.call("get_my_task")["task"]
     assert told["handoff"]["handoff_id"] == mine
-    assert [each["handoff_id"] for each in told["handoffs"]] == [mine]
+    assert [handoff["handoff_id"] for handoff in told["handoffs"]] == [mine]
     shown = worker.call("get_task", task_id=task)["task"]["handoffs"]
     assert {each["handoff_id"] for each in shown} == {mine, theirs}
-    assert {each["handoff_id"] for each in crew.show(task)["handoffs"]} == {mine, theirs}
+    assert {handoff["handoff_id"] for handoff in crew.show(task)["handoffs"]} == {mine, theirs}
 
 
 def test_a_handoff_that_was_accepted_gives_way_to_one_that_was_not(crew: World) -> None:
@@ -135,14 +135,14 @@ def test_the_reason_of_a_rejection_is_on_every_view_of_the_task(crew: World) -> 
         worker.call("get_task", task_id=task)["task"],
         next(each for each in worker.call("list_tasks")["tasks"] if each["task_id"] == task),
     ]
-    for each in views:
-        assert (each["approval"], each["rejected_by"], each["rejection_reason"]) == ("rejected", "owner", "not now")
+    for view in views:
+        assert (view["approval"], view["rejected_by"], view["rejection_reason"]) == ("rejected", "owner", "not now")
     crew.owner.call("approve_task", task_id=task)
     assert "rejection_reason" not in crew.show(task)
 
 
 def messages(process: Process) -> list[str]:
-    return [each["message"] for each in process.call("get_notifications")["notifications"]]
+    return [notification["message"] for notification in process.call("get_notifications")["notifications"]]
 
 
 def test_an_agent_whose_session_is_over_hears_of_the_verdict_when_it_works_again(crew: World) -> None:

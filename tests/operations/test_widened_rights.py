@@ -72,7 +72,7 @@ def test_what_was_widened_stands_in_the_events(world: World) -> None:
     project = world.owner.call("create_project", name="x", working_directory="/x", settings={"budget_per_day": 5})
     told = {"commands_from": "managers", "budget_per_day": None}
     world.owner.call("edit_project", project_id=project["project_id"], settings=told)
-    widened = [each["data"]["widened"] for each in world.events() if each["data"].get("widened")]
+    widened = [event["data"]["widened"] for event in world.events() if event["data"].get("widened")]
     assert widened == [
         ["permissions: read → full"],
         ["permissions: edit → full"],
@@ -139,10 +139,13 @@ def test_a_person_who_may_do_more_than_before_stands_in_the_events(world: World)
     world.owner.call("add_person", person_id="mia", login="viewer")
     for login in ("owner", "member"):
         world.owner.call("change_person", person_id="mia", login=login)
-    assert [each["data"].get("widened") for each in world.events("person.changed")] == [["role: viewer → owner"], None]
+    assert [event["data"].get("widened") for event in world.events("person.changed")] == [
+        ["role: viewer → owner"],
+        None,
+    ]
 
 
 def test_a_role_that_comes_with_a_password_stands_in_the_events_too(world: World) -> None:
     world.owner.call("add_person", person_id="mia", login="viewer")
     world.owner.call("set_password", person_id="mia", password="correct horse battery", login="owner")
-    assert [each["data"].get("widened") for each in world.events("person.password_set")] == [["role: viewer → owner"]]
+    assert [event["data"].get("widened") for event in world.events("person.password_set")] == [["role: viewer → owner"]]

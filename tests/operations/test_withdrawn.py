@@ -48,7 +48,7 @@ def test_a_report_on_a_withdrawn_task_changes_nothing_and_keeps_the_summary(crew
     answer = worker.report(summary="it was nearly done")
     assert (answer["action"], answer["status"]) == ("exit", "unchanged")
     assert crew.status(task) == "cancelled"
-    assert [each["task_id"] for each in crew.events("note.saved")] == [task]
+    assert [event["task_id"] for event in crew.events("note.saved")] == [task]
     assert worker.report(summary="it was nearly done") == answer
     assert crew.sessions() == []
 

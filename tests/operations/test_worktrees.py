@@ -65,7 +65,7 @@ class Yard:
         self.c1.call("report_errand", errand_id=errand_id, **how)
 
     def merged(self, *tasks: str) -> list[Answer]:
-        return [{"task_id": each, "commit": f"m-{each}", "into": "main"} for each in tasks]
+        return [{"task_id": task, "commit": f"m-{task}", "into": "main"} for task in tasks]
 
     def errand(self, errand_id: str) -> Answer:
         found: Answer = self.world.owner.call("show_errand", errand_id=errand_id)["errand"]
@@ -77,7 +77,7 @@ class Yard:
 
     def held(self, agent_id: str) -> str | None:
         decisions = self.world.owner.call("why", agent_id=agent_id)["decisions"]
-        (task,) = [each for each in decisions if each["purpose"] == "task"]
+        (task,) = [decision for decision in decisions if decision["purpose"] == "task"]
         held: str | None = task["facts"].get("held")
         return held
 
@@ -105,7 +105,7 @@ def test_a_merge_is_an_errand_of_the_coordinator_with_the_files_and_its_answer_i
     assert (answer["done"], answer["answer"]["merged"][0]["commit"]) == (True, f"m-{task}")
     found = yard.worktree(task)
     assert (found["state"], found["merged_commit"], found["merged_into"]) == ("merged", f"m-{task}", "main")
-    assert [each["kind"] for each in yard.world.events() if each["kind"].startswith("worktree.")] == [
+    assert [event["kind"] for event in yard.world.events() if event["kind"].startswith("worktree.")] == [
         "worktree.made",
         "worktree.changed",
         "worktree.merge_asked",
@@ -415,7 +415,7 @@ def test_an_agent_and_its_checks_are_told_the_worktrees_directory_only_while_the
 
 def reviews(yard: Yard) -> list[tuple[str, str]]:
     items = yard.world.owner.call("needs_you")["items"]
-    return [(each["task_id"], each["text"]) for each in items if each["kind"] == "review"]
+    return [(item["task_id"], item["text"]) for item in items if item["kind"] == "review"]
 
 
 def test_work_of_a_completed_task_waits_for_a_persons_review_until_it_is_merged(yard: Yard) -> None:

@@ -118,7 +118,7 @@ def test_f3_large_answers_arrive_whole_many_at_a_time_and_the_server_lives(servi
 
     def fetched(_: int) -> list[str]:
         tasks = serving.over(way, "people").rest("GET", "/projects/p/tasks")["tasks"]
-        return [each["description"] for each in tasks if each["title"] != "Task"]
+        return [task["description"] for task in tasks if task["title"] != "Task"]
 
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(fetched, range(12)):
@@ -209,7 +209,7 @@ class AtWork:
 
     @property
     def agents(self) -> dict[str, Agent]:
-        return {each.agent_id: each for each in self.site.agents()}
+        return {agent.agent_id: agent for agent in self.site.agents()}
 
     def environment(self, name: str) -> dict[str, str]:
         return next(found for pid, found in processes.environments() if pid == self.agents[name].pid)
@@ -247,8 +247,8 @@ def _three_at_work(site: Site) -> AtWork:
         ai_providers={"fake": {"cli_command": sys.executable, "cli_args": template}},
         agents={"one": {}, "two": {"working_directory": "~/link"}, "fake": {}},
     )
-    for each in tasks.values():
-        site.until_printed(each, "at work")
+    for task in tasks.values():
+        site.until_printed(task, "at work")
     return AtWork(site, gate, tasks, passkeys, project)
 
 
@@ -297,7 +297,7 @@ def test_f46_a_program_of_a_template_gets_prompt_model_directory_and_server_as_t
     assert "get_next_action" in argv[-1]
     assert argv[argv.index("--model") + 1] == "model-1"
     assert Path(f"/proc/{at_work.agents['fake'].pid}/cwd").resolve() == at_work.project
-    sessions = {each["agent_id"]: each for each in at_work.site.sessions()}
+    sessions = {session["agent_id"]: session for session in at_work.site.sessions()}
     assert sessions["fake"]["launch_id"] == at_work.agents["fake"].launch_id
 
 
@@ -333,7 +333,7 @@ def test_f120_no_secret_is_in_database_logs_or_arguments(at_work: AtWork) -> Non
     secrets = [*at_work.passkeys.values(), site.token("coordinator"), site.token("owner")]
     places = {each: each.read_bytes() for each in _kept(site)}
     places |= {each: each.read_bytes() for each in Path("/proc").glob("[0-9]*/cmdline") if _readable(each)}
-    assert {"server.log", "toryo.db", "coordinator.out", "cmdline"} <= {each.name for each in places}
+    assert {"server.log", "toryo.db", "coordinator.out", "cmdline"} <= {place.name for place in places}
     assert b"my secret is ********" in b"".join(text for each, text in places.items() if "toryo.db" in each.name)
     for path, text in places.items():
         own = path.name.startswith("lau_")
@@ -342,9 +342,9 @@ def test_f120_no_secret_is_in_database_logs_or_arguments(at_work: AtWork) -> Non
 
 def _kept(site: Site) -> Iterator[Path]:
     """What stays: the database and every log. Token files and what an agent's start generated are for one user."""
-    for each in (*site.directory.glob("*.out"), *site.data.glob("toryo.db*"), *(site.data / "logs").iterdir()):
-        if each.is_file():
-            yield each
+    for path in (*site.directory.glob("*.out"), *site.data.glob("toryo.db*"), *(site.data / "logs").iterdir()):
+        if path.is_file():
+            yield path
 
 
 def _readable(path: Path) -> bool:
@@ -359,7 +359,7 @@ def test_f129_one_directory_has_every_components_log_the_database_and_a_timeline
     site = at_work.site
     kept = {each.name for each in _kept(site)}
     assert {"server.out", "coordinator.out", "server.log", "toryo.db"} <= kept
-    assert {f"{each.launch_id}.log" for each in at_work.agents.values()} <= kept
+    assert {f"{agent.launch_id}.log" for agent in at_work.agents.values()} <= kept
     told = site.tell()
     for words in ("server:", "coordinator:", "timeline:", "session.started", "ready http://"):
         assert words in told

@@ -22,7 +22,7 @@ def servers(postgres_empty: str, quiet: None) -> Iterator[list[World]]:
     with ExitStack() as held:
         databases = [held.enter_context(open_database(postgres_empty)) for _ in range(2)]
         upgrade(databases[0])
-        yield [World(each, seed=number) for number, each in enumerate(databases)]
+        yield [World(database, seed=number) for number, database in enumerate(databases)]
 
 
 @pytest.mark.pitfall("F133")
@@ -64,7 +64,7 @@ def test_f134_a_task_whose_workers_all_die_goes_from_one_to_the_next_and_is_then
         world.advance(300)
     (dead,) = world.owner.call("list_dead_letters", project_id=world.project_id)["tasks"]
     assert (dead["task_id"], dead["status"], dead["error"]) == (task, "failed", "attemptsExhausted")
-    assert [each["data"]["attempt"] for each in world.events("claim.lost")] == [1, 2, 3]
+    assert [event["data"]["attempt"] for event in world.events("claim.lost")] == [1, 2, 3]
     hold(world)
 
 

@@ -138,7 +138,7 @@ def test_f117_nothing_that_an_agent_holds_opens_a_route_of_people(crew: World) -
 
 
 def _of(*grants: Grant) -> Iterator[str]:
-    return (name for name, each in catalogue().items() if each.grant in grants)
+    return (name for name, operation in catalogue().items() if operation.grant in grants)
 
 
 # --- other projects --------------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def test_f118_an_id_of_another_project_is_not_found_by_any_tool_of_a_session(cre
 @pytest.mark.pitfall("F118")
 def test_f118_an_id_of_another_project_is_not_found_by_any_route_of_a_member(crew: World) -> None:
     hana = person(crew, "hana")
-    assert [each["project_id"] for each in hana.call("list_projects")["projects"]] == [crew.project_id]
+    assert [project["project_id"] for project in hana.call("list_projects")["projects"]] == [crew.project_id]
     foreign = _foreign(crew)
     tried = _tried(hana, foreign, {Grant.PERSON, Grant.WRITER})
     assert {"show_project", "file_task", "move_task", "show_task", "end_session", "read_launch_log"} <= tried

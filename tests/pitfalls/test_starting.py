@@ -29,7 +29,7 @@ def test_f4_a_failed_sign_in_starts_no_second_process_and_is_seen_by_people(crew
         crew.advance(9.9)
         started += coordinator.starts()
     assert started == ["w1"]
-    assert [each["agent_id"] for each in crew.events("session.refused")] == ["w1"]
+    assert [event["agent_id"] for event in crew.events("session.refused")] == ["w1"]
 
 
 @pytest.mark.pitfall("F5")
@@ -82,7 +82,7 @@ def test_f12_a_dead_session_holds_up_nobody_for_longer_than_its_lease_and_is_swe
     crew.advance(2)
     crew.housekeep()
     assert crew.sessions() == []
-    assert {each["end_reason"] for each in crew.launches()} == {"lease_expired"}
+    assert {launch["end_reason"] for launch in crew.launches()} == {"lease_expired"}
     assert sorted(crew.coordinator("next").starts()) == ["w1", "w2"]
 
 
@@ -169,7 +169,7 @@ def test_f18_an_order_for_chat_is_a_chat_whatever_begins_before_its_process_sign
     chat, work = crew.process(ordered), crew.process(second)
     work.sign_in()
     chat.sign_in()
-    assert [(each["purpose"], each["launch_id"]) for each in crew.sessions()] == [
+    assert [(session["purpose"], session["launch_id"]) for session in crew.sessions()] == [
         ("task", second["launch_id"]),
         ("chat", ordered["launch_id"]),
     ]
@@ -188,7 +188,7 @@ def test_f19_an_exit_report_that_comes_after_the_next_start_ends_nothing_of_it(c
     crew.advance(91)
     crew.start("w1").call("list_tasks")
     assert crew.coordinator().exited(dead.launch_id, signal=9, error="killed")["released"] == []
-    assert [each["state"] for each in crew.launches()] == ["signed_in", "lost"]
+    assert [launch["state"] for launch in crew.launches()] == ["signed_in", "lost"]
     assert len(crew.sessions()) == 1
 
 
@@ -265,7 +265,7 @@ def test_f25_an_agent_that_cools_down_is_not_ordered_and_people_see_until_when(c
     coordinator.exited(coordinator.action("w1")["launch"]["launch_id"], exit_code=1)
     crew.advance(20)
     assert coordinator.reason("w1") == "hold cooling_down"
-    assert [each["state"] for each in crew.launches()] == ["exited"]
+    assert [launch["state"] for launch in crew.launches()] == ["exited"]
     told = crew.owner.call("why", agent_id="w1")["decisions"][0]
     assert told["reason"] == "cooling_down"
     assert 38 <= told["seconds_left"] <= 40
@@ -331,7 +331,7 @@ def test_f44_two_starts_within_one_second_have_two_log_files(crew: World, tmp_pa
     assert {each["purpose"] for each in started} == {"task", "chat"}
     paths = [logs.create(tmp_path, each["launch_id"])[0] for each in started]
     assert len(set(paths)) == 2
-    assert all(each.exists() for each in paths)
+    assert all(path.exists() for path in paths)
 
 
 @pytest.mark.pitfall("F51")
@@ -362,7 +362,7 @@ def test_f53_an_idle_hour_of_fifty_agents_writes_next_to_nothing(world: World, m
             coordinator.action(f"w{number}")
             coordinator.call("should_start", agent_id=f"w{number}")
     assert len(lines) < 100
-    assert {each["metadata"]["outcome"] for each in lines} <= {"ok"}
+    assert {line["metadata"]["outcome"] for line in lines} <= {"ok"}
 
 
 @pytest.mark.pitfall("F53")
@@ -377,8 +377,8 @@ def test_f53_every_call_is_one_line_that_says_who_what_and_how_it_ended_and_no_s
     crew.nobody.refused("authenticate", None, agent_id="w1", passkey=crew.passkeys["w1"])
     process.refused("create_task", "validationError", title=["x" * 5000])
     tools = ["authenticate", "get_my_task", "authenticate", "create_task"]
-    assert [each["metadata"]["tool"] for each in lines] == tools
-    assert [each["metadata"]["outcome"] for each in lines] == ["ok", "ok", "alreadyRunning", "validationError"]
+    assert [line["metadata"]["tool"] for line in lines] == tools
+    assert [line["metadata"]["outcome"] for line in lines] == ["ok", "ok", "alreadyRunning", "validationError"]
     told = lines[1]
     assert (told["agent_id"], told["metadata"]["project"], told["metadata"]["purpose"]) == (
         "w1",
@@ -386,10 +386,10 @@ def test_f53_every_call_is_one_line_that_says_who_what_and_how_it_ended_and_no_s
         "task",
     )
     assert told["metadata"]["session"].startswith("ses_")
-    assert all(len(each["metadata"]["arguments"]) <= 2048 for each in lines)
+    assert all(len(line["metadata"]["arguments"]) <= 2048 for line in lines)
     secrets: list[str] = [token, crew.passkeys["w1"], process.bearer or ""]
     assert _found(lines, secrets) == []
 
 
 def _found(lines: list[Answer], secrets: list[str]) -> list[str]:
-    return [each for each in secrets if each in repr(lines)]
+    return [secret for secret in secrets if secret in repr(lines)]

@@ -24,23 +24,23 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def collected(tree: ast.Module) -> Iterator[Function]:
     """The tests that pytest finds in a file: functions of the module, and methods of its test classes."""
-    classes = [each for each in tree.body if isinstance(each, ast.ClassDef) and each.name.startswith("Test")]
-    for body in (tree.body, *(each.body for each in classes)):
-        for each in body:
-            if isinstance(each, Function) and each.name.startswith("test"):
-                yield each
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name.startswith("Test")]
+    for body in (tree.body, *(cls.body for cls in classes)):
+        for node in body:
+            if isinstance(node, Function) and node.name.startswith("test"):
+                yield node
 
 
 def marks_of(function: Function) -> list[ast.Call]:
-    return [each for each in function.decorator_list if isinstance(each, ast.Call) and ast.unparse(each.func) == MARK]
+    return [node for node in function.decorator_list if isinstance(node, ast.Call) and ast.unparse(node.func) == MARK]
 
 
 def ids_of(function: Function) -> list[str]:
     """What its marks name; anything but words in quotes as it is written."""
     return [
-        str(each.value) if isinstance(each, ast.Constant) else ast.unparse(each)
+        str(arg.value) if isinstance(arg, ast.Constant) else ast.unparse(arg)
         for mark in marks_of(function)
-        for each in mark.args
+        for arg in mark.args
     ]
 
 
@@ -53,9 +53,9 @@ def guards_in(path: Path, tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 def stray_marks(path: Path, tree: ast.Module) -> list[str]:
     """Marks that guard nothing: on what is no test, or on none at all."""
-    found = [each.lineno for each in ast.walk(tree) if isinstance(each, ast.Attribute) and ast.unparse(each) == MARK]
+    found = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Attribute) and ast.unparse(node) == MARK]
     tests = collected(tree) if path.name.startswith("test_") else ()
-    known = [each.func.lineno for function in tests for each in marks_of(function)]
+    known = [mark.func.lineno for function in tests for mark in marks_of(function)]
     return [f"{path.name}:{line}" for line in sorted((Counter(found) - Counter(known)).elements())]
 
 
@@ -68,7 +68,7 @@ def trees() -> dict[Path, ast.Module]:
 
 @cache
 def guards() -> tuple[tuple[str, str], ...]:
-    return tuple(each for path, tree in trees().items() for each in guards_in(path, tree))
+    return tuple(guard for path, tree in trees().items() for guard in guards_in(path, tree))
 
 
 def test_pitfalls_are_numbered_without_a_gap() -> None:
@@ -88,7 +88,7 @@ def test_every_mark_names_pitfalls_that_exist_and_each_once() -> None:
 
 
 def test_every_mark_stands_on_a_test() -> None:
-    assert [each for path, tree in trees().items() for each in stray_marks(path, tree)] == []
+    assert [stray_mark for path, tree in trees().items() for stray_mark in stray_marks(path, tree)] == []
 
 
 def test_every_test_that_bears_a_number_has_its_mark() -> None:

@@ -38,7 +38,7 @@ def test_f33_a_panel_opened_and_closed_ten_times_within_seconds_ends_with_one_li
     assert world.open_chat("a")["status"]["state"] == "connecting"
     world.start_chat("a")
     assert world.open_chat("a")["status"]["state"] == "connected"
-    assert [each["purpose"] for each in world.sessions()] == ["chat"]
+    assert [session["purpose"] for session in world.sessions()] == ["chat"]
 
 
 @pytest.mark.pitfall("F39")

@@ -19,7 +19,7 @@ from toryo.workflow.instructions import TOOLS, en, ja
 
 
 def drafts(*titles: str, **more: Any) -> list[Answer]:
-    return [{"local_id": each, "title": each, "description": "x", **more} for each in titles]
+    return [{"local_id": title, "title": title, "description": "x", **more} for title in titles]
 
 
 @pytest.mark.pitfall("F54")
@@ -27,7 +27,7 @@ def test_f54_an_agent_that_creates_without_end_is_told_to_start_what_it_has(crew
     crew.task("w1")
     worker = crew.start("w1")
     answers = [worker.ask("create_task", title=f"Part {each}", description="x") for each in range(19)]
-    assert [each.refused for each in answers] == [False] * 5 + [True] * 14
+    assert [answer.refused for answer in answers] == [False] * 5 + [True] * 14
     refusal = answers[-1].result or {}
     assert refusal["error"] == "tooManySubtasks"
     assert "get_next_action" in refusal["instruction"]
@@ -91,7 +91,7 @@ def test_f61_a_manager_without_workers_is_started_once_and_people_see_why_its_ta
     boss.report("blocked", summary="no_available_workers")
     assert starts(world, "boss", 600) == 0
     assert world.show(main)["blocked_reason"] == "no_available_workers"
-    assert [each["data"]["reason"] for each in world.events("task.blocked")] == ["no_available_workers"]
+    assert [event["data"]["reason"] for event in world.events("task.blocked")] == ["no_available_workers"]
 
 
 @pytest.mark.pitfall("F62")
@@ -139,7 +139,7 @@ def test_f64_a_manager_that_returns_is_told_what_was_done_while_it_was_away(crew
     crew.start("w1").report(summary="four walls")
     crew.start("w2").report(summary="a roof")
     told = crew.start("boss").next()["since_you_left"]
-    assert {each["task_id"]: each["summary"] for each in told["results"]} == {walls: "four walls", roof: "a roof"}
+    assert {result["task_id"]: result["summary"] for result in told["results"]} == {walls: "four walls", roof: "a roof"}
 
 
 @pytest.mark.pitfall("F66")
@@ -166,7 +166,9 @@ def test_f67_no_path_completes_a_task_whose_children_are_open(crew: World) -> No
         boss.refused("update_task_status", "subtasksOpen", task_id=part, status="completed"),
         crew.owner.refused("move_task", "subtasksOpen", task_id=part, status="done"),
     ]
-    assert [[each["task_id"] for each in refusal["open_subtasks"]] for refusal in refusals] == [[bricks]] * 3
+    assert [[open_subtask["task_id"] for open_subtask in refusal["open_subtasks"]] for refusal in refusals] == [
+        [bricks]
+    ] * 3
     assert crew.status(part) == "in_progress"
 
 
@@ -202,7 +204,7 @@ def test_f69_a_change_is_its_authors_and_superiors_at_any_distance_may_make_one_
     worker.set(one, "blocked", "no stone")
     (blocked,) = worker.next()["blocked_subtasks"]
     assert (blocked["blocked_by"], blocked["you_may_resolve"]) == ("w1", True)
-    assert [each["actor_id"] for each in crew.events("task.blocked")] == ["w1"]
+    assert [event["actor_id"] for event in crew.events("task.blocked")] == ["w1"]
     paul.refused("move_task", "permissionDenied", task_id=task, status="blocked", reason="x")
     hana.call("move_task", task_id=task, status="blocked", reason="not now")
     assert crew.show(task)["blocked_by"] == "hana"
@@ -259,9 +261,9 @@ def test_f75_a_start_leaves_one_record_however_often_its_task_is_read_and_it_is_
     crew.task("w1")
     crew.owner.call("file_task", project_id=other, title="Dig", assignee_id="w1", status="in_progress")
     launches = crew.coordinator().claim()["start"]
-    (here,) = [each for each in launches if each["project_id"] == crew.project_id]
-    for each in launches:
-        process = crew.process(each)
+    (here,) = [launch for launch in launches if launch["project_id"] == crew.project_id]
+    for launch in launches:
+        process = crew.process(launch)
         process.sign_in()
         for _ in range(5):
             process.call("get_my_task")
@@ -411,7 +413,7 @@ def test_f86_waiting_in_a_circle_is_refused_by_every_path_that_could_close_one(c
             intent="new",
         ),
     ]
-    assert all(each["cycle"] for each in refusals)
+    assert all(refusal["cycle"] for refusal in refusals)
 
 
 @pytest.mark.pitfall("F86")

@@ -65,7 +65,7 @@ def _told(database: Database) -> str:
     main = world.task("boss")
     crew_works(world)
     assert world.status(main) == "completed"
-    return "\n".join(repr({**each, "sequence": "in order"}) for each in world.events())
+    return "\n".join(repr({**event, "sequence": "in order"}) for event in world.events())
 
 
 @pytest.mark.pitfall("F132")
@@ -127,12 +127,12 @@ def told(found: Iterator[Place]) -> str:
 
 @pytest.mark.pitfall("F126")
 def test_f126_no_assertion_is_always_true() -> None:
-    assert told(each for each in places(ast.Assert) if _always_true(each.node.test)) == ""  # type: ignore[attr-defined]
+    assert told(place for place in places(ast.Assert) if _always_true(place.node.test)) == ""  # type: ignore[attr-defined]
 
 
 def _always_true(test: ast.expr) -> bool:
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
-        return any(_always_true(each) for each in test.values)
+        return any(_always_true(node) for node in test.values)
     if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name | ast.Constant):
         return ast.dump(test.left) == ast.dump(test.comparators[0])
     return isinstance(test, ast.Constant | ast.Tuple | ast.JoinedStr | ast.Lambda)
@@ -140,11 +140,11 @@ def _always_true(test: ast.expr) -> bool:
 
 @pytest.mark.pitfall("F126")
 def test_f126_no_test_is_a_placeholder() -> None:
-    assert told(each for each in _tests() if all(map(_says_nothing, each.node.body))) == ""  # type: ignore[attr-defined]
+    assert told(test for test in _tests() if all(map(_says_nothing, test.node.body))) == ""  # type: ignore[attr-defined]
 
 
 def _tests() -> Iterator[Place]:
-    return (each for each in places(ast.FunctionDef, ast.AsyncFunctionDef) if each.node.name.startswith("test_"))  # type: ignore[attr-defined]
+    return (place for place in places(ast.FunctionDef, ast.AsyncFunctionDef) if place.node.name.startswith("test_"))  # type: ignore[attr-defined]
 
 
 def _says_nothing(statement: ast.stmt) -> bool:
@@ -155,13 +155,13 @@ def _says_nothing(statement: ast.stmt) -> bool:
 @pytest.mark.pitfall("F126")
 def test_f126_nothing_is_skipped_without_a_reason_and_nothing_is_expected_to_fail() -> None:
     """With TORYO_TEST_REQUIRE=all, as CI runs it, a skip is a failure."""
-    skips = [each for each in places(ast.Call) if _named(each.node) in ("skip", "skipif", "importorskip")]
+    skips = [place for place in places(ast.Call) if _named(place.node) in ("skip", "skipif", "importorskip")]
     assert skips, "the one for machines without PostgreSQL is found"
-    assert told(each for each in skips if not _has_reason(each.node)) == ""
-    calls = {id(each.node.func) for each in skips}  # type: ignore[attr-defined]
-    bare = (each for each in places(ast.Attribute) if _mark(each.node) and id(each.node) not in calls)
+    assert told(skip for skip in skips if not _has_reason(skip.node)) == ""
+    calls = {id(skip.node.func) for skip in skips}  # type: ignore[attr-defined]
+    bare = (place for place in places(ast.Attribute) if _mark(place.node) and id(place.node) not in calls)
     assert told(each for each in bare if "(" not in ast.unparse(each.node)) == ""
-    assert told(each for each in places(ast.Attribute) if each.node.attr == "xfail") == ""  # type: ignore[attr-defined]
+    assert told(place for place in places(ast.Attribute) if place.node.attr == "xfail") == ""  # type: ignore[attr-defined]
 
 
 def _named(call: ast.AST) -> str:
@@ -176,7 +176,7 @@ def _mark(node: ast.AST) -> bool:
 
 def _has_reason(call: ast.AST) -> bool:
     assert isinstance(call, ast.Call)
-    said = {each.arg: each.value for each in call.keywords}
+    said = {keyword.arg: keyword.value for keyword in call.keywords}
     reason = said.get("reason") or (call.args[0] if call.args and _named(call) == "skip" else None)
     return reason is not None and not (isinstance(reason, ast.Constant) and not str(reason.value).strip())
 
@@ -194,15 +194,15 @@ TIME_IS_THE_POINT = {
 @pytest.mark.pitfall("F126")
 def test_f126_no_test_sleeps() -> None:
     """A test waits for what it is about, with a bound. To let others of the same loop run, `sleep(0)`, is no wait."""
-    pauses = [each for each in places(ast.Call) if _pauses(each.node)]
-    assert told(each for each in pauses if each.function not in {*MAY_LOOK_AGAIN, *TIME_IS_THE_POINT}) == ""
-    unbounded = (each for each in pauses if each.function in MAY_LOOK_AGAIN and not _bounded(each))
+    pauses = [place for place in places(ast.Call) if _pauses(place.node)]
+    assert told(pause for pause in pauses if pause.function not in {*MAY_LOOK_AGAIN, *TIME_IS_THE_POINT}) == ""
+    unbounded = (pause for pause in pauses if pause.function in MAY_LOOK_AGAIN and not _bounded(pause))
     assert told(unbounded) == ""
 
 
 def _pauses(call: ast.AST) -> bool:
     assert isinstance(call, ast.Call)
-    name, given = ast.unparse(call.func), [ast.unparse(each) for each in call.args]
+    name, given = ast.unparse(call.func), [ast.unparse(arg) for arg in call.args]
     return (name.endswith("sleep") and given != ["0"]) or name.endswith("Event().wait")
 
 
@@ -233,9 +233,9 @@ INTERVENES = ("/pause", ".kill()", ".freeze()", "'blocked'", "'cancelled'", ".le
 
 @pytest.mark.pitfall("F127")
 def test_f127_a_scenario_interferes_only_with_what_it_has_seen_at_work() -> None:
-    scenarios = [each for each in _tests() if each.file.parent.name == "scenarios"]
+    scenarios = [test for test in _tests() if test.file.parent.name == "scenarios"]
     assert scenarios
-    assert told(each for each in scenarios if _interferes_blindly(each.node)) == ""
+    assert told(scenario for scenario in scenarios if _interferes_blindly(scenario.node)) == ""
 
 
 def _interferes(line: str) -> bool:
@@ -244,7 +244,7 @@ def _interferes(line: str) -> bool:
 
 def _interferes_blindly(function: ast.AST) -> bool:
     assert isinstance(function, Function)
-    lines = [ast.unparse(each) for each in function.body]
+    lines = [ast.unparse(node) for node in function.body]
     acts = [number for number, line in enumerate(lines) if "server" not in line and _interferes(line)]
     first = acts[0] if acts else None
     return first is not None and not any(word in line for line in lines[: first + 1] for word in AT_WORK)
@@ -253,17 +253,17 @@ def _interferes_blindly(function: ast.AST) -> bool:
 @pytest.mark.pitfall("F131")
 def test_f131_no_test_counts_tools_by_hand_and_the_reference_is_generated() -> None:
     """What a catalogue holds is said by the declarations; `tests/documents` compares the reference with them."""
-    counted = (each for each in places(ast.Compare) if _counts_a_catalogue(each.node))
+    counted = (place for place in places(ast.Compare) if _counts_a_catalogue(place.node))
     assert told(counted) == ""
 
 
 def _counts_a_catalogue(node: ast.AST) -> bool:
     assert isinstance(node, ast.Compare)
     sides = [node.left, *node.comparators]
-    numbers = any(isinstance(each, ast.Constant) and isinstance(each.value, int) and each.value > 1 for each in sides)
-    counts = [each for each in sides if isinstance(each, ast.Call) and ast.unparse(each.func) == "len"]
+    numbers = any(isinstance(side, ast.Constant) and isinstance(side.value, int) and side.value > 1 for side in sides)
+    counts = [side for side in sides if isinstance(side, ast.Call) and ast.unparse(side.func) == "len"]
     return numbers and any(
-        word in ast.unparse(each) for each in counts for word in ("tools", "catalogue", "operations")
+        word in ast.unparse(count) for count in counts for word in ("tools", "catalogue", "operations")
     )
 
 
@@ -286,4 +286,4 @@ def test_the_lints_find_what_they_are_for(tmp_path: Path) -> None:
     assert _counts_a_catalogue(ast.parse("len(listed.tools) == 34", mode="eval").body)
     (blind,) = ast.parse("def test_x(site):\n    site.people.rest('POST', '/projects/x/pause')").body
     assert _interferes_blindly(blind)
-    assert Path(__file__).name in {each.file.name for each in places(ast.Assert)}
+    assert Path(__file__).name in {place.file.name for place in places(ast.Assert)}

@@ -170,14 +170,16 @@ def history(site: Site, project_id: str, agent_id: str, other_id: str) -> list[M
 
 def launches_by_purpose(site: Site, **wanted: str) -> Counter[tuple[str, str]]:
     """How often each was started, for what."""
-    return Counter((each["agent_id"], each["purpose"]) for each in site.launches(**wanted))
+    return Counter((launch["agent_id"], launch["purpose"]) for launch in site.launches(**wanted))
 
 
 def process_of(site: Site, agent_id: str, purpose: str = "chat", *, after: Agent | None = None) -> Agent:
     """The process that is signed in for this purpose (another one than that which was there before); waits for it."""
 
     def there() -> Agent | None:
-        found = [each for each in site.sessions() if (each["agent_id"], each["purpose"]) == (agent_id, purpose)]
+        found = [
+            session for session in site.sessions() if (session["agent_id"], session["purpose"]) == (agent_id, purpose)
+        ]
         process = site.agent_of(found[0]["launch_id"]) if found else None
         return process if process is None or after is None or process.launch_id != after.launch_id else None
 

@@ -58,9 +58,9 @@ def build(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Build]:
 
 def _take_down_in_order(site: Site) -> None:
     """A Coordinator that leaves takes its agents along: whatever runs afterwards was forgotten by the product."""
-    for each in site.coordinators:
-        if each.alive:
-            assert each.leave() == 0
+    for coordinator in site.coordinators:
+        if coordinator.alive:
+            assert coordinator.leave() == 0
     assert programs.everything_of([site.url]) == []
     if site.server.alive:
         assert site.server.leave() == 0

@@ -50,7 +50,7 @@ class History:
 
     def of(self, *kinds: str, **wanted: Any) -> list[Event]:
         """Events of these kinds with these values, in the event itself or its data."""
-        return [each for each in self.events if each["kind"] in kinds and _has(each, wanted)]
+        return [event for event in self.events if event["kind"] in kinds and _has(event, wanted)]
 
     def first(self, kind: str, **wanted: Any) -> int:
         """The sequence number of the first such event; fails where there is none."""
@@ -69,8 +69,8 @@ class History:
 
     def idle_starts(self) -> list[str]:
         """Launches whose session changed no task, and that nobody ended before it could."""
-        busy = {each["launch_id"] for each in self.events if _changes(each)}
-        return [each["launch_id"] for each in self.starts() if each["launch_id"] not in busy]
+        busy = {event["launch_id"] for event in self.events if _changes(event)}
+        return [start["launch_id"] for start in self.starts() if start["launch_id"] not in busy]
 
     def double_launches(self) -> list[str]:
         """Where a launch was ordered while another of the same agent, project and purpose lived."""
@@ -95,13 +95,13 @@ class History:
         )
 
     def _spans(self, agent_id: str) -> Iterator[tuple[int, int]]:
-        for each in self.starts(agent_id=agent_id):
-            ends = self.of("session.ended", session_id=each["session_id"])
-            yield each["sequence"], ends[0]["sequence"] if ends else self.last + 1
+        for start in self.starts(agent_id=agent_id):
+            ends = self.of("session.ended", session_id=start["session_id"])
+            yield start["sequence"], ends[0]["sequence"] if ends else self.last + 1
 
     def told(self) -> list[str]:
         """The timeline, for people."""
-        return [_told(each) for each in self.events]
+        return [_told(event) for event in self.events]
 
 
 def _has(event: Event, wanted: dict[str, Any]) -> bool:

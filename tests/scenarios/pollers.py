@@ -36,9 +36,9 @@ class Poller:
 
     def serve(self) -> None:
         while True:
-            for each in self._insist("register_agent", agent_type=self._agent_type)["claims"]:
-                self._write("holds", each)  # of an earlier life, or of a poll whose answer was lost
-                self._do(each)
+            for claim in self._insist("register_agent", agent_type=self._agent_type)["claims"]:
+                self._write("holds", claim)  # of an earlier life, or of a poll whose answer was lost
+                self._do(claim)
             self._poll_on()
 
     def _poll_on(self) -> None:

@@ -97,7 +97,7 @@ class Program:
 
     def said(self, words: str) -> int:
         """How many lines of this life have these words in them."""
-        return sum(words in each for each in self.lines[self._since :])
+        return sum(words in line for line in self.lines[self._since :])
 
     def kill(self) -> None:
         """SIGKILL, to itself alone; returns when it is gone."""
@@ -126,7 +126,7 @@ class Program:
             self.kill()
 
     def _line(self, words: str) -> str | None:
-        return next((each for each in self.lines[self._since :] if words in each), None)
+        return next((line for line in self.lines[self._since :] if words in line), None)
 
     def _listen(self, process: subprocess.Popen[str] | prepared.Started) -> None:
         assert process.stdout is not None, "it is a pipe, as asked for"

@@ -50,7 +50,7 @@ class Journal:
         threading.Thread(target=self._read, daemon=True).start()
 
     def of(self, what: str, *, since: int = 0) -> list[Line]:
-        return [each for each in self.lines[since:] if each["what"] == what]
+        return [line for line in self.lines[since:] if line["what"] == what]
 
     def until_news(self, within: float) -> None:
         """Something more is written, or the time is over."""
@@ -108,9 +108,9 @@ class Queue:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for each in self.agents:
-            if each.alive:
-                each.kill()
+        for agent in self.agents:
+            if agent.alive:
+                agent.kill()
         if self._filing is not None:
             self._filing.join(200)
         self.journal.close()
@@ -127,7 +127,7 @@ class Queue:
         for agent_id in itertools.islice(self._ids, many):
             turned = len(self.agents) % len(self.sites)
             settings = {
-                "urls": [each.url for each in self.sites[turned:] + self.sites[:turned]],
+                "urls": [site.url for site in self.sites[turned:] + self.sites[:turned]],
                 "key": self.key(agent_id, types=[TYPE]),
                 "agent_id": agent_id,
                 "agent_type": TYPE,
@@ -142,8 +142,8 @@ class Queue:
     def kill_one(self) -> None:
         """Some agent at work; in its place comes itself again, or another one."""
         busy = self._busy()
-        alive = [each for each in self.agents if each.alive and each is not self.frozen]
-        victim = self.chance.choice([each for each in alive if each.name in busy] or alive)
+        alive = [agent for agent in self.agents if agent.alive and agent is not self.frozen]
+        victim = self.chance.choice([program for program in alive if program.name in busy] or alive)
         victim.kill()
         self.journal.catch_up()
         self._since[victim.name] = len(self.journal.lines)
@@ -156,14 +156,14 @@ class Queue:
 
     def freeze_one(self) -> Program:
         """Some agent that holds several tasks stands still, as a machine does that sleeps; nobody kills it."""
-        for each in itertools.islice(itertools.cycle(self.agents), 1_000):
-            if each.alive and each.name in self._busy(2):
-                os.kill(each.pid, signal.SIGSTOP)
+        for program in itertools.islice(itertools.cycle(self.agents), 1_000):
+            if program.alive and program.name in self._busy(2):
+                os.kill(program.pid, signal.SIGSTOP)
                 self.journal.catch_up()
-                if each.name in self._busy(2):
-                    self.frozen = each
-                    return each
-                os.kill(each.pid, signal.SIGCONT)
+                if program.name in self._busy(2):
+                    self.frozen = program
+                    return program
+                os.kill(program.pid, signal.SIGCONT)
             self.journal.until_news(1)
         raise AssertionError("nobody holds several tasks")
 
@@ -175,16 +175,16 @@ class Queue:
     def _busy(self, least: int = 1) -> set[str]:
         """Agents that have taken so many more in this life than they were rid of, as far as they have written it."""
         left: Counter[str] = Counter()
-        for number, each in enumerate(self.journal.lines):
-            if number >= self._since.get(each["agent_id"], 0):
-                left[each["agent_id"]] += {"took": 1, "holds": 1, "kept": -1, "refused": -1}.get(each["what"], 0)
+        for number, line in enumerate(self.journal.lines):
+            if number >= self._since.get(line["agent_id"], 0):
+                left[line["agent_id"]] += {"took": 1, "holds": 1, "kept": -1, "refused": -1}.get(line["what"], 0)
         return {agent_id for agent_id, many in left.items() if many >= least}
 
     # --- the orchestrator ------------------------------------------------------------------------------------------
 
     def file(self, many: int, *sites: Site) -> None:
         """Files so many tasks, now here, now there (or at these sites); every tenth depends on the two before it."""
-        ways = [Client(each.url, self.chief) for each in sites or self.sites]
+        ways = [Client(site.url, self.chief) for site in sites or self.sites]
         for number in range(len(self.filed), len(self.filed) + many):
             depends_on = self.filed[-2:] if number % EVERY_TENTH == EVERY_TENTH - 1 else []
             made = insist(
@@ -228,8 +228,8 @@ class Queue:
             *self._broken_by_events(),
             *self._broken_by_results(),
             *(f"lost event {each}" for each in self.site.history.lost()),
-            *(f"{each.name}: {line}" for each in self._servers() for line in each.lines if "call_failed" in line),
-            *(f"{each.name}: {line}" for each in self.agents for line in each.lines if "Traceback" in line),
+            *(f"{server.name}: {line}" for server in self._servers() for line in server.lines if "call_failed" in line),
+            *(f"{agent.name}: {line}" for agent in self.agents for line in agent.lines if "Traceback" in line),
         ]
 
     def _broken_by_events(self) -> Iterator[str]:
@@ -253,8 +253,8 @@ class Queue:
         by_task = _by_task(self.journal.lines)
         for task_id, task in self._final().items():
             lines = by_task.get(task_id, [])
-            kept = {(each["attempt"], each["result"]) for each in lines if each["what"] == "kept"}
-            done = {(each["attempt"], each["result"]) for each in lines if each["what"] == "did"}
+            kept = {(line["attempt"], line["result"]) for line in lines if line["what"] == "kept"}
+            done = {(line["attempt"], line["result"]) for line in lines if line["what"] == "did"}
             stands = (task["attempt"], task["result"])
             if stands not in done:
                 yield f"{task_id} has a result that nobody has handed in: {stands}"
@@ -262,11 +262,11 @@ class Queue:
                 yield f"{task_id}: {kept} were acknowledged, {stands} stands"
             if task["attempt"] != len(claims[task_id]):
                 yield f"{task_id} is in attempt {task['attempt']} after {len(claims[task_id])} claims"
-            for each in lines:
-                if (each["attempt"], each["agent_id"]) not in claims[task_id]:
-                    yield f"{task_id} was in other hands than its claims say: {each}"
-                if each["what"] == "refused" and not _rightly(each, stands, late[task_id]):
-                    yield f"{task_id}: a result was refused, {stands} stands: {each}"
+            for line in lines:
+                if (line["attempt"], line["agent_id"]) not in claims[task_id]:
+                    yield f"{task_id} was in other hands than its claims say: {line}"
+                if line["what"] == "refused" and not _rightly(line, stands, late[task_id]):
+                    yield f"{task_id}: a result was refused, {stands} stands: {line}"
 
     def _final(self) -> dict[str, Line]:
         with Client(self.site.url, self.chief) as client:
@@ -277,7 +277,7 @@ class Queue:
         history, lines = self.site.history, self.journal.lines
         claimed, did = len(history.of("claim.taken")), self.journal.of("did")
         twice = len(did) - len({each["task_id"] for each in did})
-        times = [each["at"] for each in lines if "at" in each]
+        times = [line["at"] for line in lines if "at" in line]
         away = Counter(each["code"] for each in self.journal.of("away"))
         return (
             f"{len(self.filed)} tasks in {times[-1] - times[0]:.1f} s, {len(self.agents)} agents, "
@@ -287,10 +287,10 @@ class Queue:
         )
 
     def _servers(self) -> list[Program]:
-        return [each.server for each in self.sites]
+        return [site.server for site in self.sites]
 
     def _people(self) -> list[Client]:
-        return [each.people for each in self.sites]
+        return [site.people for site in self.sites]
 
 
 def insist(ways: Iterable[Client], how: str, /, *arguments: Any, **named: Any) -> dict[str, Any]:
@@ -319,14 +319,14 @@ def _rightly(refused: Line, stands: tuple[int, str], late: list[tuple[int, str]]
 def _attempts(events: list[Line]) -> defaultdict[str, list[tuple[int, str]]]:
     """Of each task, the attempts that these events are about, with their agents."""
     told: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
-    for each in events:
-        told[each["task_id"]].append((each["data"]["attempt"], each["agent_id"]))
+    for event in events:
+        told[event["task_id"]].append((event["data"]["attempt"], event["agent_id"]))
     return told
 
 
 def _by_task(lines: list[Line]) -> dict[str, list[Line]]:
     found: dict[str, list[Line]] = {}
-    for each in lines:
-        if "task_id" in each:
-            found.setdefault(each["task_id"], []).append(each)
+    for line in lines:
+        if "task_id" in line:
+            found.setdefault(line["task_id"], []).append(line)
     return found

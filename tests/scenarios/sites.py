@@ -161,7 +161,7 @@ class Site:
         return programs.agents([self.url])
 
     def agent_of(self, launch_id: str) -> Agent | None:
-        return next((each for each in self.agents() if each.launch_id == launch_id), None)
+        return next((agent for agent in self.agents() if agent.launch_id == launch_id), None)
 
     def gate(self, name: str = "gate") -> Gate:
         self._gates.append(Gate(self.directory / name))
@@ -211,7 +211,7 @@ class Site:
 
     def tasks(self, project: str) -> dict[str, dict[str, Any]]:
         """The tasks of a project, by title."""
-        return {each["title"]: each for each in self.people.rest("GET", f"/projects/{project}/tasks")["tasks"]}
+        return {task["title"]: task for task in self.people.rest("GET", f"/projects/{project}/tasks")["tasks"]}
 
     def launches(self, **wanted: str) -> list[dict[str, Any]]:
         """In the order in which they were ordered."""
@@ -270,7 +270,7 @@ class Site:
     def _unreported(self) -> list[str]:
         """Launches whose process nobody has seen ending; of a lost one perhaps nobody ever will."""
         told = {each["launch_id"] for each in self.history.of("launch.process_ended", "launch.lost")}
-        return [each["launch_id"] for each in self.history.starts() if each["launch_id"] not in told]
+        return [start["launch_id"] for start in self.history.starts() if start["launch_id"] not in told]
 
     # --- the end ----------------------------------------------------------------------------------------------------
 
@@ -280,15 +280,18 @@ class Site:
             gate.open()
         for bell in self._bells:
             bell.close()
-        for each in [*self.coordinators, self.server]:
-            each.end()
+        for program in [*self.coordinators, self.server]:
+            program.end()
         for pid in programs.everything_of([self.url]):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
     def tell(self) -> str:
         """All that is known, for a test that has failed: every component's output and the timeline."""
-        parts = [f"{each.name}:\n" + "\n".join(each.lines[-LOG_LINES:]) for each in [self.server, *self.coordinators]]
+        parts = [
+            f"{program.name}:\n" + "\n".join(program.lines[-LOG_LINES:])
+            for program in [self.server, *self.coordinators]
+        ]
         for path in sorted((self.data / "logs").glob("*.log")):
             lines = path.read_text(errors="replace").splitlines()
             parts.append(f"{path.name}:\n" + "\n".join(lines[-LOG_LINES:]))

@@ -46,7 +46,7 @@ def test_killing_one_process_of_an_agent_leaves_its_other_one_as_it_was(site: Si
     gate.open()
     site.until_status(task, "completed")
     assert chats.launches_by_purpose(site) == {("mia", killed): 2, ("mia", survives): 1}
-    assert [each["exit_error"] for each in site.launches() if each["launch_id"] == victim.launch_id] == ["killed"]
+    assert [launch["exit_error"] for launch in site.launches() if launch["launch_id"] == victim.launch_id] == ["killed"]
 
 
 @pytest.mark.pitfall("F103")
@@ -61,10 +61,10 @@ def test_of_25_messages_each_is_answered_once_and_in_order_across_kills(site_on_
     site.coordinator()
     counts = dict(zip(people, (13, 12), strict=True))
     writers = [threading.Thread(target=_write, args=(site, each, counts[each])) for each in people]
-    for each in writers:
-        each.start()
-    for each in writers:
-        each.join()
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
 
     for chat, (name, count) in zip(threads, counts.items(), strict=True):
         assert chat.answers(count) == [f"{name} {number}" for number in range(count)]
@@ -73,7 +73,7 @@ def test_of_25_messages_each_is_answered_once_and_in_order_across_kills(site_on_
         assert chat.answers(count) == [f"{name} {number}" for number in range(count)], "and none of them again"
 
     launches = site.launches(agent_id="mia")
-    killed = [each["launch_id"] for each in launches if each["exit_error"] == "killed"]
+    killed = [launch["launch_id"] for launch in launches if launch["exit_error"] == "killed"]
     assert len(killed) == 1
     assert len(launches) >= 2
     handed_out = _handed_out(site)
@@ -137,7 +137,7 @@ def test_however_badly_one_of_two_talks_their_conversation_ends_at_its_limit(sit
     for project_id, behave in behaviours.items():
         _pair(site, project_id, behave)
     site.coordinator()
-    tasks = {each: _ask(site, each) for each in behaviours}
+    tasks = {behaviour: _ask(site, behaviour) for behaviour in behaviours}
     for project_id, task in tasks.items():
         site.until_status(task, "completed")
         conversation = chats.until_conversation(site, project_id)
@@ -154,13 +154,15 @@ def test_however_badly_one_of_two_talks_their_conversation_ends_at_its_limit(sit
     assert len(person.answers(30)) == 30, "no more within a minute"
     assert _chat_launches(site, "flood-bob") == before + 1
     assert before <= 3, "each process that is stopped has taken a turn"
-    assert {each: _chat_launches(site, f"{each}-bob") for each in behaviours if each != "flood"} == {
+    assert {
+        behaviour: _chat_launches(site, f"{behaviour}-bob") for behaviour in behaviours if behaviour != "flood"
+    } == {
         "rude": 1,
         "deaf": 1,
         "endless": 1,
         "crash": 2,
     }
-    assert {_chat_launches(site, f"{each}-ann") for each in behaviours} == {1}
+    assert {_chat_launches(site, f"{behaviour}-ann") for behaviour in behaviours} == {1}
     _nobody_is_started_any_more(site)
 
 

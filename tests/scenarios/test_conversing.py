@@ -141,7 +141,7 @@ def test_a_result_goes_from_a_task_by_way_of_a_colleague_to_a_person(site: Site)
     site.until_status(task, "completed")
     site.until_idle()
     assert site.look(task)["summary"] == "bob: Noted."
-    assert [each["data"]["reason"] for each in site.history.starts(agent_id="bob")] == ["has_pending_purpose"]
+    assert [start["data"]["reason"] for start in site.history.starts(agent_id="bob")] == ["has_pending_purpose"]
     assert chats.launches_by_purpose(site) == {("ann", "task"): 1, ("ann", "chat"): 1, ("bob", "chat"): 1}
 
 

@@ -108,7 +108,7 @@ def test_a_wrong_token_is_refused_and_starts_nothing(site: Site, toryo: Toryo) -
     site.until_status(task, "completed")
     assert stranger.alive
     assert stranger.said("no work with the server") == 1
-    assert {each["coordinator_id"] for each in site.launches()} == {"coordinator"}
+    assert {launch["coordinator_id"] for launch in site.launches()} == {"coordinator"}
 
 
 def test_without_a_server_commands_end_with_3_whatever_it_left_behind(site: Site, toryo: Toryo) -> None:

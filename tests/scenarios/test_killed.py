@@ -54,7 +54,7 @@ def test_a_manager_that_is_killed_goes_on_where_it_was(site: Site, moment: str) 
 
     _all_is_well(site, main)
     hits = 0 if victim is None else 1
-    assert sum(each["exit_error"] == "killed" for each in site.launches(agent_id="lead")) == hits
+    assert sum(launch["exit_error"] == "killed" for launch in site.launches(agent_id="lead")) == hits
     starts = _starts(site)
     assert starts.pop("lead") <= 2 + hits
     assert starts == {"worker-1": 1, "worker-2": 1, "worker-3": 1}
@@ -66,11 +66,11 @@ def test_a_coordinator_that_is_killed_leaves_its_agents_at_work_for_the_next_one
     main = _story(site, gate)
     _at_work(site)
     (coordinator,) = site.coordinators
-    before = {each.launch_id: each.pid for each in site.agents()}
+    before = {agent.launch_id: agent.pid for agent in site.agents()}
     assert len(before) == PARTS
 
     coordinator.kill()
-    assert {each.launch_id: each.pid for each in site.agents()} == before
+    assert {agent.launch_id: agent.pid for agent in site.agents()} == before
     coordinator.start().says("working with")
     assert coordinator.said("adopted") == PARTS
     gate.open()
@@ -98,7 +98,7 @@ def test_work_whose_coordinator_stays_away_is_released_and_done_by_the_next_one(
     coordinator.start().says("working with")
     for number in range(1, PARTS + 1):
         site.until_printed(_part_of(site, f"worker-{number}"), "at work", start=2)
-    assert [each for each in site.agents() if each.launch_id in at_work.values()] == []
+    assert [agent for agent in site.agents() if agent.launch_id in at_work.values()] == []
     assert all(each.gone(1) for each in old)
     gate.open()
 
@@ -110,12 +110,12 @@ def test_a_server_that_is_killed_finds_everything_as_it_was(site: Site) -> None:
     gate = site.gate()
     main = _story(site, gate)
     _at_work(site)
-    before = {each.launch_id: each.pid for each in site.agents()}
+    before = {agent.launch_id: agent.pid for agent in site.agents()}
     site.history.read()
 
     site.server.kill()
     site.serve()
-    assert {each.launch_id: each.pid for each in site.agents()} == before
+    assert {agent.launch_id: agent.pid for agent in site.agents()} == before
     gate.open()
 
     _all_is_well(site, main)
@@ -247,8 +247,8 @@ def _at_work(site: Site) -> dict[str, str]:
 def _noted(site: Site) -> None:
     """Waits until the disk, however busy, has a note of each agent at work: a Coordinator that is killed before cannot
     tell its successor of them."""
-    at_work, notes = {each.launch_id for each in site.agents()}, site.data / "coordinators"
-    site.until("all are noted", lambda: at_work <= {each.stem for each in notes.glob("*.launches/*.json")})
+    at_work, notes = {agent.launch_id for agent in site.agents()}, site.data / "coordinators"
+    site.until("all are noted", lambda: at_work <= {path.stem for path in notes.glob("*.launches/*.json")})
 
 
 def _part_of(site: Site, agent_id: str) -> str:
@@ -263,16 +263,16 @@ def _of_lead(site: Site, kind: str) -> str | None:
 
 
 def _starts(site: Site) -> Counter[str]:
-    return Counter(each["agent_id"] for each in site.history.starts())
+    return Counter(start["agent_id"] for start in site.history.starts())
 
 
 def _all_is_well(site: Site, main: str) -> None:
     """All is completed and each once, nobody works any more, and the log of events is whole."""
     site.until_status(main, "completed")
     site.until_idle()
-    assert {each["status"] for each in site.tasks("story").values()} == {"completed"}
+    assert {task["status"] for task in site.tasks("story").values()} == {"completed"}
     made = site.directory / "projects" / "story"
-    assert sorted(each.name for each in made.iterdir()) == [f"part-{number}" for number in range(1, PARTS + 1)]
+    assert sorted(path.name for path in made.iterdir()) == [f"part-{number}" for number in range(1, PARTS + 1)]
     assert site.history.completed_twice() == []
     assert site.history.double_launches() == []
     assert site.history.lost() == []

@@ -74,12 +74,12 @@ def _everything_is_done_once(site: Site, tasks: list[str], coordinators: set[str
     site.until_idle()
     done = (site.directory / "projects" / "mill" / "done.txt").read_text().split()
     assert sorted(map(int, done)) == list(range(len(tasks)))
-    assert {each["status"] for each in site.tasks("mill").values()} == {"completed"}
+    assert {task["status"] for task in site.tasks("mill").values()} == {"completed"}
     assert site.history.completed_twice() == []
-    assert Counter(each["data"]["task_id"] for each in site.history.starts()) == dict.fromkeys(tasks, 1)
+    assert Counter(start["data"]["task_id"] for start in site.history.starts()) == dict.fromkeys(tasks, 1)
     assert site.history.idle_starts() == []
     assert site.history.double_launches() == []
-    shares = Counter(each["coordinator_id"] for each in site.launches(project_id="mill"))
+    shares = Counter(launch["coordinator_id"] for launch in site.launches(project_id="mill"))
     assert set(shares) == coordinators
     assert min(shares.values()) >= len(tasks) // 5
 

@@ -55,15 +55,15 @@ def test_one_agent_works_in_two_projects_at_once_each_in_its_own_directory(site:
 
     for task in tasks.values():
         site.until_printed(task, "at work")
-    assert sorted(each["project_id"] for each in site.sessions()) == ["left", "right"]
+    assert sorted(session["project_id"] for session in site.sessions()) == ["left", "right"]
     asking = Client(site.url, site.token("coordinator"))
-    again = [asking.call("get_agent_action", agent_id="dev", project_id=each) for each in directories]
+    again = [asking.call("get_agent_action", agent_id="dev", project_id=directory) for directory in directories]
     assert [(each["action"], each["reason"]) for each in again] == [("hold", "already_running")] * 2
     both_at_work.open()
     for task in tasks.values():
         site.until_status(task, "completed")
 
-    assert {name: (each / "README.md").read_text() for name, each in directories.items()} == {
+    assert {name: (directory / "README.md").read_text() for name, directory in directories.items()} == {
         "left": "left\n",
         "right": "right\n",
     }
@@ -85,7 +85,7 @@ def test_blocking_what_is_above_stops_the_work_below_until_it_is_unblocked(site:
     first = site.until_printed(children[0], "at work")
 
     site.move(parent, "blocked", "the weather")
-    assert [site.status(each) for each in children] == ["blocked"] * 3
+    assert [site.status(child) for child in children] == ["blocked"] * 3
     _until_nothing_runs(site, first)
     assert _asked(site, "roofer", "roof") == ("hold", "blocked_without_in_progress")
     _bystander_is_served(site)
@@ -93,15 +93,15 @@ def test_blocking_what_is_above_stops_the_work_below_until_it_is_unblocked(site:
     assert not (directory / "done.txt").exists()
 
     site.move(parent, "in_progress")
-    assert [site.status(each) for each in children] == ["in_progress", "todo", "backlog"]
+    assert [site.status(child) for child in children] == ["in_progress", "todo", "backlog"]
     site.until_printed(children[0], "at work", start=2)
     gate.open()
-    for each in children[1:]:
-        site.move(each, "in_progress")
-    for each in children:
-        site.until_status(each, "completed")
+    for child in children[1:]:
+        site.move(child, "in_progress")
+    for child in children:
+        site.until_status(child, "completed")
     assert sorted((directory / "done.txt").read_text().split()) == ["1", "2", "3"]
-    assert [len(site.launches(task_id=each)) for each in children] == [2, 1, 1]
+    assert [len(site.launches(task_id=child)) for child in children] == [2, 1, 1]
 
 
 @pytest.mark.pitfall("F38")
@@ -169,7 +169,7 @@ def test_a_paused_project_rests_and_goes_on_where_it_was(site: Site) -> None:
     with pytest.raises(RefusalError, match="Project slow is paused"):
         site.move(meanwhile, "in_progress")
     _bystander_is_served(site)
-    assert sorted(each.name for each in directory.iterdir()) == ["step1"]
+    assert sorted(path.name for path in directory.iterdir()) == ["step1"]
     assert (site.status(task), site.status(meanwhile)) == ("in_progress", "todo")
     assert site.sessions() == []
     assert len(site.launches(project_id="slow")) == 1
@@ -181,7 +181,7 @@ def test_a_paused_project_rests_and_goes_on_where_it_was(site: Site) -> None:
     gate.open()
     site.until_status(task, "completed")
     site.until_status(meanwhile, "completed")
-    assert sorted(each.name for each in directory.iterdir()) == ["complete", "step1", "step2"]
+    assert sorted(path.name for path in directory.iterdir()) == ["complete", "step1", "step2"]
     site.until_logged(again, "resuming Paint")
     assert len(site.launches(project_id="slow")) == 3
 

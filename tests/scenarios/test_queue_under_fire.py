@@ -113,7 +113,7 @@ def test_redis_stops_and_comes_back_and_only_shared_values_are_away_meanwhile(
 ) -> None:
     with_redis = {"database": postgres, "TORYO_REDIS_URL": redis.url}
     with Queue(build(**with_redis), build(**with_redis)) as queue:
-        one, other = (Client(each.url, queue.chief) for each in queue.sites)
+        one, other = (Client(site.url, queue.chief) for site in queue.sites)
         assert one.call("set_shared_state", key="mill:grain", value=["rye"])["version"] == 1
         queue.file_meanwhile(TASKS)
         queue.start(AGENTS)
@@ -170,8 +170,8 @@ def test_postgresql_is_cut_off_and_comes_back_and_nothing_is_lost_or_doubled(pos
 def _away_for(queue: Queue, seconds: float) -> None:
     """Until both servers have said so, and for so long at least."""
     over = time.monotonic() + seconds
-    for each in queue.sites:
-        with Client(each.url, queue.chief) as client:
+    for site in queue.sites:
+        with Client(site.url, queue.chief) as client:
             assert _refusal(client, "get_task_status", task_id=queue.filed[0]) == "unavailable"
     while (left := over - time.monotonic()) > 0:
         queue.journal.until_news(left)

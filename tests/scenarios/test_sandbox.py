@@ -62,7 +62,7 @@ def run_as(site: Site, name: str, provider: str, context: dict[str, Any] | None 
 def test_a_command_agent_finds_no_token_no_database_and_no_other_agent(site: Site) -> None:
     site.project("house")
     program = site.coordinator()
-    assert any("sandbox: on (bwrap)" in each for each in program.lines)
+    assert any("sandbox: on (bwrap)" in line for line in program.lines)
     said = run_as(site, "thief", "command", {"command": f"{thief(site)}; echo looked"})
     assert "looked" in said
     assert "No such file" in said

@@ -40,13 +40,13 @@ def test_whatever_is_killed_and_whenever_everything_is_completed_once(build: Bui
     site, history = storm.site, storm.site.history
     print(f"seed {SEED}: {len(storm.stories)} stories, killed {dict(storm.killed)}")  # noqa: T201 - for who looks
     tasks = site.tasks("storm")
-    assert {each["status"] for each in tasks.values()} == {"completed"}
+    assert {task["status"] for task in tasks.values()} == {"completed"}
     assert len(tasks) == len(storm.stories) * (1 + len(PARTS))
     assert history.completed_twice() == []
     assert history.double_launches() == []
     assert history.of("task.blocked", "task.failed") == []
     assert history.lost() == []
-    parts = [each for each in history.starts() if each["agent_id"] != "lead"]
+    parts = [start for start in history.starts() if start["agent_id"] != "lead"]
     lost = history.of("session.ended", reason="lease_expired")
     assert len(parts) <= len(storm.stories) * len(PARTS) + storm.killed["worker"] + len(lost)
 
@@ -85,7 +85,7 @@ class Storm:
 
     def _open(self) -> list[str]:
         done = {each["task_id"] for each in self.site.history.of("task.completed")}
-        return [each for each in self.stories if each not in done]
+        return [story for story in self.stories if story not in done]
 
     def _lull(self, seconds: float) -> None:
         """Work goes on for so long."""
@@ -104,7 +104,7 @@ class Storm:
                 coordinator.kill()
                 coordinator.start().says("working with")
             return
-        running = [each for each in self.site.agents() if (each.agent_id == "lead") == (what == "manager")]
+        running = [agent for agent in self.site.agents() if (agent.agent_id == "lead") == (what == "manager")]
         if running:
             self.killed[what] += 1
             self.chance.choice(running).kill()

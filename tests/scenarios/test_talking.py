@@ -41,7 +41,7 @@ def test_an_agent_comes_to_answer_a_person_with_its_name(site_on_each: Site) -> 
     assert chat.answers(1) == ["I am Charly."]
 
     chat.until("connected")
-    assert [each["purpose"] for each in site.sessions()] == ["chat"]
+    assert [session["purpose"] for session in site.sessions()] == ["chat"]
     assert chats.launches_by_purpose(site) == {("chat-responder", "chat"): 1}
 
 
@@ -58,7 +58,7 @@ def test_one_process_answers_all_and_leaves_when_the_panel_is_closed(site: Site)
     for number, word in enumerate(("one", "two", "three"), 1):
         chat.say(word)
         assert chat.answers(number)[-1] == f"{word}, you say?"
-        assert [each["launch_id"] for each in site.sessions()] == [first.launch_id]
+        assert [session["launch_id"] for session in site.sessions()] == [first.launch_id]
     chat.open()
     assert chat.state() == "connected"
 
@@ -182,7 +182,7 @@ def test_what_a_person_asks_for_waits_for_whoever_stands_above_the_agent(site: S
 
     assert toryo("task", "approve", swept["task_id"], "--yes").code == 0
     assert toryo("task", "reject", danced["task_id"], "--reason", "no music").code == 0
-    approvals = {title: each["approval"] for title, each in site.tasks("house").items()}
+    approvals = {title: task["approval"] for title, task in site.tasks("house").items()}
     assert approvals == {"sweep": "approved", "dance": "rejected"}
     (rejected,) = site.until("the rejection is told", lambda: site.history.of("task.rejected"))
     assert (rejected["task_id"], rejected["data"]["reason"]) == (danced["task_id"], "no music")
@@ -206,7 +206,7 @@ def test_what_a_superior_asks_for_with_the_marker_is_approved_at_once(site: Site
     boss.say("please dance")
     boss.answers(2)
     tasks = site.tasks("house")
-    assert {title: each["approval"] for title, each in tasks.items()} == {
+    assert {title: task["approval"] for title, task in tasks.items()} == {
         "sweep": "approved",
         "dance": "pending_approval",
     }
@@ -236,17 +236,17 @@ def test_an_agent_talks_while_it_works_and_afterwards(site: Site) -> None:
     chat.say("How is it going?")
     assert chat.answers(2)[-1] == "I hear you."
     talking = chats.process_of(site, "mia", "chat")
-    assert {each["launch_id"]: each["purpose"] for each in site.sessions()} == {
+    assert {session["launch_id"]: session["purpose"] for session in site.sessions()} == {
         working: "task",
         talking.launch_id: "chat",
     }
-    assert {each.launch_id for each in site.agents()} == {working, talking.launch_id}
+    assert {agent.launch_id for agent in site.agents()} == {working, talking.launch_id}
     gate.open()
     site.until_status(task["task_id"], "completed")
     chat.say("Are you still there?")
     assert len(chat.answers(3)) == 3
     chat.until("connected")
-    assert [each["launch_id"] for each in site.sessions()] == [talking.launch_id]
+    assert [session["launch_id"] for session in site.sessions()] == [talking.launch_id]
     assert chats.launches_by_purpose(site) == {("mia", "chat"): 1, ("mia", "task"): 1}
 
 
@@ -268,7 +268,7 @@ def test_whoever_waits_is_blocked_or_rests_answers_and_works_no_more_for_that(si
     chats.process_of(site, "rester", "task")
     site.people.rest("POST", "/projects/yard/pause")
     site.until("the manager waits", lambda: site.history.of("task.waiting", task_id=build))
-    site.until("only the worker is at work", lambda: [each["agent_id"] for each in site.sessions()] == ["worker"])
+    site.until("only the worker is at work", lambda: [session["agent_id"] for session in site.sessions()] == ["worker"])
     before = Counter({who: times for who, times in chats.launches_by_purpose(site).items() if who[1] == "task"})
 
     for agent_id, project_id in (("lead", "house"), ("stuck", "house"), ("rester", "yard")):

@@ -32,13 +32,13 @@ def test_a_manager_a_worker_and_what_the_worker_made_of_it_end_completed_at_thre
     site.until_idle()
 
     tasks = site.tasks("house")
-    assert {title: each["status"] for title, each in tasks.items()} == dict.fromkeys(
+    assert {title: task["status"] for title, task in tasks.items()} == dict.fromkeys(
         ("Build", "Wall", "Mix", "Lay"), "completed"
     )
     assert (tasks["Wall"]["parent_task_id"], tasks["Wall"]["assignee_id"]) == (build, "mason")
     assert {tasks[each]["parent_task_id"] for each in ("Mix", "Lay")} == {tasks["Wall"]["task_id"]}
     assert (directory / "wall.txt").read_text() == "wall\n"
-    assert [each["data"]["reason"] for each in site.history.starts(task_id=build)] == [
+    assert [start["data"]["reason"] for start in site.history.starts(task_id=build)] == [
         "has_in_progress_task",
         "workers_finished",
     ]
@@ -80,7 +80,7 @@ def test_two_specialists_work_at_the_same_time_and_each_on_its_own(site: Site) -
     site.until_idle()
 
     tasks = site.tasks("words")
-    assert {title: (each["assignee_id"], each["status"]) for title, each in tasks.items()} == {
+    assert {title: (task["assignee_id"], task["status"]) for title, task in tasks.items()} == {
         "Translate hello.txt": ("lead", "completed"),
         "Into japanese": ("japanese", "completed"),
         "Into chinese": ("chinese", "completed"),
@@ -88,7 +88,7 @@ def test_two_specialists_work_at_the_same_time_and_each_on_its_own(site: Site) -
     assert (directory / "hello_ja.txt").read_text() == "こんにちは\n"
     assert (directory / "hello_zh.txt").read_text() == "你好\n"
     assert site.history.overlapped("japanese", "chinese")
-    started = Counter(each["agent_id"] for each in site.history.starts())
+    started = Counter(start["agent_id"] for start in site.history.starts())
     assert started == {"lead": 2, "japanese": 1, "chinese": 1}
     assert site.history.idle_starts() == []
 
@@ -128,7 +128,7 @@ def test_what_depends_is_never_in_progress_before_the_other_is_completed(site: S
 
     tasks, history = site.tasks("numbers"), site.history
     drawn, doubled = tasks["Draw"], tasks["Double"]
-    assert {each["status"] for each in tasks.values()} == {"completed"}
+    assert {task["status"] for task in tasks.values()} == {"completed"}
     assert doubled["dependencies"] == [drawn["task_id"]]
     begun = history.first("task.started", task_id=doubled["task_id"])
     assert history.first("task.completed", task_id=drawn["task_id"]) < begun
@@ -137,7 +137,7 @@ def test_what_depends_is_never_in_progress_before_the_other_is_completed(site: S
     assert int(result.read_text()) == 2 * int(seed.read_text())
     assert 1 <= int(seed.read_text()) <= 1000
     assert seed.stat().st_mtime_ns < result.stat().st_mtime_ns
-    assert Counter(each["agent_id"] for each in history.starts()) == {"lead": 3, "generator": 1, "calculator": 1}
+    assert Counter(start["agent_id"] for start in history.starts()) == {"lead": 3, "generator": 1, "calculator": 1}
     assert history.idle_starts() == []
 
 

@@ -89,7 +89,7 @@ class Bakery:
     def processes(self) -> list[int]:
         """Server, Coordinator, and every process of an agent."""
         url = self.server["url"]
-        coordinators = [int(each.read_text()) for each in (self.data / "coordinators").glob("*.lock")]
+        coordinators = [int(path.read_text()) for path in (self.data / "coordinators").glob("*.lock")]
         return [self.server["pid"], *coordinators, *programs.everything_of([url])]
 
     def toryo(self, *words: str) -> subprocess.CompletedProcess[str]:
@@ -136,7 +136,9 @@ def test_server_coordinator_and_agents_end_with_up_and_the_server_hears_of_it(
     assert bakery.toryo("down").returncode == 3, "nothing runs any more"
 
     bakery.start()
-    ended = [each for each in bakery.people.rest("GET", "/events")["events"] if each["kind"] == "launch.process_ended"]
+    ended = [
+        event for event in bakery.people.rest("GET", "/events")["events"] if event["kind"] == "launch.process_ended"
+    ]
     assert [each["data"]["error"] for each in ended] == ["coordinator_stopped"], "it was told before the server left"
     assert ended[0]["launch_id"] == launch["launch_id"]
 

@@ -142,7 +142,7 @@ def test_parts_build_on_one_another_their_manager_sees_all_and_one_merge_brings_
     site.until_status(main, "completed")
     site.until_idle()
     assert repository.files() == {"a": "one\n"}
-    tasks = {title: each["task_id"] for title, each in site.tasks("house").items()}
+    tasks = {title: task["task_id"] for title, task in site.tasks("house").items()}
     assert repository.git("show", f"toryo/{main}:wall") == "wall"
     order = [each["task_id"] for each in repository.done(main, "merge")["merged"]]
     assert order.index(tasks["Mix"]) < order.index(tasks["Lay"])
@@ -240,7 +240,7 @@ def test_where_the_project_is_no_repository_its_agent_says_so_and_what_to_do(sit
 
 def _why(site: Site, agent_id: str) -> str:
     decisions = site.people.rest("GET", f"/agents/{agent_id}/why")["decisions"]
-    return str(next(each["explanation"] for each in decisions if each["purpose"] == "task"))
+    return str(next(decision["explanation"] for decision in decisions if decision["purpose"] == "task"))
 
 
 def test_a_process_that_outlives_its_killed_coordinator_has_its_work_kept_and_told_by_the_next(site: Site) -> None:
@@ -341,7 +341,8 @@ def test_a_manager_whose_parts_conflict_is_started_and_its_log_says_what_is_left
     site.until_status(main, "completed")
     site.until_idle()
     logs = [
-        site.people.rest("GET", f"/launches/{each['launch_id']}/log")["text"] for each in site.launches(task_id=main)
+        site.people.rest("GET", f"/launches/{launch['launch_id']}/log")["text"]
+        for launch in site.launches(task_id=main)
     ]
     assert "both changed a. Merge it there by hand" in logs[-1].splitlines()[0]
     assert repository.git("show", f"toryo/{main}:a") in ("One", "Two")

@@ -32,9 +32,9 @@ def takes(name: str, schema: dict[str, Any]) -> None:
     assert sorted(ours.get("required", [])) == sorted(schema["required"])
     for parameter, wanted in schema["properties"].items():
         forms = _forms(ours["properties"][parameter])
-        assert wanted["type"] in {each.get("type") for each in forms}, parameter
+        assert wanted["type"] in {form.get("type") for form in forms}, parameter
         if "enum" in wanted:
-            assert any(set(wanted["enum"]) <= set(each.get("enum", ())) for each in forms), parameter
+            assert any(set(wanted["enum"]) <= set(form.get("enum", ())) for form in forms), parameter
 
 
 def _forms(schema: dict[str, Any]) -> list[dict[str, Any]]:

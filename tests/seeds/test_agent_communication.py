@@ -358,7 +358,7 @@ def test_7_2_トレーシング(protocol: Protocol):
     assert (root["correlation_id"], root["parent_task_id"]) == ("req-12345", None)
     assert (child["correlation_id"], child["parent_task_id"]) == ("req-12345", root["task_id"])
     (tree,) = protocol.world.owner.call("show_trace", correlation_id="req-12345")["tasks"]
-    assert [each["task_id"] for each in tree["tasks"]] == [child["task_id"]]
+    assert [task["task_id"] for task in tree["tasks"]] == [child["task_id"]]
 
 
 # --- 8. 実装例 ---
@@ -397,11 +397,11 @@ def test_9_1_タスクが取得できない_エージェントが登録されて
     stranger = key(protocol.world, "planning-agent-002")
     refusal = stranger.refused("poll_tasks", Code.NOT_NOW, agent_id="planning-agent-002")
     assert "register_agent" in refusal["instruction"]
-    assert [each["agent_id"] for each in stranger.call("list_agents")["agents"]] == [protocol.agent_id]
+    assert [agent["agent_id"] for agent in stranger.call("list_agents")["agents"]] == [protocol.agent_id]
 
 
 def test_9_1_タスクが取得できない_間違ったagent_type(protocol: Protocol):
     task = protocol.create(agent_type="plannning")["task_id"]
     assert protocol.poll() == []
     assert protocol.status(task)["no_agent"] is True
-    assert [each["agent_type"] for each in protocol.orchestrator.call("list_agents")["agents"]] == ["planning"]
+    assert [agent["agent_type"] for agent in protocol.orchestrator.call("list_agents")["agents"]] == ["planning"]

@@ -186,12 +186,12 @@ def test_UC006_失敗パターンは起こらない(crew: World):
     worker = crew.start("w1")
     assert worker.action() == "create_subtasks"
     outcomes = [worker.ask("create_task", title=f"翻訳 {number}", description="x") for number in range(20)]
-    assert [each.refused for each in outcomes] == [False] * 5 + [True] * 15
-    for each in outcomes[5:]:
-        assert each.result is not None
-        assert each.result["error"] in ("tooManySubtasks", "notNow")
-        assert "get_next_action" in each.result["instruction"]
-        assert each.result["next"]["action"] == "start_subtask"
+    assert [outcome.refused for outcome in outcomes] == [False] * 5 + [True] * 15
+    for outcome in outcomes[5:]:
+        assert outcome.result is not None
+        assert outcome.result["error"] in ("tooManySubtasks", "notNow")
+        assert "get_next_action" in outcome.result["instruction"]
+        assert outcome.result["next"]["action"] == "start_subtask"
     assert worker.action() == "start_subtask"
     assert len(worker.call("list_tasks", parent_task_id=main)["tasks"]) == 5
     while (said := worker.next())["action"] != "report_completion":
@@ -239,6 +239,6 @@ def test_ログ強化_各next_actionは変わるたびに記録される(crew: W
     worker.next()
     (one,) = worker.batch("One")
     worker.next()
-    told = [each["data"]["action"] for each in crew.events("decision.next_action")]
+    told = [event["data"]["action"] for event in crew.events("decision.next_action")]
     assert told == ["create_subtasks", "start_subtask"]
     assert crew.show(one)["created_by"] == "w1"

@@ -112,12 +112,12 @@ def test_get_recent_completions_since_省略時は前回セッション終了以
     boss.wait()
     ja.start("w1").report(summary="一が済んだ")
     boss = ja.start("boss")
-    assert [each["title"] for each in boss.call("get_recent_completions")["completions"]] == ["一"]
+    assert [completion["title"] for completion in boss.call("get_recent_completions")["completions"]] == ["一"]
     boss.begin(ids["二"])
     boss.wait()
     ja.start("w1").report(summary="二が済んだ")
     boss = ja.start("boss")
-    assert [each["title"] for each in boss.call("get_recent_completions")["completions"]] == ["二"]
+    assert [completion["title"] for completion in boss.call("get_recent_completions")["completions"]] == ["二"]
 
 
 def test_update_task_タスク内容の修正(ja: World):
@@ -367,11 +367,11 @@ def test_ワークフロー例(ja: World):
     # 2. get_next_action → situational_awareness
     assert boss.action() == "situational_awareness"
     # 3. list_tasks（状況確認） 4. get_recent_completions（完了タスク確認）
-    assert {each["title"]: each["status"] for each in boss.call("list_tasks")["tasks"]} == {
+    assert {task["title"]: task["status"] for task in boss.call("list_tasks")["tasks"]} == {
         "一": "completed",
         "二": "todo",
     }
-    assert [each["summary"] for each in boss.call("get_recent_completions")["completions"]] == ["済んだ"]
+    assert [completion["summary"] for completion in boss.call("get_recent_completions")["completions"]] == ["済んだ"]
     # 5. select_action(action: "start") 6. get_next_action → start
     boss.call("select_action", action="start")
     assert boss.action() == "start"

@@ -73,8 +73,8 @@ def test_背景と課題_6往復しりとりは途中で止まらず終わる(ja
     a.call("end_conversation", conversation_id=conversation)
     a.call("report_delegation_completed", delegation_id=answer["delegation_id"], result="6往復しました")
     (talk,) = worker.call("get_task_conversations")["conversations"]
-    assert [each["content"] for each in talk["messages"]] == WORDS
-    assert {each["conversation_id"] for each in talk["messages"]} == {conversation}
+    assert [message["content"] for message in talk["messages"]] == WORDS
+    assert {message["conversation_id"] for message in talk["messages"]} == {conversation}
     b.fetch()
     a.fetch()
     assert worker.call("get_task_conversations")["conversations"][0]["state"] == "ended"
@@ -100,8 +100,8 @@ def test_セッション構造_同一エージェントが複数のセッショ�
     ja.start("worker-a")
     ja.open_chat("worker-a")
     ja.start_chat("worker-a")
-    sessions = [each for each in ja.sessions() if each["agent_id"] == "worker-a"]
-    assert sorted(each["purpose"] for each in sessions) == ["chat", "task"]
+    sessions = [session for session in ja.sessions() if session["agent_id"] == "worker-a"]
+    assert sorted(session["purpose"] for session in sessions) == ["chat", "task"]
 
 
 # --- 新アーキテクチャ ---
@@ -325,7 +325,7 @@ def test_UC016_B_Manager_Worker会話_チャットセッション経由(world: W
     worker.fetch()
     worker.call("end_conversation", conversation_id=conversation, final_message="順調です")
     got = boss.fetch()
-    assert [each["content"] for each in got["pending_messages"]] == ["順調です"]
+    assert [pending_message["content"] for pending_message in got["pending_messages"]] == ["順調です"]
     assert [each["conversation_id"] for each in got["ended_conversations"]] == [conversation]
 
 

@@ -177,5 +177,5 @@ def references(node: Any) -> list[str]:
     """Every `$ref` in a JSON document."""
     if isinstance(node, dict):
         own = [node["$ref"]] if isinstance(node.get("$ref"), str) else []
-        return own + [each for value in node.values() for each in references(value)]
-    return [each for value in node for each in references(value)] if isinstance(node, list) else []
+        return own + [reference for value in node.values() for reference in references(value)]
+    return [reference for value in node for reference in references(value)] if isinstance(node, list) else []

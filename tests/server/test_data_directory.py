@@ -75,7 +75,7 @@ def test_server_json_is_whole_private_and_gone_afterwards(tmp_path: Path) -> Non
     assert mode(tmp_path / SERVER_FILE) == 0o600
     held.release()
     assert not (tmp_path / SERVER_FILE).exists()
-    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".server")] == []
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".server")] == []
 
 
 def test_what_a_killed_server_has_written_about_itself_is_gone_when_the_next_one_starts(tmp_path: Path) -> None:

@@ -275,9 +275,9 @@ def test_no_answer_lets_a_page_of_another_site_read_it(house: TwoProjects, http:
             asking = {"Origin": FOREIGN, "Access-Control-Request-Method": method}
             answer = http.request(method, path, headers=asking)
             assert answer.status_code == 403, (method, path)
-            assert not [each for each in answer.headers if each.startswith("access-control")]
+            assert not [header for header in answer.headers if header.startswith("access-control")]
             own = http.request(method, path, headers={"Origin": house.url})
-            assert not [each for each in own.headers if each.startswith("access-control")]
+            assert not [header for header in own.headers if header.startswith("access-control")]
 
 
 @pytest.mark.parametrize("path", ["/", "/sign-in", "/health", "/mcp", "/api/v1/me", "/api/v1/sign-in"])
@@ -322,7 +322,7 @@ def test_no_route_answers_a_foreign_name_another_site_or_a_browser_that_has_left
 def test_every_page_says_that_it_runs_its_own_scripts_only(http: httpx.Client, path: str) -> None:
     answer = http.get(path, headers={"Accept": "text/html"})
     assert answer.status_code == 200
-    policy = dict(each.strip().partition(" ")[::2] for each in answer.headers["content-security-policy"].split(";"))
+    policy = dict(part.strip().partition(" ")[::2] for part in answer.headers["content-security-policy"].split(";"))
     assert policy["default-src"] == "'none'"
     assert policy.get("script-src", "'none'") in ("'self'", "'none'")
     assert policy["frame-ancestors"] == "'none'"
@@ -331,7 +331,7 @@ def test_every_page_says_that_it_runs_its_own_scripts_only(http: httpx.Client, p
 
 
 def test_no_page_that_is_built_has_a_script_within_it() -> None:
-    found = {each.name: inline_scripts(each.read_text()) for each in STATIC.rglob("*.html")}
+    found = {path.name: inline_scripts(path.read_text()) for path in STATIC.rglob("*.html")}
     assert not any(found.values()), found
 
 
@@ -343,5 +343,5 @@ def test_a_script_within_a_page_would_be_found() -> None:
 
 def inline_scripts(page: str) -> list[str]:
     tags = re.findall(r"<[^>]+>", page)
-    scripts = [each for each in tags if re.match(r"<script\b(?![^>]*\bsrc=)", each, re.IGNORECASE)]
-    return scripts + [each for each in tags if re.search(r"\son\w+\s*=|[\"']?javascript:", each, re.IGNORECASE)]
+    scripts = [tag for tag in tags if re.match(r"<script\b(?![^>]*\bsrc=)", tag, re.IGNORECASE)]
+    return scripts + [tag for tag in tags if re.search(r"\son\w+\s*=|[\"']?javascript:", tag, re.IGNORECASE)]

@@ -115,7 +115,7 @@ class Promise:
             return f"{response.status_code} is {media}, not {list(known['content'])}"
         promised = {**self._shared, **known["content"][media]["schema"]}
         wanted = Draft202012Validator(closed(promised) if response.is_success else promised)
-        problems = [each.message for each in wanted.iter_errors(orjson.loads(response.content))]
+        problems = [error.message for error in wanted.iter_errors(orjson.loads(response.content))]
         return f"{response.status_code}: {problems[0][:300]}" if problems else None
 
 

@@ -86,14 +86,14 @@ def test_a_stop_answers_held_calls_and_ends_long_before_their_time(monkeypatch: 
 
     with served() as server:
         holders = [threading.Thread(target=hold, args=(server.url,)) for _ in range(20)]
-        for each in holders:
-            each.start()
+        for holder in holders:
+            holder.start()
         for _ in range(40):  # two looks each: now they all wait
             assert server.dispatcher.looks_made.acquire(timeout=LIMIT)
         began = time.monotonic()
     took = time.monotonic() - began
-    for each in holders:
-        each.join(LIMIT)
+    for holder in holders:
+        holder.join(LIMIT)
     assert answers == [200] * 20
     assert took < STOPS_WITHIN
 

@@ -141,7 +141,7 @@ def test_a_long_absence_is_caught_up_with_without_a_gap(server: Running, people:
     here = project(people)
     for number in range(30):
         file(people, here, f"T{number}")
-    wanted = [each["sequence"] for each in people.get("/events", params={"limit": 1000}).json()["events"]]
+    wanted = [event["sequence"] for event in people.get("/events", params={"limit": 1000}).json()["events"]]
 
     async def story() -> None:
         async with follow(server, Last_Event_ID=str(wanted[2])) as stream:

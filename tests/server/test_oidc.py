@@ -73,8 +73,8 @@ def refused(answer: httpx.Response, *words: str) -> None:
     assert answer.status_code in (401, 403), answer.text
     assert not [each for each in answer.headers.get_list("set-cookie") if each.startswith("toryo-") and "tbs_" in each]
     assert "content-security-policy" in answer.headers
-    for each in words:
-        assert each in answer.text
+    for word in words:
+        assert word in answer.text
 
 
 def test_whom_the_provider_vouches_for_comes_in_as_a_person_of_this_server(serve: Serve, idp: Provider) -> None:
@@ -255,7 +255,7 @@ def test_a_token_that_is_wrong_signs_nobody_in(serve: Serve, idp: Provider, how:
     refused(answer)
     assert browser.get("/api/v1/me").status_code == 401
     people = server.app.dispatcher.perform("list_people", {}, Credentials(bearer=owner_token(server))).result or {}
-    assert [each["person_id"] for each in people["people"]] == ["owner"]
+    assert [person["person_id"] for person in people["people"]] == ["owner"]
 
 
 def owner_token(server: Running) -> str:

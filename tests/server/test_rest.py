@@ -153,7 +153,7 @@ def test_the_document_describes_every_route_with_references_that_resolve() -> No
     assert document["openapi"] == "3.1.0"
     edited = document["paths"]["/api/v1/things/{thing_id}"]["patch"]
     assert edited["operationId"] == "edit_thing"
-    assert [each["name"] for each in edited["parameters"]] == ["thing_id", "If-Match"]
+    assert [parameter["name"] for parameter in edited["parameters"]] == ["thing_id", "If-Match"]
     body = edited["requestBody"]["content"]["application/json"]["schema"]
     assert set(body["properties"]) == {"title", "tags", "size", "version"}
     listed = document["paths"]["/api/v1/things"]["get"]["parameters"]

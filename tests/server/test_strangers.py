@@ -165,8 +165,8 @@ def test_wrong_sign_ins_leave_few_lines_in_the_log_and_no_passkey(tmp_path: Path
         for number in range(logs.STRANGERS_BURST * 2):
             wrong = {"agent_id": f"nobody-{number}", "passkey": "guessed-passkey-0123456789"}
             http.post("/mcp", content=call("authenticate", wrong), headers=JSON_RPC)
-    lines = [orjson.loads(each) for each in (tmp_path / "logs" / "server.log").read_bytes().splitlines()]
-    calls = [each for each in lines if each["event"] == "tool_call"]
+    lines = [orjson.loads(line) for line in (tmp_path / "logs" / "server.log").read_bytes().splitlines()]
+    calls = [line for line in lines if line["event"] == "tool_call"]
     assert 0 < len(calls) <= logs.STRANGERS_BURST + 20
     assert "guessed-passkey" not in (tmp_path / "logs" / "server.log").read_text()
 

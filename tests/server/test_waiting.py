@@ -197,6 +197,6 @@ def test_other_calls_are_answered_while_a_hundred_wait() -> None:
             assert answer.tool_result["structuredContent"]["text"] == "at once"
             ring(dispatcher, bus)
             answers = await asyncio.gather(*held)
-            assert all(each.tool_result["structuredContent"]["rung"] for each in answers)
+            assert all(response.tool_result["structuredContent"]["rung"] for response in answers)
 
     asyncio.run(story())

@@ -132,8 +132,8 @@ def test_every_change_of_a_thing_takes_the_version_that_was_read(server: Running
     edits = {path: each["patch"] for path, each in paths.items() if "patch" in each}
     del edits["/api/v1/people/{person_id}"]  # an account has no version: what is sent is what it is afterwards
     assert len(edits) >= 3
-    for path, each in edits.items():
-        assert "If-Match" in [parameter["name"] for parameter in each["parameters"]], path
+    for path, edit in edits.items():
+        assert "If-Match" in [parameter["name"] for parameter in edit["parameters"]], path
 
 
 def test_the_api_is_described_on_one_page_that_loads_nothing_and_runs_nothing(server: Running) -> None:
@@ -230,7 +230,7 @@ def test_two_servers_on_one_database_wake_each_others_waiters(tmp_path: Path, po
         project = {"name": "elsewhere", "working_directory": str(tmp_path)}
         httpx.post(f"{two.url}/api/v1/projects", json=project, headers=token(tmp_path / "two")).raise_for_status()
         holder.join(LIMIT)
-    assert [each["kind"] for each in answers[0].json()["events"]] == ["project.created"]
+    assert [event["kind"] for event in answers[0].json()["events"]] == ["project.created"]
 
 
 def _until(condition: Callable[[], bool]) -> None:

@@ -42,7 +42,7 @@ from toryo.storage.transaction import Transaction
     ],
 )
 def test_every_field_of_a_noun_is_a_column_of_its_name(rows: Any, table: Any):
-    assert {each.name for each in fields(rows.noun)} <= {each.name for each in table.columns}
+    assert {field.name for field in fields(rows.noun)} <= {column.name for column in table.columns}
 
 
 def test_a_project_comes_back_as_it_was(store: Store):
@@ -130,8 +130,8 @@ def test_a_tree_has_its_tasks_their_order_and_the_dependencies_that_lead_out_of_
         lambda tx: tx.tasks.connect(elsewhere, ["tsk_root"]),
     )
     tree = store.read(lambda tx: tx.tasks.tree("tsk_root"))
-    assert [each.id for each in tree.children(root)] == ["tsk_urgent", "tsk_early", "tsk_late"]
-    assert {each.id for each in tree.dependencies(late)} == {"tsk_else", "tsk_early"}
+    assert [child.id for child in tree.children(root)] == ["tsk_urgent", "tsk_early", "tsk_late"]
+    assert {dependency.id for dependency in tree.dependencies(late)} == {"tsk_else", "tsk_early"}
     assert set(tree.outside) == {"tsk_else"}
     assert "tsk_else" not in tree.tasks
 
@@ -416,7 +416,7 @@ def test_notifications_wait_until_they_are_delivered_and_void_interrupts_are_dro
     )
 
     def waiting() -> list[str]:
-        return [each.id for each in store.read(lambda tx: tx.handovers.waiting("ses_1"))]
+        return [notification.id for notification in store.read(lambda tx: tx.handovers.waiting("ses_1"))]
 
     assert waiting() == ["ntf_1", "ntf_2", "ntf_3"]
     store.write(lambda tx: tx.handovers.drop_interrupts("ses_1", of_pause=True))

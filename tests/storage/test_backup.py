@@ -36,7 +36,7 @@ def elsewhere(tmp_path: Path):
 
 
 def secrets_of(table: sa.Table) -> list[str]:
-    return [str(each.name) for each in table.columns if str(each.name).rpartition("_")[2] == "hash"]
+    return [str(column.name) for column in table.columns if str(column.name).rpartition("_")[2] == "hash"]
 
 
 def test_a_restore_says_of_every_secret_whether_it_comes_along() -> None:
@@ -92,7 +92,7 @@ def test_a_backup_restores_every_row_and_work_goes_on_there(world: World, elsewh
     assert there.owner.call("move_task", task_id=first, status="completed")["new_status"] == "completed"
     second = file_task(there, "after the restore")
     events = there.owner.call("read_events", limit=1000)["events"]
-    assert [each["sequence"] for each in events] == sorted({each["sequence"] for each in events})
+    assert [event["sequence"] for event in events] == sorted({event["sequence"] for event in events})
     assert events[-1]["task_id"] == second
 
 
@@ -169,10 +169,10 @@ def first_backup(rows: dict[str, list[tuple[Any, ...]]], file: Path) -> None:
     rows = {**rows, "sign_in_failures": [("old", 1, 1, None)]}  # which no release has any more
     lines: list[Any] = [{"toryo": "0.1.0", "format": 1, "schema": 1}]
     for table in releases.tables():
-        columns = [str(each.name) for each in table.columns]
+        columns = [str(column.name) for column in table.columns]
         lines.append({"table": str(table.name), "columns": columns, "rows": rows[table.name]})
-    lines.append({"end": {str(name): len(each) for name, each in rows.items()}})
-    file.write_bytes(gzip.compress(b"".join(orjson.dumps(each) + b"\n" for each in lines)))
+    lines.append({"end": {str(name): len(row) for name, row in rows.items()}})
+    file.write_bytes(gzip.compress(b"".join(orjson.dumps(line) + b"\n" for line in lines)))
 
 
 def test_a_backup_of_the_first_release_restores_every_row_and_work_goes_on(
@@ -187,12 +187,14 @@ def test_a_backup_of_the_first_release_restores_every_row_and_work_goes_on(
     assert elsewhere.read(releases.first_rows) == kept
     assert elsewhere.read(integrity.check) == []
     launches = elsewhere.read(lambda c: c.all(Statement(sa.select(schema.launches.c.takes_slot))))
-    assert [bool(each[0]) for each in launches] == [True]
+    assert [bool(launch[0]) for launch in launches] == [True]
     there = World(elsewhere, now=2_000_000_000_000)
     there.project_id = "prj_old"
     there.say("old", "Are you still there?")
     chat = there.start_chat("old")
-    assert [each["content"] for each in chat.fetch()["pending_messages"]] == ["Are you still there?"]
+    assert [pending_message["content"] for pending_message in chat.fetch()["pending_messages"]] == [
+        "Are you still there?"
+    ]
 
 
 def test_a_backup_holds_what_was_said_and_the_talk_goes_on_there(
@@ -211,7 +213,7 @@ def test_a_backup_holds_what_was_said_and_the_talk_goes_on_there(
     there.project_id = world.project_id
     b = there.start_chat("worker-b")
     got = b.fetch()
-    assert [each["content"] for each in got["pending_messages"]] == ["ringo"]
+    assert [pending_message["content"] for pending_message in got["pending_messages"]] == ["ringo"]
     b.turn(opened, "gorilla")
     assert elsewhere.read(integrity.check) == []
 
@@ -235,7 +237,7 @@ def test_a_check_names_what_is_broken(world: World) -> None:
 
     world.database.write(damage)
     problems = world.database.read(integrity.check)
-    assert [(each.what, each.ids) for each in problems] == [
+    assert [(problem.what, problem.ids) for problem in problems] == [
         ("a task is open below a completed or cancelled one", (child,))
     ]
 

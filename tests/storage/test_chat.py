@@ -140,7 +140,7 @@ def ids(found: list[Any]) -> list[str]:
     ],
 )
 def test_every_field_of_what_is_said_is_a_column_of_its_name(rows: Any, table: Any):
-    assert {each.name for each in fields(rows.noun)} == {each.name for each in table.columns}
+    assert {field.name for field in fields(rows.noun)} == {column.name for column in table.columns}
 
 
 FULL: list[tuple[Any, Callable[[Transaction, Any], None], Callable[[Transaction], Any]]] = [
@@ -304,11 +304,11 @@ def test_a_message_is_marked_as_used(office: Store):
 def test_threads_are_listed_by_their_newest_message_for_both_sides(office: Store):
     put(office, message(1, "w1", "lena"), message(2, "lena", "w2"), message(3, "w1", "lena"), message(4, "w1", "w2"))
     listed = office.read(lambda tx: tx.threads.listed("prj_1", "lena"))
-    assert [(each.other("lena"), each.newest, each.newest_at) for each in listed] == [
+    assert [(thread.other("lena"), thread.newest, thread.newest_at) for thread in listed] == [
         ("w1", 3, NOW + 3),
         ("w2", 2, NOW + 2),
     ]
-    assert [each.other("w1") for each in office.read(lambda tx: tx.threads.listed("prj_1", "w1"))] == ["w2", "lena"]
+    assert [thread.other("w1") for thread in office.read(lambda tx: tx.threads.listed("prj_1", "w1"))] == ["w2", "lena"]
     assert office.read(lambda tx: tx.threads.listed("prj_2", "lena")) == []
 
 

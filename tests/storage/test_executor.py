@@ -274,4 +274,4 @@ def test_nobody_who_asks_while_the_crew_closes_waits_for_ever() -> None:
         for thread in asking:
             thread.join(SECONDS)
             assert not thread.is_alive()
-        assert sum(isinstance(each, DatabaseUnavailable) for each in outcomes) == 4
+        assert sum(isinstance(outcome, DatabaseUnavailable) for outcome in outcomes) == 4

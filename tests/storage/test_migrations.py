@@ -143,15 +143,19 @@ def shape(database: Database, url: str) -> dict[str, Any]:
         found = sa.inspect(engine)
         return {
             name: {
-                "columns": {each["name"]: (_type(each["type"]), each["nullable"]) for each in found.get_columns(name)},
+                "columns": {
+                    column["name"]: (_type(column["type"]), column["nullable"]) for column in found.get_columns(name)
+                },
                 "key": found.get_pk_constraint(name)["constrained_columns"],
                 "refers": sorted(
-                    (*each["constrained_columns"], each["referred_table"]) for each in found.get_foreign_keys(name)
+                    (*foreign_key["constrained_columns"], foreign_key["referred_table"])
+                    for foreign_key in found.get_foreign_keys(name)
                 ),
                 "indexes": sorted(
-                    (str(each["name"]), each["column_names"], bool(each["unique"])) for each in found.get_indexes(name)
+                    (str(get_index["name"]), get_index["column_names"], bool(get_index["unique"]))
+                    for get_index in found.get_indexes(name)
                 ),
-                "unique": sorted(each["column_names"] for each in found.get_unique_constraints(name)),
+                "unique": sorted(constraint["column_names"] for constraint in found.get_unique_constraints(name)),
             }
             for name in found.get_table_names()
             if name != "schema_version"
@@ -171,13 +175,13 @@ def test_the_steps_end_at_the_tables_that_the_code_asks(blank: Database, databas
     assert stepped.keys() == schema.metadata.tables.keys()
     for name, table in schema.metadata.tables.items():
         seen = stepped[name]
-        assert seen["columns"].keys() == {each.name for each in table.columns}, name
+        assert seen["columns"].keys() == {column.name for column in table.columns}, name
         assert {each for each, (_, null) in seen["columns"].items() if null} == {
-            each.name for each in table.columns if each.nullable
+            column.name for column in table.columns if column.nullable
         }, name
-        assert seen["key"] == [each.name for each in table.primary_key.columns], name
+        assert seen["key"] == [column.name for column in table.primary_key.columns], name
         indexes = {name: (columns, unique) for name, columns, unique in seen["indexes"]}
-        wanted = {str(each.name): ([one.name for one in each.columns], bool(each.unique)) for each in table.indexes}
+        wanted = {str(index.name): ([one.name for one in index.columns], bool(index.unique)) for index in table.indexes}
         assert {each: indexes.get(each) for each in wanted} == wanted, name
 
 
@@ -229,7 +233,9 @@ def test_a_database_of_an_older_release_keeps_every_row_and_works(blank: Databas
     assert [each["launch_id"] for each in shown] == ["lau_old"]
     world.say("old", "Are you still there?")
     chat = world.start_chat("old")
-    assert [each["content"] for each in chat.fetch()["pending_messages"]] == ["Are you still there?"]
+    assert [pending_message["content"] for pending_message in chat.fetch()["pending_messages"]] == [
+        "Are you still there?"
+    ]
     task = world.task("old")
     worker = world.start("old")
     worker.report()

@@ -180,7 +180,7 @@ def test_works_whose_common_commit_is_lost_are_all_told_and_never_repeated(wire:
 
     with open_database(wire.url, threads=1) as behind_wire:
         outcomes = together(behind_wire, [work] * 3)
-    assert [type(each) for each in outcomes] == [OutcomeUnknown] * 3
+    assert [type(outcome) for outcome in outcomes] == [OutcomeUnknown] * 3
     assert wire.was_cut.wait(SECONDS)
     assert (len(runs), postgres.read(number)) == (3, 3)
 

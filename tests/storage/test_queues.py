@@ -49,7 +49,7 @@ def ready(store: Store, limit: int = 100, now: int = NOW, agent_type: str = "pla
     ],
 )
 def test_every_field_of_a_noun_is_a_column_of_its_name(rows: Any, table: Any) -> None:
-    assert {each.name for each in fields(rows.noun)} <= {each.name for each in table.columns}
+    assert {field.name for field in fields(rows.noun)} <= {column.name for column in table.columns}
 
 
 # --- keys, presences, claims, values ---------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def test_dead_letters_are_queue_tasks_that_failed_the_newest_first(store: Store)
 def test_what_waits_in_queues_and_who_holds_what_is_counted(store: Store) -> None:
     store.add_tasks(queued("tsk_1"), queued("tsk_2"), queued("tsk_3", agent_type="building"))
     store.write(lambda tx: tx.queues.add_claim(claim("tsk_1")))
-    found = {(each.name, *each.labels.values()): each.value for each in store.database.read(measures)}
+    found = {(measure.name, *measure.labels.values()): measure.value for measure in store.database.read(measures)}
     assert found["queued_tasks", "prj_1", "planning"] == 2
     assert found["queued_tasks", "prj_1", "building"] == 1
     assert found["claims", "prj_1"] == 1

@@ -29,7 +29,7 @@ IN_SQL = {
 
 
 def test_of_everything_that_can_be_asked_it_is_known_whether_it_is_remembered() -> None:
-    assert {each for each in vars(Tasks) if not each.startswith("_")} == READS | WRITES | IN_SQL
+    assert {var for var in vars(Tasks) if not var.startswith("_")} == READS | WRITES | IN_SQL
 
 
 def seen(tree: Tree) -> tuple[object, ...]:
@@ -78,7 +78,7 @@ class Story:
     def connect(self) -> None:
         one, *others = self.chance.sample(self.old, 3)
         present = self.read.depends_on([one.id]).get(one.id, [])
-        ids = {each.id for each in others} - {one.id}
+        ids = {other.id for other in others} - {one.id}
         if self.chance.random() < 0.5:
             self.tasks.disconnect(one, sorted(ids | {*present[:1]}))
         else:

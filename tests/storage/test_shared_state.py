@@ -155,9 +155,9 @@ def test_keys_of_any_sign_are_themselves_and_projects_are_apart(place: Place) ->
     for key in keys:
         place.put(key, key)
     place.put("elsewhere", "a", project_id="prj_10")
-    assert [each.key for each in place.all()] == sorted(keys)
-    assert [each.value for each in place.all()] == sorted(keys)
-    assert [each.value for each in place.all("prj_10")] == ["elsewhere"]
+    assert [entry.key for entry in place.all()] == sorted(keys)
+    assert [entry.value for entry in place.all()] == sorted(keys)
+    assert [entry.value for entry in place.all("prj_10")] == ["elsewhere"]
     assert place.all("prj_*") == []
 
 
@@ -165,7 +165,7 @@ def test_more_than_a_thousand_are_listed_whole_and_in_order(place: Place) -> Non
     """Pages are cut from it by operations."""
     for number in range(1_003):
         place.put(number, f"key {number:04}")
-    assert [each.value for each in place.all()] == list(range(1_003))
+    assert [entry.value for entry in place.all()] == list(range(1_003))
 
 
 @pytest.mark.pitfall("F138")
@@ -188,8 +188,8 @@ def test_of_two_who_expect_the_same_version_one_is_refused(place: Place, at_once
     assert found is not None
     assert (found.value, found.version) == (8, 9)
     outcomes = at_once(8, lambda _: place.put("x", expected=9))
-    assert sum(isinstance(each, Entry) for each in outcomes) == 1
-    assert sum(isinstance(each, Refusal) and each.code is Code.CONFLICT for each in outcomes) == 7
+    assert sum(isinstance(outcome, Entry) for outcome in outcomes) == 1
+    assert sum(isinstance(outcome, Refusal) and outcome.code is Code.CONFLICT for outcome in outcomes) == 7
 
 
 # --- forgetting ------------------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def test_the_database_forgets_what_expired_long_ago_and_nothing_else(store: Stor
 
     store.each(lambda tx: put(tx, "old", SECOND), lambda tx: put(tx, "new", HOURS))
     assert store.write(lambda tx: tx.queues.forget_expired(NOW + SECOND)) == 1
-    assert [each.key for each in store.read(lambda tx: tx.queues.entries("prj_1"))] == ["new"]
+    assert [entry.key for entry in store.read(lambda tx: tx.queues.entries("prj_1"))] == ["new"]
 
 
 @pytest.mark.redis

@@ -36,7 +36,7 @@ def url_of(path: Path) -> str:
 def test_answers_survive_a_power_cut_because_every_commit_is_flushed(sqlite_engine: Database) -> None:
     pragmas = [Statement(sa.text(f"PRAGMA {name}")) for name in PRAGMAS]
     full = 2
-    assert sqlite_engine.write(lambda c: [c.value(each) for each in pragmas]) == ["wal", full, 1]
+    assert sqlite_engine.write(lambda c: [c.value(pragma) for pragma in pragmas]) == ["wal", full, 1]
 
 
 @pytest.mark.process

@@ -67,4 +67,4 @@ def test_the_frequent_ones_are_read_by_the_index_that_was_made_for_them(database
     """PostgreSQL decides by how full the tables are: benchmarks/messages.py shows it on full ones."""
     for name, indexes in FREQUENT.items():
         said = " ".join(plan(database, READS[name]))
-        assert {each for each in indexes if each in said} == indexes, (name, said)
+        assert {index for index in indexes if index in said} == indexes, (name, said)

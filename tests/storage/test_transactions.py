@@ -46,8 +46,8 @@ def test_a_partial_unique_index_lets_one_of_sixteen_through(engine: Database, at
         return engine.write(lambda c: c.run(NEW_LIVE_ITEM, id=f"item {which}", place="desk"))
 
     outcomes = at_once(16, sign_in)
-    assert sorted(type(each).__name__ for each in outcomes) == ["Duplicate"] * 15 + ["int"]
-    assert {each.table for each in outcomes if isinstance(each, Duplicate)} <= {"items"}
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Duplicate"] * 15 + ["int"]
+    assert {outcome.table for outcome in outcomes if isinstance(outcome, Duplicate)} <= {"items"}
     assert len(engine.read(item_ids)) == 1
 
 
@@ -72,7 +72,7 @@ def test_a_failed_work_does_not_touch_the_neighbours_it_waited_with(engine: Data
         return write_then_maybe_fail
 
     outcomes = asyncio.run(_while_the_writer_is_busy(engine, [work(which) for which in range(20)]))
-    assert [str(each) if isinstance(each, Refused) else each for each in outcomes] == [
+    assert [str(outcome) if isinstance(outcome, Refused) else outcome for outcome in outcomes] == [
         str(which) if which % 5 == 0 else which for which in range(20)
     ]
     assert engine.read(item_ids) == [f"{which:02}" for which in range(20) if which % 5]
@@ -84,7 +84,7 @@ def test_a_work_that_fails_before_its_first_write_does_not_touch_its_neighbours(
 
     works = [fail, lambda c: c.run(NEW_ITEM, id="kept"), fail]
     outcomes = asyncio.run(_while_the_writer_is_busy(engine, works))
-    assert [type(each) for each in outcomes] == [Refused, int, Refused]
+    assert [type(outcome) for outcome in outcomes] == [Refused, int, Refused]
     assert engine.read(item_ids) == ["kept"]
 
 
@@ -95,7 +95,7 @@ def test_a_constraint_that_is_checked_at_commit_answers_to_the_work_that_broke_i
         lambda c: c.run(NEW_ITEM, id="after"),
     ]
     outcomes = asyncio.run(_while_the_writer_is_busy(engine, works))
-    assert [type(each) for each in outcomes] == [int, ConstraintBroken, int]
+    assert [type(outcome) for outcome in outcomes] == [int, ConstraintBroken, int]
     assert engine.read(item_ids) == ["after", "before"]
 
 
@@ -226,8 +226,8 @@ def test_a_task_cancelled_before_its_work_began_changes_nothing(engine: Database
         release.set()
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)
         await blocked
-        assert [type(each) for each in outcomes[::2]] == [asyncio.CancelledError] * 10
-        assert sorted(each for each in outcomes[1::2] if isinstance(each, int)) == list(range(1, 11))
+        assert [type(outcome) for outcome in outcomes[::2]] == [asyncio.CancelledError] * 10
+        assert sorted(outcome for outcome in outcomes[1::2] if isinstance(outcome, int)) == list(range(1, 11))
 
     asyncio.run(ask())
     assert engine.read(number) == 10

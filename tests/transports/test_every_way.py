@@ -19,8 +19,8 @@ def test_tools_are_listed_with_their_schemas(connect: Connect) -> None:
     async def story() -> None:
         async with connect() as wire:
             tools = (await wire.ask("tools/list"))["result"]["tools"]
-            assert {"authenticate", "get_next_action", "health_check"} <= {each["name"] for each in tools}
-            assert all(each["inputSchema"]["type"] == "object" for each in tools)
+            assert {"authenticate", "get_next_action", "health_check"} <= {tool["name"] for tool in tools}
+            assert all(tool["inputSchema"]["type"] == "object" for tool in tools)
 
     asyncio.run(story())
 
@@ -74,7 +74,7 @@ def test_a_waiting_call_holds_up_no_other_and_ends_at_once_when_there_is_work(
             waiting = asyncio.create_task(content(wire, "claim_starts", timeout_seconds=45, free_slots=1, **who))
             await asyncio.to_thread(site.until_followed, "work")
             answers = await asyncio.gather(*(content(wire, "health_check") for _ in range(20)))
-            assert all(each["status"] == "ok" for each in answers)
+            assert all(answer["status"] == "ok" for answer in answers)
             assert not waiting.done()
             task = await asyncio.to_thread(
                 site.task, agent.project, assignee_id=agent.id, status="in_progress", context={"command": "true"}
@@ -93,7 +93,7 @@ def test_a_hundred_requests_at_once_are_each_answered_with_their_own_answer(conn
         names = ["authenticate", "get_next_action", "health_check", "report_completed"]
         async with connect() as wire:
             answers = await asyncio.gather(*(content(wire, "help", tool_name=names[n % 4]) for n in range(100)))
-            assert [each["tools"][0]["name"] for each in answers] == [names[n % 4] for n in range(100)]
+            assert [answer["tools"][0]["name"] for answer in answers] == [names[n % 4] for n in range(100)]
 
     asyncio.run(story())
 

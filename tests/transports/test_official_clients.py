@@ -23,7 +23,7 @@ def test_it_connects_lists_and_calls(site: LiveServer, way: str, mode: str) -> N
 
     async def story() -> None:
         async with client(site, way, mode) as connected:
-            assert "authenticate" in {each.name for each in (await connected.list_tools()).tools}
+            assert "authenticate" in {tool.name for tool in (await connected.list_tools()).tools}
             signed_in = await connected.call_tool("authenticate", agent.credentials)
             session = {"session_token": signed_in.structured_content["session_token"]}
             mine = await connected.call_tool("get_my_task", session)
@@ -51,7 +51,7 @@ def test_many_calls_share_one_connection(site: LiveServer, way: str, mode: str) 
         async with client(site, way, mode) as connected:
             calls = [connected.call_tool("help", {"tool_name": "logout"}) for _ in range(20)]
             answers = await asyncio.gather(*calls)
-            assert all(each.structured_content["tools"][0]["name"] == "logout" for each in answers)
+            assert all(answer.structured_content["tools"][0]["name"] == "logout" for answer in answers)
 
     asyncio.run(story())
 

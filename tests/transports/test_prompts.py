@@ -25,7 +25,7 @@ async def words(connected: Client, name: str, **arguments: str) -> str:
 def test_they_are_listed_with_their_arguments(site: LiveServer, mode: str) -> None:
     async def story() -> None:
         async with client(site, "tcp", mode) as connected:
-            found = {each.name: each for each in (await connected.list_prompts()).prompts}
+            found = {prompt.name: prompt for prompt in (await connected.list_prompts()).prompts}
             assert list(found) == ["agent_start", "task_breakdown", "status_report", "handoff"]
             for each in found.values():
                 assert each.description

@@ -53,10 +53,10 @@ def test_an_agent_is_shown_its_board_its_task_and_its_inbox_and_may_read_them(si
 
     async def story() -> None:
         async with client(site, "tcp", mode, await signed_in(site, agent)) as connected:
-            listed = [each.uri for each in (await connected.list_resources()).resources]
+            listed = [resource.uri for resource in (await connected.list_resources()).resources]
             inbox = f"toryo://agent/{agent.id}/inbox"
             assert listed == [board(agent.project), f"toryo://task/{agent.task}", inbox]
-            columns = {each["status"]: each for each in (await read(connected, listed[0]))["columns"]}
+            columns = {column["status"]: column for column in (await read(connected, listed[0]))["columns"]}
             assert [each["task_id"] for each in columns["in_progress"]["tasks"]] == [agent.task]
             assert (await read(connected, listed[1]))["task"]["title"] == "Build it"
             assert (await read(connected, listed[2])) == {"agent_id": agent.id, "notifications": []}
@@ -68,7 +68,9 @@ def test_an_agent_is_shown_its_board_its_task_and_its_inbox_and_may_read_them(si
 def test_templates_say_how_the_rest_is_addressed(site: LiveServer, mode: str) -> None:
     async def story() -> None:
         async with client(site, "tcp", mode) as connected:
-            found = {each.uri_template for each in (await connected.list_resource_templates()).resource_templates}
+            found = {
+                template.uri_template for template in (await connected.list_resource_templates()).resource_templates
+            }
             assert found == {"toryo://project/{id}/board", "toryo://task/{id}", "toryo://agent/{id}/inbox"}
 
     asyncio.run(story())
@@ -116,7 +118,7 @@ def test_a_person_reads_what_they_see(site: LiveServer) -> None:
 
     async def story() -> None:
         async with client(site, "tcp", "auto", site.token("owner")) as connected:
-            assert board(agent.project) in [each.uri for each in (await connected.list_resources()).resources]
+            assert board(agent.project) in [resource.uri for resource in (await connected.list_resources()).resources]
             assert (await read(connected, board(agent.project)))["project"]["project_id"] == agent.project
             assert (await read(connected, f"toryo://agent/{agent.id}/inbox"))["notifications"] == []
         async with client(site, "tcp", "auto", site.token("coordinator")) as connected:
@@ -136,7 +138,7 @@ def test_reading_the_inbox_delivers_nothing(site: LiveServer) -> None:
                 (note,) = (await read(connected, f"toryo://agent/{agent.id}/inbox"))["notifications"]
                 assert "description" in note["message"]
             told = await connected.call_tool("get_notifications", {})
-            assert [each["notification_id"] for each in told.structured_content["notifications"]] == [
+            assert [notification["notification_id"] for notification in told.structured_content["notifications"]] == [
                 note["notification_id"]
             ]
             assert (await read(connected, f"toryo://agent/{agent.id}/inbox"))["notifications"] == []
@@ -238,6 +240,6 @@ def test_a_server_that_stops_ends_its_streams_and_does_not_wait_for_them(own_sit
             async with connected.listen(resource_subscriptions=[board(project)]) as changes:
                 await asyncio.to_thread(own_site.until_followed, f"project:{project}")
                 await asyncio.wait_for(asyncio.to_thread(own_site.stop), STOPS_WITHIN)
-                assert [each async for each in changes] == [], "it ended in order"
+                assert [change async for change in changes] == [], "it ended in order"
 
     asyncio.run(story())

@@ -53,7 +53,7 @@ def test_both_clients_call_tools_and_routes(site: LiveServer) -> None:
     async def story() -> None:
         async with AsyncClient(address, token) as client:
             answers = await asyncio.gather(*(client.call("health_check") for _ in range(30)))
-            assert {each["status"] for each in answers} == {"ok"}
+            assert {answer["status"] for answer in answers} == {"ok"}
             assert (await client.rest("GET", "/projects"))["success"]
 
     asyncio.run(story())

@@ -142,7 +142,7 @@ def delegate(talk: Talk, _a: Chatting, _b: Chatting) -> None:
 
 def end_session(talk: Talk, _a: Chatting, _b: Chatting) -> None:
     sessions = talk.site.people.get("/sessions").json()["sessions"]
-    (mine,) = [each for each in sessions if each["agent_id"] == talk.a.id]
+    (mine,) = [session for session in sessions if session["agent_id"] == talk.a.id]
     talk.site.people.delete(f"/sessions/{mine['session_id']}").raise_for_status()
 
 
@@ -216,8 +216,8 @@ def test_the_turn_that_ends_a_wait_comes_with_what_was_said(site: LiveServer, co
             return await soon(waiting)
 
     said = asyncio.run(story())
-    assert [each["content"] for each in said["pending_messages"]] == ["Hello, a."]
-    assert [each["your_turn"] for each in said["conversations"]] == [True]
+    assert [pending_message["content"] for pending_message in said["pending_messages"]] == ["Hello, a."]
+    assert [conversation["your_turn"] for conversation in said["conversations"]] == [True]
 
 
 def test_a_task_session_that_waits_for_a_delegation_goes_on_when_that_is_over(
@@ -245,7 +245,7 @@ def test_a_task_session_that_waits_for_a_delegation_goes_on_when_that_is_over(
 
     said = asyncio.run(story())
     assert said["action"] == "execute_task"
-    assert [each["result"] for each in said["delegations"]] == ["It said yes."]
+    assert [delegation["result"] for delegation in said["delegations"]] == ["It said yes."]
 
 
 def test_what_is_there_already_is_said_without_a_wait(site: LiveServer, connect: Connect) -> None:
@@ -258,7 +258,7 @@ def test_what_is_there_already_is_said_without_a_wait(site: LiveServer, connect:
             said = await content(wire, "get_next_action", timeout_seconds=WAIT)
             assert said["action"] == "get_pending_messages"
             got = await content(wire, "get_pending_messages", timeout_seconds=WAIT)
-            assert [each["content"] for each in got["pending_messages"]] == ["Are you there?"]
+            assert [pending_message["content"] for pending_message in got["pending_messages"]] == ["Are you there?"]
 
     asyncio.run(story())
 
@@ -326,12 +326,12 @@ def test_a_server_that_stops_answers_everybody_who_waits_at_once(own_site: LiveS
 
     async def story() -> list[Answer]:
         async with contextlib.AsyncExitStack() as open_:
-            ways = [await open_.enter_async_context(connect_to_own(each.credential)) for each in agents]
+            ways = [await open_.enter_async_context(connect_to_own(agent.credential)) for agent in agents]
             calls = [asyncio.create_task(call(way, "get_next_action", timeout_seconds=WAIT)) for way in ways]
             stopping = f"server:{id(_waiting(own_site))}:stopping"
             await asyncio.to_thread(own_site.until_followed, stopping, len(calls))
             stopped = asyncio.create_task(asyncio.to_thread(own_site.stop))
-            answers = [await soon(each) for each in calls]
+            answers = [await soon(task) for task in calls]
             await stopped
             return answers
 
@@ -356,7 +356,9 @@ def test_a_client_that_goes_away_frees_its_wait_and_what_comes_is_the_next_ones(
 
     asyncio.run(story())
     talk.write()
-    assert [each["content"] for each in a.call("get_pending_messages")["pending_messages"]] == ["Are you there?"]
+    assert [pending_message["content"] for pending_message in a.call("get_pending_messages")["pending_messages"]] == [
+        "Are you there?"
+    ]
 
 
 # --- two servers -----------------------------------------------------------------------------------------------------

@@ -17,8 +17,8 @@ def in_a_hurry(world: World) -> Process:
     boss = world.start("boss")
     parts = boss.assigned({"Walls": "w1", "Roof": "w2"})
     boss.call("select_action", action="start")
-    for each in parts:
-        boss.set(each, "in_progress")
+    for part in parts:
+        boss.set(part, "in_progress")
     boss.call("select_action", action="wait")
     return boss
 

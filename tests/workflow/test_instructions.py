@@ -82,7 +82,7 @@ def named(key: str) -> set[str]:
 
 
 def _named_in(text: str) -> set[str]:
-    return {each.name for each in tools() if re.search(rf"(?<![A-Za-z_]){each.name}(?![A-Za-z_])", text)}
+    return {tool.name for tool in tools() if re.search(rf"(?<![A-Za-z_]){tool.name}(?![A-Za-z_])", text)}
 
 
 # --- which words there are -------------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def test_every_tool_that_is_named_exists_and_is_granted_to_who_is_told(key: str,
 @pytest.mark.parametrize(("key", "caller"), HEARD)
 def test_every_tool_that_is_named_is_shown_to_who_is_told(key: str, caller: Caller) -> None:
     """A client of a model calls what `tools/list` has shown it, and nothing else."""
-    assert named(key) <= {each.name for each in toolsets.tools_for(caller)}
+    assert named(key) <= {tool.name for tool in toolsets.tools_for(caller)}
 
 
 def test_words_that_go_with_what_is_handed_out_name_nothing_of_the_task_sessions() -> None:
@@ -207,8 +207,8 @@ def examples() -> Iterator[tuple[str, str, str]]:
 def arguments_of(written: str) -> dict[str, Any]:
     """`task_id, status="in_progress"`: a name without a value stands for what the agent puts there."""
     found: dict[str, Any] = {}
-    for each in written.split(", "):
-        name, _, value = each.partition("=")
+    for part in written.split(", "):
+        name, _, value = part.partition("=")
         found[name] = re.sub(r"\{\w+\}", "tsk_1", value.strip('"')) or "tsk_1"
     return found
 

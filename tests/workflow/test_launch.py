@@ -446,7 +446,7 @@ def test_chat_does_not_start_for_what_can_wait_until_it_comes(why: str) -> None:
 
 def test_a_chat_that_is_wanted_starts_in_a_paused_project_and_not_in_an_archived_one() -> None:
     paused, archived = (
-        tree_state(MAIN, where=project(each)) for each in (ProjectStatus.PAUSED, ProjectStatus.ARCHIVED)
+        tree_state(MAIN, where=project(status)) for status in (ProjectStatus.PAUSED, ProjectStatus.ARCHIVED)
     )
     assert chat(where=paused, talk=WANTED) == start("chat", "has_pending_purpose")
     assert chat(where=archived, talk=WANTED) == hold("chat", "project_paused")

@@ -198,9 +198,9 @@ def test_in_every_small_world_of_an_agent(promise: str) -> None:
 
 
 def test_every_row_about_an_agent_is_the_first_match_of_some_world() -> None:
-    rows = [f"{each.row}: {each.words}" for each in (*launch.AGENT_ROWS, launch.OTHERWISE_ROWS[-1])]
-    rows += [f"{each.row}: {each.words}" for each in next_action.FIRST_ROWS]
-    rows += [f"{each.row}: {each.words}" for each in launch.MAIN_TASK_ROWS if each.row in ("7a", "13")]
+    rows = [f"{rule.row}: {rule.words}" for rule in (*launch.AGENT_ROWS, launch.OTHERWISE_ROWS[-1])]
+    rows += [f"{rule.row}: {rule.words}" for rule in next_action.FIRST_ROWS]
+    rows += [f"{rule.row}: {rule.words}" for rule in launch.MAIN_TASK_ROWS if rule.row in ("7a", "13")]
     assert [each for each in rows if not explored().rows[each]] == []
 
 

@@ -114,7 +114,7 @@ def worlds() -> Iterator[tuple[str, Snapshot]]:
     every = list(talks())
     for words, found in around():
         plain = any(words.startswith(each) for each in _PLAIN)
-        for about, talk in every if plain else ((str(number), each) for number, each in enumerate(FEW)):
+        for about, talk in every if plain else ((str(number), chat_state) for number, chat_state in enumerate(FEW)):
             signed_in = Purpose.CHAT in found.sessions
             if signed_in or not talk.in_hand:
                 yield f"{words} / {about}", replace(found, talk=talk)
@@ -252,8 +252,8 @@ def elsewhere() -> Seen:
             decision, live = launch.decide_chat(here), found.sessions.get(Purpose.CHAT)
             told = next_action.decide(here, live) if live is not None else None
             others = [
-                replace(here, tree_states=(each,), blocked_tasks=3, others_on={"main": "ann"})
-                for each in waits.values()
+                replace(here, tree_states=(wait,), blocked_tasks=3, others_on={"main": "ann"})
+                for wait in waits.values()
             ]
             others += [replace(here, budget_used_up=True)]
             others += [replace(here, sessions={p: s for p, s in found.sessions.items() if p is Purpose.CHAT})]
@@ -312,14 +312,14 @@ def test_chat_goes_on_whatever_becomes_of_the_work(promise: str) -> None:
 
 
 def test_every_row_of_both_tables_of_chat_is_the_first_match_of_some_world() -> None:
-    rows = [f"launch: {each.words}" for each in launch.CHAT_ROWS]
-    rows += [f"chat {each.row}: {each.words}" for each in chat.CHAT_ROWS]
-    rows += [f"{each.row}: {each.words}" for each in next_action.FIRST_ROWS if each.row < "first 6"]
+    rows = [f"launch: {rule.words}" for rule in launch.CHAT_ROWS]
+    rows += [f"chat {rule.row}: {rule.words}" for rule in chat.CHAT_ROWS]
+    rows += [f"{rule.row}: {rule.words}" for rule in next_action.FIRST_ROWS if rule.row < "first 6"]
     assert [each for each in rows if not explored().rows[each]] == []
 
 
 def test_a_chat_session_is_never_told_what_is_about_tasks() -> None:
-    told = [each for each in explored().rows if not each.startswith("launch")]
+    told = [row for row in explored().rows if not row.startswith("launch")]
     assert not [each for each in told if each.startswith(("first 6", "first 7", "worker", "manager"))]
 
 

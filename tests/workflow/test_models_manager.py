@@ -67,13 +67,13 @@ def able(where: TreeState, name: str | None) -> bool:
 
 def ready(where: TreeState, task: Task) -> bool:
     waits_for = [
-        where.tree.tasks.get(each) or where.tree.outside[each] for each in where.tree.depends_on.get(task.id, ())
+        where.tree.tasks.get(depend) or where.tree.outside[depend] for depend in where.tree.depends_on.get(task.id, ())
     ]
     return (
         task.status is Status.TODO
         and task.agent_type is None
         and task.approval is Approval.APPROVED
-        and all(each.status is Status.COMPLETED for each in waits_for)
+        and all(wait.status is Status.COMPLETED for wait in waits_for)
     )
 
 
@@ -87,39 +87,39 @@ def workers(where: TreeState) -> list[str]:
 
 def dispatchable(where: TreeState) -> list[str]:
     found = []
-    for child in (each for each in where.tree.tasks.values() if each.parent_id == "main" and ready(where, each)):
+    for child in (task for task in where.tree.tasks.values() if task.parent_id == "main" and ready(where, task)):
         who = child.assignee_id
         candidates = [who] if able(where, who) else workers(where)
-        if who == "boss" or any(has_room(where, each or "") for each in candidates):
+        if who == "boss" or any(has_room(where, candidate or "") for candidate in candidates):
             found.append(child.id)
     return sorted(found)
 
 
 def held_back(where: TreeState) -> bool:
-    for child in (each for each in where.tree.tasks.values() if each.parent_id == "main" and ready(where, each)):
+    for child in (task for task in where.tree.tasks.values() if task.parent_id == "main" and ready(where, task)):
         who = child.assignee_id
         if able(where, who) and who != "boss" and not has_room(where, who or ""):
             return True
-        if not able(where, who) and workers(where) and not any(has_room(where, each) for each in workers(where)):
+        if not able(where, who) and workers(where) and not any(has_room(where, worker) for worker in workers(where)):
             return True
     return False
 
 
 def outstanding(where: TreeState) -> bool:
-    below = [each for each in where.tree.tasks.values() if each.id != "main"]
+    below = [task for task in where.tree.tasks.values() if task.id != "main"]
     waits_for_other_trees = [
         where.tree.outside[other]
-        for each in below
-        if each.status is Status.TODO
-        for other in where.tree.depends_on.get(each.id, ())
+        for task in below
+        if task.status is Status.TODO
+        for other in where.tree.depends_on.get(task.id, ())
         if other in where.tree.outside
     ]
     return (
-        any(is_main_at_work(where, each) and able(where, each.assignee_id) for each in below)
+        any(is_main_at_work(where, task) and able(where, task.assignee_id) for task in below)
         or held_back(where)
-        or any(each.status is Status.IN_PROGRESS and able(where, each.assignee_id) for each in waits_for_other_trees)
+        or any(wait.status is Status.IN_PROGRESS and able(where, wait.assignee_id) for wait in waits_for_other_trees)
         or where.open_delegations["main"] > 0
-        or any(each.approval is Approval.PENDING and each.open for each in below)
+        or any(task.approval is Approval.PENDING and task.open for task in below)
     )
 
 
@@ -143,9 +143,9 @@ def _ask_what_it_is_told(seen: Seen, words: str, where: TreeState) -> None:
     seen.expect("outstanding is what the page says", facts.outstanding(found) == outstanding(where), words)
     seen.expect(
         "dispatchable is what the page says",
-        sorted(each.id for each in found.dispatchable) == dispatchable(where),
+        sorted(task.id for task in found.dispatchable) == dispatchable(where),
         words,
-        [each.id for each in found.dispatchable],
+        [task.id for task in found.dispatchable],
     )
     decision = launch.decide(snapshot(where))
     _count(seen, decision.row, decision.words)
@@ -185,7 +185,7 @@ def _ask_about_wait(seen: Seen, words: str, where: TreeState) -> None:
 
 def _ask_when_it_is_woken(seen: Seen, words: str, where: TreeState) -> None:
     can_start = dispatchable(where)
-    down = {each.id for each in where.tree.tasks.values() if each.status in STUCK}
+    down = {task.id for task in where.tree.tasks.values() if task.status in STUCK}
     for look in {tuple(can_start), ()}:
         main = replace(MAIN, wait=WAITS, look_dispatchable=look)
         waits = _with(where, main)
@@ -215,7 +215,7 @@ def _ask_whether_it_can_obey(seen: Seen, words: str, where: TreeState, step: Ste
         reported = outcome(moves, where, "main", Status.COMPLETED, BOSS)
         seen.expect("the report that is asked for is accepted", not isinstance(reported, Refusal), words)
     if step.action == "review_and_resolve_blocks":
-        stuck = [each for each in where.tree.tasks.values() if each.parent_id == "main" and each.status in STUCK]
+        stuck = [task for task in where.tree.tasks.values() if task.parent_id == "main" and task.status in STUCK]
         blocked = outcome(moves, where, "main", Status.BLOCKED, BOSS)
         seen.expect("there is a block to review", bool(stuck), words)
         seen.expect("it may be reported further up", not isinstance(blocked, Refusal), words)
@@ -236,12 +236,12 @@ def _starts(where: TreeState, name: str) -> bool:
 
 def _somebody_comes(where: TreeState) -> bool:
     """Beyond the words: whoever is waited for is a person, is busy elsewhere, or would be started or kept running."""
-    for each in where.tree.tasks.values():
-        if each.id != "main" and each.open and each.approval is Approval.PENDING:
+    for task in where.tree.tasks.values():
+        if task.id != "main" and task.open and task.approval is Approval.PENDING:
             return True
-        if each.id == "main" or not is_main_at_work(where, each):
+        if task.id == "main" or not is_main_at_work(where, task):
             continue
-        if where.agents[each.assignee_id or ""].human or _is_kept_going(where, each.assignee_id or ""):
+        if where.agents[task.assignee_id or ""].human or _is_kept_going(where, task.assignee_id or ""):
             return True
     return bool(where.open_delegations["main"] or where.tree.outside or held_back(where))
 
@@ -249,7 +249,7 @@ def _somebody_comes(where: TreeState) -> bool:
 def _is_kept_going(where: TreeState, who: str) -> bool:
     live: dict[Purpose, Any] = {}
     if who in where.signed_in:
-        name = next(each.id for each in where.tree.tasks.values() if each.assignee_id == who and each.in_progress)
+        name = next(task.id for task in where.tree.tasks.values() if task.assignee_id == who and task.in_progress)
         live = {Purpose.TASK: session(who, name)}
     decision = launch.decide(snapshot(where, who, sessions=live))
     return decision.action is Action.START or decision.reason in ("already_running", "waiting_for_workers")
@@ -260,11 +260,11 @@ def _ask_again(seen: Seen, words: str, where: TreeState) -> None:
     tree = where.tree
     turned = replace(where, tree=type(tree)(dict(reversed(tree.tasks.items())), tree.depends_on, tree.outside))
     for choice, asking in CHOSE.items():
-        answers = {next_action.decide(snapshot(each, live=asking), asking) for each in (where, where, turned)}
+        answers = {next_action.decide(snapshot(state, live=asking), asking) for state in (where, where, turned)}
         seen.expect("the same facts give the same next action", len(answers) == 1, words, choice)
     for wait in (None, WAITS):
         main = replace(MAIN, wait=wait)
-        decisions = {launch.decide(snapshot(_with(each, main))) for each in (where, where, turned)}
+        decisions = {launch.decide(snapshot(_with(state, main))) for state in (where, where, turned)}
         seen.expect("the same facts give the same launch decision", len(decisions) == 1, words, wait)
 
 
@@ -280,8 +280,8 @@ def _with(where: TreeState, main: Task) -> TreeState:
 
 def _news(where: TreeState) -> list[tuple[News, ...]]:
     """Nothing, or one thing of each kind, about a task that is there."""
-    below = [each.id for each in where.tree.tasks.values() if each.id != "main"]
-    down = [each.id for each in where.tree.tasks.values() if each.status in STUCK]
+    below = [task.id for task in where.tree.tasks.values() if task.id != "main"]
+    down = [task.id for task in where.tree.tasks.values() if task.status in STUCK]
     found: list[tuple[News, ...]] = [(), (News("person", "main"),), (News("delegation", "main"),)]
     found += [(News("blocked", name),) for name in (down or below)[:1]]
     return found + [(News("closed", name),) for name in below[:1]]
@@ -321,9 +321,9 @@ def test_in_every_small_world_of_a_manager(promise: str) -> None:
 
 
 def test_every_row_of_a_manager_is_the_first_match_of_some_world() -> None:
-    rows = [f"manager {each.row}: {each.words}" for each in manager.MANAGER_ROWS]
+    rows = [f"manager {rule.row}: {rule.words}" for rule in manager.MANAGER_ROWS]
     rows += [
-        f"{each.row}: {each.words}" for each in launch.MAIN_TASK_ROWS if each.row in ("8", "9", "10", "11", "12", "13")
+        f"{rule.row}: {rule.words}" for rule in launch.MAIN_TASK_ROWS if rule.row in ("8", "9", "10", "11", "12", "13")
     ]
     assert [each for each in rows if not explored().rows[each]] == []
 

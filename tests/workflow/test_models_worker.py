@@ -138,11 +138,11 @@ def _wakes(where: TreeState) -> bool:
     """Once whoever is at work has finished and every request was judged, the worker is started."""
     tree = where.tree
     after = [
-        replace(each, status=Status.COMPLETED) if each.in_progress and each.assignee_id != "ann" else each
-        for each in tree.tasks.values()
-        if each.id not in ("job", "up")
+        replace(task, status=Status.COMPLETED) if task.in_progress and task.assignee_id != "ann" else task
+        for task in tree.tasks.values()
+        if task.id not in ("job", "up")
     ]
-    judged = [replace(each, approval=type(each.approval).APPROVED) for each in after]
+    judged = [replace(task, approval=type(task.approval).APPROVED) for task in after]
     return _decided(replace(where, tree=tree.changed(*judged)), "others").action is Action.START
 
 
@@ -182,10 +182,10 @@ def _ask_again(seen: Seen, words: str, where: TreeState) -> None:
     tree = where.tree
     turned = replace(where, tree=type(tree)(dict(reversed(tree.tasks.items())), tree.depends_on, tree.outside))
     for asking in (SIGNED_IN, FETCHED, REFUSED):
-        steps = {next_action.decide(snapshot(each, "ann", live=asking), asking) for each in (where, where, turned)}
+        steps = {next_action.decide(snapshot(state, "ann", live=asking), asking) for state in (where, where, turned)}
         seen.expect("the same facts give the same next action", len(steps) == 1, words)
     for kind in WAITED_FOR:
-        decisions = {_decided(each, kind) for each in (where, where, turned)}
+        decisions = {_decided(state, kind) for state in (where, where, turned)}
         seen.expect("the same facts give the same launch decision", len(decisions) == 1, words)
 
 
@@ -223,8 +223,8 @@ def test_in_every_small_world_of_a_worker(promise: str) -> None:
 
 
 def test_every_row_of_a_worker_is_the_first_match_of_some_world() -> None:
-    rows = [f"worker {each.row}: {each.words}" for each in worker.WORKER_ROWS]
-    rows += [f"{each.row}: {each.words}" for each in launch.MAIN_TASK_ROWS if each.row in ("12a", "13")]
+    rows = [f"worker {rule.row}: {rule.words}" for rule in worker.WORKER_ROWS]
+    rows += [f"{rule.row}: {rule.words}" for rule in launch.MAIN_TASK_ROWS if rule.row in ("12a", "13")]
     assert [each for each in rows if not explored().rows[each]] == []
 
 

@@ -178,5 +178,5 @@ def test_chat_sessions_skip_what_is_about_tasks() -> None:
     chatting = session(purpose=Purpose.CHAT, task_id=None, model_id=None)
     for where in (PAUSED, TAKEN):
         assert first(where, chatting)[0] == "first 3"
-        rows = [each.row for each in next_action.FIRST_ROWS if each.when((snapshot(where), chatting))]
+        rows = [rule.row for rule in next_action.FIRST_ROWS if rule.when((snapshot(where), chatting))]
         assert rows == ["first 3"]

@@ -194,6 +194,6 @@ def test_a_part_of_a_part_is_done_before_its_whole() -> None:
     whole = at_work("whole", "ann", below=GIVEN, by="ann")
     where = world(replace(GIVEN, children_ever=1), [], Around(PLENTY), UP)
     assert where is not None
-    for each in (whole, todo("part", "ann", below=whole)):
-        where = _with(where, each)
+    for task in (whole, todo("part", "ann", below=whole)):
+        where = _with(where, task)
     assert _told(where).action == "start_subtask"

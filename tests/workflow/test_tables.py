@@ -123,11 +123,11 @@ def written(table: str) -> list[list[str]]:
 
 
 def launches(rules: Iterable[Rule[Any, launch.Verdict]]) -> list[list[str]]:
-    return [[each.row, each.then.action.value, each.then.reason, each.words] for each in rules]
+    return [[rule.row, rule.then.action.value, rule.then.reason, rule.words] for rule in rules]
 
 
 def steps(rules: Iterable[Rule[Any, Any]]) -> list[list[str]]:
-    return [[each.row.removeprefix("first "), each.then.action, each.then.state, each.words] for each in rules]
+    return [[rule.row.removeprefix("first "), rule.then.action, rule.then.state, rule.words] for rule in rules]
 
 
 def test_the_launch_decision_asks_about_the_agent_first() -> None:
@@ -145,19 +145,19 @@ def test_the_launch_decision_ends_with_its_queue_and_nothing_to_do() -> None:
 def test_every_row_by_which_anything_is_decided_is_printed_in_the_reference() -> None:
     """The page is made from the very tables: no rule stands beside them."""
     page = (Path(__file__).parents[2] / "docs" / "reference" / "tables.md").read_text()
-    rules = [each for module in (launch, worker, manager, chat, next_action) for each in _rules_in(vars(module))]
-    assert {each.row for each in rules} >= {"1", "7a", "12a", "14", "15", "chat", "first 7"}
-    assert [each.words for each in rules if f"| {each.words} |" not in page] == []
+    rules = [rule for module in (launch, worker, manager, chat, next_action) for rule in _rules_in(vars(module))]
+    assert {rule.row for rule in rules} >= {"1", "7a", "12a", "14", "15", "chat", "first 7"}
+    assert [rule.words for rule in rules if f"| {rule.words} |" not in page] == []
 
 
 def _rules_in(names: dict[str, Any]) -> list[Rule[Any, Any]]:
     """Every rule that a module holds, by itself or in whatever sequence."""
     found: list[Rule[Any, Any]] = []
-    for each in names.values():
-        if isinstance(each, Rule):
-            found.append(each)
-        elif isinstance(each, list | tuple):
-            found += _rules_in(dict(enumerate(each)))  # type: ignore[arg-type]
+    for name in names.values():
+        if isinstance(name, Rule):
+            found.append(name)
+        elif isinstance(name, list | tuple):
+            found += _rules_in(dict(enumerate(name)))  # type: ignore[arg-type]
     return found
 
 
@@ -180,17 +180,17 @@ def test_a_manager_is_told_by_the_managers_table() -> None:
 
 def test_a_chat_session_is_told_by_the_table_of_chat() -> None:
     assert steps(chat.CHAT_ROWS) == written(CHAT_SESSION)
-    leaving = {each.then.action: each.then.reason for each in chat.CHAT_ROWS if each.then.reason}
+    leaving = {rule.then.action: rule.then.reason for rule in chat.CHAT_ROWS if rule.then.reason}
     assert leaving == {"exit": "user_closed_chat", "logout": "session_timeout"}
 
 
 def test_every_reason_is_told_to_people_in_a_sentence_of_its_own() -> None:
     rows: list[Rule[Any, launch.Verdict]] = [*launch.AGENT_ROWS, *launch.MAIN_TASK_ROWS, *launch.CHAT_ROWS]
-    for each in (*rows, *launch.OTHERWISE_ROWS):
-        decision = launch.Decision(each.then.action, each.then.reason, each.row, each.words)
+    for rule in (*rows, *launch.OTHERWISE_ROWS):
+        decision = launch.Decision(rule.then.action, rule.then.reason, rule.row, rule.words)
         told = explanations.explained(decision)
-        assert told.removesuffix(" (stopping)") not in ("", each.words), each.then.reason
-        assert told.endswith(" (stopping)") is (each.then.action is launch.Action.STOP)
+        assert told.removesuffix(" (stopping)") not in ("", rule.words), rule.then.reason
+        assert told.endswith(" (stopping)") is (rule.then.action is launch.Action.STOP)
 
 
 def test_the_last_row_of_every_table_always_holds() -> None:
@@ -205,8 +205,8 @@ def test_the_first_row_that_holds_wins_and_without_one_nothing_does() -> None:
         return Rule(name, "", lambda seen: name in seen, name)
 
     won = [first_match([row("a"), row("b"), row("c")], seen) for seen in ("cb", "a", "abc", "x")]
-    assert [each.row if each else None for each in won] == ["b", "a", "a", None]
+    assert [rule.row if rule else None for rule in won] == ["b", "a", "a", None]
 
 
 def test_one_may_choose_under_the_last_four_rows_of_the_managers_table() -> None:
-    assert {each.then.action for each in manager.MANAGER_ROWS[-4:]} == manager.MAY_CHOOSE
+    assert {rule.then.action for rule in manager.MANAGER_ROWS[-4:]} == manager.MAY_CHOOSE

@@ -204,8 +204,8 @@ def _within_limits(where: TreeState) -> bool:
 
 def lasts(where: TreeState, who: str) -> bool:
     """Whether the agent is held still, however much has happened elsewhere and however late it is."""
-    decisions = [launch.decide(snapshot(each, who, now=NOW + 10**9)) for each in later(where)]
-    return all(each.action is launch.Action.HOLD for each in decisions)
+    decisions = [launch.decide(snapshot(state, who, now=NOW + 10**9)) for state in later(where)]
+    return all(decision.action is launch.Action.HOLD for decision in decisions)
 
 
 def later(where: TreeState) -> list[TreeState]:

@@ -182,7 +182,7 @@ class Talk:
             if not answer.get("success"):
                 self._report(delegation_id, str(answer.get("message")), success=False)
                 return
-        elif wait and (answered := [each for each in _people(given) if each["from_agent_id"] == target]):
+        elif wait and (answered := [person for person in _people(given) if person["from_agent_id"] == target]):
             self._results |= {each["message_id"] for each in answered}
             self._report(delegation_id, str(answered[-1].get("content")))
             return
@@ -255,7 +255,7 @@ class Talk:
         move = self.move(conversation)
         answers = [self.speak(conversation_id, move.text)] if move.text is not None else []
         answers += [self.end(conversation_id, move)] if move.ends else []
-        if any(each.get("success") for each in answers):
+        if any(answer.get("success") for answer in answers):
             self._session.progressed()
 
     def move(self, conversation: Answer) -> Move:
@@ -302,7 +302,7 @@ class Talk:
         person_id = script_rules.who_asked(str(known.get("purpose") or ""), self._session.agent_id)
         if asked is not None or person_id is None:
             return asked
-        started = [each["start"] for each in self.script["answers"] if each.get("start")]
+        started = [answer["start"] for answer in self.script["answers"] if answer.get("start")]
         return Asked(person_id, started[0].get("report"), {}) if started else None
 
     # --- what is known ------------------------------------------------------------------------------------------------
@@ -350,6 +350,6 @@ class Talk:
 
 def _people(given: Mapping[str, Any]) -> Iterator[Answer]:
     """The messages of people among what was handed out."""
-    for each in given.get("pending_messages") or ():
-        if not each.get("conversation_id") and each.get("from_kind") != "ai":
-            yield each
+    for pending_message in given.get("pending_messages") or ():
+        if not pending_message.get("conversation_id") and pending_message.get("from_kind") != "ai":
+            yield pending_message

@@ -111,14 +111,17 @@ class CommandRunner:
         limit = context.get("timeout_seconds")
         env = {**command_environment(self._environ), **self._delegating.environment()}
         ran = shell.run(command, directory, env, float(limit) if limit else None)
-        missing = [str(each) for each in context.get("outputs") or () if not (directory / str(each)).exists()]
+        missing = [str(output) for output in context.get("outputs") or () if not (directory / str(output)).exists()]
         if ran.ok and missing:
             ran = shell.Ran(ran.tail, f"The command succeeded, but did not make {', '.join(missing)}.")
         return ("success" if ran.ok else "failed"), ran.words()
 
 
 def _failed_checks(step: Answer) -> str:
-    failed = [f"{each.get('check')}: {each.get('message')}" for each in step.get("failed_checks") or ()]
+    failed = [
+        f"{failed_check.get('check')}: {failed_check.get('message')}"
+        for failed_check in step.get("failed_checks") or ()
+    ]
     return "its acceptance checks do not hold: " + ("; ".join(failed) or str(step.get("instruction")))
 
 

@@ -163,7 +163,7 @@ class Situation:
     _by_id: dict[str, Conditional] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._by_id = {each.id: each for each in self.steps}
+        self._by_id = {step.id: step for step in self.steps}
 
     def decided(self, step: Conditional) -> bool:
         """Everything that its conditions name has come to its end."""
@@ -193,13 +193,17 @@ class Situation:
         step = self._by_id.get(step_id)
         if step is None:
             return None
-        for each in step.depends_on:
-            if each in named_in(step) or each not in self.standings:
+        for dependency in step.depends_on:
+            if dependency in named_in(step) or dependency not in self.standings:
                 continue
-            if self.provided_for(each):
-                return f"it needs “{self.standings[each].title}”, which failed"
-            if self.standings[each].status == "cancelled" and not self.left_out(each) and self.in_vain(each):
-                return f"it needs “{self.standings[each].title}”, which was left out"
+            if self.provided_for(dependency):
+                return f"it needs “{self.standings[dependency].title}”, which failed"
+            if (
+                self.standings[dependency].status == "cancelled"
+                and not self.left_out(dependency)
+                and self.in_vain(dependency)
+            ):
+                return f"it needs “{self.standings[dependency].title}”, which was left out"
         return None
 
     def decisions(self) -> Iterator[Decision]:
@@ -211,14 +215,14 @@ class Situation:
             why = self.against(step) or self.in_vain(step.id)
             if why is not None:
                 yield LeaveOut(step.id, why)
-            elif without := tuple(each for each in sorted(it.waits_for) if self._may_be_missing(step, each)):
+            elif without := tuple(wait for wait in sorted(it.waits_for) if self._may_be_missing(step, wait)):
                 yield GoOn(step.id, without)
 
     def _taken_care_of_by(self, step_id: str) -> Iterator[bool]:
         for step in self.steps:
             it = self.standings.get(step.id)
             planned = [each for each in step.when if isinstance(each, OfSubtask) and each.subtask == step_id]
-            if it is not None and it.status != "cancelled" and any(each.provides for each in planned):
+            if it is not None and it.status != "cancelled" and any(told.provides for told in planned):
                 yield self.holds(step)
 
     def _may_be_missing(self, step: Conditional, other: str) -> bool:

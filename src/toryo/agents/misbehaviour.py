@@ -41,14 +41,18 @@ class Misbehaving(Talk):
         return answer
 
     def deal_with(self, given: Answer) -> None:
-        self._received += sum(not each.get("redelivered") for each in given.get("pending_messages") or ())
+        self._received += sum(
+            not pending_message.get("redelivered") for pending_message in given.get("pending_messages") or ()
+        )
         self._leave_at_the_wrong_time()
         if self._behave["silent"]:
             return
         if self._behave["ignores_turns"]:
             given = {
                 **given,
-                "conversations": [{**each, "your_turn": True} for each in given.get("conversations") or ()],
+                "conversations": [
+                    {**conversation, "your_turn": True} for conversation in given.get("conversations") or ()
+                ],
             }
         super().deal_with(given)
 

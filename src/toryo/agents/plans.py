@@ -52,8 +52,8 @@ def in_order(steps: Sequence[Step]) -> list[Step]:
     """Each after what must have ended before it; else as written (a checked playbook has no circles)."""
     done: dict[str, Step] = {}
     while len(done) < len(steps):
-        ready = [each for each in steps if each.id not in done and set(conditions.comes_after(each)) <= set(done)]
-        done.update({each.id: each for each in ready or steps})
+        ready = [step for step in steps if step.id not in done and set(conditions.comes_after(step)) <= set(done)]
+        done.update({step.id: step for step in ready or steps})
     return list(done.values())
 
 
@@ -96,8 +96,8 @@ def _variables(plan: Mapping[str, Any], task: Mapping[str, Any], groups: Mapping
 
 
 def _steps(plan: Mapping[str, Any], variables: Mapping[str, Any]) -> tuple[Step, ...]:
-    lists = {each["id"]: _items(each, variables) for each in plan["subtasks"]}
-    made = _Made({each["id"]: each.get("for_each") for each in plan["subtasks"]}, lists)
+    lists = {subtask["id"]: _items(subtask, variables) for subtask in plan["subtasks"]}
+    made = _Made({subtask["id"]: subtask.get("for_each") for subtask in plan["subtasks"]}, lists)
     steps = [
         _step(raw, plan["retry"], {**variables, "item": item}, made, number)
         for raw in plan["subtasks"]

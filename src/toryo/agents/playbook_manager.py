@@ -44,11 +44,11 @@ class Manager(Planned):
     def look(self, step: Answer) -> Answer:
         """Really looks, tells what it sees, and chooses."""
         subtasks, people = self.subtasks(), self._people()
-        for each in self._session.try_to("get_recent_completions").get("completions") or ():
-            say(f"{each.get('result')}: {each.get('title')} ({each.get('assignee_id')})")
+        for completion in self._session.try_to("get_recent_completions").get("completions") or ():
+            say(f"{completion.get('result')}: {completion.get('title')} ({completion.get('assignee_id')})")
         if settled := self.settle(subtasks):
             return settled
-        if not [each for each in subtasks if each["status"] not in ("completed", "cancelled")]:
+        if not [subtask for subtask in subtasks if subtask["status"] not in ("completed", "cancelled")]:
             return self._nothing_left(step, subtasks)
         if self.to_try_again(subtasks):
             return self._choose("adjust", "something failed and will be tried again")
@@ -91,19 +91,19 @@ class Manager(Planned):
 
     def _ready(self, subtasks: Sequence[Answer], people: Sequence[Answer]) -> list[tuple[Answer, str]]:
         """What can be started now, each with who does it; nobody is given more than there is room for."""
-        unfinished = {each["task_id"] for each in subtasks if each["status"] != "completed"}
-        to_settle = {each.id for each in self.situation(subtasks).decisions()}
-        busy = Counter(each["assignee_id"] for each in subtasks if each["status"] == "in_progress")
+        unfinished = {subtask["task_id"] for subtask in subtasks if subtask["status"] != "completed"}
+        to_settle = {decision.id for decision in self.situation(subtasks).decisions()}
+        busy = Counter(subtask["assignee_id"] for subtask in subtasks if subtask["status"] == "in_progress")
         found = []
-        for each in subtasks:
-            waits = unfinished & set(each.get("dependencies") or ())
-            if each["status"] != "todo" or each["task_id"] in self._refused or waits:
+        for subtask in subtasks:
+            waits = unfinished & set(subtask.get("dependencies") or ())
+            if subtask["status"] != "todo" or subtask["task_id"] in self._refused or waits:
                 continue
-            if (step := self.step_of(each)) is not None and step.id in to_settle:
+            if (step := self.step_of(subtask)) is not None and step.id in to_settle:
                 continue
-            assignee = self._assignee(each, people, busy)
-            if assignee is not None and each.get("approval", "approved") == "approved":
-                found.append((each, assignee))
+            assignee = self._assignee(subtask, people, busy)
+            if assignee is not None and subtask.get("approval", "approved") == "approved":
+                found.append((subtask, assignee))
                 busy[assignee] += 1
         return found
 
@@ -155,7 +155,7 @@ class Manager(Planned):
 
     def _why(self, subtasks: Sequence[Answer]) -> str:
         people = _active(self._people())
-        needed = {step.capability for each in subtasks if (step := self.step_of(each)) and step.capability}
+        needed = {step.capability for subtask in subtasks if (step := self.step_of(subtask)) and step.capability}
         missing = needed - {each for one in people for each in one.get("capabilities") or ()}
         if not people:
             return NO_WORKERS
@@ -166,17 +166,20 @@ class Manager(Planned):
         if refuted := self._refuted(step):
             return refuted
         situation = self.situation(subtasks)
-        if all((one := self.step_of(each)) is not None and situation.left_out(one.id) for each in subtasks):
+        if all((one := self.step_of(subtask)) is not None and situation.left_out(one.id) for subtask in subtasks):
             return self.report_done(step)
         return self._wait(subtasks)
 
     def _refuted(self, step: Answer) -> Answer:
-        failed = [f"{each.get('check')}: {each.get('message')}" for each in step.get("failed_checks") or ()]
+        failed = [
+            f"{failed_check.get('check')}: {failed_check.get('message')}"
+            for failed_check in step.get("failed_checks") or ()
+        ]
         return self._session.report("failed", "All subtasks are done, but: " + "; ".join(failed)) if failed else {}
 
 
 def _active(people: Sequence[Answer]) -> list[Answer]:
-    return [each for each in people if each.get("status") == "active"]
+    return [person for person in people if person.get("status") == "active"]
 
 
 def _room(person: Mapping[str, Any], given: int) -> bool:

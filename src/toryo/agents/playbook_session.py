@@ -47,7 +47,7 @@ class Planned:
 
     def step_of(self, subtask: Mapping[str, Any]) -> Step | None:
         """The step that a subtask was made from, found by its title (a restarted runner knows no ids)."""
-        return next((each for each in self._steps_if_any() if each.title == subtask.get("title")), None)
+        return next((step for step in self._steps_if_any() if step.title == subtask.get("title")), None)
 
     def create(self, *, assign: bool) -> Answer:
         """All subtasks of the plan in one call; the same call again creates nothing more."""
@@ -58,7 +58,7 @@ class Planned:
         return self._session.try_to(
             "create_tasks_batch",
             parent_task_id=self.main_id,
-            tasks=[_task(each, assign=assign) for each in steps],
+            tasks=[_task(step, assign=assign) for step in steps],
             idempotency_key=f"playbook-{self._session.task.get('attempt') or 1}",
         )
 
@@ -76,13 +76,15 @@ class Planned:
 
     def to_try_again(self, subtasks: Sequence[Answer]) -> list[Answer]:
         """Failed and blocked ones whose step still has tries left."""
-        return [each for each in subtasks if each["status"] in ("failed", "blocked") and self._tries_left(each)]
+        return [
+            subtask for subtask in subtasks if subtask["status"] in ("failed", "blocked") and self._tries_left(subtask)
+        ]
 
     def try_again(self, subtasks: Sequence[Answer]) -> Answer:
         """Puts them back; what was blocked fails first, so that the try is counted. Answers the last answer."""
         answer: Answer = {}
-        for each in subtasks:
-            answer = self._put_back(each)
+        for subtask in subtasks:
+            answer = self._put_back(subtask)
         return answer
 
     def _put_back(self, subtask: Answer) -> Answer:
@@ -109,9 +111,11 @@ class Planned:
 
     def situation(self, subtasks: Sequence[Answer]) -> Situation:
         """How the steps of the plan stand."""
-        steps = {each["task_id"]: step.id for each in subtasks if (step := self.step_of(each)) is not None}
+        steps = {subtask["task_id"]: step.id for subtask in subtasks if (step := self.step_of(subtask)) is not None}
         standings = {
-            steps[each["task_id"]]: self._standing(each, steps) for each in subtasks if each["task_id"] in steps
+            steps[subtask["task_id"]]: self._standing(subtask, steps)
+            for subtask in subtasks
+            if subtask["task_id"] in steps
         }
         return Situation(self._steps_if_any(), standings)
 
@@ -119,13 +123,15 @@ class Planned:
         """Leaves out what is not needed and lets go on what is, until nothing more follows. Answers the last answer;
         nothing where nothing was to be settled."""
         last: Answer = {}
-        while todo := [each for each in self.situation(subtasks).decisions() if each not in self._refused_decisions]:
+        while todo := [
+            decision for decision in self.situation(subtasks).decisions() if decision not in self._refused_decisions
+        ]:
             last = self._settle_one(todo[0], subtasks) or last
             subtasks = self.subtasks()
         return last
 
     def _settle_one(self, decision: Decision, subtasks: Sequence[Answer]) -> Answer:
-        tasks = {step.id: each for each in subtasks if (step := self.step_of(each)) is not None}
+        tasks = {step.id: subtask for subtask in subtasks if (step := self.step_of(subtask)) is not None}
         task_id, title = tasks[decision.id]["task_id"], tasks[decision.id]["title"]
         if isinstance(decision, LeaveOut):
             say(f"left out: {title}: {decision.reason}")
@@ -142,10 +148,10 @@ class Planned:
         """What has not ended well, without the failures that the plan provides for."""
         situation = self.situation(subtasks)
         return [
-            each
-            for each in subtasks
-            if each["status"] not in CLOSED_WELL
-            and not ((step := self.step_of(each)) is not None and situation.provided_for(step.id))
+            subtask
+            for subtask in subtasks
+            if subtask["status"] not in CLOSED_WELL
+            and not ((step := self.step_of(subtask)) is not None and situation.provided_for(step.id))
         ]
 
     def _standing(self, subtask: Answer, steps: Mapping[str, str]) -> Standing:
@@ -156,7 +162,9 @@ class Planned:
             status=status,
             over=status in CLOSED_WELL or (status == "failed" and not self._tries_left(subtask)),
             summary=next((str(each) for each in known if each), ""),
-            waits_for=frozenset(steps[each] for each in subtask.get("dependencies") or () if each in steps),
+            waits_for=frozenset(
+                steps[dependency] for dependency in subtask.get("dependencies") or () if dependency in steps
+            ),
         )
 
     # --- the report ---------------------------------------------------------------------------------------------------
@@ -164,7 +172,7 @@ class Planned:
     def report_done(self, _: Answer) -> Answer:
         subtasks = self.subtasks()
         situation = self.situation(subtasks)
-        lines = [f"- {each['title']}{self._ending(each, situation)}" for each in subtasks]
+        lines = [f"- {subtask['title']}{self._ending(subtask, situation)}" for subtask in subtasks]
         return self._session.report("success", "\n".join([f"{len(lines)} subtasks:", *lines]))
 
     def _ending(self, subtask: Answer, situation: Situation) -> str:
@@ -178,8 +186,8 @@ class Planned:
     def report_stuck(self, subtasks: Sequence[Answer], why: str = "") -> Answer:
         """Failed if anything failed for good, else blocked; each open end with its reason."""
         ends = self.unmended(subtasks)
-        lines = [f"- {each['title']} is {each['status']}{_outcome(each)}" for each in ends]
-        result = "failed" if any(each["status"] == "failed" for each in ends) else "blocked"
+        lines = [f"- {end['title']} is {end['status']}{_outcome(end)}" for end in ends]
+        result = "failed" if any(end["status"] == "failed" for end in ends) else "blocked"
         return self._session.report(result, "\n".join([why or "These subtasks cannot go on:", *lines]))
 
 

@@ -97,7 +97,7 @@ class Whole:
         self._steps = steps
         self._run = run
         self._standings = {
-            each.id: Standing(each.title, "todo", waits_for=frozenset(conditions.comes_after(each))) for each in steps
+            step.id: Standing(step.title, "todo", waits_for=frozenset(conditions.comes_after(step))) for step in steps
         }
         self._endings: dict[str, str] = {}
 
@@ -122,10 +122,10 @@ class Whole:
                 self._change(decision.id, status="cancelled", over=True)
             else:
                 self._change(decision.id, waits_for=self._standings[decision.id].waits_for - set(decision.without))
-        return next((each for each in self._steps if self._ready(self._standings[each.id])), None)
+        return next((step for step in self._steps if self._ready(self._standings[step.id])), None)
 
     def _ready(self, it: Standing) -> bool:
-        waits = [each for each in it.waits_for if self._standings[each].status != "completed"]
+        waits = [wait for wait in it.waits_for if self._standings[wait].status != "completed"]
         return it.status == "todo" and not waits
 
     def _tried(self, step: Step) -> shell.Ran:

@@ -110,7 +110,7 @@ class Session:
 
     def call(self, tool: str, **arguments: Any) -> Answer:
         """Raises RefusalError; everything else that goes wrong ends the runner. What others read holds no secret."""
-        arguments = {name: self._mask(each) if name in TOLD else each for name, each in arguments.items()}
+        arguments = {name: self._mask(argument) if name in TOLD else argument for name, argument in arguments.items()}
         if self._token:
             arguments["session_token"] = self._token
         client = self._once if tool in ONCE else self._client
@@ -138,8 +138,8 @@ class Session:
 
     def notifications(self, _: Answer) -> Answer:
         answer = self.try_to("get_notifications")
-        for each in answer.get("notifications") or ():
-            say(f"notice: {each.get('message')}")
+        for notification in answer.get("notifications") or ():
+            say(f"notice: {notification.get('message')}")
         return answer
 
     def wait(self, _: Answer) -> Answer:

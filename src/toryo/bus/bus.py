@@ -118,17 +118,22 @@ class Subscriptions:
     def hint(self, topics: Iterable[str]) -> None:
         """Wakes those who listen to any of the topics, each loop with one message; of a queue's listeners a few."""
         with self._lock:
-            heard = [each for topic in topics for each in self._heard(topic)]
+            heard = [subscription for topic in topics for subscription in self._heard(topic)]
         _wake(heard)
 
     def _heard(self, topic: str) -> Iterable[Subscription]:
-        news = (each for each in self._by_topic.get(topic, ()) if each.take())
+        news = (subscription for subscription in self._by_topic.get(topic, ()) if subscription.take())
         return islice(news, WOKEN_OF_A_QUEUE) if topic.startswith(QUEUE) else news
 
     def hint_all(self) -> None:
         """Wakes everybody: nobody knows what was missed."""
         with self._lock:
-            heard = [each for listening in self._by_topic.values() for each in listening if each.take()]
+            heard = [
+                subscription
+                for listening in self._by_topic.values()
+                for subscription in listening
+                if subscription.take()
+            ]
         _wake(heard)
 
 

@@ -116,8 +116,15 @@ def list_agents(here: Here) -> None:
     """List all agents."""
     answer = here.get("/agents")
     rows = [
-        (each["agent_id"], each["role"], each["kind"], each.get("provider"), each.get("reports_to"), each["status"])
-        for each in answer["agents"]
+        (
+            agent["agent_id"],
+            agent["role"],
+            agent["kind"],
+            agent.get("provider"),
+            agent.get("reports_to"),
+            agent["status"],
+        )
+        for agent in answer["agents"]
     ]
     columns = ("ID", "ROLE", "KIND", "PROVIDER", "REPORTS TO", "STATUS")
     here.answer(answer, lambda: output.table(columns, rows, empty="No agents yet: toryo agent add ID --role worker"))
@@ -128,7 +135,8 @@ def show_agent(here: Here, agent: Id) -> None:
     """Show one agent: everything about it but its passkey."""
     answer = here.get(f"/agents/{agent}")
     held = [
-        f"{each['what']}: {each['reason']}, until {output.clock(each['until'])}" for each in answer.get("cooldowns", [])
+        f"{cooldown['what']}: {cooldown['reason']}, until {output.clock(cooldown['until'])}"
+        for cooldown in answer.get("cooldowns", [])
     ]
     widening.warn(answer)
     here.answer(answer, lambda: output.fields({**_shown(answer["agent"]), "cools down": "; ".join(held)}))
@@ -288,7 +296,7 @@ def _yaml(text: str, what: str) -> Document:
 
 def _said(options: dict[str, Any] | None) -> dict[str, Any] | None:
     """Without those that are to be removed: where there are none yet, there is nothing to remove."""
-    return None if options is None else {name: each for name, each in options.items() if each is not None}
+    return None if options is None else {name: option for name, option in options.items() if option is not None}
 
 
 def _may(agent: dict[str, Any]) -> str:
@@ -318,8 +326,8 @@ def _print_ended(here: Here, agent: str, ended: list[str]) -> None:
     for each in ended:
         held = f"the wait for the {each}" if each.startswith("account") else f"the cooldown for its {each} work"
         output.done(f"ended {held}")
-    for each in here.get(f"/agents/{agent}/why")["decisions"]:
-        output.say(f"{agent} in {each['project_id']} ({each['purpose']}): {each['explanation']}")
+    for decision in here.get(f"/agents/{agent}/why")["decisions"]:
+        output.say(f"{agent} in {decision['project_id']} ({decision['purpose']}): {decision['explanation']}")
     output.say(f"More: toryo why {agent}")
 
 

@@ -44,7 +44,7 @@ class Change:
     def told(self) -> list[str]:
         detail = f" ({self.detail})" if self.detail and not self.changes else ""
         passkey = f" passkey {self.passkey}" if self.passkey else ""
-        return [f"{self.verb} {self.kind} {self.id}{detail}{passkey}", *(f"  {each}" for each in self.changes)]
+        return [f"{self.verb} {self.kind} {self.id}{detail}{passkey}", *(f"  {change}" for change in self.changes)]
 
     def document(self) -> dict[str, Any]:
         return {key: each for key, each in asdict(self).items() if each}
@@ -115,15 +115,15 @@ class _There:
     def of(cls, here: Here, manifest: Manifest) -> _There:
         found = here.get("/projects")["projects"]
         projects = {**{each["name"]: each for each in found}, **{each["project_id"]: each for each in found}}
-        agents = {each["agent_id"]: each for each in here.get("/agents")["agents"]}
+        agents = {agent["agent_id"]: agent for agent in here.get("/agents")["agents"]}
         there = cls(projects, agents, {}, {})
         for project in filter(None, (there.project(manifest, each) for each in _joined(manifest))):
             members = here.get(f"/projects/{project['project_id']}/members")["agents"]
-            there.members[project["project_id"]] = {each["agent_id"] for each in members}
+            there.members[project["project_id"]] = {member["agent_id"] for member in members}
         for project in filter(None, (there.project(manifest, each[0].project) for each in by_project(manifest))):
             tasks = there.tasks[project["project_id"]] = {}
-            for each in here.get(f"/projects/{project['project_id']}/tasks")["tasks"]:
-                tasks.setdefault(each["title"], []).append(each)
+            for task in here.get(f"/projects/{project['project_id']}/tasks")["tasks"]:
+                tasks.setdefault(task["title"], []).append(task)
         return there
 
     def project(self, manifest: Manifest, name: str) -> Found | None:
@@ -155,8 +155,8 @@ class _There:
 
     def likely(self, tasks: Sequence[Found]) -> list[Found]:
         """Those that people filed, if there are any; else all."""
-        people = {each["agent_id"] for each in self.agents.values() if each["kind"] == "human"}
-        return [each for each in tasks if each["created_by"] in people] or list(tasks)
+        people = {agent["agent_id"] for agent in self.agents.values() if agent["kind"] == "human"}
+        return [task for task in tasks if task["created_by"] in people] or list(tasks)
 
     def candidates(self, manifest: Manifest, tasks: Sequence[Task]) -> dict[str, list[Found]]:
         """By title, the tasks that may be meant: by an entry of the file those at its place, else those anywhere."""
@@ -242,7 +242,7 @@ def _refuse_unknown(
 
 
 def _open(tasks: Iterable[Found]) -> list[Found]:
-    return [each for each in tasks if each["status"] in OPEN]
+    return [task for task in tasks if task["status"] in OPEN]
 
 
 # --- what widens -----------------------------------------------------------------------------------------------------
@@ -396,7 +396,9 @@ def _patch(
         return Change("changed", kind, id, ", ".join(different), changes=provider_options.changes(before, different))
 
     arguments = {f"{kind}_id": id, **different, **_whole(different)}
-    plan.add(entry, f"edit_{kind}", {key: each for key, each in arguments.items() if each is not None}, told)
+    plan.add(
+        entry, f"edit_{kind}", {key: argument for key, argument in arguments.items() if argument is not None}, told
+    )
 
 
 def _different(wanted: Mapping[str, Any], found: Found) -> dict[str, Any]:
@@ -453,9 +455,9 @@ def _carried_out(here: Here, manifest: Manifest, plan: _Plan) -> list[Change]:
         raise ServerAway(
             str(away), "It may have carried out all of the file, or nothing. Apply it again: what is so is left alone."
         ) from None
-    for each, (_, entry) in zip(answer["results"], plan.steps, strict=True):
-        widening.warn(each, f"{manifest.place(entry)}: ")
-    return [told(each) for told, each in zip(plan.tellers, answer["results"], strict=True)]
+    for result, (_, entry) in zip(answer["results"], plan.steps, strict=True):
+        widening.warn(result, f"{manifest.place(entry)}: ")
+    return [told(result) for told, result in zip(plan.tellers, answer["results"], strict=True)]
 
 
 @contextmanager

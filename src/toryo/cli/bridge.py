@@ -42,8 +42,8 @@ async def _carry(here: Here) -> None:
     carrying = asyncio.create_task(Bridge(find, out.write).run(pipes.lines(sys.stdin.fileno())))
     left = asyncio.create_task(out.broken.wait())
     await asyncio.wait([carrying, left], return_when=asyncio.FIRST_COMPLETED)
-    for each in (carrying, left):
-        each.cancel()
+    for task in (carrying, left):
+        task.cancel()
     await asyncio.wait([carrying, left])
     if not carrying.cancelled():
         carrying.result()

@@ -71,7 +71,7 @@ def only_project(here: Here, agent: str, named: str | None) -> str:
     """The project that is named, else the only one the agent belongs to."""
     if named is not None:
         return named
-    projects = sorted({each["project_id"] for each in here.get(f"/agents/{agent}/why")["decisions"]})
+    projects = sorted({decision["project_id"] for decision in here.get(f"/agents/{agent}/why")["decisions"]})
     if len(projects) == 1:
         return str(projects[0])
     if not projects:
@@ -120,7 +120,7 @@ def _by_lines(here: Here, panel: Panel, wait: int) -> None:
         panel.skip()
         show = _as_it_comes(here, panel)
         done = [_answered(panel, first, wait, show)]
-        done += [_answered(panel, each, wait, show) for each in lines]
+        done += [_answered(panel, line, wait, show) for line in lines]
     if here.json:
         output.document({"success": True, "exchanges": done})
 
@@ -140,7 +140,7 @@ def _answered(panel: Panel, content: str, wait: int, show: Show) -> dict[str, An
     sent = panel.say(content, until)
     for heard in panel.looks(until):
         show(heard)
-        if answers := [each for each in heard.messages if _answers(each, sent, panel.agent)]:
+        if answers := [message for message in heard.messages if _answers(message, sent, panel.agent)]:
             return _exchange(panel, sent, answers)
     raise Failure(
         f"{panel.agent} has not answered within {wait} seconds. {messages.standing(panel.agent, panel.status)}",
@@ -167,8 +167,8 @@ def _as_it_comes(here: Here, panel: Panel) -> Show:
         if (state := news.of(heard)) is not None:
             output.say(state)
         if not here.json:
-            for each in heard.messages:
-                output.done(*messages.told(each))
+            for message in heard.messages:
+                output.done(*messages.told(message))
             sys.stdout.flush()
 
     show(Heard(status=panel.status))

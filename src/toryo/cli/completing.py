@@ -28,7 +28,7 @@ def agents(context: typer.Context, incomplete: str) -> Offered:
 
 
 def tasks(context: typer.Context, incomplete: str) -> Offered:
-    return _offered(context, incomplete, lambda here: ((each["task_id"], each["title"]) for each in meant.tasks(here)))
+    return _offered(context, incomplete, lambda here: ((task["task_id"], task["title"]) for task in meant.tasks(here)))
 
 
 def _offered(context: typer.Context, incomplete: str, find: Callable[[Here], Iterator[tuple[str, str]]]) -> Offered:

@@ -107,7 +107,7 @@ def end_conversation(here: Here, conversation: Id) -> None:
 
 
 def _projects(here: Here, named: str | None) -> Iterable[str]:
-    return [named] if named is not None else [each["project_id"] for each in here.get("/projects")["projects"]]
+    return [named] if named is not None else [project["project_id"] for project in here.get("/projects")["projects"]]
 
 
 def _chat(each: dict[str, Any]) -> tuple[Any, ...]:

@@ -109,9 +109,9 @@ def check(here: Here, database: DatabaseUrl = None) -> None:
 
     with _opened(here, database) as opened:
         problems = opened.read(integrity.check)
-    found = [{"problem": each.what, "ids": list(each.ids)} for each in problems]
+    found = [{"problem": problem.what, "ids": list(problem.ids)} for problem in problems]
     if found:
-        lines = "\n".join(f"{each.what}: {', '.join(each.ids[:10])}" for each in problems)
+        lines = "\n".join(f"{problem.what}: {', '.join(problem.ids[:10])}" for problem in problems)
         raise Failure(f"The database has {len(found)} problems.\n{lines}", "Restore a backup.", {"problems": found})
     here.answer({"success": True, "problems": []}, lambda: output.done(f"{opened.place}: no problems found"))
 
@@ -145,9 +145,9 @@ def _point_again(project: Path, place: Path) -> None:
 def _move(project: Path, place: Path) -> Path:
     """Moves a data directory of no project's home into that of this project."""
     target = directories.default_of(project)
-    for each in held.holders(place):
+    for holder in held.holders(place):
         raise Misuse(
-            f"A {each.name} (pid {each.pid}) uses {place}.",
+            f"A {holder.name} (pid {holder.pid}) uses {place}.",
             f"Stop it first: toryo down --data-dir {shlex.quote(str(place))}",
         )
     for name, what in (("worktrees", "open worktrees"), ("demo", "the demo's projects")):

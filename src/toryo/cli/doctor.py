@@ -60,7 +60,7 @@ class Team:
     """Whether agents are (or would be) started on this machine: only then it must have what they need."""
 
     def users(self, provider: str) -> list[str]:
-        return [each["agent_id"] for each in self.agents if each["provider"] == provider]
+        return [agent["agent_id"] for agent in self.agents if agent["provider"] == provider]
 
 
 def add(app: typer.Typer) -> None:
@@ -70,7 +70,7 @@ def add(app: typer.Typer) -> None:
 def doctor(here: Here) -> None:
     """Check what is there and what is missing. Says what to do about it."""
     of_server = list(_of_server(here))
-    team = _team(here) if all(each.ok for each in of_server) else Team()
+    team = _team(here) if all(finding.ok for finding in of_server) else Team()
     findings = [
         *_of_machine(here),
         *of_server,
@@ -79,8 +79,8 @@ def doctor(here: Here) -> None:
         *_of_team(team),
         *_of_programs(team),
     ]
-    ok = all(each.ok for each in findings if each.needed)
-    document: dict[str, Any] = {"success": ok, "findings": [asdict(each) for each in findings]}
+    ok = all(finding.ok for finding in findings if finding.needed)
+    document: dict[str, Any] = {"success": ok, "findings": [asdict(finding) for finding in findings]}
     here.answer(document, lambda: _print(findings))
     if not ok:
         raise typer.Exit(FAILED)
@@ -135,7 +135,7 @@ def _disk(place: Path) -> Finding:
 
 
 def _nearest(place: Path) -> Path:
-    return next(each for each in (place, *place.parents) if each.exists())
+    return next(path for path in (place, *place.parents) if path.exists())
 
 
 def _size(folder: Path) -> str:
@@ -199,8 +199,8 @@ def _team(here: Here) -> Team:
     """Whoever may be started: agents without a provider and those who were deactivated need nothing."""
     from toryo.coordinator.identity_lock import LONGEST_HOST
 
-    agents = [each for each in here.get("/agents")["agents"] if each["provider"] and each["status"] == "active"]
-    projects = [each for each in here.get("/projects")["projects"] if each["status"] == "active"]
+    agents = [agent for agent in here.get("/agents")["agents"] if agent["provider"] and agent["status"] == "active"]
+    projects = [project for project in here.get("/projects")["projects"] if project["status"] == "active"]
     known = here.get("/status").get("coordinators", [])
     coordinators = [each for each in known if each["seconds_ago"] <= LATELY]
     host = socket.gethostname()[:LONGEST_HOST]
@@ -209,9 +209,9 @@ def _team(here: Here) -> Team:
 
 
 def _of_coordinators(team: Team, of_server: Sequence[Finding]) -> Iterator[Finding]:
-    if not all(each.ok for each in of_server):
+    if not all(finding.ok for finding in of_server):
         return
-    there = [f"{each['coordinator_id']}{_taken(each.get('disk'))}" for each in team.coordinators]
+    there = [f"{coordinator['coordinator_id']}{_taken(coordinator.get('disk'))}" for coordinator in team.coordinators]
     yield Finding(
         "coordinators",
         bool(there),
@@ -257,8 +257,8 @@ def _unoffered(team: Team) -> Iterator[Finding]:
     """Agents whom nobody who has called could start."""
     if not team.coordinators:
         return
-    offered = {name for each in team.coordinators for name in each["providers"]}
-    for name in sorted({each["provider"] for each in team.agents} - offered):
+    offered = {name for coordinator in team.coordinators for name in coordinator["providers"]}
+    for name in sorted({agent["provider"] for agent in team.agents} - offered):
         what = f"no Coordinator offers it; it is that of {', '.join(team.users(name))}"
         instruction = (
             "Name its program under ai_providers of the file of `toryo coordinator -c FILE`, or give them another"
@@ -300,16 +300,16 @@ def _of_project(project: Mapping[str, Any], team: Team) -> Iterator[Finding]:
 def _of_programs(team: Team) -> Iterator[Finding]:
     from toryo.cli import programs
 
-    for each in programs.known(os.environ):
-        users = team.users(each.name)
-        well = each.ok and each.logged_in is not False
-        what = f"{each.what}; needed by {', '.join(users)}" if users and not well else each.what
-        yield Finding(each.name, well, what, each.instruction, needed=bool(users) and team.local)
+    for program in programs.known(os.environ):
+        users = team.users(program.name)
+        well = program.ok and program.logged_in is not False
+        what = f"{program.what}; needed by {', '.join(users)}" if users and not well else program.what
+        yield Finding(program.name, well, what, program.instruction, needed=bool(users) and team.local)
 
 
 def _print(findings: list[Finding]) -> None:
-    for each in findings:
-        mark = "ok" if each.ok else ("missing" if each.needed else "-")
-        output.done(f"{mark:<8} {each.name:<18} {each.what}", indent=BESIDE)
-        if each.instruction:
-            output.done(f"{'':<{BESIDE - 1}} → {each.instruction}")
+    for finding in findings:
+        mark = "ok" if finding.ok else ("missing" if finding.needed else "-")
+        output.done(f"{mark:<8} {finding.name:<18} {finding.what}", indent=BESIDE)
+        if finding.instruction:
+            output.done(f"{'':<{BESIDE - 1}} → {finding.instruction}")

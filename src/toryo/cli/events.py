@@ -80,7 +80,7 @@ def _print_one(here: Here, event: dict[str, Any]) -> None:
 def told(event: dict[str, Any]) -> str:
     """One event on one line: number, time, what, who did it, to what, with what."""
     subjects = [event.get(f"{name}_id") for name in ("project", "task", "agent", "launch")]
-    about = " ".join(dict.fromkeys(each for each in subjects if each and each != event.get("actor_id")))
+    about = " ".join(dict.fromkeys(subject for subject in subjects if subject and subject != event.get("actor_id")))
     actor = event.get("actor_id") or ""
     data = _briefly(event.get("data") or {})
     when = f"{event['sequence']:>6}  {output.clock(event['at'])}"

@@ -73,18 +73,18 @@ def _yaml(manifest: dict[str, Any]) -> str:
 
 def _manifest(here: Here) -> dict[str, Any]:
     projects = here.get("/projects")["projects"]
-    members = {each["id"]: _members(here, each["id"]) for each in projects}
-    agents = [each for each in here.get("/agents")["agents"] if each["agent_id"] != _OWNER]
-    tasks = [task for each in projects for task in _tasks(here, each["id"])]
+    members = {project["id"]: _members(here, project["id"]) for project in projects}
+    agents = [agent for agent in here.get("/agents")["agents"] if agent["agent_id"] != _OWNER]
+    tasks = [task for project in projects for task in _tasks(here, project["id"])]
     return {
-        "projects": [_project(each) for each in projects],
+        "projects": [_project(project) for project in projects],
         "agents": [_agent(each, members) for each in _superiors_first(agents)],
         "tasks": tasks,
     }
 
 
 def _members(here: Here, project_id: str) -> set[str]:
-    return {each["agent_id"] for each in here.get(f"/projects/{project_id}/members")["agents"]}
+    return {agent["agent_id"] for agent in here.get(f"/projects/{project_id}/members")["agents"]}
 
 
 def _project(each: dict[str, Any]) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _agent(each: dict[str, Any], members: dict[str, set[str]]) -> dict[str, Any]
 
 def _superiors_first(agents: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """A file is read from the top: whom somebody reports to must be there by then."""
-    by_id = {each["agent_id"]: each for each in agents}
+    by_id = {agent["agent_id"]: agent for agent in agents}
 
     def depth(each: dict[str, Any]) -> int:
         above = by_id.get(each["reports_to"] or "")
@@ -114,12 +114,12 @@ def _superiors_first(agents: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _tasks(here: Here, project_id: str) -> list[dict[str, Any]]:
     open_tasks = [
-        each
-        for each in here.get(f"/projects/{project_id}/tasks")["tasks"]
-        if each["status"] not in CLOSED and each["agent_type"] is None
+        task
+        for task in here.get(f"/projects/{project_id}/tasks")["tasks"]
+        if task["status"] not in CLOSED and task["agent_type"] is None
     ]
     titles = _titles(open_tasks)
-    details = {each["id"]: here.get(f"/tasks/{each['id']}")["task"] for each in open_tasks}
+    details = {open_task["id"]: here.get(f"/tasks/{open_task['id']}")["task"] for open_task in open_tasks}
     # Stable: what was filed at once stays in the server's order.
     ordered = sorted(open_tasks, key=lambda each: (_depth(each, details), each["created_at"]))
     return [_task(details[each["id"]], titles, project_id) for each in ordered]
@@ -134,10 +134,10 @@ def _titles(tasks: list[dict[str, Any]]) -> dict[str, str]:
     """A title per task, made different where two are the same: within a file it says which task is meant."""
     seen: Counter[str] = Counter()
     titles: dict[str, str] = {}
-    for each in tasks:
-        seen[each["title"]] += 1
-        many = seen[each["title"]]
-        titles[each["id"]] = each["title"] if many == 1 else f"{each['title']} ({many})"
+    for task in tasks:
+        seen[task["title"]] += 1
+        many = seen[task["title"]]
+        titles[task["id"]] = task["title"] if many == 1 else f"{task['title']} ({many})"
     return titles
 
 

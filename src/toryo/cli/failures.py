@@ -79,6 +79,6 @@ def _of_client(error: BaseException) -> Failure | None:
     details = {**error.data, "error": error.code}
     mistakes = error.data.get("errors")
     if mistakes:  # its words are for callers of the operation: which parameters there are helps nobody here
-        told = "; ".join(f"{each['parameter']} {each['problem']}" for each in mistakes)
+        told = "; ".join(f"{mistake['parameter']} {mistake['problem']}" for mistake in mistakes)
         return kind(told, "", details)
     return kind(error.message, error.instruction, details)

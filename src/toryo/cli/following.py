@@ -17,7 +17,7 @@ LOOK_EVERY_SECONDS = 1.0
 
 def following(here: Here) -> Patient:
     """The same server, asked patiently; what was said before counts."""
-    return Patient(**{each.name: getattr(here, each.name) for each in fields(here)})
+    return Patient(**{field.name: getattr(here, field.name) for field in fields(here)})
 
 
 @dataclass

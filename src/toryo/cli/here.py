@@ -224,10 +224,10 @@ def taking(function: Callable[..., None], options: tuple[str, ...] = tuple(_OPTI
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
     added = [_parameter(name) for name in options]
     typed = inspect.Parameter("typed", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-    parameters = [typed, *(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own), *added]
+    parameters = [typed, *(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own), *added]
     run.__name__, run.__doc__, run.__module__ = function.__name__, function.__doc__, function.__module__
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
 
 

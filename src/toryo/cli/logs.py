@@ -48,8 +48,8 @@ def logs(
     output.text(text)
     if follow and not last["ended"]:
         last = _follow(following(here), launch, last["next_offset"])
-    for each in remarks(last):
-        output.say(each)
+    for remark in remarks(last):
+        output.say(remark)
 
 
 def _follow(here: Here, launch: str, offset: int) -> dict[str, Any]:
@@ -89,9 +89,9 @@ def _newest(here: Here, of: str) -> str:
     task = f", for {shown['task_id']}" if shown["task_id"] else ""
     which = "newest" if shown["ended_at"] else "running"
     output.say(f"The {which} launch: {shown['launch_id']} of {shown['agent_id']}{task}, {_since(shown)}")
-    for each in others:
-        if not each["ended_at"]:
-            output.say(f"Also running: {each['launch_id']} ({each['purpose']}): toryo logs {each['launch_id']}")
+    for other in others:
+        if not other["ended_at"]:
+            output.say(f"Also running: {other['launch_id']} ({other['purpose']}): toryo logs {other['launch_id']}")
     return str(shown["launch_id"])
 
 

@@ -190,10 +190,10 @@ class Manifest(_Entry):
         """Notes those of an option's document, which stands at `at`, or is a file that is named there."""
         own = mistakes.source == self._document.source
         with _as_misuse():
-            for each in mistakes.found:
-                message = f"{what}: {each.message if own else each.told(mistakes.source)}"
-                line = each.line if own and each.line is not None else self._document.line(at)
-                self._document.add(documents.Mistake(message, line, each.column if own else None))
+            for mistake in mistakes.found:
+                message = f"{what}: {mistake.message if own else mistake.told(mistakes.source)}"
+                line = mistake.line if own and mistake.line is not None else self._document.line(at)
+                self._document.add(documents.Mistake(message, line, mistake.column if own else None))
 
     @property
     def mistaken(self) -> bool:
@@ -205,7 +205,7 @@ class Manifest(_Entry):
 
     def project_of(self, name: str) -> Project | None:
         """The file's project that an agent or a task names."""
-        return next((each for each in self.projects if name in (each.id, each.name)), None)
+        return next((project for project in self.projects if name in (project.id, project.name)), None)
 
 
 @contextmanager
@@ -288,15 +288,15 @@ def _check_double(
 ) -> bool:
     twice = False
     seen: dict[str, Entry] = {}
-    for each in entries:
-        named = name(each)
+    for entry in entries:
+        named = name(entry)
         if named is None:
             continue
         if named in seen:
             twice = True
             first = manifest.place(seen[named], key).rpartition(":")[2]
-            manifest.mistake(each, key, message=f"there are two {what} {named!r}; the other is on line {first}")
-        seen.setdefault(named, each)
+            manifest.mistake(entry, key, message=f"there are two {what} {named!r}; the other is on line {first}")
+        seen.setdefault(named, entry)
     return twice
 
 
@@ -341,8 +341,8 @@ def tasks_in_order(tasks: Sequence[Task]) -> list[Task]:
 def _ordered(
     entries: Sequence[Entry], name: Callable[[Entry], str], needs: Callable[[Entry], Iterable[str | None]], what: str
 ) -> list[Entry]:
-    by_name = {name(each): each for each in entries}
-    graph = {name(each): [other for other in needs(each) if other in by_name] for each in entries}
+    by_name = {name(entry): entry for entry in entries}
+    graph = {name(entry): [other for other in needs(entry) if other in by_name] for entry in entries}
     try:
         return [by_name[each] for each in TopologicalSorter(graph).static_order()]
     except CycleError as error:

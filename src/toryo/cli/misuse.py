@@ -90,7 +90,9 @@ def place(program: Any, given: Sequence[str]) -> tuple[list[str], list[str]]:
             path.append(word)
         elif not word.startswith("-"):
             return path, [word, *left]
-        elif "=" not in word and any(word in each.opts and not each.is_flag for each in _options(command)) and left:
+        elif (
+            "=" not in word and any(word in option.opts and not option.is_flag for option in _options(command)) and left
+        ):
             left.pop(0)
     return path, left
 
@@ -101,20 +103,20 @@ def meant(words: Sequence[str], path: Sequence[str], program: Any) -> list[str]:
     That of the same group with a like name, or one that does the same; else a command that has this last word anywhere.
     What other programs write the other way round (`get tasks`), or in the plural, is looked for in its group.
     """
-    typed, *after = [each.lower() for each in words[:2]]
+    typed, *after = [word.lower() for word in words[:2]]
     there = THERE.get(" ".join([*path, typed]))
     if there is not None:
-        return [f"toryo {each}" for each in there.split(", ")]
+        return [f"toryo {part}" for part in there.split(", ")]
     groups = {name for name, below in program.commands.items() if getattr(below, "commands", {})}
     if not path and after and _noun(after[0]) in groups:
         return meant([typed], [_noun(after[0])], program) or [f"toryo {_noun(after[0])} --help"]
     if not path and typed not in groups and _noun(typed) in groups:
         path, typed = [_noun(typed)], after[0] if after else "list"
     lines = list(_lines(program))
-    here = [each for each in lines if each[:-1] == list(path)]
+    here = [line for line in lines if line[:-1] == list(path)]
     found = [each for each in here if each[-1] == typed] or _like(typed, here, program)
     if not found and not (path and typed == "list"):
-        general = [each for each in lines if len(each) == 1] if path else lines
+        general = [line for line in lines if len(line) == 1] if path else lines
         found = [each for each in general if each[-1] == typed] or _like(typed, general, program)
     if not found and "list" in (typed, *_same(typed, INSTEAD)) and _below(program, path).invoke_without_command:
         found = [list(path)]
@@ -129,7 +131,7 @@ def _like(typed: str, lines: list[list[str]], program: Any) -> list[list[str]]:
         name, *option = phrase.split()
         for line in lines:
             command = _below(program, line)
-            if line[-1] == name and (not option or any(option[0] in each.opts for each in command.params)):
+            if line[-1] == name and (not option or any(option[0] in param.opts for param in command.params)):
                 found.append([*line, *option])
     return found
 
@@ -142,7 +144,9 @@ def _same(typed: str, table: dict[str, str]) -> list[str]:
 def _written(line: Sequence[str], program: Any) -> str:
     """A command line with the arguments that it needs, before the options that are named."""
     path = place(program, line)[0]
-    needed = [each.metavar or each.name.upper() for each in _arguments(_below(program, path)) if each.required]
+    needed = [
+        argument.metavar or argument.name.upper() for argument in _arguments(_below(program, path)) if argument.required
+    ]
     return " ".join(["toryo", *path, *needed, *line[len(path) :]])
 
 
@@ -164,7 +168,7 @@ def _unknown_option(option: str, command: Any, path: Sequence[str]) -> str:
 
 def _too_many(extra: str, command: Any, path: Sequence[str], program: Any) -> str:
     """Often a text without quotes, or a verb that another program would want here."""
-    arguments = [each.metavar or each.name.upper() for each in _arguments(command)]
+    arguments = [argument.metavar or argument.name.upper() for argument in _arguments(command)]
     told = f"`{_named(path)}` takes "
     if arguments:
         return f"{told}only {' '.join(arguments)}, not also {extra!r}. Put a text with spaces in quotes."
@@ -181,7 +185,7 @@ def _without_value(option: str, command: Any, path: Sequence[str]) -> str:
 def _wrong_value(mistake: BaseException, parameter: Any, message: str) -> str:
     name = parameter.opts[-1] if parameter.opts[-1].startswith("-") else parameter.name.upper()
     # by name: pydantic is not loaded for a command line without mistakes
-    invalid: Any = next((each for each in _causes(mistake) if type(each).__name__ == "ValidationError"), None)
+    invalid: Any = next((cause for cause in _causes(mistake) if type(cause).__name__ == "ValidationError"), None)
     if invalid is None:
         return f"{name}: {_choice(message.partition(': ')[2])}"
     first = invalid.errors(include_url=False)[0]
@@ -212,11 +216,11 @@ def _below(program: Any, path: Iterable[str]) -> Any:
 
 
 def _options(command: Any) -> list[Any]:
-    return [each for each in command.params if each.opts[0].startswith("-")]
+    return [param for param in command.params if param.opts[0].startswith("-")]
 
 
 def _arguments(command: Any) -> list[Any]:
-    return [each for each in command.params if not each.opts[0].startswith("-")]
+    return [param for param in command.params if not param.opts[0].startswith("-")]
 
 
 def _lines(command: Any, path: tuple[str, ...] = ()) -> Iterator[list[str]]:

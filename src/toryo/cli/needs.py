@@ -31,16 +31,16 @@ def needs(
 def _print(items: list[dict[str, Any]]) -> None:
     if not items:
         output.say("Nothing needs your attention.")
-    for each in items:
-        output.done(*told(each))
-        output.commands(*(f"  {each['name']}: {each['command']}" for each in each["actions"]))
+    for item in items:
+        output.done(*told(item))
+        output.commands(*(f"  {action['name']}: {action['command']}" for action in item["actions"]))
 
 
 def told(item: dict[str, Any]) -> list[str]:
     """Since when and what, then the words; what can be done is printed below."""
     request = item.get("request")
     words = asked(request) if request is not None else [one_line(item["text"])]
-    return [f"{output.clock(item['since'])}  {one_line(item['title'])}", *(f"  {each}" for each in words if each)]
+    return [f"{output.clock(item['since'])}  {one_line(item['title'])}", *(f"  {word}" for word in words if word)]
 
 
 def asked(request: dict[str, Any]) -> list[str]:
@@ -55,4 +55,4 @@ def asked(request: dict[str, Any]) -> list[str]:
 
 
 def _quoted(name: str, lines: list[str]) -> list[str]:
-    return [f"{name}:", *(f"  | {each}" for each in lines)] if any(lines) else []
+    return [f"{name}:", *(f"  | {line}" for line in lines)] if any(lines) else []

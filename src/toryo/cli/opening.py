@@ -121,9 +121,9 @@ def has_screen() -> bool:
 
 def _page(address: str, place: Path) -> Path:
     """A page, readable by this user alone, that leads to the address. Earlier ones are removed."""
-    for each in place.glob(PAGE):
+    for path in place.glob(PAGE):
         with suppress(OSError):
-            each.unlink()
+            path.unlink()
     page = place / PAGE.replace("*", secrets.token_hex(8))
     descriptor = os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     target = html.escape(address, quote=True)

@@ -144,8 +144,8 @@ def table(
         say(empty)
         return
     if total:
-        body[-1] = [Cell(each.text, "bold") for each in body[-1]]
-    _print(layout.table([on_one_line(each) for each in columns], body, _room(), right))
+        body[-1] = [Cell(cell.text, "bold") for cell in body[-1]]
+    _print(layout.table([on_one_line(column) for column in columns], body, _room(), right))
 
 
 def fields(values: Mapping[str, Any]) -> None:
@@ -173,7 +173,7 @@ def _print(lines: Iterable[Sequence[Cell]]) -> None:
 
     with console().capture() as captured:
         for line in lines:
-            last = max((number for number, each in enumerate(line) if each.text.strip()), default=-1)
+            last = max((number for number, cell in enumerate(line) if cell.text.strip()), default=-1)
             cells = [*line[:last], Cell(line[last].text.rstrip(), line[last].style)] if last >= 0 else []
             console().print(Text.assemble(*cells), soft_wrap=True)
     sys.stdout.write(captured.get())

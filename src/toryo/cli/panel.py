@@ -120,7 +120,7 @@ class Panel:
         wait = math.ceil(min(seconds, self._look_within))
         answer = self._read(after=self._last, state=self._state, wait_seconds=wait)
         with self._saying:
-            new = [each for each in answer["messages"] if each["message_id"] not in self._own]
+            new = [message for message in answer["messages"] if message["message_id"] not in self._own]
         self._keep_open(answer["last"])
         self._last, self._state = answer["last"], answer["status"]["state"]
         return Heard(new, answer["status"])
@@ -152,8 +152,8 @@ class Panel:
 
     def _arrived(self, content: str, after: int) -> dict[str, Any] | None:
         """What was said and stored though the answer was lost."""
-        for each in self._read(after=after)["messages"]:
-            mine = each["from_agent_id"] != self.agent and each["kind"] == "message"
-            if mine and each["content"] == content and each["message_id"] not in self._own:
-                return dict(each)
+        for message in self._read(after=after)["messages"]:
+            mine = message["from_agent_id"] != self.agent and message["kind"] == "message"
+            if mine and message["content"] == content and message["message_id"] not in self._own:
+                return dict(message)
         return None

@@ -62,7 +62,7 @@ def add_person(
 def list_people(here: Here) -> None:
     """List the people of this server. Owners also see how they sign in."""
     answer = here.get("/people")
-    rows = [(each["person_id"], each["name"], each["login"], _ways(each)) for each in answer["people"]]
+    rows = [(person["person_id"], person["name"], person["login"], _ways(person)) for person in answer["people"]]
     here.answer(answer, lambda: output.table(("ID", "NAME", "ROLE", "SIGNS IN BY"), rows, empty="Nobody."))
 
 

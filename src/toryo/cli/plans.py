@@ -40,7 +40,7 @@ class Team:
     settings: Callable[[str], Found] = _no_settings
 
     def ids(self) -> list[str]:
-        return list(dict.fromkeys([*(each.id for each in self.manifest.agents), *self.agents]))
+        return list(dict.fromkeys([*(agent.id for agent in self.manifest.agents), *self.agents]))
 
     def below(self, agent_id: str) -> list[str]:
         return [each for each in self.ids() if agent_id in self._above(each)]
@@ -49,7 +49,7 @@ class Team:
         """The agents of a project."""
         own = self.manifest.project_of(project)
         named = {name for name in (project, own and own.id, own and own.name) if name}
-        return self.members(project) | {each.id for each in self.manifest.agents if named & set(each.projects)}
+        return self.members(project) | {agent.id for agent in self.manifest.agents if named & set(agent.projects)}
 
     def able(self, agent_id: str) -> Iterable[str]:
         """What an agent is good at."""
@@ -72,7 +72,7 @@ class Team:
             above = self._said(above, "reports_to")
 
     def _said(self, agent_id: str, key: str) -> Any:
-        own = next((each.said() for each in self.manifest.agents if each.id == agent_id), {})
+        own = next((agent.said() for agent in self.manifest.agents if agent.id == agent_id), {})
         return own[key] if key in own else self.agents.get(agent_id, {}).get(key)
 
 
@@ -104,8 +104,8 @@ def check(team: Team, *, beside: Path | None = None) -> dict[str, dict[str, Any]
 
 
 def _directory(manifest: Manifest, agent: Agent) -> Path | None:
-    named = (manifest.project_of(each) for each in agent.projects)
-    return next((each.directory for each in named if each is not None and each.directory.is_dir()), None)
+    named = (manifest.project_of(project) for project in agent.projects)
+    return next((project.directory for project in named if project is not None and project.directory.is_dir()), None)
 
 
 def _check_playbook(
@@ -164,5 +164,5 @@ def _misplaced_commands(subtask: Mapping[str, Any], closed: str | None) -> Itera
         ("acceptance", number, "command") for number, each in enumerate(subtask["acceptance"]) if "command" in each
     ]
     fix = "set commands_from: managers in its settings, or describe the work in words"
-    for each in places if closed else ():
-        yield each, f"project {closed} takes no commands from managers; {fix}"
+    for place in places if closed else ():
+        yield place, f"project {closed} takes no commands from managers; {fix}"

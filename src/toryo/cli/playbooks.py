@@ -36,7 +36,7 @@ def check(
     """Check a playbook, and show what it would make of a task. Mistakes are named with their lines."""
     found = _playbooks(file, agent)
     if title is None:
-        plans = [_plan(who, each) for who, playbook in found.items() for each in playbook["tasks"]]
+        plans = [_plan(who, task) for who, playbook in found.items() for task in playbook["tasks"]]
         here.answer({"success": True, "plans": plans}, lambda: _show_plans(plans))
         return
     subtasks = _subtasks(list(found.values()), {"title": title, "context": _context(context)})
@@ -86,7 +86,7 @@ def _context(given: str | None) -> dict[str, Any]:
 
 
 def _plan(who: str, plan: dict[str, Any]) -> dict[str, Any]:
-    return {"playbook": who, "match": plan["match"], "subtasks": [each["id"] for each in plan["subtasks"]]}
+    return {"playbook": who, "match": plan["match"], "subtasks": [subtask["id"] for subtask in plan["subtasks"]]}
 
 
 def _subtasks(found: list[dict[str, Any]], task: dict[str, Any]) -> list[dict[str, Any]]:
@@ -95,7 +95,7 @@ def _subtasks(found: list[dict[str, Any]], task: dict[str, Any]) -> list[dict[st
 
     everything = {"tasks": [plan for playbook in found for plan in playbook["tasks"]]}
     try:
-        return [_subtask(each) for each in plans.in_order(plans.plan_for(everything, {"task_id": "tsk_0", **task}))]
+        return [_subtask(step) for step in plans.in_order(plans.plan_for(everything, {"task_id": "tsk_0", **task}))]
     except plans.NoPlan as none:
         raise Failure(str(none), "A task like this would be reported blocked, with these words.") from None
 
@@ -123,13 +123,14 @@ def _subtask(step: Any) -> dict[str, Any]:
 
 
 def _show_plans(plans: list[dict[str, Any]]) -> None:
-    rows = [(each["playbook"], each["match"], ", ".join(each["subtasks"])) for each in plans]
+    rows = [(plan["playbook"], plan["match"], ", ".join(plan["subtasks"])) for plan in plans]
     output.table(("PLAYBOOK", "FOR TITLES LIKE", "SUBTASKS"), rows, empty="There is no plan.")
 
 
 def _show_subtasks(subtasks: list[dict[str, Any]]) -> None:
     rows = [
-        (each["id"], each["title"], _who(each), ", ".join(each.get("depends_on", ())), _how(each)) for each in subtasks
+        (subtask["id"], subtask["title"], _who(subtask), ", ".join(subtask.get("depends_on", ())), _how(subtask))
+        for subtask in subtasks
     ]
     output.table(("ID", "TITLE", "WHO", "AFTER", "HOW"), rows, empty="There is no subtask.")
 
@@ -146,4 +147,4 @@ def _how(subtask: dict[str, Any]) -> str:
         return f"left out: {subtask['left_out']}"
     words += [f"(when {subtask['when']})"] if "when" in subtask else []
     words += [f"(tried again up to {subtask['retry']} times)"] if subtask.get("retry") else []
-    return " ".join(each for each in words if each)
+    return " ".join(word for word in words if word)

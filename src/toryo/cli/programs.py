@@ -141,7 +141,7 @@ def _with_login(provider: Provider, found: Program, environ: Mapping[str, str]) 
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(each) for each in version.split("."))
+    return tuple(int(part) for part in version.split("."))
 
 
 def _is_for_node(path: Path) -> bool:

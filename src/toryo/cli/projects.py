@@ -55,7 +55,8 @@ def list_projects(here: Here) -> None:
     """List all projects."""
     answer = here.get("/projects")
     rows = [
-        (each["project_id"], each["name"], each["status"], each["working_directory"]) for each in answer["projects"]
+        (project["project_id"], project["name"], project["status"], project["working_directory"])
+        for project in answer["projects"]
     ]
     here.answer(
         answer,
@@ -120,7 +121,7 @@ def archive_project(here: Here, project: Id) -> None:
 
 def active(here: Here) -> list[str]:
     """The projects that are not put away."""
-    return [each["project_id"] for each in here.get("/projects")["projects"] if each["status"] != "archived"]
+    return [project["project_id"] for project in here.get("/projects")["projects"] if project["status"] != "archived"]
 
 
 def only(here: Here) -> str:
@@ -181,7 +182,7 @@ def _print_project(project: dict[str, Any], members: list[dict[str, Any]]) -> No
             "description": project.get("description"),
             "status": project["status"],
             "directory": project["working_directory"],
-            "members": ", ".join(each["agent_id"] for each in members),
+            "members": ", ".join(member["agent_id"] for member in members),
             **{f"  {name}": value for name, value in project.get("settings", {}).items()},
         }
     )

@@ -26,13 +26,13 @@ def list_agents(here: Here, project: Project) -> None:
     answer = here.get(f"/projects/{project}/queue-agents")
     rows = [
         (
-            each["agent_id"],
-            each["agent_type"],
-            each["status"],
-            output.clock(each["last_seen"]),
-            ", ".join(each["current_tasks"]),
+            agent["agent_id"],
+            agent["agent_type"],
+            agent["status"],
+            output.clock(agent["last_seen"]),
+            ", ".join(agent["current_tasks"]),
         )
-        for each in answer["agents"]
+        for agent in answer["agents"]
     ]
     columns = ("ID", "TYPE", "STATUS", "LAST SEEN", "TASKS")
     here.answer(answer, lambda: output.table(columns, rows, empty="Nobody yet: toryo agent run --type TYPE -- CMD"))
@@ -42,7 +42,7 @@ def list_agents(here: Here, project: Project) -> None:
 def list_dead(here: Here, project: Project) -> None:
     """List the tasks of queues that have failed for good. The dead letters, the newest first."""
     answer = here.get(f"/projects/{project}/dead-letters")
-    rows = [_row(each) for each in answer["tasks"]]
+    rows = [_row(task) for task in answer["tasks"]]
     columns = ("ID", "TYPE", "ATTEMPTS", "FAILED", "TITLE", "ERROR")
     here.answer(answer, lambda: output.table(columns, rows, empty="No dead letters."))
 

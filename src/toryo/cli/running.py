@@ -138,9 +138,9 @@ def down(here: Here) -> None:
     document = {
         "success": True,
         "data_dir": str(place),
-        "stopped": [{"name": each.name, "pid": each.pid} for each in stopped],
+        "stopped": [{"name": holder.name, "pid": holder.pid} for holder in stopped],
     }
-    told = ", ".join(f"{each.name} (pid {each.pid})" for each in stopped)
+    told = ", ".join(f"{holder.name} (pid {holder.pid})" for holder in stopped)
     here.answer(document, lambda: output.done(f"stopped {told}; data directory {place}"))
 
 
@@ -229,15 +229,15 @@ def check(
     configuration = _configured(config, {})
     _refuse_unreachable(configuration)
     named = configuration.ai_providers
-    found = [each for each in _programs(configuration) if each.installed or each.name in named]
-    ok = all(each.ok for each in found if each.name in named)
+    found = [program for program in _programs(configuration) if program.installed or program.name in named]
+    ok = all(program.ok for program in found if program.name in named)
     sandbox = _sandbox(configuration)
 
     def say() -> None:
         output.table(("PROVIDER", "", "PROGRAM"), map(_row, found), empty="")
         output.done(sandbox)
 
-    here.answer({"success": ok, "providers": [each.document() for each in found], "sandbox": sandbox}, say)
+    here.answer({"success": ok, "providers": [program.document() for program in found], "sandbox": sandbox}, say)
     if not ok:
         raise typer.Exit(FAILED)
 

@@ -29,14 +29,14 @@ def sessions(
     answer = here.get("/sessions")
     rows = [
         (
-            each["session_id"],
-            each["agent_id"],
-            each["project_id"],
-            each["purpose"],
-            each.get("task_id"),
-            output.clock(each.get("expires_at")),
+            session["session_id"],
+            session["agent_id"],
+            session["project_id"],
+            session["purpose"],
+            session.get("task_id"),
+            output.clock(session.get("expires_at")),
         )
-        for each in answer["sessions"]
+        for session in answer["sessions"]
     ]
     columns = ("ID", "AGENT", "PROJECT", "PURPOSE", "TASK", "LEASE UNTIL")
     here.answer(answer, lambda: output.table(columns, rows, empty="Nobody is signed in."))

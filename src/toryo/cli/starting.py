@@ -77,7 +77,7 @@ def init(
         "project_id": teams.id_from(plan.name),
         "data_dir": str(place),
         "providers": list(plan.providers) or ["command"],
-        "programs": [each.document() for each in found],
+        "programs": [program.document() for program in found],
     }
     here.answer(document, lambda: _print_next(team, place, plan, found))
 
@@ -87,7 +87,7 @@ def _doubt(directory: Path) -> str:
     unusual = {Path("/"): "the root directory", Path.home().resolve(): "your home directory"}
     if directory in unusual:
         return f"{directory} is {unusual[directory]}, not one of a project."
-    above = next((each for each in directory.parents if each not in unusual and _is_project(each)), None)
+    above = next((parent for parent in directory.parents if parent not in unusual and _is_project(parent)), None)
     return f"{directory} is inside another project, {above}." if above is not None else ""
 
 
@@ -109,8 +109,8 @@ def apply(
     wanted = manifest.noted(file)
     applied = applying.apply(here, wanted, yes=yes)
     output.say(*(f"toryo: kept: {each}" for each in applied.kept))
-    document = {"success": True, "changes": [each.document() for each in applied.changes], "kept": applied.kept}
-    told = [line for each in applied.changes for line in each.told()]
+    document = {"success": True, "changes": [change.document() for change in applied.changes], "kept": applied.kept}
+    told = [line for change in applied.changes for line in change.told()]
     here.answer(document, lambda: output.done(*(told or ["nothing to change"])))
 
 
@@ -161,7 +161,7 @@ def _chosen(names: Sequence[str], found: Sequence[Program]) -> list[str]:
     """Each once; `none` stands alone. Raises ValueError, which says what there is to choose or to do."""
     if list(names) == [NONE]:
         return []
-    there = {each.name: each for each in found}
+    there = {program.name: program for program in found}
     for name in names:
         if name not in there:
             near = nearest(name, there)
@@ -175,7 +175,7 @@ def _chosen(names: Sequence[str], found: Sequence[Program]) -> list[str]:
 
 
 def _by_default(directory: Path, wanted: Sequence[str] | None, found: Sequence[Program]) -> Plan:
-    providers = [each.name for each in found if each.ready] if wanted is None else wanted
+    providers = [program.name for program in found if program.ready] if wanted is None else wanted
     return Plan(_name_of(directory), providers)
 
 
@@ -202,10 +202,10 @@ def _named(text: str) -> str:
 
 
 def _ask_for_providers(found: Sequence[Program]) -> list[str]:
-    startable = [each.name for each in found if each.ok]
+    startable = [program.name for program in found if program.ok]
     if not startable:
         return []
-    ready = [each.name for each in found if each.ready]
+    ready = [program.name for program in found if program.ready]
 
     def read(text: str) -> list[str]:
         return _chosen(text.replace(",", " ").split(), found)
@@ -230,11 +230,11 @@ def _has_commits(directory: Path) -> bool:
 
 
 def _print_found(found: Sequence[Program]) -> None:
-    for each in found:
-        mark = "ready" if each.ready else ("?" if each.ok and each.logged_in is None else "-")
-        output.done(f"{mark:<6} {each.name:<9} {each.what}")
-        if each.instruction and each.installed:
-            output.done(f"{'':<16} → {each.instruction}")
+    for program in found:
+        mark = "ready" if program.ready else ("?" if program.ok and program.logged_in is None else "-")
+        output.done(f"{mark:<6} {program.name:<9} {program.what}")
+        if program.instruction and program.installed:
+            output.done(f"{'':<16} → {program.instruction}")
 
 
 def _data_directory(project: Path) -> Path:
@@ -269,7 +269,7 @@ def _crew(plan: Plan) -> str:
 
 def _how_to_get_a_model(found: Sequence[Program], typed: str) -> str:
     """One line: log in to what is there, else install what is not."""
-    startable = next((each for each in found if each.ok), None)
+    startable = next((program for program in found if program.ok), None)
     if startable is not None:
         return f"For a team with a model: {typed} init --provider {startable.name} (remove {TEAM} before)."
     return f"For a team with a model, install one, such as: {found[0].instruction}. Then remove {TEAM} and init again."

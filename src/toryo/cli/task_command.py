@@ -48,8 +48,8 @@ class TaskCommand:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for each in list(self._running):
-            _end_group(each)
+        for process in list(self._running):
+            _end_group(process)
 
     def __call__(self, task: Mapping[str, Any]) -> Any:
         """The result of a run for this task. Raises Retry or TaskFailed."""

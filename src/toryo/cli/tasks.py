@@ -122,7 +122,7 @@ def _how_to_assign(here: Here, task: dict[str, Any]) -> list[str]:
     """What comes next for a task that nobody has."""
     project = task["project_id"]
     members = here.get(f"/projects/{project}/members")["agents"]
-    can = [each["agent_id"] for each in members if each["kind"] == "ai" and each["status"] == "active"]
+    can = [member["agent_id"] for member in members if member["kind"] == "ai" and member["status"] == "active"]
     if not can:
         make = f"toryo agent add ID --role worker --provider NAME --project {project}"
         return [f"Nobody has it, and no agent belongs to {project} yet. Make one: {make}"]
@@ -151,9 +151,9 @@ def list_tasks(
     """List the tasks of a project, or of all. Parts stand below what they are parts of."""
     names = [project] if project else projects.active(here)
     found: list[dict[str, Any]] = []
-    for each in names:
+    for name in names:
         only = {"status": status, "assignee_id": assignee, "parent_task_id": parent}
-        found += here.get(f"/projects/{each}/tasks", **only)["tasks"]
+        found += here.get(f"/projects/{name}/tasks", **only)["tasks"]
     if not found and assignee is not None:
         here.get(f"/agents/{assignee}")  # one that is not there is refused, with those that may be meant
     shown = found if all_ or status else _of_today(found)
@@ -327,7 +327,7 @@ def _without_status(task: dict[str, Any]) -> Misuse:
     from toryo.domain.tasks import MOVES
     from toryo.domain.tasks import Status as Stage
 
-    possible = [each.value for each in MOVES[Stage(task["status"])]]
+    possible = [status.value for status in MOVES[Stage(task["status"])]]
     if not possible:
         return Misuse(
             f"{task['task_id']} is {task['status']}, which is final.", "File a new task: toryo task add TITLE"
@@ -382,11 +382,11 @@ def _why_nothing_moves(here: Here, task: dict[str, Any], tree: list[dict[str, An
     at_work = (each["assignee_id"] for each in tree if each["status"] == "in_progress" and each.get("assignee_id"))
     lines = []
     for agent in dict.fromkeys(at_work):
-        for each in here.get(f"/agents/{agent}/why", project_id=task["project_id"])["decisions"]:
-            if each["purpose"] == "task" and _moves(each):
+        for decision in here.get(f"/agents/{agent}/why", project_id=task["project_id"])["decisions"]:
+            if decision["purpose"] == "task" and _moves(decision):
                 return []
-            if each["purpose"] == "task":
-                lines += f"{agent}: {each['explanation']}".split("\n")
+            if decision["purpose"] == "task":
+                lines += f"{agent}: {decision['explanation']}".split("\n")
     return lines
 
 
@@ -403,21 +403,21 @@ def _how_to_start(here: Here, task: str) -> list[str]:
     if move is not None and not move["allowed"]:
         return [f"It cannot be started now: {move['reason']} {move['instruction']}"]
     first = answer["first"]
-    told = [first["text"], *(f"First: {each['command']}" for each in first["actions"][:1])] if first else []
+    told = [first["text"], *(f"First: {action['command']}" for action in first["actions"][:1])] if first else []
     return [*told, f"To start it: toryo task move {task} in_progress"]
 
 
 def _of_today(tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Without trees whose root was closed more than a day ago."""
     parts: dict[str | None, list[dict[str, Any]]] = {}
-    for each in tasks:
-        parts.setdefault(each.get("parent_task_id"), []).append(each)
-    ids = {each["task_id"] for each in tasks}
-    kept = [each for each in tasks if each.get("parent_task_id") not in ids and not _long_closed(each)]
+    for task in tasks:
+        parts.setdefault(task.get("parent_task_id"), []).append(task)
+    ids = {task["task_id"] for task in tasks}
+    kept = [task for task in tasks if task.get("parent_task_id") not in ids and not _long_closed(task)]
     for each in kept:  # grows as it goes
         kept += parts.get(each["task_id"], [])
     known = {each["task_id"] for each in kept}
-    return [each for each in tasks if each["task_id"] in known]
+    return [task for task in tasks if task["task_id"] in known]
 
 
 def _long_closed(task: dict[str, Any]) -> bool:
@@ -433,8 +433,8 @@ def _print_list(tasks: list[dict[str, Any]], of: int, *, several: bool) -> None:
 
 def _print_tasks(tasks: list[dict[str, Any]], *, several: bool = False) -> None:
     """`several`: of more than one project, which is named then."""
-    ids = {each["task_id"] for each in tasks}
-    roots = [each for each in tasks if each.get("parent_task_id") not in ids]
+    ids = {task["task_id"] for task in tasks}
+    roots = [task for task in tasks if task.get("parent_task_id") not in ids]
     rows = [row for root in roots for row in _rows(root, tasks, 0, several=several)]
     columns = ("ID", "STATUS", "PRIORITY", "ASSIGNEE", *(("PROJECT",) if several else ()), "TITLE")
     output.table(columns, rows, empty="No tasks: toryo task add TITLE --project PRJ")

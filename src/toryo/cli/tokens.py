@@ -61,7 +61,7 @@ def add_token(
 def list_tokens(here: Here, project: Project) -> None:
     """List the API keys of a project, without their secrets."""
     answer = here.get(f"/projects/{project}/keys")
-    rows = [_row(each) for each in answer["keys"]]
+    rows = [_row(key) for key in answer["keys"]]
     columns = ("ID", "AGENT", "TYPES", "MAY FILE", "MADE", "REVOKED", "NAME")
     empty = f"No keys yet: toryo token add --agent ID --project {project}"
     here.answer(answer, lambda: output.table(columns, rows, empty=empty))
@@ -100,10 +100,14 @@ def list_of_server(here: Here) -> None:
     """List the tokens in the files of data directories. Without their secrets."""
     answer = here.get("/server-tokens")
     rows = [
-        (each["token_id"], each["file"], "this server" if each["this_server"] else each["directory_id"] or "unknown",
-         output.clock(each["created_at"]))
-        for each in answer["server_tokens"]
-    ]  # fmt: skip
+        (
+            token["token_id"],
+            token["file"],
+            "this server" if token["this_server"] else token["directory_id"] or "unknown",
+            output.clock(token["created_at"]),
+        )
+        for token in answer["server_tokens"]
+    ]
     here.answer(answer, lambda: output.table(("ID", "FILE", "DATA DIRECTORY", "MADE"), rows, empty="No tokens."))
 
 
@@ -153,8 +157,14 @@ def list_personal(here: Here, person: Whose = None) -> None:
     """List the access tokens that are good, without their secrets."""
     answer = here.get("/access-tokens", person_id=person)
     rows = [
-        (each["token_id"], each["login"], output.clock(each["expires_at"]), each["last_used_on"], each["name"])
-        for each in answer["access_tokens"]
+        (
+            access_token["token_id"],
+            access_token["login"],
+            output.clock(access_token["expires_at"]),
+            access_token["last_used_on"],
+            access_token["name"],
+        )
+        for access_token in answer["access_tokens"]
     ]
     columns = ("ID", "MAY DO", "GOOD UNTIL", "LAST USED", "NAME")
     here.answer(answer, lambda: output.table(columns, rows, empty="No tokens yet: toryo token person add NAME"))

@@ -49,12 +49,12 @@ def _branch(task: dict[str, Any], depth: int, *, events: bool) -> Iterator[str]:
     yield f"{edge}{mark} {task['status']:<11} {task['title']}  ({who}){took}  {task['task_id']}"
     if task["dependencies"]:
         yield f"{edge}    after {', '.join(task['dependencies'])}"
-    for each in task["attempts"][:-1]:
-        yield f"{edge}    attempt {each['attempt']} by {each['agent_id']}: {each['end_reason'] or 'at work'}"
-    for each in task["conversations"]:
-        with_whom = f"{each['with']}: {each['turns']} turns, {each['state']}"
-        yield f"{edge}    talked with {with_whom} ({each['conversation_id']})"
-    for each in task["events"] if events else ():
-        yield f"{edge}    {output.clock(each['at'])}  {each['kind']} by {each['actor_id']}"
+    for attempt in task["attempts"][:-1]:
+        yield f"{edge}    attempt {attempt['attempt']} by {attempt['agent_id']}: {attempt['end_reason'] or 'at work'}"
+    for conversation in task["conversations"]:
+        with_whom = f"{conversation['with']}: {conversation['turns']} turns, {conversation['state']}"
+        yield f"{edge}    talked with {with_whom} ({conversation['conversation_id']})"
+    for event in task["events"] if events else ():
+        yield f"{edge}    {output.clock(event['at'])}  {event['kind']} by {event['actor_id']}"
     for part in task["tasks"]:
         yield from _branch(part, depth + 1, events=events)

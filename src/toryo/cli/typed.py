@@ -58,8 +58,8 @@ def _listen(panel: Panel, screen: Screen, news: messages.News) -> None:
     try:
         for heard in panel.looks():
             screen.show(news.of(heard))
-            for each in heard.messages:
-                screen.show(_told(each, panel.agent))
+            for message in heard.messages:
+                screen.show(_told(message, panel.agent))
     except Exception as error:  # noqa: BLE001 - whoever types is told, by the thread that reads what they type
         screen.fail(error)
 
@@ -135,7 +135,7 @@ class Screen:
         with self._writing:
             typed = self._editor.get_line_buffer() if self._editor is not None else ""
             again = PROMPT + typed if self._reads else ""
-            shown = [part for each in printable(text).splitlines() for part in layout.folded(each, room(sys.stdout))]
+            shown = [part for line in printable(text).splitlines() for part in layout.folded(line, room(sys.stdout))]
             sys.stdout.write("\r\033[K" + "".join(f"{each}\n" for each in shown) + again)
             sys.stdout.flush()
 

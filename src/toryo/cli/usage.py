@@ -73,8 +73,8 @@ _COUNTED = (("turns", "turns"), ("tool_calls", "tool calls"))
 
 
 def _groups(by: str) -> list[str]:
-    names = [each.strip() for each in by.split(",") if each.strip()]
-    unknown = [each for each in names if each not in GROUPS]
+    names = [part.strip() for part in by.split(",") if part.strip()]
+    unknown = [name for name in names if name not in GROUPS]
     if unknown or not names:
         said = f"Cannot group by {unknown[0]!r}." if unknown else "--by is empty."
         raise Misuse(said, f"Use one or more of {', '.join(GROUPS)}, separated by commas.")
@@ -87,11 +87,11 @@ def _print(answer: Mapping[str, Any]) -> None:
         output.say(f"No usage recorded{_when(answer)}.")
     else:
         _table(answer["by"], rows, totals)
-        for each in _remarks(totals):
-            output.say(each)
-    for each in answer["budgets"]:
-        if each["budget_per_day"] is not None:
-            output.done(_budget(each))
+        for remark in _remarks(totals):
+            output.say(remark)
+    for budget in answer["budgets"]:
+        if budget["budget_per_day"] is not None:
+            output.done(_budget(budget))
 
 
 def _table(by: Sequence[str], rows: Sequence[Mapping[str, Any]], totals: Mapping[str, Any]) -> None:
@@ -116,7 +116,7 @@ def _sums(row: Mapping[str, Any]) -> list[str]:
     counts = (row["input_tokens"], row["cached_tokens"], row["output_tokens"])
     if least and not any(counts):
         return [f"{row['launches']:,}", "–", "–", "–", cost]
-    return [f"{row['launches']:,}", *(f"{each:,}" for each in counts[:-1]), f"{least}{counts[-1]:,}", cost]
+    return [f"{row['launches']:,}", *(f"{count:,}" for count in counts[:-1]), f"{least}{counts[-1]:,}", cost]
 
 
 def _remarks(totals: Mapping[str, Any]) -> list[str]:

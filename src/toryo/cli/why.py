@@ -28,13 +28,15 @@ def why(
 def told(answer: dict[str, Any]) -> list[str]:
     """One paragraph per project and purpose, as lines."""
     lines: list[str] = []
-    for each in answer["decisions"]:
-        until = f" until {output.clock(each['until'])}" if each.get("until") else ""
-        since = f" since {output.clock(each['since'])}" if each.get("since") else ""
-        action = "cannot start" if "no_coordinator" in each.get("facts", {}) else each["action"]
-        head = f"{answer['agent_id']} in {each['project_id']} ({each['purpose']}): {action} {each['reason']}"
+    for decision in answer["decisions"]:
+        until = f" until {output.clock(decision['until'])}" if decision.get("until") else ""
+        since = f" since {output.clock(decision['since'])}" if decision.get("since") else ""
+        action = "cannot start" if "no_coordinator" in decision.get("facts", {}) else decision["action"]
+        head = (
+            f"{answer['agent_id']} in {decision['project_id']} ({decision['purpose']}): {action} {decision['reason']}"
+        )
         lines.append(head + since + until)
-        lines += [f"  {line}" for line in each["explanation"].split("\n")]
-        if each["purpose"] == "task":
-            lines.append(f"  Decided by row {each['row']} of the table: {each['rule']}")
+        lines += [f"  {line}" for line in decision["explanation"].split("\n")]
+        if decision["purpose"] == "task":
+            lines.append(f"  Decided by row {decision['row']} of the table: {decision['rule']}")
     return lines

@@ -46,8 +46,8 @@ def confirm(here: Here, found: Iterable[str], about: str = "This") -> None:
 
 def warn(answer: Mapping[str, Any], place: str = "") -> None:
     """What the server has accepted and will not work as it stands; `place` is where it is to be corrected."""
-    for each in answer.get("warnings", ()):
-        output.say(f"toryo: warning: {place}{each}")
+    for warning in answer.get("warnings", ()):
+        output.say(f"toryo: warning: {place}{warning}")
 
 
 def of_role(before: str | None, after: str) -> list[str]:

@@ -58,7 +58,7 @@ def worktrees(
 ) -> None:
     """List where tasks have changed files. Branch, how much, and what hinders merging it."""
     projects = [project] if project else [each["project_id"] for each in here.get("/projects")["projects"]]
-    found = [each for name in projects for each in here.get(f"/projects/{name}/worktrees")["worktrees"]]
+    found = [worktree for name in projects for worktree in here.get(f"/projects/{name}/worktrees")["worktrees"]]
     shown = [each for each in found if everything or each["state"] == "open"]
     left = list(_leftovers(here, projects, found))
     answer = {"success": True, "worktrees": shown, "leftovers": left}
@@ -186,9 +186,9 @@ def _leftovers(here: Here, projects: list[str], found: list[dict[str, Any]]) -> 
     known = [each["task_id"] for each in found if each["state"] == "open"]
     for project in projects:
         place = directories.work_dir(directories.data_dir(here.data_dir)) / "worktrees" / project
-        for each in disk.leftovers(place, known):
-            branch = each.worktree.branch if each.worktree else None
-            yield {"project_id": project, "path": str(each.path), "size": each.size, "branch": branch}
+        for leftover in disk.leftovers(place, known):
+            branch = leftover.worktree.branch if leftover.worktree else None
+            yield {"project_id": project, "path": str(leftover.path), "size": leftover.size, "branch": branch}
 
 
 # --- for people ------------------------------------------------------------------------------------------------------

@@ -244,7 +244,7 @@ class Bridge:
         """The server, looked for anew after it was lost; connections are kept where it is still the same one."""
         if self._link is None:
             found, where = self._found()
-            known = next((each for each in self._links if (each.where, each.token) == (where, found.token)), None)
+            known = next((link for link in self._links if (link.where, link.token) == (where, found.token)), None)
             if known is None:
                 known = _Link(where, found.token, reaching.http_client(where))
                 self._links.append(known)
@@ -260,8 +260,8 @@ class Bridge:
 
     async def _close(self) -> None:
         tasks = [*self._carrying, *([self._hearing] if self._hearing else [])]
-        for each in tasks:
-            each.cancel()
+        for task in tasks:
+            task.cancel()
         if tasks:
             await asyncio.wait(tasks)
         await self._say_goodbye()

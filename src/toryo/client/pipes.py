@@ -30,8 +30,8 @@ async def lines(descriptor: int) -> AsyncIterator[bytes]:
         with contextlib.suppress(OSError):
             while piece := os.read(descriptor, _PIECE):
                 *complete, last = piece.split(b"\n")
-                for each in complete:
-                    hand(bytes(rest + each))
+                for chunk in complete:
+                    hand(bytes(rest + chunk))
                     rest.clear()
                 rest += last
         if rest:

@@ -140,13 +140,13 @@ class AsyncQueueAgent:
                 await self._take_as_room()
             await self._finish()
         finally:
-            await _cancel(beating, *(each for _, each in self._running.values()))
+            await _cancel(beating, *(task for _, task in self._running.values()))
             if self._registered:
                 await self._unregister()
 
     async def _finish(self) -> None:
         while self._running:
-            await asyncio.wait([each for _, each in self._running.values()])
+            await asyncio.wait([task for _, task in self._running.values()])
 
     async def _unregister(self) -> None:
         """Once: who cannot say it is taken for offline in time."""
@@ -161,8 +161,8 @@ class AsyncQueueAgent:
     async def _part(self, made: queue_keys.Made | None) -> None:
         if made is not None:
             await queue_keys.revoke(self._way, made)
-        for each in self._clients:
-            await each.close()
+        for client in self._clients:
+            await client.close()
 
     @contextlib.contextmanager
     def _heeding(self) -> Iterator[None]:
@@ -198,7 +198,7 @@ class AsyncQueueAgent:
             capabilities=self._capabilities,
         )
         self._heartbeat_seconds = float(answer["heartbeat_seconds"])
-        self._adopted = [each["task_id"] for each in answer["claims"] if each["task_id"] not in self._running]
+        self._adopted = [claim["task_id"] for claim in answer["claims"] if claim["task_id"] not in self._running]
         again = " again" if self._registered else ""
         self._tell(logging.INFO, "agent_registered", f"serves {self.agent_type} at {self._client.address}{again}")
         self._registered = True
@@ -211,7 +211,7 @@ class AsyncQueueAgent:
             self._end_by(error)
 
     async def _room(self) -> None:
-        await asyncio.wait([each for _, each in self._running.values()], return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([task for _, task in self._running.values()], return_when=asyncio.FIRST_COMPLETED)
 
     async def _unless_stopped(self, doing: Coroutine[Any, Any, None]) -> None:
         """Does it to its end, or lets it go when the agent is to stop. Raises what it raises."""
@@ -482,8 +482,8 @@ def _mendable(error: RefusalError | ProtocolError) -> bool:
 
 async def _cancel(*tasks: asyncio.Task[Any]) -> None:
     """What has ended already stays as it is."""
-    for each in tasks:
-        each.cancel()
+    for task in tasks:
+        task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
 
 

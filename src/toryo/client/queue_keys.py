@@ -56,7 +56,7 @@ async def revoke(way: Way, made: Made) -> None:
 
 
 async def _only_project(owner: AsyncClient) -> str:
-    found = [each for each in (await owner.rest("GET", "/projects"))["projects"] if each["status"] == "active"]
+    found = [project for project in (await owner.rest("GET", "/projects"))["projects"] if project["status"] == "active"]
     if len(found) == 1:
         return str(found[0]["project_id"])
     named = ", ".join(each["project_id"] for each in found)

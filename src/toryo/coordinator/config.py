@@ -187,8 +187,8 @@ class Config(Section):
     @property
     def directories(self) -> list[dict[str, str]]:
         """What `working_directory` answers from, as the server is told it: it tells agents where they are."""
-        agents = {name: each.working_directory for name, each in (self.agents or {}).items()}
-        projects = {name: each.working_directory for name, each in self.projects.items()}
+        agents = {name: agent.working_directory for name, agent in (self.agents or {}).items()}
+        projects = {name: project.working_directory for name, project in self.projects.items()}
         return [
             *({"agent_id": name, "directory": path} for name, path in agents.items() if path),
             *({"project_id": name, "directory": path} for name, path in projects.items() if path),

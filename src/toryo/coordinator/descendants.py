@@ -58,7 +58,7 @@ def _is_left(pid: int, oldest: int | None) -> bool:
 def _children() -> list[int]:
     """Those of the main thread: it gets what is left behind."""
     try:
-        return [int(each) for each in _list().read_text().split()]
+        return [int(part) for part in _list().read_text().split()]
     except OSError:
         return []
 

@@ -66,6 +66,6 @@ class DiskUsage:
         """Counts both, as far as the time suffices."""
         until = self._clock() + self._longest
         (logs, all_logs), (worktrees, all_worktrees) = (
-            disk.size_as_far_as(each, lambda: self._over.is_set() or self._clock() >= until) for each in self._places
+            disk.size_as_far_as(place, lambda: self._over.is_set() or self._clock() >= until) for place in self._places
         )
         return Taken(logs, worktrees, all_logs and all_worktrees)

@@ -54,9 +54,9 @@ def place_of(launch: Launch, own: Isolation | None) -> Place | None:
 
 def made(place: Place, project_id: str, repository: Path, directory: Path) -> Worktree:
     """The launch's worktree, as it is if there is one. Raises BadConfig with what is wrong and the next step."""
-    bases = [worktrees.branch_of(each) for each in place.bases]
+    bases = [worktrees.branch_of(base) for base in place.bases]
     try:
-        left = [_keep_what_was_left(repository, directory / project_id, each) for each in place.bases + place.brings]
+        left = [_keep_what_was_left(repository, directory / project_id, base) for base in place.bases + place.brings]
         found = worktrees.make(repository, directory / project_id, place.name, bases)
         notes = worktrees.bring(found, [worktrees.branch_of(each) for each in place.brings]) if place.brings else ()
     except Trouble as trouble:

@@ -54,7 +54,7 @@ class Journal:
 
         An end that is still to be told stays: whoever is found running after it is no reason to forget it.
         """
-        known = {each.name: getattr(record, each.name) for each in fields(record)}
+        known = {field.name: getattr(record, field.name) for field in fields(record)}
         known["launch"] = {name: getattr(record.launch, name) for name in _KEPT}
         self._later(partial(self._write, record.launch.launch_id, known))
 

@@ -126,16 +126,16 @@ class LogShipper:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self._shipments:
-                    for each in self._shipments.values():
-                        each.log.ended = True
+                    for shipment in self._shipments.values():
+                        shipment.log.ended = True
                     await self.look()
 
     async def look(self) -> None:
         """One look at every file; a long one is passed on piece by piece."""
         looked_at = dict(self._shipments)
-        await asyncio.gather(*(self._pass_on(name, each) for name, each in looked_at.items()))
-        for name, each in looked_at.items():
-            if each.over and self._shipments.get(name) is each:
+        await asyncio.gather(*(self._pass_on(name, shipment) for name, shipment in looked_at.items()))
+        for name, shipment in looked_at.items():
+            if shipment.over and self._shipments.get(name) is shipment:
                 del self._shipments[name]
 
     async def _pass_on(self, launch_id: str, shipment: _Shipment) -> None:

@@ -66,7 +66,7 @@ def note(output: int, notes: Sequence[str]) -> None:
 def add(path: Path, lines: Sequence[str]) -> None:
     """Lines that belong to the output of a launch, and that its program has written elsewhere."""
     with os.fdopen(files.opened(path, os.O_WRONLY | os.O_APPEND), "wb") as output:
-        output.write("".join(f"{each}\n" for each in lines).encode(errors="replace"))
+        output.write("".join(f"{line}\n" for line in lines).encode(errors="replace"))
 
 
 def forget_older_than(directory: Path, days: float) -> None:

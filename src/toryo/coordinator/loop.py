@@ -217,7 +217,7 @@ class Coordinator:
 
     def _plan(self, given: Orders) -> Plan:
         now = _now()
-        seen = [each.seen(now) for each in self._table]
+        seen = [entry.seen(now) for entry in self._table]
         self._leaderless = any(each.state is State.LEADERLESS for each in seen)
         limits = replace(self._limits, leaving_since=self._leaving_since)
         return reconcile.plan(seen, given, limits, now, ended=self._table.ended)

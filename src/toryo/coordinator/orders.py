@@ -100,8 +100,8 @@ def read(answer: Mapping[str, Any]) -> Orders:
     return Orders(
         tuple(_of(Launch, each) for each in answer.get("start") or ()),
         tuple(_of(StopOrder, each) for each in answer.get("stop") or ()),
-        tuple(_check(each) for each in answer.get("checks") or ()),
-        tuple(_of(Errand, each) for each in answer.get("errands") or ()),
+        tuple(_check(check) for check in answer.get("checks") or ()),
+        tuple(_of(Errand, errand) for errand in answer.get("errands") or ()),
     )
 
 

@@ -31,8 +31,8 @@ class Answer:
     @property
     def said(self) -> str:
         """Its first words, wherever it said them."""
-        lines = (each.strip() for text in (self.out, self.err) for each in text.splitlines())
-        return next((each for each in lines if each), "")
+        lines = (line.strip() for text in (self.out, self.err) for line in text.splitlines())
+        return next((line for line in lines if line), "")
 
 
 def ask(words: Sequence[str], environ: Mapping[str, str], within: float | None = None) -> Answer:

@@ -248,7 +248,7 @@ def environments(mark: str = LAUNCH_ID) -> Iterator[tuple[int, dict[str, str]]]:
         with contextlib.suppress(OSError):
             data = (entry / "environ").read_bytes()
             if marker in data:
-                pairs = (each.partition(b"=") for each in data.split(b"\0") if each)
+                pairs = (part.partition(b"=") for part in data.split(b"\0") if part)
                 yield int(entry.name), {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
 
 
@@ -283,7 +283,7 @@ def _once(loop: asyncio.AbstractEventLoop, notice: int, reap: Callable[[], None]
 
 def _numbered() -> list[Path]:
     try:
-        return [each for each in _PROC.iterdir() if each.name.isdigit()]
+        return [path for path in _PROC.iterdir() if path.name.isdigit()]
     except OSError:
         return []
 

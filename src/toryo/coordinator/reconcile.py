@@ -65,4 +65,4 @@ def plan(
 
 
 def _once(launches: Iterable[Launch]) -> Iterable[Launch]:
-    return {each.launch_id: each for each in launches}.values()
+    return {launch.launch_id: launch for launch in launches}.values()

@@ -250,13 +250,13 @@ class Sandbox:
                     opened.callback(os.close, keep[-1])
                     view.copy(target, keep[-1])
             mounts = []
-            for each in view.words():
-                if isinstance(each, _Mount):
-                    keep.append(_opened(each.source))
+            for word in view.words():
+                if isinstance(word, _Mount):
+                    keep.append(_opened(word.source))
                     opened.callback(os.close, keep[-1])
-                    mounts += ["--bind-fd" if each.write else "--ro-bind-fd", str(keep[-1]), str(each.target)]
+                    mounts += ["--bind-fd" if word.write else "--ro-bind-fd", str(keep[-1]), str(word.target)]
                 else:
-                    mounts.append(each)
+                    mounts.append(word)
             verified = view.verified()
             words = (
                 *(found.program, *_NAMESPACES, *(() if networked else ("--unshare-net",))),
@@ -366,7 +366,7 @@ class View:
             if links > _MOST_LINKS or self.written(at):
                 return None
             at = Path("/") if target.is_absolute() else at
-            rest += reversed([each for each in target.parts if each != "/"])
+            rest += reversed([part for part in target.parts if part != "/"])
         return at if os.path.lexists(at) else None
 
     def written(self, path: Path) -> bool:
@@ -427,8 +427,8 @@ class View:
 
     def verified(self) -> list[str]:
         """The mounts in what agents write, as `/proc/self/mountinfo` names them."""
-        mounted = [each for each in self._mounted if self.written(each.parent)]
-        return [_ESCAPED.sub(lambda found: f"\\{ord(found[0]):03o}", str(each)) for each in mounted]
+        mounted = [path for path in self._mounted if self.written(path.parent)]
+        return [_ESCAPED.sub(lambda found: f"\\{ord(found[0]):03o}", str(path)) for path in mounted]
 
     def words(self) -> Iterator[str | _Mount]:
         """bubblewrap's arguments: parents before children, so that each is put into what contains it."""
@@ -667,9 +667,9 @@ def _show_worktree(view: View, project: Path, worktree: Path, *, write: bool) ->
     found = _repository(project)
     if found is None:
         return
-    for each in _children(found.common / "worktrees"):
-        if _leads_to(each, worktree):
-            _show_checkout(view, worktree, each, write=write)
+    for child in _children(found.common / "worktrees"):
+        if _leads_to(child, worktree):
+            _show_checkout(view, worktree, child, write=write)
 
 
 def _show_checkout(view: View, top: Path, own: Path, *, write: bool) -> None:

@@ -227,7 +227,7 @@ class Starter:
         env = self.check_environment(order)
         own = self._config.working_directory(order.agent_id, order.project_id) or order.working_directory
         ours = directory.resolve().is_relative_to(self.worktrees.resolve())
-        worktree = next((each for each in (directory, *directory.parents) if (each / ".git").is_file()), directory)
+        worktree = next((path for path in (directory, *directory.parents) if (path / ".git").is_file()), directory)
         launch = Launch(order.launch_id, order.agent_id, ai_type=order.ai_type, provider_options=order.provider_options)
 
         def walled(argv: Sequence[str]) -> Walled:

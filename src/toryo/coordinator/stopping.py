@@ -54,14 +54,16 @@ def overstepped(output: Output, bounds: Bounds, now: Seconds) -> str | None:
 
 def new_stops(observed: Sequence[Seen], orders: Orders, limits: Limits, now: Seconds) -> dict[str, Stop]:
     """Whoever is told to leave for the first time; an earlier order stands, its time is running."""
-    ordered = {each.launch_id: Stop(now, each.grace_seconds, each.reason) for each in orders.stop}
+    ordered = {
+        stop_order.launch_id: Stop(now, stop_order.grace_seconds, stop_order.reason) for stop_order in orders.stop
+    }
     if limits.leaving_since is not None:
         leaving = Stop(limits.leaving_since, 0.0, "coordinator_leaves")
-        ordered = {each.launch.launch_id: leaving for each in observed}
+        ordered = {seen.launch.launch_id: leaving for seen in observed}
     return {
-        each.launch.launch_id: ordered[each.launch.launch_id]
-        for each in observed
-        if each.launch.launch_id in ordered and _sooner(ordered[each.launch.launch_id], each.stop)
+        seen.launch.launch_id: ordered[seen.launch.launch_id]
+        for seen in observed
+        if seen.launch.launch_id in ordered and _sooner(ordered[seen.launch.launch_id], seen.stop)
     }
 
 

@@ -184,7 +184,7 @@ class Totals:
         numbers: dict[str, Any] = {n: values.get(n) for n in ("input_tokens", "output_tokens", "cached_tokens")}
         cost: Any = values.get("cost_usd")
         return cls(
-            **{name: each for name, each in numbers.items() if _is_count(each)},
+            **{name: number for name, number in numbers.items() if _is_count(number)},
             cost_usd=float(cost) if _is_number(cost, MOST_MONEY) else 0.0,
         )
 
@@ -258,8 +258,8 @@ class Reading:
 
     def also(self, events: Iterable[Event]) -> None:
         """What the program has told elsewhere than in its output."""
-        for each in events:
-            self._heard(each)
+        for event in events:
+            self._heard(event)
 
     @property
     def unanswered(self) -> bool:
@@ -320,7 +320,7 @@ class Reading:
         parts = [self._cost]
         if self._total_cost is not None:
             parts.append(max(0.0, self._total_cost - self.before.cost_usd))
-        known = [each for each in parts if each is not None]
+        known = [part for part in parts if part is not None]
         return round(sum(known), 6) if known else None
 
     def _heard(self, event: Event) -> str:

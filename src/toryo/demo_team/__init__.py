@@ -75,8 +75,8 @@ def _phrasebook(language: int) -> str:
 
 
 JOBS = {
-    each.project: each
-    for each in (
+    job.project: job
+    for job in (
         Job(
             project="translation",
             title="Translate hello.txt into Japanese and Chinese",

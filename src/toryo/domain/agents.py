@@ -152,7 +152,7 @@ class Agent:
         arguments, which are another program's."""
         if provider == self.provider:
             return self.provider_options
-        known = {each.name for each in provider_options.of(provider)} - {"args"}
+        known = {option.name for option in provider_options.of(provider)} - {"args"}
         return {name: value for name, value in self.provider_options.items() if name in known}
 
     def started_with(self, provider: str | None) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def refuse_mistakes(agent: Agent, also: Iterable[Wrong] = ()) -> None:
     else is wrong with its options."""
     mistakes = [*agent.mistakes, *also]
     if mistakes:
-        first, details = mistakes[0], {"mistakes": [str(each) for each in mistakes]}
+        first, details = mistakes[0], {"mistakes": [str(mistake) for mistake in mistakes]}
         raise Refusal(Code.VALIDATION_ERROR, worded(first.what), worded(first.instruction), **details)
 
 
@@ -199,7 +199,7 @@ def worded(said: provider_options.Said) -> Worded:
 
 def mistakes_of(agent: Agent) -> list[Worded]:
     """What is wrong, one text for each mistake."""
-    return [together((worded(each.what), worded(each.instruction))) for each in agent.mistakes]
+    return [together((worded(mistake.what), worded(mistake.instruction))) for mistake in agent.mistakes]
 
 
 def superiors(agent_id: str, reports_to: Mapping[str, str | None]) -> list[str]:

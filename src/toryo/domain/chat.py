@@ -64,8 +64,8 @@ def consents(content: str) -> bool:
 
 def _is_patch(lines: Sequence[str]) -> bool:
     """Something is put in the place of something, or a line is no item of a list: in doubt, it is a patch."""
-    both = {each[0] for each in lines if each} >= {"+", "-"}
-    return both or any(_OF_A_PATCH.match(each) for each in lines)
+    both = {line[0] for line in lines if line} >= {"+", "-"}
+    return both or any(_OF_A_PATCH.match(line) for line in lines)
 
 
 # --- messages --------------------------------------------------------------------------------------------------------

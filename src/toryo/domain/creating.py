@@ -62,7 +62,7 @@ def refuse_worker(
             ),
             parent_task_id=parent.id,
         )
-    if any(each.assignee_id not in (None, worker.id) for each in drafts):
+    if any(draft.assignee_id not in (None, worker.id) for draft in drafts):
         raise Refusal(
             Code.PERMISSION_DENIED,
             "A worker's subtasks are its own; it assigns none to others.",
@@ -73,7 +73,7 @@ def refuse_worker(
     if tree_state.project.settings.decomposition.value == "never":
         raise Refusal(Code.NOT_NOW, "In this project tasks are executed directly.", _LEAD_ON)
     _refuse_closed_window(main, fetched)
-    made = sum(1 for each in tree_state.tree.children(main) if each.created_by == worker.id)
+    made = sum(1 for child in tree_state.tree.children(main) if child.created_by == worker.id)
     cap = tree_state.project.settings.worker_subtasks
     if made + len(drafts) > cap:
         raise Refusal(
@@ -107,16 +107,16 @@ def refuse_manager(
             "Add it below your own main task, or put that task back first (update_task_status todo).",
             parent_task_id=parent.id,
         )
-    for each in drafts:
-        if each.assignee_id is not None:
-            refuse_assignee(tree_state, manager, each.assignee_id)
-    existing = [each for each in tree_state.tree.children(parent) if each.open]
+    for draft in drafts:
+        if draft.assignee_id is not None:
+            refuse_assignee(tree_state, manager, draft.assignee_id)
+    existing = [child for child in tree_state.tree.children(parent) if child.open]
     if existing and intent is None:
         raise Refusal(
             Code.DUPLICATE_SUBTASK,
             say("{count} open subtasks exist here; nothing was created.", count=len(existing)),
             "If they are what you want, get_next_action starts them. To add, say intent: new, refine or replace.",
-            existing=[shown(each) for each in existing],
+            existing=[shown(task) for task in existing],
         )
 
 
@@ -182,7 +182,7 @@ def refuse_place(
     if capped:
         _refuse_caps(settings, parent, children, len(drafts), replacing)
     if distinct:
-        _refuse_duplicates([each for each in children if each.in_progress] if replacing else children, drafts)
+        _refuse_duplicates([child for child in children if child.in_progress] if replacing else children, drafts)
 
 
 def _refuse_caps(settings: Settings, parent: Task, children: Sequence[Task], wanted: int, replacing: bool) -> None:
@@ -197,7 +197,7 @@ def _refuse_caps(settings: Settings, parent: Task, children: Sequence[Task], wan
             "Do this task directly: " + _LEAD_ON,
             limit=settings.tree_depth,
         )
-    still_open = sum(1 for each in children if each.open and not (replacing and not each.in_progress))
+    still_open = sum(1 for child in children if child.open and not (replacing and not child.in_progress))
     for count, cap, word in (
         (still_open + wanted, settings.open_subtasks, "open"),
         (parent.children_ever + wanted, settings.subtasks_ever, "ever"),
@@ -215,7 +215,7 @@ def _refuse_caps(settings: Settings, parent: Task, children: Sequence[Task], wan
 
 def _refuse_duplicates(siblings: Iterable[Task], drafts: Sequence[Draft]) -> None:
     wanted = {_same(each.title) for each in drafts}
-    seen = {_same(each.title): each.id for each in siblings if _same(each.title) in wanted and each.open}
+    seen = {_same(sibling.title): sibling.id for sibling in siblings if _same(sibling.title) in wanted and sibling.open}
     for draft in drafts:
         title = _same(draft.title)
         if title in seen:
@@ -231,7 +231,7 @@ def _refuse_duplicates(siblings: Iterable[Task], drafts: Sequence[Draft]) -> Non
 
 def refuse_commands(tree_state: TreeState, drafts: Sequence[Draft], by: Agent | None) -> None:
     """Commands are run by the Coordinator: people write them, managers only where the project says so."""
-    if by is None or by.human or not any(_has_command(each) for each in drafts):
+    if by is None or by.human or not any(_has_command(draft) for draft in drafts):
         return
     if by.role is Role.MANAGER and tree_state.project.settings.commands_from is CommandsFrom.MANAGERS:
         return
@@ -261,21 +261,21 @@ def _has_command(draft: Draft) -> bool:
 
 def in_order(drafts: Sequence[Draft]) -> dict[str, tuple[str, ...]]:
     """Local dependencies by local id; refuses doubles and cycles among the drafts of one batch."""
-    local = {each.local_id for each in drafts if each.local_id is not None}
-    if len(local) < sum(1 for each in drafts if each.local_id is not None):
-        twice = sorted({each.local_id or "" for each in drafts if _count(drafts, each.local_id) > 1})
+    local = {draft.local_id for draft in drafts if draft.local_id is not None}
+    if len(local) < sum(1 for draft in drafts if draft.local_id is not None):
+        twice = sorted({draft.local_id or "" for draft in drafts if _count(drafts, draft.local_id) > 1})
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("local_id is used twice: {names}.", names=", ".join(twice)),
             "Give every task of the batch a local_id of its own.",
         )
-    graph = {each.local_id or "": tuple(d for d in each.dependencies if d in local) for each in drafts}
+    graph = {draft.local_id or "": tuple(d for d in draft.dependencies if d in local) for draft in drafts}
     _refuse_local_cycle(graph)
     return graph
 
 
 def _count(drafts: Sequence[Draft], local_id: str | None) -> int:
-    return sum(1 for each in drafts if each.local_id == local_id)
+    return sum(1 for draft in drafts if draft.local_id == local_id)
 
 
 def _refuse_local_cycle(graph: Mapping[str, tuple[str, ...]]) -> None:

@@ -54,23 +54,23 @@ def _awaits(moment: Moment, links: Links) -> Iterator[Moment]:
     task_id, is_end = moment
     if is_end:
         yield (task_id, False)
-        yield from ((each, True) for each in links.children)
+        yield from ((child, True) for child in links.children)
     else:
-        yield from ((each, True) for each in links.dependencies)
+        yield from ((dependency, True) for dependency in links.dependencies)
         if links.parent is not None:
             yield (links.parent, False)
 
 
 def refuse_cycle(task_id: str, depends_on: Iterable[str], linked: Linked) -> None:
     """Refuses dependencies that would have a task wait for itself, by way of what stands above or below it, too."""
-    found = path_to((task_id, False), [(each, True) for each in depends_on], linked)
+    found = path_to((task_id, False), [(dependency, True) for dependency in depends_on], linked)
     if found is not None:
         raise _cycle([task_id, *_named(found)])
 
 
 def refuse_cycle_below(parent_id: str, depends_on: Collection[str], linked: Linked) -> None:
     """The same for a new task below a parent, which ends after it: what it depends on may not wait for that end."""
-    found = path_to((parent_id, True), [(each, True) for each in depends_on], linked)
+    found = path_to((parent_id, True), [(dependency, True) for dependency in depends_on], linked)
     if found is not None and parent_id in depends_on:
         raise Refusal(
             Code.DEPENDENCY_CYCLE,

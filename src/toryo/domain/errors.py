@@ -94,7 +94,7 @@ class Refusal(Exception):
         """The same refusal, naming nothing of what would have been made (by id, with what people call it)."""
         names = {each: quoted(called) if called else "the new one" for each, called in made.items()}
         message, instruction = renamed(self.message, names), renamed(self.instruction, names)
-        details = {key: kept for key, each in self.details.items() if (kept := _without(each, made)) is not _GONE}
+        details = {key: kept for key, detail in self.details.items() if (kept := _without(detail, made)) is not _GONE}
         return Refusal(self.code, message, instruction, **details)
 
     def answer(self) -> dict[str, Any]:

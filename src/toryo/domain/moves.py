@@ -78,7 +78,7 @@ def refusal(tree_state: TreeState, order: Order) -> Refusal | None:
     try:
         for to in steps(task.status, order.to):
             changes = plan(tree_state, replace(order, task=task, to=to))
-            tree_state = replace(tree_state, tree=tree_state.tree.changed(*(each.after for each in changes)))
+            tree_state = replace(tree_state, tree=tree_state.tree.changed(*(change.after for change in changes)))
             task = tree_state.tree.tasks[task.id]
     except Refusal as refused:
         return refused
@@ -459,7 +459,7 @@ def _draft(moving: _Moving) -> None:
 
 def _complete(moving: _Moving) -> None:
     task, tree = moving.own(), moving.tree
-    still_open = [each for each in tree.children(task) if each.open]
+    still_open = [child for child in tree.children(task) if child.open]
     if still_open:
         raise Refusal(
             Code.SUBTASKS_OPEN,
@@ -569,7 +569,7 @@ def _below_closed(tree_state: TreeState, task: Task) -> Refusal:
 
 
 def _ancestor_closed(tree_state: TreeState, task: Task) -> _Words:
-    above = next(each for each in tree_state.tree.ancestors(task) if each.closed)
+    above = next(ancestor for ancestor in tree_state.tree.ancestors(task) if ancestor.closed)
     return (
         Code.INVALID_TRANSITION,
         say(
@@ -615,8 +615,8 @@ def _dependency(tree_state: TreeState, task: Task) -> _Words:
 
 def _before(waiting: Sequence[Task]) -> Worded:
     """What must be done about the tasks that one waits for."""
-    never = [each.id for each in waiting if each.status is Status.CANCELLED]
-    failed = [each.id for each in waiting if each.status is Status.FAILED]
+    never = [task.id for task in waiting if task.status is Status.CANCELLED]
+    failed = [task.id for task in waiting if task.status is Status.FAILED]
     if never:
         return say(
             "Cancelled tasks are never completed: take {names} out of what this task waits for"

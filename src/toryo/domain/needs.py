@@ -108,7 +108,7 @@ def written(
         description=description[:shown],
         context=facts[:shown] if facts is not None else None,
         acceptance=tuple(each[:shown] for each in accepted),
-        commands=tuple(each[:shown] for each in commands),
+        commands=tuple(command[:shown] for command in commands),
         assignee_id=assignee_id,
         asked_by=created_by,
         asked_for=requested_by if requested_by != created_by else None,

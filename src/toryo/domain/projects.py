@@ -76,7 +76,7 @@ class Settings:
 
     def changed(self, values: dict[str, Any]) -> Settings:
         """With other values; refuses an unknown name or an impossible value, and says what is possible."""
-        known = {each.name: each for each in fields(Settings)}
+        known = {field.name: field for field in fields(Settings)}
         accepted: dict[str, Any] = {}
         for name, value in values.items():
             if name not in known:
@@ -92,7 +92,7 @@ class Settings:
         return replace(self, **accepted)
 
     def values(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(Settings)}
+        return {field.name: getattr(self, field.name) for field in fields(Settings)}
 
 
 def widened(before: Settings, after: Settings) -> list[str]:
@@ -132,7 +132,7 @@ def _accepted(name: str, value: Any, default: Any) -> Any:
         try:
             return kind(value)
         except ValueError:
-            raise _impossible(name, value, " or ".join(each.value for each in kind)) from None
+            raise _impossible(name, value, " or ".join(member.value for member in kind)) from None
     if name == "budget_per_day":
         if value in (None, "", "none"):
             return None

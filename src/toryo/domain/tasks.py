@@ -64,7 +64,7 @@ def status_named(text: str) -> Status:
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("{text!r} is no status of a task.", text=text),
-            say("Use one of: {names}.", names=", ".join(each.value for each in Status)),
+            say("Use one of: {names}.", names=", ".join(status.value for status in Status)),
         ) from None
 
 

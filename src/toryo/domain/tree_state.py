@@ -61,16 +61,19 @@ class Tree:
         return any(above.id == ancestor.id for above in self.ancestors(task))
 
     def dependencies(self, task: Task) -> list[Task]:
-        found = (self.tasks.get(each) or self.outside.get(each) for each in self.depends_on.get(task.id, ()))
+        found = (
+            self.tasks.get(dependency) or self.outside.get(dependency)
+            for dependency in self.depends_on.get(task.id, ())
+        )
         return [each for each in found if each is not None]
 
     def open_dependencies(self, task: Task) -> list[Task]:
-        return [each for each in self.dependencies(task) if each.status is not Status.COMPLETED]
+        return [dependency for dependency in self.dependencies(task) if dependency.status is not Status.COMPLETED]
 
     def dependency_failed(self, task: Task) -> bool:
         """The flag of guard 4: it waits for something that will not come."""
         ended = (Status.FAILED, Status.CANCELLED)
-        return task.open and any(each.status in ended for each in self.dependencies(task))
+        return task.open and any(dependency.status in ended for dependency in self.dependencies(task))
 
     def changed(self, *tasks: Task) -> Tree:
         """This tree with other versions of some tasks, in it or outside of it, or with further ones in it."""
@@ -82,7 +85,7 @@ class Tree:
             for task in inside.values():
                 siblings = list(children.get(task.parent_id, ()))
                 if task.id in self.tasks:
-                    siblings = [each for each in siblings if each.id != task.id]
+                    siblings = [sibling for sibling in siblings if sibling.id != task.id]
                 siblings.insert(bisect(siblings, task.order, key=_order), task)
                 children[task.parent_id] = siblings
             tree._children = children
@@ -91,8 +94,8 @@ class Tree:
     def connected(self, task: Task, dependencies: Sequence[Task]) -> Tree:
         """This tree with these dependencies of a task."""
         tree = self.changed()
-        tree.depends_on[task.id] = tuple(each.id for each in dependencies)
-        tree.outside |= {each.id: each for each in dependencies if each.id not in self.tasks}
+        tree.depends_on[task.id] = tuple(dependency.id for dependency in dependencies)
+        tree.outside |= {dependency.id: dependency for dependency in dependencies if dependency.id not in self.tasks}
         if tree.outside:
             led_to = {each for ids in tree.depends_on.values() for each in ids}
             tree.outside = {each: found for each, found in tree.outside.items() if each in led_to}
@@ -141,7 +144,7 @@ class TreeState:
 
     @cached_property
     def reports_to(self) -> dict[str, str | None]:
-        return {each.id: each.reports_to for each in self.agents.values()}
+        return {agent.id: agent.reports_to for agent in self.agents.values()}
 
     def active_member(self, agent_id: str | None) -> bool:
         agent = self.agents.get(agent_id or "")
@@ -168,10 +171,10 @@ class TreeState:
     def below(self, agent_id: str) -> list[Agent]:
         """Everybody below an agent in `reports_to`, as far as known here."""
         tree = self.reports_to
-        return [each for each in self.agents.values() if agent_id in superiors(each.id, tree)]
+        return [agent for agent in self.agents.values() if agent_id in superiors(agent.id, tree)]
 
     def able_workers(self, manager_id: str) -> list[Agent]:
-        return [each for each in self.below(manager_id) if each.role is Role.WORKER and self.able(each.id)]
+        return [agent for agent in self.below(manager_id) if agent.role is Role.WORKER and self.able(agent.id)]
 
     def hindrances(self, task: Task) -> Iterator[StartBlocker]:
         """Guard 1: nothing means that the task may be started."""
@@ -235,7 +238,7 @@ class TreeState:
             return False
         if child.assignee_id is not None and self.able(child.assignee_id):
             return self.fits(child)
-        return any(self.room(each.id) for each in self.able_workers(manager_id))
+        return any(self.room(able_worker.id) for able_worker in self.able_workers(manager_id))
 
     def held_by_limit(self, child: Task, manager_id: str) -> bool:
         """Ready, but whoever could do it has no room (without an able assignee: every able worker, at least one)."""
@@ -244,4 +247,4 @@ class TreeState:
         if child.assignee_id is not None and self.able(child.assignee_id):
             return not self.fits(child)
         workers = self.able_workers(manager_id)
-        return bool(workers) and not any(self.room(each.id) for each in workers)
+        return bool(workers) and not any(self.room(worker.id) for worker in workers)

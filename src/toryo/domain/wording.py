@@ -43,7 +43,7 @@ def say(template: str, /, **facts: Any) -> Worded:
 
 def together(parts: Iterable[str], by: str = " ") -> Worded:
     """Several sentences, or a list of names, one after the other; empty ones are left out."""
-    said = tuple(each for each in parts if each)
+    said = tuple(part for part in parts if part)
     return Worded(by.join(said), "", None, said, by)
 
 
@@ -51,8 +51,8 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
     """The same sentence with other names in place of some."""
     if not isinstance(text, Worded):
         return _replaced(text, names)
-    facts = {key: renamed(each, names) if isinstance(each, str) else each for key, each in text.facts.items()}
-    parts = tuple(renamed(each, names) for each in text.parts)
+    facts = {key: renamed(fact, names) if isinstance(fact, str) else fact for key, fact in text.facts.items()}
+    parts = tuple(renamed(part, names) for part in text.parts)
     return Worded(_replaced(text, names), text.template, facts, parts, text.by, text.context)
 
 

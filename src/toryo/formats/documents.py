@@ -58,7 +58,7 @@ class Mistakes(Exception):
 
     def __init__(self, source: str, found: list[Mistake]) -> None:
         ordered = sorted(found, key=lambda each: each.line or 0)
-        super().__init__("\n".join(each.told(source) for each in ordered))
+        super().__init__("\n".join(mistake.told(source) for mistake in ordered))
         self.source = source
         self.found = ordered
 
@@ -124,7 +124,7 @@ def read(text: str, source: str, above: int | None = 0) -> Document:
         _note_lines(document, root, (), above or 0)
     if above is None:
         document.lines.clear()
-        document.mistakes = [Mistake(each.message) for each in document.mistakes]
+        document.mistakes = [Mistake(mistake.message) for mistake in document.mistakes]
     return document
 
 

@@ -131,11 +131,11 @@ class Subtask(Section):
     @field_validator("acceptance")
     @classmethod
     def _are_checks(cls, checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        for each in checks:
-            unknown = [key for key in each if key not in CHECK]
+        for check in checks:
+            unknown = [key for key in check if key not in CHECK]
             if unknown:
                 raise ValueError(f"a check has no key {unknown[0]!r}; {documents.hint(str(unknown[0]), list(CHECK))}")
-            if ("file" in each) is ("command" in each):
+            if ("file" in check) is ("command" in check):
                 raise ValueError("each check names either a file or a command: [{file: NOTES.md}]")
         return checks
 
@@ -229,7 +229,7 @@ def _check_list(document: Document, plan: Plan, subtask: Subtask, where: documen
 
 
 def _named(subtask: Subtask) -> list[str]:
-    return [each.subtask for each in subtask.when if each.subtask is not None]
+    return [condition.subtask for condition in subtask.when if condition.subtask is not None]
 
 
 _TO_CONDITION = len(("tasks", 0, "subtasks", 0, "when"))
@@ -254,15 +254,15 @@ def _subtasks_of(data: Any) -> Iterator[tuple[documents.Path, dict[str, Any]]]:
     plans = data.get("tasks") if isinstance(data, Mapping) else None
     for number, plan in enumerate(plans if isinstance(plans, list) else ()):
         subtasks = plan.get("subtasks") if isinstance(plan, Mapping) else None
-        for place, each in enumerate(subtasks if isinstance(subtasks, list) else ()):
-            if isinstance(each, dict):
-                yield ("tasks", number, "subtasks", place), each
+        for place, subtask in enumerate(subtasks if isinstance(subtasks, list) else ()):
+            if isinstance(subtask, dict):
+                yield ("tasks", number, "subtasks", place), subtask
 
 
 def _said_twice(steps: Iterable[tuple[documents.Path, Subtask]], name: str) -> Iterable[tuple[documents.Path, str]]:
     seen: set[str] = set()
-    for where, each in steps:
-        value = str(getattr(each, name))
+    for where, subtask in steps:
+        value = str(getattr(subtask, name))
         if value in seen:
             yield (*where, name), value
         seen.add(value)

@@ -227,10 +227,10 @@ def _list_behaviour(document: Document) -> None:
     """`behave: rude` and `behave: [rude, floods]` are short for `{rude: true, floods: true}`."""
     said = document.data.get("behave") if isinstance(document.data, dict) else None
     names = [said] if isinstance(said, str) else said
-    if isinstance(names, list) and all(isinstance(each, str) for each in names):
+    if isinstance(names, list) and all(isinstance(name, str) for name in names):
         document.data["behave"] = dict.fromkeys(names, True)
         line = document.line(("behave",))
-        document.lines.update({("behave", each): line for each in names if line is not None})
+        document.lines.update({("behave", name): line for name in names if line is not None})
 
 
 _Rule = tuple[documents.Path, str | None, dict[str, Any]]

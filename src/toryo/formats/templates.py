@@ -285,7 +285,7 @@ class _Shell:
 
 def _refuse_running(hole: str, words: Sequence[str], prefix: str) -> None:
     """Refuses a value that would choose what is run. `words` come before it, `prefix` is in the same word."""
-    rest, starts = list(words), any(_STARTERS.fullmatch(_named(each)) for each in words)
+    rest, starts = list(words), any(_STARTERS.fullmatch(_named(word)) for word in words)
     while rest and (rest[0] in _RESERVED or _ASSIGNMENT.match(rest[0]) or _STARTERS.fullmatch(_named(rest[0]))):
         starter = _STARTERS.fullmatch(_named(rest.pop(0)))
         while starter and rest and _STARTERS_OWN.fullmatch(rest[0]):

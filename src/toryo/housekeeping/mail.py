@@ -62,7 +62,7 @@ def written(notice: Notice, sender: str, to: str, now: Millis) -> EmailMessage:
     message["Date"] = format_datetime(datetime.fromtimestamp(now / SECOND, UTC))
     message["Message-ID"] = f"<{notice.id}@{parseaddr(sender)[1].rpartition('@')[2]}>"
     message["Auto-Submitted"] = "auto-generated"
-    todo = "\n".join(f"  {each['command']}" for each in content["actions"])
+    todo = "\n".join(f"  {action['command']}" for action in content["actions"])
     where = f"Project {content['project_id']}, since" if content["project_id"] else "Since"
     parts = [content["text"], *_asked(content.get("request")), todo, f"{where} {content['since']}."]
     message.set_content(printable("\n\n".join(parts)) + "\n")
@@ -77,7 +77,7 @@ def _asked(request: dict[str, Any] | None) -> Iterator[str]:
         said = request[name]
         lines = said if isinstance(said, (list, tuple)) else (said or "").splitlines()
         if lines:
-            yield "\n".join([f"{name.capitalize()}:", *(f"  | {each}" for each in lines)])
+            yield "\n".join([f"{name.capitalize()}:", *(f"  | {line}" for line in lines)])
     if not request["complete"]:
         yield "It is longer than shown here: look at the whole of it before you approve."
 

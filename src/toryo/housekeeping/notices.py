@@ -30,7 +30,7 @@ def note(call: Call) -> int:
     found = needs.of_everybody(call)
     lasting = call.tx.notices.lasting()
     _end(call, lasting, {(each.person_id, each.key) for each in found})
-    told = {(each.person_id, each.key, each.channel) for each in lasting}
+    told = {(notice.person_id, notice.key, notice.channel) for notice in lasting}
     new = ((need, channel) for need, channel in _to_tell(call, found) if (*_about(need), channel) not in told)
     return sum(_add(call, need, channel) for need, channel in new)
 
@@ -40,9 +40,9 @@ def _about(need: Need) -> tuple[str, str]:
 
 
 def _end(call: Call, lasting: Iterable[Notice], needed: set[tuple[str, str]]) -> None:
-    for each in lasting:
-        if (each.person_id, each.key) not in needed:
-            call.tx.notices.save(each, notices.over(each, call.now))
+    for notice in lasting:
+        if (notice.person_id, notice.key) not in needed:
+            call.tx.notices.save(notice, notices.over(notice, call.now))
 
 
 def _to_tell(call: Call, found: Iterable[Need]) -> Iterator[tuple[Need, Channel]]:
@@ -90,7 +90,7 @@ def take(call: Call, channel: Channel) -> Notice | None:
     """The longest due notice of a channel that somebody still needs; for a while it is the taker's alone."""
     for notice in call.tx.notices.due(channel, call.now, _LOOKED_AT):
         person = call.tx.agents.find(notice.person_id)
-        if person is not None and any(each.key == notice.key for each in needs.of(call, person)):
+        if person is not None and any(need.key == notice.key for need in needs.of(call, person)):
             mine = notices.taken(notice, call.now)
             call.tx.notices.save(notice, mine)
             return mine

@@ -58,8 +58,8 @@ class Sending:
         self._closing.set()
         if self._thread.is_alive():
             self._thread.join(timeout=10)
-        for each in self._by.values():
-            each.close()
+        for sender in self._by.values():
+            sender.close()
 
     def round(self) -> None:
         """Everything that is due; a channel that fails has the rest of its round off."""

@@ -33,7 +33,7 @@ def _notice_of(call: Call, agent_id: str, project_id: str) -> list[str]:
         if _stalls(call, RuleInput(snapshot, tree_state, main, fetched=True)):
             newest = call.tx.events.last_fact(main.root_id)
             call.tx.tasks.save(main, replace(main, stalled_event=newest))
-            startable = [each.id for each in tree_state.tree.children(main) if tree_state.startable(each)]
+            startable = [child.id for child in tree_state.tree.children(main) if tree_state.startable(child)]
             call.event("task.stalled", task=main, data={"startable": startable})
             found.append(main.id)
     return found
@@ -43,8 +43,10 @@ def _stalls(call: Call, case: RuleInput) -> bool:
     newest = call.tx.events.last_fact(case.main.root_id)
     if case.main.stalled_event == newest:
         return False
-    quiet_since = max([case.main.moved_at, *(each.moved_at for each in case.descendants)])
+    quiet_since = max([case.main.moved_at, *(descendant.moved_at for descendant in case.descendants)])
     if call.now - quiet_since < case.tree_state.project.settings.stall_seconds * SECOND:
         return False
-    waiting = any(case.tree_state.startable(each) for each in case.children)
-    return waiting and not facts.outstanding(case) and not any(each.in_progress for each in case.descendants)
+    waiting = any(case.tree_state.startable(child) for child in case.children)
+    return (
+        waiting and not facts.outstanding(case) and not any(descendant.in_progress for descendant in case.descendants)
+    )

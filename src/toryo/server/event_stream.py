@@ -92,5 +92,5 @@ def _refusal(result: dict[str, Any]) -> Refusal:
 
 
 def _lines(found: dict[str, Any]) -> bytes:
-    pieces = [b"id: %d\ndata: %s\n\n" % (each["sequence"], orjson.dumps(each)) for each in found["events"]]
+    pieces = [b"id: %d\ndata: %s\n\n" % (event["sequence"], orjson.dumps(event)) for event in found["events"]]
     return b"".join(pieces) or b": still here\n\n"

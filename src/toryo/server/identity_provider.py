@@ -171,10 +171,10 @@ class Provider:
         return found
 
     def _known(self, kid: object) -> Any:
-        signing = [each for each in (self._keys.keys if self._keys else ()) if each.public_key_use in (None, "sig")]
+        signing = [key for key in (self._keys.keys if self._keys else ()) if key.public_key_use in (None, "sig")]
         if kid is None:
             return signing[0] if len(signing) == 1 else None
-        return next((each for each in signing if each.key_id == kid), None)
+        return next((known for known in signing if known.key_id == kid), None)
 
     async def _look_for_keys(self) -> None:
         import jwt

@@ -22,7 +22,7 @@ HEADERS: dict[Language, dict[str, str]] = {
 
 def wanted(accepted: str) -> Language:
     """The one of the two that the caller likes best (`Accept-Language`); English for who names neither."""
-    likes = [_like(each) for each in accepted[:1000].split(",")]
+    likes = [_like(part) for part in accepted[:1000].split(",")]
     known = [(quality, Language(name)) for name, quality in likes if quality > 0 and name in ("en", "ja")]
     return max(known, key=lambda each: each[0])[1] if known else Language.ENGLISH
 
@@ -46,7 +46,7 @@ def written(answer: Any, language: Language) -> bytes:
 def _like(part: str) -> tuple[str, float]:
     """`ja-JP;q=0.8` as ("ja", 0.8)."""
     name, *options = (each.strip() for each in part.lower().split(";"))
-    weights = [each[2:] for each in options if each.startswith("q=")]
+    weights = [option[2:] for option in options if option.startswith("q=")]
     try:
         quality = float(weights[0]) if weights else 1.0
     except ValueError:

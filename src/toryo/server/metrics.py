@@ -41,8 +41,8 @@ class Metrics:
     def __call__(self, observed: Observed) -> None:
         self._calls.labels(observed.operation, observed.outcome).inc()
         self._seconds.labels(observed.operation).observe(observed.seconds)
-        for each in observed.events:
-            self._events.labels(each.kind).inc()
+        for event in observed.events:
+            self._events.labels(event.kind).inc()
 
     def text(self, measures: Iterable[Measure]) -> bytes:
         registry = CollectorRegistry()
@@ -56,10 +56,12 @@ class _Counts:
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         families: dict[str, GaugeMetricFamily] = {}
-        for each in self._measures:
+        for measure in self._measures:
             family = families.setdefault(
-                each.name,
-                GaugeMetricFamily(f"toryo_{each.name}", _HELP.get(each.name, each.name), labels=list(each.labels)),
+                measure.name,
+                GaugeMetricFamily(
+                    f"toryo_{measure.name}", _HELP.get(measure.name, measure.name), labels=list(measure.labels)
+                ),
             )
-            family.add_metric(list(each.labels.values()), each.value)
+            family.add_metric(list(measure.labels.values()), measure.value)
         return families.values()

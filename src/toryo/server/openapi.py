@@ -77,10 +77,10 @@ def document(operations: Iterable[Operation], prefix: str, stream: str | None = 
     """The whole document; paths carry `prefix`. `stream` is where `read_events` goes on without end."""
     shared: dict[str, Schema] = {"Problem": _PROBLEM}
     paths: dict[str, Schema] = {}
-    for each in operations:
-        if each.route is not None:
-            path = paths.setdefault(prefix + each.route.path, {})
-            path[each.route.method.lower()] = _described(each, each.route, shared)
+    for operation in operations:
+        if operation.route is not None:
+            path = paths.setdefault(prefix + operation.route.path, {})
+            path[operation.route.method.lower()] = _described(operation, operation.route, shared)
     if stream is not None and f"{prefix}/events" in paths:
         reading = paths[f"{prefix}/events"]["get"]
         paths[prefix + stream] = {"get": _stream(reading)}
@@ -97,7 +97,7 @@ def document(operations: Iterable[Operation], prefix: str, stream: str | None = 
 def _stream(reading: Schema) -> Schema:
     """As `read_events`, which it is, again and again; `after=now` begins with what comes next."""
     left_out = ("limit", "wait_seconds", "newest", "before")
-    kept = [each for each in reading["parameters"] if each["name"] not in (*left_out, "after")]
+    kept = [parameter for parameter in reading["parameters"] if parameter["name"] not in (*left_out, "after")]
     after = {"name": "after", "in": "query", "description": "The last sequence number you have seen, or now."}
     either = {"anyOf": [{"type": "integer", "minimum": 0}, {"const": "now"}]}
     return {**_STREAM, "parameters": [{**after, "schema": either}, *kept, _LAST_SEEN]}

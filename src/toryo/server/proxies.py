@@ -39,8 +39,8 @@ class Proxies:
     def _client(self, forwarded: str) -> str | None:
         """The nearest address that is none of our proxies: what stands before it was said by strangers."""
         nearest = None
-        for each in reversed(forwarded.split(",")):
-            address = _parsed(each.strip())
+        for part in reversed(forwarded.split(",")):
+            address = _parsed(part.strip())
             if address is None:
                 break
             nearest = str(address)

@@ -47,7 +47,7 @@ def page(document: Schema) -> str:
 
 def _security(schemes: Schema) -> Iterator[str]:
     yield "<h2>Signing in</h2>"
-    yield _table((f"<code>{escape(name)}</code>", escape(each["description"])) for name, each in schemes.items())
+    yield _table((f"<code>{escape(name)}</code>", escape(scheme["description"])) for name, scheme in schemes.items())
 
 
 def _paths(paths: Schema) -> Iterator[str]:
@@ -65,8 +65,14 @@ def _operation(method: str, path: str, operation: Schema) -> str:
     body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
     required = set(body.get("required", ()))
     rows = [
-        (each["name"], each["in"], _type(each["schema"]), each.get("required", False), each.get("description", ""))
-        for each in operation["parameters"]
+        (
+            parameter["name"],
+            parameter["in"],
+            _type(parameter["schema"]),
+            parameter.get("required", False),
+            parameter.get("description", ""),
+        )
+        for parameter in operation["parameters"]
     ]
     rows += [
         (name, "body", _type(each), name in required, each.get("description", ""))
@@ -76,7 +82,7 @@ def _operation(method: str, path: str, operation: Schema) -> str:
         (f"<code>{escape(name)}</code>{' *' if needed else ''}", where, kind, escape(words))
         for name, where, kind, needed, words in rows
     )
-    answers = "".join(_answer(status, each) for status, each in operation["responses"].items())
+    answers = "".join(_answer(status, response) for status, response in operation["responses"].items())
     name, summary = escape(operation["operationId"]), escape(operation["summary"])
     return (
         f"<details id={name}><summary><b>{method}</b> <code>{escape(path)}</code></summary><p>{summary}"

@@ -63,13 +63,13 @@ class Resources:
         return types.ListResourceTemplatesResult(
             resource_templates=[
                 types.ResourceTemplate(
-                    name=each.name,
-                    title=each.title,
-                    uri_template=each.template,
-                    description=each.description,
+                    name=kind.name,
+                    title=kind.title,
+                    uri_template=kind.template,
+                    description=kind.description,
                     mime_type=JSON,
                 )
-                for each in addresses.KINDS.values()
+                for kind in addresses.KINDS.values()
             ]
         )
 
@@ -154,7 +154,7 @@ class Resources:
             stream.close()
 
         # They begin at the next turn of the loop; by then `stream` listens to the bus.
-        beside = [asyncio.create_task(each) for each in (end(), *(follow(*each) for each in etags.items()))]
+        beside = [asyncio.create_task(coroutine) for coroutine in (end(), *(follow(*each) for each in etags.items()))]
         try:
             return await stream(context, params.model_copy(update={"notifications": promised}))
         finally:

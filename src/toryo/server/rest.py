@@ -111,9 +111,9 @@ class Rest:
 def _paths(operations: Iterable[Operation]) -> dict[str, dict[str, Operation]]:
     """The operations by path and method."""
     paths: dict[str, dict[str, Operation]] = {}
-    for each in operations:
-        if each.route is not None:
-            paths.setdefault(each.route.path, {})[each.route.method] = each
+    for operation in operations:
+        if operation.route is not None:
+            paths.setdefault(operation.route.path, {})[operation.route.method] = operation
     return paths
 
 
@@ -246,7 +246,7 @@ def _not_a_persons(bearer: str | None) -> Refusal:
 def _wants_stream(request: Request) -> bool:
     """Whether it asks for server-sent events by name, as a browser's EventSource does."""
     asked = ",".join(request.headers.getlist("accept"))
-    return any(each.partition(";")[0].strip().lower() == event_stream.MEDIA_TYPE for each in asked.split(","))
+    return any(part.partition(";")[0].strip().lower() == event_stream.MEDIA_TYPE for part in asked.split(","))
 
 
 def _invalid(message: str, instruction: str) -> Refusal:

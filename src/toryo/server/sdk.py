@@ -86,7 +86,7 @@ class Sdk:
         query = scope_of(context).get("query_string", b"").decode("latin-1")
         toolset = parse_qs(query).get("toolset", [None])[-1]
         listed = await self._handlers.list_tools(credentials_of(context), toolset)
-        return types.ListToolsResult(tools=[tool(each) for each in listed])
+        return types.ListToolsResult(tools=[tool(operation) for operation in listed])
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         meta = (context.params or {}).get("_meta")

@@ -67,8 +67,8 @@ class Streams:
 
     def look_again(self) -> None:
         """Every stream looks whether it is still wanted: rights have changed, or `stopping` has been set."""
-        for each in self._sessions.values():
-            each.changed()
+        for session in self._sessions.values():
+            session.changed()
 
     # --- sessions -----------------------------------------------------------------------------------------------------
 
@@ -85,7 +85,7 @@ class Streams:
 
     def _begin(self, bearer: str | None) -> str:
         if len(self._sessions) >= MOST_SESSIONS:
-            idle = next((name for name, each in self._sessions.items() if each.stream is None), None)
+            idle = next((name for name, session in self._sessions.items() if session.stream is None), None)
             if idle is not None:
                 del self._sessions[idle]
         name = secrets.token_urlsafe(24)
@@ -160,11 +160,13 @@ class Streams:
         self, session: Session, followers: dict[str, tuple[Subscribed, asyncio.Task[None]]], outlet: _Outlet
     ) -> None:
         """Exactly what is subscribed to is followed."""
-        for uri in [uri for uri, (each, _) in followers.items() if session.subscriptions.get(uri) is not each]:
+        for uri in [
+            uri for uri, (subscribed, _) in followers.items() if session.subscriptions.get(uri) is not subscribed
+        ]:
             followers.pop(uri)[1].cancel()
-        for uri, each in session.subscriptions.items():
+        for uri, subscription in session.subscriptions.items():
             if uri not in followers:
-                followers[uri] = each, asyncio.create_task(self._follow_one(session, uri, each, outlet))
+                followers[uri] = subscription, asyncio.create_task(self._follow_one(session, uri, subscription, outlet))
 
     async def _follow_one(self, session: Session, uri: str, subscribed: Subscribed, outlet: _Outlet) -> None:
         """Until its reader may not see it any more; a stream that nothing is left for ends."""

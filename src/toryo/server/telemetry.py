@@ -47,9 +47,9 @@ class Telemetry:
         if observed.outcome != "ok":
             span.set_status(Status(StatusCode.ERROR, observed.outcome))
         span.end(end)
-        for each in observed.events:
-            if each.kind in _ENDED:
-                self._task(each)
+        for event in observed.events:
+            if event.kind in _ENDED:
+                self._task(event)
 
     def _task(self, event: Event) -> None:
         """The task as a span from its start to its end."""

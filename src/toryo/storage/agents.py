@@ -138,7 +138,7 @@ class Agents:
     def startable(self, agent_ids: Iterable[str]) -> dict[str, Agent]:
         """Those of these agents that are active and started by a Coordinator."""
         found = ROWS.nouns(self._connection.all(_STARTABLE, ids=list(agent_ids)))
-        return {each.id: each for each in found}
+        return {agent.id: agent for agent in found}
 
     def with_superiors(self, agent_ids: Iterable[str]) -> list[Agent]:
         """These agents and everybody above them."""
@@ -235,4 +235,4 @@ class Agents:
     def next_cooldown_end(self, now: Millis) -> Millis | None:
         """Of agents and of accounts."""
         ends = (self._connection.value(_ALL_COOLDOWNS, now=now), self._connection.value(_ALL_ACCOUNTS, now=now))
-        return min((each for each in ends if each is not None), default=None)
+        return min((end for end in ends if end is not None), default=None)

@@ -123,7 +123,7 @@ _SAVE_MAILBOX = upsert(
     _b,
     MAILBOXES.names,
     ["project_id", "agent_id"],
-    [each for each in MAILBOXES.names if each not in ("project_id", "agent_id")],
+    [name for name in MAILBOXES.names if name not in ("project_id", "agent_id")],
 )
 
 # --- conversations ---------------------------------------------------------------------------------------------------
@@ -412,11 +412,11 @@ class Chats:
 
         for row in (*self._connection.all(_MAIL_WAITS), *self._connection.all(_DELEGATIONS_WAIT)):
             note(row[0], row[1], row[2])
-        for each in CONVERSATIONS.nouns(self._connection.all(_ALL_OPEN)):
-            invited = each.state is State.PENDING
-            agent_id = each.partner_id if invited else each.turn_of
-            note(each.last_turn_at, agent_id, each.project_id)
-            awaited.add((agent_id, each.project_id))
+        for noun in CONVERSATIONS.nouns(self._connection.all(_ALL_OPEN)):
+            invited = noun.state is State.PENDING
+            agent_id = noun.partner_id if invited else noun.turn_of
+            note(noun.last_turn_at, agent_id, noun.project_id)
+            awaited.add((agent_id, noun.project_id))
         for viewer in self._fresh_viewers(viewers_heard_after):
             note(viewer.opened_at, viewer.agent_id, viewer.project_id)
         return sorted((since, *pair, pair in awaited) for pair, since in found.items())
@@ -425,14 +425,14 @@ class Chats:
         """Those that were opened after the last session of their agent's chat had ended."""
         open_ = VIEWERS.nouns(self._connection.all(_ALL_VIEWERS, after=heard_after))
         left = self._left_at(open_) if open_ else {}
-        return (each for each in open_ if each.opened_at > left.get((each.project_id, each.agent_id), 0))
+        return (viewer for viewer in open_ if viewer.opened_at > left.get((viewer.project_id, viewer.agent_id), 0))
 
     def _left_at(self, viewers: Collection[Viewer]) -> dict[tuple[str, str], Millis]:
         """By project and agent of these panels (and of some others)."""
         rows = self._connection.all(
             _LEFT_AT,
-            project_ids=sorted({each.project_id for each in viewers}),
-            agent_ids=sorted({each.agent_id for each in viewers}),
+            project_ids=sorted({viewer.project_id for viewer in viewers}),
+            agent_ids=sorted({viewer.agent_id for viewer in viewers}),
         )
         return {(row[0], row[1]): row[2] for row in rows}
 

@@ -70,7 +70,7 @@ class Events:
         if not self.collected:
             return
         self._connection.lock(_LOCK)
-        self._connection.many(_ADD, [_values(each) for each in self.collected])
+        self._connection.many(_ADD, [_values(event) for event in self.collected])
         self.collected = []
         self._last_facts = {}
 

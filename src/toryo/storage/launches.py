@@ -169,7 +169,7 @@ class Launches:
 
     def live_of(self, project_id: str, agent_id: str) -> dict[Purpose, Launch]:
         rows = self._connection.all(_LIVE_OF, project_id=project_id, agent_id=agent_id)
-        return {each.purpose: each for each in ROWS.nouns(rows)}
+        return {noun.purpose: noun for noun in ROWS.nouns(rows)}
 
     def live_of_agent(self, agent_id: str) -> list[Launch]:
         """Over all projects, the longest ordered first."""

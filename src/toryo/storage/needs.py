@@ -133,7 +133,7 @@ class Needs:
 
     def unread(self, people: Collection[str], projects: Collection[str]) -> list[Unread]:
         asked = {"people": sorted(people), "projects": sorted(projects)}
-        rows = [row for each in _UNREAD for row in self._connection.all(each, **asked)]
+        rows = [row for statement in _UNREAD for row in self._connection.all(statement, **asked)]
         return [Unread(row[0], row[1], row[2], MessageKind(row[3]), int(row[4]), row[5], int(row[6])) for row in rows]
 
     def _tasks(self, statement: Statement, **asked: Any) -> list[Task]:

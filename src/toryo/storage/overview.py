@@ -37,7 +37,7 @@ _MORE = ("blocked_by", "blocked_reason", "blocked_cause", "not_before", "wait")
 _PART = [_t.c[name] for name in (*_FIRST, *_THEN, *_MORE)]
 _STATUS = {each.value: each for each in domain.Status}
 _PRIORITY = {each.rank: each for each in domain.Priority}
-_APPROVAL = {each.value: each for each in domain.Approval}
+_APPROVAL = {approval.value: approval for approval in domain.Approval}
 
 _OPEN = [
     Statement(sa.select(*_PART).where(in_list(_t.c.project_id, "projects"), _t.c.status == each))
@@ -223,7 +223,9 @@ class Overview:
         ones: to do, waiting for nothing, and nothing of their tree has been started."""
         asked = list(projects)
         rows = (
-            row for each in (_OPEN if idle else _OPEN_BUT_IDLE) for row in self._connection.all(each, projects=asked)
+            row
+            for statement in (_OPEN if idle else _OPEN_BUT_IDLE)
+            for row in self._connection.all(statement, projects=asked)
         )
         return {row[0]: _part(row) for row in rows}
 
@@ -319,7 +321,9 @@ class Overview:
 
     def running(self, project_id: str) -> set[str]:
         """The tasks that a session is bound to, or that somebody who polls has claimed."""
-        rows = (row for each in (_RUNNING, _CLAIMED) for row in self._connection.all(each, project_id=project_id))
+        rows = (
+            row for statement in (_RUNNING, _CLAIMED) for row in self._connection.all(statement, project_id=project_id)
+        )
         return {row[0] for row in rows}
 
     # visits

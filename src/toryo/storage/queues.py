@@ -49,7 +49,7 @@ _ONLINE = Statement(
         _s.c.project_id == _p("project_id"), sa.or_(_s.c.offline_at.is_(None), _at_work)
     )
 )
-_SAVE_PRESENCE = upsert(_s, PRESENCES.names, ["agent_id"], [each for each in PRESENCES.names if each != "agent_id"])
+_SAVE_PRESENCE = upsert(_s, PRESENCES.names, ["agent_id"], [name for name in PRESENCES.names if name != "agent_id"])
 
 # --- claims ----------------------------------------------------------------------------------------------------------
 
@@ -154,7 +154,7 @@ _BESIDE = Statement(  # without the brackets of the list that a value is stored 
     )
 )
 _SAVE_ENTRY = upsert(
-    _e, ENTRIES.names, ["project_id", "key"], [each for each in ENTRIES.names if each not in ("project_id", "key")]
+    _e, ENTRIES.names, ["project_id", "key"], [name for name in ENTRIES.names if name not in ("project_id", "key")]
 )
 _FORGET = Statement(sa.delete(_e).where(_e.c.expires_at <= _p("until")))
 

@@ -40,12 +40,12 @@ class RememberedTasks(Tasks):
         return {each: self._trees[each] for each in root_ids}
 
     def idle(self, root_id: str) -> list[Task]:
-        return [each for each in self.tree(root_id).tasks.values() if each.idle_launches]
+        return [task for task in self.tree(root_id).tasks.values() if task.idle_launches]
 
     def linked(self, task_ids: list[str]) -> dict[str, Links]:
         found = self.find_all(task_ids)
-        trees = self.trees(sorted({each.root_id for each in found}))
-        return {each.id: _links(trees[each.root_id], each) for each in found}
+        trees = self.trees(sorted({task.root_id for task in found}))
+        return {task.id: _links(trees[task.root_id], task) for task in found}
 
     def add(self, task: Task, details: Details) -> None:
         super().add(task, details)
@@ -90,5 +90,5 @@ class RememberedTasks(Tasks):
 
 
 def _links(tree: Tree, task: Task) -> Links:
-    children = [each.id for each in tree.children(task)]
+    children = [child.id for child in tree.children(task)]
     return Links(list(tree.depends_on.get(task.id, ())), children, task.parent_id)

@@ -42,7 +42,7 @@ class Rows(Generic[Noun]):
         assert is_dataclass(noun)
         self.noun = noun
         self.table = table
-        self.names = [each.name for each in fields(noun)]
+        self.names = [field.name for field in fields(noun)]
         self.columns = [table.c[name] for name in self.names]
         codecs = codecs or {}
         self._to = {name: codec[0] for name, codec in codecs.items()}

@@ -50,7 +50,7 @@ class Sessions:
 
     def live_of(self, project_id: str, agent_id: str) -> dict[Purpose, Session]:
         rows = self._connection.all(_LIVE_OF, project_id=project_id, agent_id=agent_id)
-        return {each.purpose: each for each in ROWS.nouns(rows)}
+        return {noun.purpose: noun for noun in ROWS.nouns(rows)}
 
     def signed_in(self, project_id: str) -> list[tuple[str, str | None]]:
         """Agent and main task of every live task session of a project."""

@@ -45,7 +45,7 @@ def load(
     sessions = tx.sessions.live_of(project_id, agent_id)
     if asking is not None and not asking.over:
         sessions[asking.purpose] = asking
-    bound = [each for each in (asking, sessions.get(Purpose.TASK)) if each is not None and each.task_id]
+    bound = [session for session in (asking, sessions.get(Purpose.TASK)) if session is not None and session.task_id]
     signed_in = tx.sessions.signed_in(project_id)
     tree_states = _grounds(tx, project, agent, bound, frozenset(each for each, _ in signed_in))
     return Snapshot(
@@ -72,11 +72,11 @@ def load(
 
 
 def _cooldowns(tx: Transaction, agent_id: str) -> dict[Purpose, Cooldown]:
-    return {Purpose(purpose): Cooldown(*each) for purpose, each in tx.agents.cooldowns(agent_id).items()}
+    return {Purpose(purpose): Cooldown(*cooldown) for purpose, cooldown in tx.agents.cooldowns(agent_id).items()}
 
 
 def _accounts(tx: Transaction, agent: Agent) -> dict[str, Cooldown]:
-    names = {each.account for each in agent.programs if each.account is not None}
+    names = {program.account for program in agent.programs if program.account is not None}
     return {name: Cooldown(*each) for name, each in tx.agents.accounts(names).items()} if names else {}
 
 
@@ -108,7 +108,7 @@ def _offers(
     queue = (project.id, agent.agent_type, now)
 
     def around(tasks: Iterable[Task]) -> tuple[tuple[Task, TreeState], ...]:
-        near = ((each, _around(tx, project, tx.tasks.tree(each.root_id), signed_in, (agent.id,))) for each in tasks)
+        near = ((task, _around(tx, project, tx.tasks.tree(task.root_id), signed_in, (agent.id,))) for task in tasks)
         return offers(near, agent.id)
 
     first = tx.queues.ready(*queue, MOST_OFFERS)
@@ -124,7 +124,7 @@ def _offers(
 
 
 def _interrupted(tx: Transaction, asking: Session) -> bool:
-    return any(each.kind == INTERRUPT for each in tx.handovers.waiting(asking.id))
+    return any(notification.kind == INTERRUPT for notification in tx.handovers.waiting(asking.id))
 
 
 def load_chat(
@@ -171,17 +171,19 @@ def talk(
     conversations = tx.chat.unsettled(project_id, agent_id)
     viewers = tx.chat.viewers(project_id, agent_id, now - limits.viewer_lease)
     idle_at = max(box.active_at, session.created_at if session is not None else 0) + limits.idle_timeout
-    ends = [each.ends_at(limits) for each in conversations] + [each.seen_at + limits.viewer_lease for each in viewers]
+    ends = [conversation.ends_at(limits) for conversation in conversations] + [
+        viewer.seen_at + limits.viewer_lease for viewer in viewers
+    ]
     return ChatState(
         undelivered=box.has_undelivered,
-        delegation_waits=any(each.status is chat.DelegationStatus.PENDING for each in delegations),
-        invited=any(each.invites(agent_id) for each in conversations),
-        my_turn=any(each.awaits(agent_id) for each in conversations),
-        ending_untold=any(not each.open and not each.told(agent_id) for each in conversations),
-        in_conversation=any(each.open for each in conversations),
-        in_hand=session is not None and any(each.session_id == session.id for each in delegations),
+        delegation_waits=any(delegation.status is chat.DelegationStatus.PENDING for delegation in delegations),
+        invited=any(conversation.invites(agent_id) for conversation in conversations),
+        my_turn=any(conversation.awaits(agent_id) for conversation in conversations),
+        ending_untold=any(not conversation.open and not conversation.told(agent_id) for conversation in conversations),
+        in_conversation=any(conversation.open for conversation in conversations),
+        in_hand=session is not None and any(delegation.session_id == session.id for delegation in delegations),
         watched=bool(viewers),
-        opened_since=any(each.opened_at > box.left_at for each in viewers),
+        opened_since=any(viewer.opened_at > box.left_at for viewer in viewers),
         idle_at=idle_at,
         changes_at=min((each for each in (*ends, idle_at) if each is not None and each > now), default=None),
         version=box.version,
@@ -226,10 +228,10 @@ def _watched(tree_states: Iterable[TreeState], agent: Agent) -> list[tuple[Task,
     if agent.role is not Role.MANAGER:
         return []
     return [
-        (task, each)
-        for each in tree_states
-        for task in each.tree.tasks.values()
-        if task.in_progress and task.assignee_id == agent.id and each.tree.is_main(task)
+        (task, state)
+        for state in tree_states
+        for task in state.tree.tasks.values()
+        if task.in_progress and task.assignee_id == agent.id and state.tree.is_main(task)
     ]
 
 
@@ -237,8 +239,8 @@ def _grounds(
     tx: Transaction, project: Project, agent: Agent, bound: list[Session], signed_in: frozenset[str]
 ) -> tuple[TreeState, ...]:
     roots = set(tx.tasks.roots_in_progress(project.id, agent.id))
-    tasks = tx.tasks.find_all({each.task_id or "" for each in bound})
-    roots.update(each.root_id for each in tasks)
+    tasks = tx.tasks.find_all({session.task_id or "" for session in bound})
+    roots.update(task.root_id for task in tasks)
     if not roots:
         return ()
     trees = tx.tasks.trees(sorted(roots))
@@ -248,13 +250,13 @@ def _grounds(
 def _around(
     tx: Transaction, project: Project, tree: Tree, signed_in: frozenset[str], seeds: Iterable[str]
 ) -> TreeState:
-    named = {each.assignee_id for each in (*tree.tasks.values(), *tree.outside.values()) if each.assignee_id}
-    known = {each.id: each for each in tx.agents.with_superiors(named | set(seeds))}
-    queued = any(each.for_queue for each in (*tree.tasks.values(), *tree.outside.values()))
+    named = {task.assignee_id for task in (*tree.tasks.values(), *tree.outside.values()) if task.assignee_id}
+    known = {with_superior.id: with_superior for with_superior in tx.agents.with_superiors(named | set(seeds))}
+    queued = any(task.for_queue for task in (*tree.tasks.values(), *tree.outside.values()))
     online = tx.queues.online(project.id) if queued else {}
     for seed in seeds:
         if seed in known and known[seed].role is not Role.WORKER:
-            known.update({each.id: each for each in tx.agents.below(seed)})
+            known.update({agent.id: agent for agent in tx.agents.below(seed)})
     return TreeState(
         project=project,
         tree=tree,

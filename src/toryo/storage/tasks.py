@@ -156,7 +156,7 @@ class Tasks:
         """The trees of these roots, each with the dependencies that lead out of it."""
         roots = list(root_ids)
         found = ROWS.nouns(self._connection.all(_TREES, roots=roots))
-        by_id = {each.id: each for each in found}
+        by_id = {task.id: task for task in found}
         edges: dict[str, list[str]] = {}
         for task_id, depends_on in self._connection.all(_EDGES, roots=roots):
             edges.setdefault(task_id, []).append(depends_on)
@@ -240,13 +240,13 @@ class Tasks:
         self._connection.run(_ADD, **ROWS.values(task), **DETAILS.values(details))
 
     def connect(self, task: Task, dependencies: Iterable[str]) -> None:
-        rows = [{"task_id": task.id, "depends_on": each, "root_id": task.root_id} for each in dependencies]
+        rows = [{"task_id": task.id, "depends_on": dependency, "root_id": task.root_id} for dependency in dependencies]
         if rows:
             self._connection.many(_ADD_EDGE, rows)
 
     def disconnect(self, task: Task, dependencies: Iterable[str]) -> None:
-        for each in dependencies:
-            self._connection.run(_REMOVE_EDGE, task_id=task.id, depends_on=each)
+        for dependency in dependencies:
+            self._connection.run(_REMOVE_EDGE, task_id=task.id, depends_on=dependency)
 
     def save(self, before: Task, after: Task) -> Task:
         """Stores what differs, and counts the version up if anybody is shown it; answers the task as stored."""
@@ -301,7 +301,7 @@ def _leading_out(inside: dict[str, Task], edges: dict[str, list[str]]) -> list[s
 
 
 def _tree(root: str, by_id: dict[str, Task], edges: dict[str, list[str]], elsewhere: Iterable[Task]) -> Tree:
-    tasks = {each.id: each for each in by_id.values() if each.root_id == root}
-    depends = {each: tuple(edges[each]) for each in tasks if each in edges}
-    outside = {each.id: each for each in (*by_id.values(), *elsewhere) if each.root_id != root}
+    tasks = {task.id: task for task in by_id.values() if task.root_id == root}
+    depends = {task: tuple(edges[task]) for task in tasks if task in edges}
+    outside = {task.id: task for task in (*by_id.values(), *elsewhere) if task.root_id != root}
     return Tree(tasks, depends, outside)

@@ -19,7 +19,7 @@ from toryo.storage.engine.statements import Statement, in_list, upsert
 _u = schema.usages
 _p = sa.bindparam
 
-_NAMES = [each.name for each in _u.columns]
+_NAMES = [column.name for column in _u.columns]
 _PUT = upsert(_u, _NAMES, ["launch_id"], [each for each in _NAMES if each != "launch_id"])
 _ONE = Statement(
     sa.select(
@@ -104,7 +104,7 @@ class Wanted:
     until_day: int | None = None
 
     def given(self) -> dict[str, Any]:
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in values.items() if value is not None}
 
 

@@ -17,7 +17,7 @@ _p = sa.bindparam
 
 WORKTREES = Rows(Worktree, _w, {"state": enum(State)})
 ERRANDS = Rows(Errand, _e, {"kind": enum(Kind), "options": JSON, "answer": JSON})
-_PUT = upsert(_w, WORKTREES.names, ["task_id"], [each for each in WORKTREES.names if each != "task_id"])
+_PUT = upsert(_w, WORKTREES.names, ["task_id"], [name for name in WORKTREES.names if name != "task_id"])
 _OF = Statement(WORKTREES.select().where(in_list(_w.c.task_id, "ids")).order_by(_w.c.created_at, _w.c.task_id))
 _OF_PROJECT = Statement(
     WORKTREES.select().where(_w.c.project_id == _p("project_id")).order_by(_w.c.created_at, _w.c.task_id)

@@ -15,7 +15,7 @@ from toryo.workflow.snapshot import Cooldown, Snapshot
 
 def chosen(s: Snapshot, purpose: Purpose) -> Program | None:
     """The first of its programs that nothing hinders; None: it cools down (or nobody starts it)."""
-    return next((each for each in _programs(s) if not hindrances(s, purpose, each)), None)
+    return next((program for program in _programs(s) if not hindrances(s, purpose, program)), None)
 
 
 def hindrance(s: Snapshot, purpose: Purpose) -> Cooldown | None:
@@ -31,7 +31,9 @@ def cooling_down(s: Snapshot, purpose: Purpose) -> bool:
 
 def until(s: Snapshot, purpose: Purpose) -> Millis | None:
     """When something can be started again: by its own program, or by the one that stands in."""
-    ends = [max((each.until for each in hindrances(s, purpose, program)), default=s.now) for program in _programs(s)]
+    ends = [
+        max((cooldown.until for cooldown in hindrances(s, purpose, program)), default=s.now) for program in _programs(s)
+    ]
     return min(ends, default=None)
 
 
@@ -40,7 +42,7 @@ def hindrances(s: Snapshot, purpose: Purpose, program: Program) -> list[Cooldown
     row = s.cooldowns.get(purpose)
     account = s.accounts.get(program.account) if program.account is not None else None
     concerns = row if row is not None and _concerns(row, program, _programs(s)) else None
-    return [each for each in (concerns, account) if each is not None and s.now < each.until]
+    return [cooldown for cooldown in (concerns, account) if cooldown is not None and s.now < cooldown.until]
 
 
 def _concerns(row: Cooldown, program: Program, programs: tuple[Program, ...]) -> bool:

@@ -29,14 +29,14 @@ def no_subtasks(case: RuleInput) -> bool:
 
 
 def no_subtasks_but_cancelled(case: RuleInput) -> bool:
-    return all(each.status is Status.CANCELLED for each in case.children)
+    return all(child.status is Status.CANCELLED for child in case.children)
 
 
 def all_subtasks_done(case: RuleInput) -> bool:
     """Every one completed or cancelled, at least one completed, and no awaited delegation is open."""
     return (
-        all(each.status in _ENDED_WELL for each in case.children)
-        and any(each.status is Status.COMPLETED for each in case.children)
+        all(child.status in _ENDED_WELL for child in case.children)
+        and any(child.status is Status.COMPLETED for child in case.children)
         and not delegation_open(case)
     )
 
@@ -82,8 +82,8 @@ def own_subtask_in_progress(case: RuleInput) -> bool:
 
 def current_subtask(case: RuleInput) -> Task | None:
     """The first that could be completed: nothing below it is open."""
-    own = (each for each in case.front if each.in_progress and each.assignee_id == case.agent.id)
-    return next((each for each in own if not case.open_below(each)), None)
+    own = (task for task in case.front if task.in_progress and task.assignee_id == case.agent.id)
+    return next((task for task in own if not case.open_below(task)), None)
 
 
 def own_startable_subtask(case: RuleInput) -> bool:
@@ -92,19 +92,19 @@ def own_startable_subtask(case: RuleInput) -> bool:
 
 def next_subtask(case: RuleInput) -> Task | None:
     """The next by priority, then order."""
-    own = (each for each in case.front if each.assignee_id == case.agent.id)
-    return next((each for each in own if case.tree_state.startable(each)), None)
+    own = (task for task in case.front if task.assignee_id == case.agent.id)
+    return next((task for task in own if case.tree_state.startable(task)), None)
 
 
 def others_at_work(case: RuleInput) -> bool:
     """A subtask of another able agent or a person is in progress, or an approval below is pending."""
-    return approval_pending(case) or any(_of_others_at_work(case, each) for each in case.front)
+    return approval_pending(case) or any(_of_others_at_work(case, task) for task in case.front)
 
 
 def at_work_for(case: RuleInput) -> list[Task]:
     """What a worker waits for: others' work, and requests that nobody has judged."""
-    asked = [each for each in case.descendants if _unjudged(each)]
-    return [*(each for each in case.front if _of_others_at_work(case, each)), *asked]
+    asked = [descendant for descendant in case.descendants if _unjudged(descendant)]
+    return [*(task for task in case.front if _of_others_at_work(case, task)), *asked]
 
 
 def _of_others_at_work(case: RuleInput, task: Task) -> bool:
@@ -113,8 +113,8 @@ def _of_others_at_work(case: RuleInput, task: Task) -> bool:
 
 def rest_is_stuck(case: RuleInput) -> bool:
     """The rest, at least one, are blocked or failed."""
-    rest = [each for each in case.front if each.status not in _ENDED_WELL]
-    return bool(rest) and all(each.status in _STUCK for each in rest)
+    rest = [task for task in case.front if task.status not in _ENDED_WELL]
+    return bool(rest) and all(task.status in _STUCK for task in rest)
 
 
 # --- managers --------------------------------------------------------------------------------------------------------
@@ -127,16 +127,16 @@ def all_done_and_not_refuted(case: RuleInput) -> bool:
 
 def _changed_since_check(case: RuleInput) -> bool:
     checked = case.main.checked_at or 0
-    return any(each.moved_at > checked for each in case.descendants)
+    return any(descendant.moved_at > checked for descendant in case.descendants)
 
 
 def only_stuck_left(case: RuleInput) -> bool:
     """Nothing in progress, nothing dispatchable, nothing outstanding, some blocked or failed."""
     return (
-        not any(each.in_progress for each in case.children)
+        not any(child.in_progress for child in case.children)
         and not something_dispatchable(case)
         and not outstanding(case)
-        and any(each.status in _STUCK for each in case.children)
+        and any(child.status in _STUCK for child in case.children)
     )
 
 
@@ -162,7 +162,7 @@ def _chose(case: RuleInput, choice: Choice) -> bool:
 
 def awaited_from_others(case: RuleInput) -> frozenset[str] | None:
     """What a worker waits for that is told `wait_for_others`; None: a request, which somebody is asked about."""
-    return None if approval_pending(case) else frozenset(each.id for each in at_work_for(case))
+    return None if approval_pending(case) else frozenset(task.id for task in at_work_for(case))
 
 
 # --- outstanding, and new --------------------------------------------------------------------------------------------
@@ -185,22 +185,22 @@ def agents_busy(case: RuleInput) -> bool:
 
 def queue_task_ready(case: RuleInput) -> bool:
     """(f) A queue task below is ready and its type has an agent; a claimed one is somebody's main task."""
-    return any(case.tree_state.queued(each) for each in case.descendants)
+    return any(case.tree_state.queued(descendant) for descendant in case.descendants)
 
 
 def ai_at_work(case: RuleInput) -> bool:
-    return any(not _is_person(case, each) for each in _mains_at_work(case))
+    return any(not _is_person(case, main) for main in _mains_at_work(case))
 
 
 def person_at_work(case: RuleInput) -> bool:
-    return any(_is_person(case, each) for each in _mains_at_work(case))
+    return any(_is_person(case, main) for main in _mains_at_work(case))
 
 
 def _mains_at_work(case: RuleInput) -> list[Task]:
     return [
-        each
-        for each in case.descendants
-        if each.in_progress and case.tree.is_main(each) and case.tree_state.able(each.assignee_id)
+        descendant
+        for descendant in case.descendants
+        if descendant.in_progress and case.tree.is_main(descendant) and case.tree_state.able(descendant.assignee_id)
     ]
 
 
@@ -210,7 +210,7 @@ def _is_person(case: RuleInput, task: Task) -> bool:
 
 
 def held_by_limit(case: RuleInput) -> bool:
-    return any(case.tree_state.held_by_limit(each, case.agent.id) for each in case.children)
+    return any(case.tree_state.held_by_limit(child, case.agent.id) for child in case.children)
 
 
 def waits_for_outside(case: RuleInput) -> bool:
@@ -219,10 +219,10 @@ def waits_for_outside(case: RuleInput) -> bool:
 
 
 def _outside_at_work(case: RuleInput) -> Iterator[Task]:
-    inside = {case.main.id, *(each.id for each in case.descendants)}
-    for each in case.descendants:
-        if each.status is Status.TODO:
-            for other in case.tree.dependencies(each):
+    inside = {case.main.id, *(descendant.id for descendant in case.descendants)}
+    for descendant in case.descendants:
+        if descendant.status is Status.TODO:
+            for other in case.tree.dependencies(descendant):
                 if other.in_progress and other.id not in inside and case.tree_state.able(other.assignee_id):
                     yield other
 
@@ -232,18 +232,18 @@ def depends_on_elsewhere(case: RuleInput) -> bool:
     is able only while signed in."""
     return (
         held_by_limit(case)
-        or any(each.active and not each.managed and not each.human for each in case.tree_state.agents.values())
+        or any(agent.active and not agent.managed and not agent.human for agent in case.tree_state.agents.values())
         or any(
-            each.id not in case.tree.tasks
+            open_dependency.id not in case.tree.tasks
             for task in case.descendants
             if task.open
-            for each in case.tree.open_dependencies(task)
+            for open_dependency in case.tree.open_dependencies(task)
         )
     )
 
 
 def approval_pending(case: RuleInput) -> bool:
-    return any(_unjudged(each) for each in case.descendants)
+    return any(_unjudged(descendant) for descendant in case.descendants)
 
 
 def _unjudged(task: Task) -> bool:
@@ -254,8 +254,8 @@ def awaited(case: RuleInput) -> frozenset[str] | None:
     """What of all that is outstanding are tasks at work: one of them must go on. None: something else comes anyway."""
     if delegation_open(case) or approval_pending(case) or queue_task_ready(case):
         return None
-    at_work = {each.id for each in _mains_at_work(case)}
-    return frozenset(at_work | _in_the_way(case) | {each.id for each in _outside_at_work(case)})
+    at_work = {main.id for main in _mains_at_work(case)}
+    return frozenset(at_work | _in_the_way(case) | {task.id for task in _outside_at_work(case)})
 
 
 def _in_the_way(case: RuleInput) -> set[str]:
@@ -270,7 +270,7 @@ def _in_the_way(case: RuleInput) -> set[str]:
 def _could_do(case: RuleInput, child: Task) -> list[str]:
     if child.assignee_id is not None and case.tree_state.able(child.assignee_id):
         return [child.assignee_id]
-    return [each.id for each in case.tree_state.able_workers(case.agent.id)]
+    return [able_worker.id for able_worker in case.tree_state.able_workers(case.agent.id)]
 
 
 def something_new(case: RuleInput) -> bool:
@@ -280,12 +280,12 @@ def something_new(case: RuleInput) -> bool:
 def newly_dispatchable(case: RuleInput) -> bool:
     """A child is dispatchable that was not at the look."""
     seen = set(case.main.look_dispatchable)
-    return any(each.id not in seen for each in case.dispatchable)
+    return any(task.id not in seen for task in case.dispatchable)
 
 
 def new_block(case: RuleInput) -> bool:
     """A descendant is blocked or failed, and that is new."""
-    stuck = {each.id for each in case.descendants if each.status in _STUCK}
+    stuck = {descendant.id for descendant in case.descendants if descendant.status in _STUCK}
     return any(each.kind == "blocked" and each.task_id in stuck for each in case.news)
 
 
@@ -295,4 +295,4 @@ def plan_changed(case: RuleInput) -> bool:
 
 
 def block_left_open(case: RuleInput) -> bool:
-    return any(each.status in _STUCK for each in case.descendants)
+    return any(descendant.status in _STUCK for descendant in case.descendants)

@@ -143,7 +143,7 @@ def withdrawal(session: Session, task: Task | None, ancestors: Iterable[Task]) -
         return ("reassigned", task.moved_at)
     if not task.in_progress:
         return (task.status.value, task.moved_at)
-    above = next((each for each in ancestors if each.closed), None)
+    above = next((ancestor for ancestor in ancestors if ancestor.closed), None)
     return None if above is None else ("ancestor_closed", above.moved_at)
 
 
@@ -381,7 +381,7 @@ TASK_TABLE: Sequence[tuple[str, Sequence[Rule[Any, Verdict]]]] = (
 NOT_FOR_PEOPLE = frozenset({"not_managed", "bad_options", "cooling_down"})
 """Reasons that do not refuse a start which a person makes by hand."""
 
-_BY_HAND = [each for each in AGENT_ROWS if each.then.reason not in NOT_FOR_PEOPLE]
+_BY_HAND = [rule for rule in AGENT_ROWS if rule.then.reason not in NOT_FOR_PEOPLE]
 
 
 _LASTING = frozenset({"11", "12", "12a"})
@@ -458,14 +458,14 @@ def _facts_of_programs(s: Snapshot, purpose: Purpose) -> dict[str, Any]:
 def _facts_of(case: RuleInput) -> dict[str, Any]:
     """What rows 7a-13 read, for the record."""
     by_status: dict[str, int] = {}
-    for each in case.descendants:
-        by_status[each.status.value] = by_status.get(each.status.value, 0) + 1
+    for descendant in case.descendants:
+        by_status[descendant.status.value] = by_status.get(descendant.status.value, 0) + 1
     return {
         "main_task": case.main.id,
         "waits": case.main.wait is not None,
         "below": by_status,
         "outstanding": facts.outstanding(case),
-        "dispatchable": [each.id for each in case.dispatchable] if case.agent.role is Role.MANAGER else [],
+        "dispatchable": [task.id for task in case.dispatchable] if case.agent.role is Role.MANAGER else [],
         "new": sorted({f"{each.kind}:{each.task_id}" for each in case.news}),
         **({"held_by": case.snapshot.others_on[case.main.id]} if handing_over(case) else {}),
     } | _facts_of_programs(case.snapshot, Purpose.TASK)
@@ -532,7 +532,7 @@ CHAT_ROWS: Sequence[Rule[Snapshot, Verdict]] = (
     Rule("chat", "always (no chat work)", always, hold("no_chat_work")),
 )
 
-_CHAT_BY_HAND = [each for each in CHAT_ROWS if each.then.reason not in NOT_FOR_PEOPLE]
+_CHAT_BY_HAND = [rule for rule in CHAT_ROWS if rule.then.reason not in NOT_FOR_PEOPLE]
 
 
 def decide_chat(s: Snapshot, *, by_hand: bool = False) -> Decision:

@@ -150,7 +150,7 @@ class Snapshot:
 
     def ground_of(self, task_id: str | None) -> TreeState | None:
         """The state of the tree that holds the task."""
-        return next((each for each in self.tree_states if task_id in each.tree.tasks), None)
+        return next((state for state in self.tree_states if task_id in state.tree.tasks), None)
 
 
 def offers(ready: Iterable[tuple[Task, TreeState]], agent_id: str) -> tuple[tuple[Task, TreeState], ...]:
@@ -206,14 +206,14 @@ class RuleInput:
         return list(self._front(self.main))
 
     def _front(self, above: Task) -> Iterator[Task]:
-        for each in self.tree.children(above):
-            if each.in_progress and each.assignee_id == self.agent.id and self.open_below(each):
-                yield from (below for below in self._front(each) if below.open)
+        for child in self.tree.children(above):
+            if child.in_progress and child.assignee_id == self.agent.id and self.open_below(child):
+                yield from (below for below in self._front(child) if below.open)
             else:
-                yield each
+                yield child
 
     def open_below(self, task: Task) -> bool:
-        return any(each.open for each in self.tree.children(task))
+        return any(child.open for child in self.tree.children(task))
 
     @cached_property
     def news(self) -> tuple[News, ...]:
@@ -222,7 +222,7 @@ class RuleInput:
     @cached_property
     def dispatchable(self) -> list[Task]:
         """Children that a manager could start now, in order."""
-        return [each for each in self.children if self.tree_state.dispatchable(each, self.agent.id)]
+        return [child for child in self.children if self.tree_state.dispatchable(child, self.agent.id)]
 
     @property
     def open_delegations(self) -> int:

@@ -171,8 +171,8 @@ class Bench:
 
     def places(self) -> dict[str, str | None]:
         """Everything in HOME and the working directory, with its text."""
-        found = [each for name in ("home", "work") for each in (self.folder / name).rglob("*")]
-        return {str(each): each.read_text() if each.is_file() else None for each in found}
+        found = [path for name in ("home", "work") for path in (self.folder / name).rglob("*")]
+        return {str(path): path.read_text() if path.is_file() else None for path in found}
 
 
 def _read(log: Log) -> tuple[Reading, str]:
@@ -193,7 +193,7 @@ def read_all(provider: Provider, output: str) -> tuple[Reading, str]:
 
 def beginnings(text: str, length: int = 40) -> list[str]:
     """The start of each line that people read: enough to know it by."""
-    return [each[:length] for each in text.splitlines()]
+    return [line[:length] for line in text.splitlines()]
 
 
 def recorded(provider: Provider, case: str) -> tuple[str, int | None]:
@@ -237,7 +237,7 @@ class Contract:
 
     @pytest.fixture
     def bench(self, tmp_path: Path, provider: Provider) -> Bench:
-        inherited = {**FOREIGN, **PROXIES, **{each: f"value of {each}" for each in self.keys}}
+        inherited = {**FOREIGN, **PROXIES, **{key: f"value of {key}" for key in self.keys}}
         bench = Bench(tmp_path, provider, inherited=inherited)
         for each in self.already_in_home:
             (bench.folder / "home" / each).mkdir(parents=True)
@@ -392,7 +392,7 @@ def _known_lines(provider: Provider) -> set[str]:
 
 def _changed(document: Any) -> list[str]:
     """The document as often as it has fields (three levels deep), each time with another one spoilt or missing."""
-    return [json.dumps(each) for each in _variants(document, 4)]
+    return [json.dumps(variant) for variant in _variants(document, 4)]
 
 
 def _variants(value: Any, depth: int) -> list[Any]:
@@ -400,9 +400,9 @@ def _variants(value: Any, depth: int) -> list[Any]:
     if depth and isinstance(value, dict):
         for name, inner in value.items():
             rest = {other: each for other, each in value.items() if other != name}
-            found += [rest, *({**value, name: each} for each in _variants(inner, depth - 1))]
+            found += [rest, *({**value, name: variant} for variant in _variants(inner, depth - 1))]
     elif depth and isinstance(value, list):
-        found += [[each, *value[1:]] for inner in value[:1] for each in _variants(inner, depth - 1)]
+        found += [[variant, *value[1:]] for inner in value[:1] for variant in _variants(inner, depth - 1)]
     return [*found, None, 7, "words", [], {}, [None], [[]]]
 
 

@@ -24,7 +24,7 @@ def main() -> int:
         "stdin": sys.stdin.buffer.read().decode("utf-8"),
         "cwd": str(Path.cwd()),
         "pointed": read(sorted(pointed(given, generated))),
-        "generated": read(sorted(each for each in generated.rglob("*") if each.is_file())),
+        "generated": read(sorted(path for path in generated.rglob("*") if path.is_file())),
     }
     (HERE / "record.json").write_text(json.dumps(seen), encoding="utf-8")
     sys.stdout.write(plan["prints"])
@@ -42,8 +42,8 @@ def pointed(given: list[str], generated: Path) -> set[Path]:
 
 def read(paths: list[Path]) -> dict[str, dict[str, str]]:
     return {
-        each.name: {"text": each.read_text(encoding="utf-8"), "mode": oct(stat.S_IMODE(each.stat().st_mode))}
-        for each in paths
+        path.name: {"text": path.read_text(encoding="utf-8"), "mode": oct(stat.S_IMODE(path.stat().st_mode))}
+        for path in paths
     }
 
 

@@ -34,7 +34,7 @@ ROWS = {
 def promised() -> Iterator[tuple[str, str, str]]:
     """Program, answer and failure (with a star: it still asked when the recording ended), as the page tells them."""
     for line in PAGE.read_text(encoding="utf-8").splitlines():
-        cells = [each.strip() for each in line.strip("|").split("|")]
+        cells = [part.strip() for part in line.strip("|").split("|")]
         if len(cells) == 1 + len(COLUMNS) and cells[0] in ROWS:
             for name, cell in zip(COLUMNS, cells[1:], strict=True):
                 yield name, ROWS[cells[0]], re.sub(r"[` ]", "", cell)

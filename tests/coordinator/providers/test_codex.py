@@ -44,7 +44,7 @@ class TestCodex(Contract):
     def server(self, seen: Seen) -> Mapping[str, Any]:
         [(name, entry)] = settings(seen)["mcp_servers"].items()
         assert name == "toryo"
-        passed = {each: seen.env[each] for each in entry.get("env_vars", [])}
+        passed = {env_var: seen.env[env_var] for env_var in entry.get("env_vars", [])}
         return {
             **entry,
             "authorization": entry.get("bearer_token_env_var"),
@@ -129,7 +129,7 @@ class TestCodex(Contract):
 
     def test_what_a_run_that_was_ended_has_used_is_not_known_and_not_zero(self, provider: Provider) -> None:
         output, _ = recorded(provider, "success")
-        cut = "\n".join(each for each in output.splitlines() if "turn.completed" not in each)
+        cut = "\n".join(line for line in output.splitlines() if "turn.completed" not in line)
         usage = read_all(provider, cut)[0].usage
         assert usage is not None
         assert (usage["turns"], usage["input_tokens"], usage["lower_bound"]) == (9, 0, True)

@@ -139,7 +139,7 @@ class TestCopilot(Contract):
 
     def test_while_it_tries_again_there_is_trouble_that_is_not_final(self, provider: Provider) -> None:
         output, _ = recorded(provider, "429")
-        lines = [each for each in output.splitlines() if "model.call_failure" in each]
+        lines = [line for line in output.splitlines() if "model.call_failure" in line]
         reading, text = read_all(provider, lines[0])
         assert text == "! the model's service refused (429): rate limit exceeded\n"
         assert reading.trouble is not None

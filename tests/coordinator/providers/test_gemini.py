@@ -23,7 +23,7 @@ def says(piece: str) -> dict[str, Any]:
 
 
 def lines(*events: Mapping[str, Any]) -> str:
-    return "\n".join(json.dumps(each) for each in events)
+    return "\n".join(json.dumps(event) for event in events)
 
 
 def failed(words: str) -> str:
@@ -86,10 +86,10 @@ class TestGemini(Contract):
 
     def test_where_it_was_never_started_its_sessions_get_their_place(self, bench: Bench) -> None:
         home = bench.folder / "home" / ".gemini"
-        for each in (home / "tmp", home / "history", home):
-            each.rmdir()
+        for path in (home / "tmp", home / "history", home):
+            path.rmdir()
         bench.run()
-        assert sorted(each.name for each in home.iterdir()) == ["history", "tmp"]
+        assert sorted(path.name for path in home.iterdir()) == ["history", "tmp"]
 
     @pytest.mark.parametrize(
         ("given", "kind"),

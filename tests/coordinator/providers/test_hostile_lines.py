@@ -105,7 +105,7 @@ def test_no_line_ends_the_reading_and_what_was_understood_can_be_sent(name: str)
         judged(provider, alone)
     sendable(whole)
     judged(provider, whole)
-    assert "".join(whole.line(json.dumps(each)) for each in shapes(name)), "it goes on reading"
+    assert "".join(whole.line(json.dumps(shape)) for shape in shapes(name)), "it goes on reading"
 
 
 def judged(provider: Provider, reading: Reading) -> None:

@@ -180,7 +180,7 @@ class TestQwen(Contract):
         assert judged(provider, output, exit_code).failure == failure
         assert reading.usage is None
         assert beginnings(text, 36)[-1] == f"! the model's service refused ({case}): ["[:36]
-        assert [each for each in text.splitlines() if each.startswith("[API")] == [], "told once"
+        assert [line for line in text.splitlines() if line.startswith("[API")] == [], "told once"
 
     @pytest.mark.parametrize(
         ("words", "failure", "seconds"),

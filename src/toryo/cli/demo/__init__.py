@@ -117,9 +117,9 @@ def _directory(given: Path) -> Path:
             raise Misuse(f"{directory} is not empty, and no demo made it.", elsewhere)
         if not _is_demos(directory / TEAM):
             raise Misuse(f"{directory / TEAM} is not the demo's any more, and it would be overwritten.", elsewhere)
-        for each in held.holders(directories.prepare(directory)):
+        for holder in held.holders(directories.prepare(directory)):
             raise Misuse(
-                f"A {each.name} (pid {each.pid}) runs there.",
+                f"A {holder.name} (pid {holder.pid}) runs there.",
                 f"Stop it first: cd {shlex.quote(str(directory))} && toryo down",
             )
     return directory

@@ -89,8 +89,13 @@ def result(verdict: Verdict) -> None:
     output.table(
         ("STORY", "TASKS", "FILES", "AS PROMISED"),
         [
-            (each.story.name, f"{each.completed}/{len(each.tasks)}", ", ".join(each.made), "✔" if each.ok else "✘")
-            for each in verdict.stories
+            (
+                outcome.story.name,
+                f"{outcome.completed}/{len(outcome.tasks)}",
+                ", ".join(outcome.made),
+                "✔" if outcome.ok else "✘",
+            )
+            for outcome in verdict.stories
         ],
         empty="",
     )
@@ -100,13 +105,13 @@ def result(verdict: Verdict) -> None:
         [
             (
                 number,
-                each.agent,
-                each.project,
-                each.reason,
-                "" if each.seconds is None else f"{each.seconds:.1f}",
-                "nothing: idle" if each.idle else ", ".join(_times(*change) for change in each.changes.items()),
+                start.agent,
+                start.project,
+                start.reason,
+                "" if start.seconds is None else f"{start.seconds:.1f}",
+                "nothing: idle" if start.idle else ", ".join(_times(*change) for change in start.changes.items()),
             )
-            for number, each in enumerate(verdict.starts, 1)
+            for number, start in enumerate(verdict.starts, 1)
         ],
         empty="Nobody was started.",
     )
@@ -118,7 +123,7 @@ def result(verdict: Verdict) -> None:
         console.print()
     for line in verdict.wrong:
         output.done(f"✘ {line}")
-    idle = sum(each.idle for each in verdict.starts)
+    idle = sum(start.idle for start in verdict.starts)
     mark = "✔" if verdict.ok else "✘"
     output.done(
         f"{mark} {verdict.completed} of {verdict.filed} tasks completed in {verdict.seconds:.1f} s, "

@@ -43,7 +43,7 @@ def _translated(story: Happened) -> list[str]:
     japanese, chinese = ("".join(f"{each[language]}\n" for each in LINES.values()) for language in (0, 1))
     wrong = _different(story.directory / "hello_ja.txt", japanese)
     wrong += _different(story.directory / "hello_zh.txt", chinese)
-    workers = [each for each in story.launches if each["agent_id"] in {"japanese", "chinese"}]
+    workers = [launch for launch in story.launches if launch["agent_id"] in {"japanese", "chinese"}]
     if not _overlap(workers):
         wrong.append("the two translators did not work at the same time")
     return wrong
@@ -65,8 +65,8 @@ def _doubled(story: Happened) -> list[str]:
 
 def _reported(story: Happened) -> list[str]:
     wrong = _different(story.directory / "stock.md", REPORT)
-    by_id = {each["task_id"]: each for each in story.tasks}
-    if max((_depth(each, by_id) for each in story.tasks), default=0) < 3:
+    by_id = {task["task_id"]: task for task in story.tasks}
+    if max((_depth(task, by_id) for task in story.tasks), default=0) < 3:
         wrong.append("the worker did not divide its task: there are no three levels")
     return wrong
 
@@ -75,7 +75,7 @@ def _asked(story: Happened) -> list[str]:
     wrong = _different(story.directory / "offer.txt", OFFER)
     if not story.conversations:
         return [*wrong, "nobody asked anybody"]
-    said = [each["from_agent_id"] for each in story.conversations[-1]["messages"]]
+    said = [message["from_agent_id"] for message in story.conversations[-1]["messages"]]
     if said != ["clerk", "merchant"] * 2:
         wrong.append(f"clerk and merchant did not speak in turns: {', '.join(said)}")
     return wrong
@@ -91,15 +91,15 @@ def _different(path: Path, expected: str) -> list[str]:
 
 def _overlap(launches: Sequence[Task]) -> bool:
     """Whether processes of two different agents were signed in at the same time."""
-    spans = [(each["agent_id"], each.get("signed_in_at"), each.get("ended_at")) for each in launches]
+    spans = [(launch["agent_id"], launch.get("signed_in_at"), launch.get("ended_at")) for launch in launches]
     done = [(agent, start, end) for agent, start, end in spans if start and end]
     return any(one[0] != other[0] and one[1] < other[2] and other[1] < one[2] for one in done for other in done)
 
 
 def _out_of_order(tasks: Sequence[Task]) -> list[str]:
     """A dependency must be stored, and what depends must have started after what it depends on was completed."""
-    by_id = {each["task_id"]: each for each in tasks}
-    pairs = [(each, by_id[other]) for each in tasks for other in each["dependencies"] if other in by_id]
+    by_id = {task["task_id"]: task for task in tasks}
+    pairs = [(task, by_id[other]) for task in tasks for other in task["dependencies"] if other in by_id]
     if not pairs:
         return ["no task depends on another"]
     return [

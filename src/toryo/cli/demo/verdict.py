@@ -47,7 +47,7 @@ class Outcome:
 
     @property
     def completed(self) -> int:
-        return sum(each["status"] == "completed" for each in self.tasks)
+        return sum(task["status"] == "completed" for task in self.tasks)
 
     @property
     def ok(self) -> bool:
@@ -62,16 +62,18 @@ class Verdict:
 
     @property
     def filed(self) -> int:
-        return sum(len(each.tasks) for each in self.stories)
+        return sum(len(story.tasks) for story in self.stories)
 
     @property
     def completed(self) -> int:
-        return sum(each.completed for each in self.stories)
+        return sum(story.completed for story in self.stories)
 
     @property
     def wrong(self) -> list[str]:
         stories = [f"{each.story.name}: {what}" for each in self.stories for what in each.wrong]
-        return stories + [f"{each.agent} was started for nothing ({each.reason})" for each in self.starts if each.idle]
+        return stories + [
+            f"{start.agent} was started for nothing ({start.reason})" for start in self.starts if start.idle
+        ]
 
     @property
     def ok(self) -> bool:
@@ -86,29 +88,29 @@ class Verdict:
             "directory": str(directory),
             "stories": [
                 {
-                    "name": each.story.name,
-                    "project": each.story.project,
-                    "ok": each.ok,
-                    "wrong": each.wrong,
-                    "tasks": list(each.tasks),
-                    "conversations": each.conversations,
-                    "files": [str(directory / each.story.project / name) for name in each.made],
+                    "name": outcome.story.name,
+                    "project": outcome.story.project,
+                    "ok": outcome.ok,
+                    "wrong": outcome.wrong,
+                    "tasks": list(outcome.tasks),
+                    "conversations": outcome.conversations,
+                    "files": [str(directory / outcome.story.project / name) for name in outcome.made],
                 }
-                for each in self.stories
+                for outcome in self.stories
             ],
             "starts": [
                 {
-                    "agent_id": each.agent,
-                    "project_id": each.project,
-                    "task_id": each.task,
-                    "reason": each.reason,
-                    "seconds": each.seconds,
-                    "changes": each.changes,
-                    "idle": each.idle,
+                    "agent_id": start.agent,
+                    "project_id": start.project,
+                    "task_id": start.task,
+                    "reason": start.reason,
+                    "seconds": start.seconds,
+                    "changes": start.changes,
+                    "idle": start.idle,
                 }
-                for each in self.starts
+                for start in self.starts
             ],
-            "idle_starts": sum(each.idle for each in self.starts),
+            "idle_starts": sum(start.idle for start in self.starts),
         }
 
 
@@ -126,7 +128,7 @@ def judge(here: Here, seen: Seen, stories: Sequence[Story], directory: Path, sin
 def _outcome(here: Here, story: Story, seen: Seen, directory: Path, launches: list[Task]) -> Outcome:
     tasks = seen.tasks[story.project]
     made = [name for name in story.promised if (directory / name).is_file()]
-    wrong = [_not_completed(each) for each in tasks if each["status"] != "completed"]
+    wrong = [_not_completed(task) for task in tasks if task["status"] != "completed"]
     wrong += [f"{name} is missing" for name in story.promised if name not in made]
     talks = _conversations(here, story.project)
     return Outcome(story, tasks, made, wrong or story.check(Happened(directory, tasks, launches, talks)), talks)
@@ -147,7 +149,7 @@ def _not_completed(task: Task) -> str:
 
 def _launches(here: Here, project: str, since: int) -> list[Task]:
     """The launches of one project that were ordered after an event, in order."""
-    ordered = {each["launch_id"] for each in _events(here, since, project_id=project) if each.get("launch_id")}
+    ordered = {event["launch_id"] for event in _events(here, since, project_id=project) if event.get("launch_id")}
     found = here.get("/launches", project_id=project)["launches"]
     return sorted((each for each in found if each["launch_id"] in ordered), key=lambda each: each["ordered_at"])
 

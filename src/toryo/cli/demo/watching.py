@@ -89,9 +89,9 @@ def _heard(here: Here, seen: Seen) -> bool:
     """Waits a little for something to happen, and says whether it did."""
     heard = here.get("/events", after=seen.after, wait_seconds=LOOK_SECONDS)
     seen.after = heard["last"]
-    for each in heard["events"]:
-        if each["kind"] == FAILED:
-            raise _failure(here, each["agent_id"])
+    for event in heard["events"]:
+        if event["kind"] == FAILED:
+            raise _failure(here, event["agent_id"])
     return bool(heard["events"])
 
 
@@ -105,7 +105,7 @@ def _failure(here: Here, agent: str) -> Failure:
 
 def _family(main: str, tasks: Sequence[Task]) -> list[Task]:
     """The main task and all below it; a directory used twice has the tasks of the last time, too."""
-    family = [each for each in tasks if each["task_id"] == main]
+    family = [task for task in tasks if task["task_id"] == main]
     for each in family:
         family += [part for part in tasks if part.get("parent_task_id") == each["task_id"]]
     return family

@@ -68,7 +68,7 @@ def _changed(provider: Provider, section: ProviderConfig) -> Provider:
 
 def _adjusted(base: Provider, section: ProviderConfig) -> Provider:
     names, values = _environment(section)
-    prices = {model: Prices(each.input, each.output, each.cached) for model, each in section.prices.items()}
+    prices = {model: Prices(price.input, price.output, price.cached) for model, price in section.prices.items()}
     return replace(
         base,
         env=base.env | names,

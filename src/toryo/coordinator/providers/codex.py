@@ -131,7 +131,7 @@ def _done(item: dict[str, Any]) -> Iterable[Event]:
         case "command_execution":
             yield Returned(item.get("aggregated_output") or "", item.get("exit_code") != 0)
         case "file_change":
-            changes = " ".join(f"{each['kind']} {each['path']}" for each in item["changes"])
+            changes = " ".join(f"{change['kind']} {change['path']}" for change in item["changes"])
             yield from (Answering(), Called("patch", changes), Returned("", item.get("status") == "failed"))
         case "web_search":
             yield from (Answering(), Called("web_search", item.get("query") or ""))

@@ -162,7 +162,7 @@ def _users(environ: Mapping[str, str]) -> list[str]:
     home = environ.get("COPILOT_HOME") or Path(environ.get("HOME") or "/") / ".copilot"
     try:
         lines = files.text(Path(home) / "config.json").splitlines()
-        config = json.loads("\n".join(each for each in lines if not each.lstrip().startswith("//")))
+        config = json.loads("\n".join(line for line in lines if not line.lstrip().startswith("//")))
         return [str(each["login"]) for each in config.get("loggedInUsers") or ()]
     except (OSError, ValueError, AttributeError, KeyError, TypeError):
         return []

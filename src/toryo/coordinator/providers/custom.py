@@ -28,7 +28,7 @@ def provider(name: str, section: ProviderConfig) -> Provider:
 
 def _arguments(section: ProviderConfig, setting: Setting) -> list[str]:
     values = _values(setting)
-    arguments = [_filled(each, values) for each in section.cli_args]
+    arguments = [_filled(argument, values) for argument in section.cli_args]
     named = "\0".join(section.cli_args)
     if setting.launch.model and section.model_flag and "{model}" not in named:
         arguments += [section.model_flag, setting.launch.model]

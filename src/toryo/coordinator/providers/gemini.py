@@ -106,7 +106,7 @@ def _auth(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _links(home: Path) -> dict[str, Path]:
-    there = [each.name for each in home.iterdir()] if home.is_dir() else []
+    there = [path.name for path in home.iterdir()] if home.is_dir() else []
     return {f"{HOME}/{name}": home / name for name in (*_KEPT, *there) if name != SETTINGS}
 
 

@@ -176,7 +176,7 @@ def _unfit(git: Git, submodules: Sequence[str]) -> list[str]:
     """What is new or changed and cannot be kept: other repositories, files too large, what is no file."""
     options = ("--others", "--modified", "--exclude-standard", "--deduplicate", "-z")
     names = set(git.must("ls-files", *options, seconds=LONG).names) - set(submodules)
-    return [each.removesuffix("/") for each in names if each.endswith("/") or not _fits(git.directory / each)]
+    return [name.removesuffix("/") for name in names if name.endswith("/") or not _fits(git.directory / name)]
 
 
 def _fits(file: Path) -> bool:
@@ -279,7 +279,7 @@ def _cut(output: bytes, limit: int) -> tuple[str, bool]:
 def _changes(git: Git, range_: list[str]) -> list[FileChange]:
     names = git.must("diff", "--name-status", "-z", *DIFF, *range_, "--").names
     lines = dict(_lines(git.must("diff", "--numstat", "-z", *DIFF, *range_, "--").output))
-    return [_change(*each, *lines[each[1]]) for each in _statuses(iter(names))]
+    return [_change(*status, *lines[status[1]]) for status in _statuses(iter(names))]
 
 
 def _statuses(names: Iterator[str]) -> Iterator[tuple[str, str, str | None]]:
@@ -292,9 +292,9 @@ def _statuses(names: Iterator[str]) -> Iterator[tuple[str, str, str | None]]:
 def _lines(output: bytes) -> Iterator[tuple[str, tuple[str, str]]]:
     """Path, lines added and deleted ("-" for a binary file). Of a rename the path is empty and both names follow."""
     answers = iter(output.split(b"\0"))
-    for each in answers:
-        if each:
-            added, deleted, path = each.split(b"\t", 2)
+    for answer in answers:
+        if answer:
+            added, deleted, path = answer.split(b"\t", 2)
             name = path or (next(answers), next(answers))[1]
             yield os.fsdecode(name), (os.fsdecode(added), os.fsdecode(deleted))
 
@@ -317,7 +317,7 @@ def _uncommitted(git: Git) -> Loose:
     found = [_name(line) for line in git.must("status", *options, seconds=LONG).names]
     own = [each for each in found if not each.endswith("/") and _fits(git.directory / each)]
     others = sorted(set(found) - set(own))
-    changed = [each for each in _submodules(git) if _changed_inside(git.directory / each)]
+    changed = [submodule for submodule in _submodules(git) if _changed_inside(git.directory / submodule)]
     return Loose(tuple(map(shown, own)), tuple(map(shown, (*others, *changed))))
 
 

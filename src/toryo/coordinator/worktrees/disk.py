@@ -26,27 +26,27 @@ class Leftover:
 
 def size(directory: Path) -> int:
     """Bytes on disk, a file of several names counted once. What vanishes meanwhile counts nothing."""
-    return sum({(each.st_dev, each.st_ino): each.st_blocks * BLOCK for each in _within(directory)}.values())
+    return sum({(entry.st_dev, entry.st_ino): entry.st_blocks * BLOCK for entry in _within(directory)}.values())
 
 
 def size_as_far_as(directory: Path, enough: Callable[[], bool]) -> tuple[int, bool]:
     """As `size`, until somebody has had enough (asked at every file); and whether that was everything."""
     seen: dict[tuple[int, int], int] = {}
-    for each in _within(directory):
+    for entry in _within(directory):
         if enough():
             return sum(seen.values()), False
-        seen[each.st_dev, each.st_ino] = each.st_blocks * BLOCK
+        seen[entry.st_dev, entry.st_ino] = entry.st_blocks * BLOCK
     return sum(seen.values()), True
 
 
 def leftovers(directory: Path, known_names: Collection[str]) -> tuple[Leftover, ...]:
     """The directories here of which none of these names is the worktree's."""
-    known = {safe(each) for each in known_names}
+    known = {safe(known_name) for known_name in known_names}
     try:
-        places = sorted(each for each in directory.iterdir() if each.is_dir() and not each.is_symlink())
+        places = sorted(path for path in directory.iterdir() if path.is_dir() and not path.is_symlink())
     except FileNotFoundError:
         return ()
-    return tuple(Leftover(each, size(each), _opened(each)) for each in places if each.name not in known)
+    return tuple(Leftover(place, size(place), _opened(place)) for place in places if place.name not in known)
 
 
 def _opened(path: Path) -> Worktree | None:

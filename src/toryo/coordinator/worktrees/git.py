@@ -110,7 +110,7 @@ class Answer:
     @property
     def names(self) -> list[str]:
         """What stands between NUL bytes; names of files may hold anything else."""
-        return [os.fsdecode(each) for each in self.output.split(b"\0") if each]
+        return [os.fsdecode(part) for part in self.output.split(b"\0") if part]
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,7 @@ def require() -> None:
 @functools.lru_cache(maxsize=8)
 def _version(path: str) -> tuple[int, ...]:  # noqa: ARG001 - asked again where PATH is another one
     numbers = re.findall(r"\d+", Git(Path("/"))("version"))
-    return tuple(int(each) for each in numbers[:2])
+    return tuple(int(number) for number in numbers[:2])
 
 
 def _not_there(directory: Path) -> str:

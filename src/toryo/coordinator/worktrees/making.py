@@ -124,7 +124,7 @@ def _start(git: Git, bases: Sequence[str]) -> str:
     """HEAD, or what the bases bring. HEAD belongs to these as soon as it holds the work of one of them already: that
     one's branch is merged, or merged and gone."""
     head = git("rev-parse", "HEAD")
-    tips = [(each, tip(git, each)) for each in bases]
+    tips = [(base, tip(git, base)) for base in bases]
     new = [(each, commit) for each, commit in tips if commit is not None and not contains(git, head, commit)]
     if len(new) < len(bases) or not new:
         new.append(("HEAD", head))

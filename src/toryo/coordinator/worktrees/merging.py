@@ -183,11 +183,11 @@ def _hindered(git: Git, target: str, errors: str) -> str:
 
 def _refuse_rebase(checkout: Checkout, branch: str) -> None:
     """A branch that is just being rebased is checked out nowhere, and would be overwritten at the end of that."""
-    for each in entries(checkout):
-        directory = checkout.directory_of(each.path)
+    for entry in entries(checkout):
+        directory = checkout.directory_of(entry.path)
         for kind in ("rebase-merge", "rebase-apply"):
             if directory is not None and _says(directory / kind / "head-name") == f"refs/heads/{branch}":
-                raise Trouble(f"{branch} is being rebased in {each.path}: finish or abort that, then merge again.")
+                raise Trouble(f"{branch} is being rebased in {entry.path}: finish or abort that, then merge again.")
 
 
 def _says(file: Path) -> str:

@@ -22,7 +22,11 @@ def bring(worktree: Worktree, branches: Sequence[str]) -> tuple[str, ...]:
     if git is None:
         return (f"The directory {worktree.path} is gone.",)
     with alone(worktree.path.parent):
-        new = [(each, commit) for each in branches if (commit := tip(git, each)) and not contains(git, "HEAD", commit)]
+        new = [
+            (branch, commit)
+            for branch in branches
+            if (commit := tip(git, branch)) and not contains(git, "HEAD", commit)
+        ]
         hindrance = contents.unkept(worktree) if new else ""
         if hindrance:
             return (f"The work of {', '.join(name for name, _ in new)} is not in {worktree.path}. {hindrance}",)

@@ -122,17 +122,17 @@ def safe(name: str) -> str:
 def entries(checkout: Checkout) -> list[Entry]:
     """Every checkout of the repository; the first is its main one."""
     listed = checkout.git.must("worktree", "list", "--porcelain", "-z").output
-    main, *others = (_entry(os.fsdecode(each)) for each in listed.split(b"\0\0") if each.strip(b"\0"))
+    main, *others = (_entry(os.fsdecode(part)) for part in listed.split(b"\0\0") if part.strip(b"\0"))
     return [replace(main, path=checkout.main), *others]
 
 
 def entry_at(checkout: Checkout, path: Path) -> Entry | None:
-    return next((each for each in entries(checkout) if each.path == path), None)
+    return next((entry for entry in entries(checkout) if entry.path == path), None)
 
 
 def checkout_of(checkout: Checkout, branch: str) -> Path | None:
     """Where the branch is checked out, if anywhere: git lets it be in one place at a time."""
-    return next((each.path for each in entries(checkout) if each.branch == branch and each.path.is_dir()), None)
+    return next((entry.path for entry in entries(checkout) if entry.branch == branch and entry.path.is_dir()), None)
 
 
 def tip(git: Git, branch: str) -> str | None:
@@ -268,8 +268,8 @@ def _entry(words: str) -> Entry:
 def _clear(path: Path) -> None:
     """Removes a directory with everything in it, write-protected directories too (caches of packages are)."""
     for parent, directories, _ in os.walk(path):
-        for each in directories:
-            below = Path(parent, each)
+        for directory in directories:
+            below = Path(parent, directory)
             if not below.is_symlink() and not os.access(below, os.W_OK | os.X_OK | os.R_OK):
                 below.chmod(0o700)
     if path.is_dir():

@@ -273,7 +273,7 @@ def _parsed(found: bytes) -> Mapping[str, str]:
     """Keys as git writes them: all but what is between the dots in lower case. Of several values the last."""
     git = Git(Path("/"), {"GIT_DIR": os.devnull, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"})
     listed = git.must("config", "--file", "-", "--no-includes", "--null", "--list", given=os.fsdecode(found))
-    pairs = (each.partition("\n") for each in listed.names)
+    pairs = (name.partition("\n") for name in listed.names)
     return {key: value if newline else "true" for key, newline, value in pairs}
 
 

@@ -196,7 +196,7 @@ def show_agent(call: Call, wanted: OneAgent) -> OneAgentResult:
     agent = call.known_agent(wanted.agent_id)
     return {
         **_agent(call, agent),
-        "projects": [each for each in call.tx.agents.projects_of(agent.id) if visibility.sees(call, each)],
+        "projects": [project for project in call.tx.agents.projects_of(agent.id) if visibility.sees(call, project)],
         "cooldowns": _cooldowns(call, agent),
     }
 
@@ -293,7 +293,7 @@ def _merged(agent: Agent, given: dict[str, Any], *, whole: bool) -> dict[str, An
     """The agent's options with these in place of theirs; null removes one that is there."""
     if whole:
         return given
-    known = agent.provider_options.keys() | {each.name for each in provider_options.EVERY}
+    known = agent.provider_options.keys() | {option.name for option in provider_options.EVERY}
     removed = {name for name, value in given.items() if value is None and name in known}
     merged = {**agent.provider_options, **given}
     return {name: value for name, value in merged.items() if name not in removed}
@@ -377,7 +377,7 @@ def resume_agent(call: Call, wanted: OneAgent) -> Resumed:
 def _warm(call: Call, agent: Agent) -> list[str]:
     """Which cooldowns were ended: `task`, `chat`, `account NAME`. What was over by itself is not told."""
     lasting = [purpose for purpose, row in call.tx.agents.cooldowns(agent.id).items() if row[0] > call.now]
-    names = {each.account for each in agent.programs if each.account is not None}
+    names = {program.account for program in agent.programs if program.account is not None}
     used_up = sorted(name for name, row in call.tx.agents.accounts(names).items() if row[0] > call.now)
     for purpose in ("task", "chat"):
         call.tx.agents.warm(agent.id, purpose)

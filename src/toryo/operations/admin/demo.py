@@ -55,7 +55,9 @@ def show_demo(call: Call, _: NoParameters) -> Demo:
 
 def _shown(call: Call) -> Demo:
     here = [
-        each.id for each in _projects(call) if each.status is not Status.ARCHIVED and visibility.sees(call, each.id)
+        project.id
+        for project in _projects(call)
+        if project.status is not Status.ARCHIVED and visibility.sees(call, project.id)
     ]
     return {
         "success": True,
@@ -118,8 +120,8 @@ def start_demo(call: Call, _: NoParameters) -> DemoStarted:
     team = demo_team.team()
     for each in team["projects"]:
         _make_project(call, each)
-    for each in team["agents"]:
-        _make_agent(call, each)
+    for agent in team["agents"]:
+        _make_agent(call, agent)
     filed = [_ask(call, "file_task", project_id=job.project, **job.task()) for job in demo_team.JOBS.values()]
     return {**_shown(call), "tasks": [each["task_id"] for each in filed]}
 
@@ -149,8 +151,8 @@ def _refuse_taken(call: Call) -> None:
             "Look at its projects; or put it away first (Overview: Put the demo away; DELETE /api/v1/demo).",
             projects=here,
         )
-    foreign = [each.id for each in _called(call) if not _is_ours(call, each)]
-    foreign += [each.id for each in _named(call) if not _is_of_demo(call, each)]
+    foreign = [project.id for project in _called(call) if not _is_ours(call, project)]
+    foreign += [agent.id for agent in _named(call) if not _is_of_demo(call, agent)]
     if foreign:
         raise Refusal(
             Code.CONFLICT,
@@ -195,7 +197,7 @@ def _directory(call: Call) -> Path:
 def _called(call: Call) -> list[Project]:
     """The projects that are called as one of the demo's."""
     found = (call.tx.projects.find(each) for each in demo_team.JOBS)
-    return [each for each in found if each is not None]
+    return [project for project in found if project is not None]
 
 
 def _is_ours(call: Call, project: Project) -> bool:
@@ -203,7 +205,7 @@ def _is_ours(call: Call, project: Project) -> bool:
 
 
 def _projects(call: Call) -> list[Project]:
-    return [each for each in _called(call) if _is_ours(call, each)]
+    return [project for project in _called(call) if _is_ours(call, project)]
 
 
 def _named(call: Call) -> list[Agent]:
@@ -213,12 +215,12 @@ def _named(call: Call) -> list[Agent]:
 
 def _is_of_demo(call: Call, agent: Agent) -> bool:
     """Whether it belongs to projects of the demo, and to no other."""
-    belongs, ours = set(call.tx.agents.projects_of(agent.id)), {each.id for each in _projects(call)}
+    belongs, ours = set(call.tx.agents.projects_of(agent.id)), {project.id for project in _projects(call)}
     return bool(belongs) and belongs <= ours
 
 
 def _agents(call: Call) -> list[Agent]:
-    return [each for each in _named(call) if _is_of_demo(call, each)]
+    return [agent for agent in _named(call) if _is_of_demo(call, agent)]
 
 
 def _ask(call: Call, name: str, /, **arguments: Any) -> dict[str, Any]:

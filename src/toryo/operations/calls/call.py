@@ -229,14 +229,14 @@ class Call:
 
     def _projects(self) -> list[tuple[str, str]]:
         """Those that the caller sees, with their names."""
-        return [(each.id, each.name) for each in self.tx.projects.all() if visibility.sees(self, each.id)]
+        return [(project.id, project.name) for project in self.tx.projects.all() if visibility.sees(self, project.id)]
 
     def _agents(self) -> list[tuple[str, str]]:
         if self.of_agent:
             return [
-                (each.id, each.name) for each in reachable.others(self.tx, self.caller, self.caller.project_id or "")
+                (other.id, other.name) for other in reachable.others(self.tx, self.caller, self.caller.project_id or "")
             ]
-        return [(each.id, each.name) for each in self.tx.agents.all() if visibility.sees_agent(self, each)]
+        return [(agent.id, agent.name) for agent in self.tx.agents.all() if visibility.sees_agent(self, agent)]
 
     def tasks_like(self, given: str, project_id: str | None = None) -> list[tuple[str, str]]:
         """Tasks that the caller sees (in a project) and may have meant."""

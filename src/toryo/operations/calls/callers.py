@@ -71,9 +71,9 @@ class Credentials:
 NOTHING_SHOWN: Final = Credentials()
 
 _PROVING = tuple(
-    each.name
-    for each in fields(Credentials)
-    if each.name not in {"signed_in_before", "correlation_id", "remote", "browser", "idempotency_key"}
+    field.name
+    for field in fields(Credentials)
+    if field.name not in {"signed_in_before", "correlation_id", "remote", "browser", "idempotency_key"}
 )
 
 

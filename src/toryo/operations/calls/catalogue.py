@@ -325,7 +325,7 @@ def operation(
 def _answered(handler: Handler) -> Any:
     """What the handler answers once it need not wait."""
     hint = get_type_hints(handler)["return"]
-    answers = [each for each in get_args(hint) or (hint,) if is_typeddict(each)]
+    answers = [argument for argument in get_args(hint) or (hint,) if is_typeddict(argument)]
     if not answers:
         raise TypeError(f"{handler.__name__}: the return annotation names no declared type")
     return functools.reduce(operator.or_, answers)

@@ -70,10 +70,10 @@ class Look:
     """The newest facts of their trees, by task."""
 
     def unknown(self, tx: Transaction, agent_id: str, tasks: Sequence[Task], now: Millis) -> list[Task]:
-        newest = tx.events.last_facts({SETUP, *(each.root_id for each in tasks)}) if tasks else {}
-        self._facts = {each.id: (newest.get(SETUP, 0), newest.get(each.root_id, 0)) for each in tasks}
-        until = {each.id: self._until(agent_id, each.id) for each in tasks}
-        return sorted((each for each in tasks if until[each.id] <= now), key=lambda each: until[each.id])
+        newest = tx.events.last_facts({SETUP, *(task.root_id for task in tasks)}) if tasks else {}
+        self._facts = {task.id: (newest.get(SETUP, 0), newest.get(task.root_id, 0)) for task in tasks}
+        until = {task.id: self._until(agent_id, task.id) for task in tasks}
+        return sorted((task for task in tasks if until[task.id] <= now), key=lambda each: until[each.id])
 
     def _until(self, agent_id: str, task_id: str) -> Millis:
         """What has changed, or was never read, comes before what is only to be looked at again."""

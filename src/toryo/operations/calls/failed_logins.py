@@ -46,7 +46,7 @@ class Tries:
     def locked_until(self, counters: dict[Counter, Rule], now: Millis) -> Millis | None:
         """Until when these tries are refused; None if they are not."""
         with self._turn:
-            until = max((self._counted[each][2] for each in counters if each in self._counted), default=0)
+            until = max((self._counted[counter][2] for counter in counters if counter in self._counted), default=0)
         return until if now < until else None
 
     def wrong(self, counters: dict[Counter, Rule], now: Millis) -> tuple[int, bool]:

@@ -39,7 +39,7 @@ class Faults:
     _known: dict[tuple[str, str | None, str | None], Fault] = field(default_factory=dict)
 
     def lasting(self, now: Millis) -> list[Fault]:
-        return [each for each in list(self._known.values()) if now - each.at < SHOWN_FOR]
+        return [fault for fault in list(self._known.values()) if now - fault.at < SHOWN_FOR]
 
     def note(self, where: str, agent_id: str | None, project_id: str | None, now: Millis, error: Exception) -> None:
         self.total += 1

@@ -45,7 +45,7 @@ Printed = Annotated[str, _PRINTED]
 def one_line(field: FieldInfo) -> bool:
     """Whether the texts that a field takes are one line each. Data of any shape (`Any`) is not a text."""
     kinds = [*field.metadata, *_parts(field.annotation)]
-    return str in kinds and not any(each in (_LINES, _COMMAND, _PRINTED) for each in kinds)
+    return str in kinds and not any(kind in (_LINES, _COMMAND, _PRINTED) for kind in kinds)
 
 
 def line(value: Any) -> Any:
@@ -66,5 +66,5 @@ def line(value: Any) -> Any:
 def _parts(annotation: Any) -> Iterator[Any]:
     """A type, and the types and marks within it."""
     yield annotation
-    for each in get_args(annotation):
-        yield from _parts(each)
+    for argument in get_args(annotation):
+        yield from _parts(argument)

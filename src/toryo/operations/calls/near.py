@@ -42,4 +42,4 @@ def _nearest(given: str, names: dict[str, str]) -> list[str]:
             return begun[:MOST]
     by_text = {text.casefold()[:_LONGEST]: each for each, name in names.items() for text in (name, each) if text}
     cutoff = _OF_MADE if "_" in wanted[3:4] else _OF_CHOSEN
-    return list(dict.fromkeys(by_text[each] for each in difflib.get_close_matches(wanted, by_text, 1, cutoff)))
+    return list(dict.fromkeys(by_text[match] for match in difflib.get_close_matches(wanted, by_text, 1, cutoff)))

@@ -78,7 +78,7 @@ def cut(items: Sequence[Item], wanted: Paged, key: Callable[[Item], str]) -> tup
     first = key_of(wanted.cursor, int, str)
     start = 0
     if first is not None:
-        place = next((at for at, each in enumerate(items) if key(each) == first[1]), None)
+        place = next((at for at, item in enumerate(items) if key(item) == first[1]), None)
         start = place + 1 if place is not None else max(0, first[0] - 1)
     end = len(items) if wanted.limit is None else start + wanted.limit
     shown = list(items[start:end])

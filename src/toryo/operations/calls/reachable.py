@@ -16,15 +16,15 @@ def others(tx: Transaction, caller: Caller, project_id: str) -> list[Agent]:
     """Whom the caller may write to in a project: its other active members, and the people who own the server."""
     ids = tx.agents.members(project_id)
     place = {each: at for at, each in enumerate(ids)}
-    owners = [each for each in tx.agents.owners() if each.id not in place]
+    owners = [owner for owner in tx.agents.owners() if owner.id not in place]
     here = sorted(tx.agents.find_all(ids), key=lambda each: place[each.id]) + owners
-    return [each for each in here if each.active and each.id != caller.actor_id]
+    return [agent for agent in here if agent.active and agent.id != caller.actor_id]
 
 
 def told(tx: Transaction, caller: Caller) -> str:
     """Their ids, for whoever has named somebody who is not there."""
     here = others(tx, caller, caller.project_id or "")
-    names = ", ".join(f"{each.id} ({rank(each)})" for each in here[:_NAMED])
+    names = ", ".join(f"{agent.id} ({rank(agent)})" for agent in here[:_NAMED])
     rest = len(here) - _NAMED
     more = f", and {rest} more{' (list_team)' if caller.session is not None else ''}" if rest > 0 else ""
     return f"Here are: {names}{more}." if names else "Nobody else is here."

@@ -23,18 +23,18 @@ def _shown(operation: Operation, caller: Caller, for_queue: bool) -> Operation:
 def tools_for(caller: Caller, toolset: str | None = None) -> list[Operation]:
     """What `tools/list` answers: by the credential, else (`?toolset=coordinator`) by what was asked for."""
     for_queue = caller.orchestrates or (caller.kind is Kind.NOBODY and toolset == QUEUE_TOOLSET)
-    return [_shown(each, caller, for_queue) for each in _listed(caller, toolset)]
+    return [_shown(operation, caller, for_queue) for operation in _listed(caller, toolset)]
 
 
 def _listed(caller: Caller, toolset: str | None) -> list[Operation]:
     if caller.kind is Kind.COORDINATOR or (toolset == COORDINATOR_TOOLSET and caller.kind is Kind.NOBODY):
-        return [each for each in tools() if each.grant in (Grant.COORDINATOR, Grant.OPEN)]
+        return [operation for operation in tools() if operation.grant in (Grant.COORDINATOR, Grant.OPEN)]
     if caller.key is not None or (toolset == QUEUE_TOOLSET and caller.kind is Kind.NOBODY):
         return _of_queue(caller)
     if caller.kind in (Kind.SESSION, Kind.LAUNCH):
         audience = _audience(caller)
         return [tool for tool in tools() if tool.shown_to & audience]
-    return [_by_hand(each) for each in tools() if each.listed and each.grant not in _NOT_BY_HAND]
+    return [_by_hand(operation) for operation in tools() if operation.listed and operation.grant not in _NOT_BY_HAND]
 
 
 _NOT_BY_HAND = frozenset({Grant.COORDINATOR, Grant.QUEUE_AGENT, Grant.REGISTRAR})
@@ -42,10 +42,13 @@ _NOT_BY_HAND = frozenset({Grant.COORDINATOR, Grant.QUEUE_AGENT, Grant.REGISTRAR}
 
 def _of_queue(caller: Caller) -> list[Operation]:
     """What an API key opens; without one, all that there are, with the parameter that takes it."""
-    found = [each for each in tools() if (each.grant in KEYED and each.listed) or each.shown_to & Audience.QUEUE]
+    found = [tool for tool in tools() if (tool.grant in KEYED and tool.listed) or tool.shown_to & Audience.QUEUE]
     if caller.key is None:
-        return [each if each.grant is Grant.OPEN else replace(each, asks_for="api_key") for each in found]
-    return [each for each in found if allowed(each, caller)]
+        return [
+            operation if operation.grant is Grant.OPEN else replace(operation, asks_for="api_key")
+            for operation in found
+        ]
+    return [operation for operation in found if allowed(operation, caller)]
 
 
 def _by_hand(operation: Operation) -> Operation:

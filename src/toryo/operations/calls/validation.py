@@ -69,19 +69,22 @@ def _has_nul(dumped: bytes) -> bool:
 def _invalid(operation: Operation, invalid: ValidationError, arguments: Mapping[str, Any]) -> Refusal:
     """How many mistakes there can be is bounded by the declarations: of names, of items of a list (`Parameters`)."""
     errors = invalid.errors(include_url=False, include_input=False)
-    too_long = all(each["type"] in ("string_too_long", "too_long") for each in errors)
+    too_long = all(error["type"] in ("string_too_long", "too_long") for error in errors)
     mistakes = [
-        {"parameter": ".".join(_short(part) for part in each["loc"]), "problem": _problem(each)} for each in errors[:20]
+        {"parameter": ".".join(_short(part) for part in error["loc"]), "problem": _problem(error)}
+        for error in errors[:20]
     ]
     known = list(operation.parameters.model_fields)
     meant = operation.parameters.names_for(arguments) if issubclass(operation.parameters, Parameters) else known
-    unknown = (_short(each["loc"][0]) for each in errors if each["type"] == "extra_forbidden" and len(each["loc"]) == 1)
+    unknown = (
+        _short(error["loc"][0]) for error in errors if error["type"] == "extra_forbidden" and len(error["loc"]) == 1
+    )
     hints = [_nearest(name, known) for name in itertools.islice(unknown, 5)]
     listed = (
-        say("{parameter}: {problem}", parameter=each["parameter"], problem=each["problem"])
-        if each["parameter"]
-        else each["problem"]
-        for each in mistakes[:5]
+        say("{parameter}: {problem}", parameter=mistake["parameter"], problem=mistake["problem"])
+        if mistake["parameter"]
+        else mistake["problem"]
+        for mistake in mistakes[:5]
     )
     told = together(listed, "; ")
     instruction = together(hints) or constant("Call it again with these mended.")
@@ -118,8 +121,8 @@ def no_such_tool(name: str, door: Door, caller: Caller) -> Refusal:
             refuse(known, caller)
         except Refusal as refusal:
             return refusal
-    shown = {each.name for each in toolsets.tools_for(caller)}
-    names = [each.name for each in tools() if each.name in shown or allowed(each, caller)]
+    shown = {tool.name for tool in toolsets.tools_for(caller)}
+    names = [tool.name for tool in tools() if tool.name in shown or allowed(tool, caller)]
     close = difflib.get_close_matches(_short(name), names, 3)
     instruction = (
         say("Did you mean {names}?", names=" or ".join(close)) if close else "Call help for the tools there are."

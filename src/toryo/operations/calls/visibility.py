@@ -42,7 +42,7 @@ def sees_agent(call: Looking, agent: Agent) -> bool:
         return _is_of_own_project(call, agent)
     if not _is_member(call) or agent.human:
         return True
-    return any(sees(call, each) for each in call.tx.agents.projects_of(agent.id))
+    return any(sees(call, project) for project in call.tx.agents.projects_of(agent.id))
 
 
 def sees_event(call: Looking, event: Event) -> bool:

@@ -82,7 +82,7 @@ def delegate_to_chat_session(call: Call, wanted: Delegate) -> Delegated:
 def _refuse_too_many(call: Call, task: Task, open_cap: int, ever_cap: int) -> None:
     present = call.tx.chat.delegations_of_task(task.id)
     for count, cap, what in (
-        (sum(1 for each in present if each.open), open_cap, "open"),
+        (sum(1 for delegation in present if delegation.open), open_cap, "open"),
         (len(present), ever_cap, "in all"),
     ):
         if count >= cap:
@@ -141,7 +141,7 @@ def get_task_conversations(call: Call, wanted: TaskTalks) -> Talks | Later:
         call.change_session(refused_for_delegation=True)
     return {
         "success": True,
-        "conversations": [_shown(call, each) for each in call.tx.chat.conversations_of_task(task_id)],
+        "conversations": [_shown(call, conversation) for conversation in call.tx.chat.conversations_of_task(task_id)],
         "delegations": [rendering.delegation(each) for each in call.tx.chat.delegations_of_task(task_id)],
     }
 
@@ -162,5 +162,5 @@ def _shown(call: Call, conversation: Conversation) -> TaskTalk:
         "delegation_id": conversation.delegation_id,
         "created_at": iso(conversation.created_at),
         "ended_at": iso_or_none(conversation.ended_at),
-        "messages": [mailboxes.shown(call, each) for each in messages],
+        "messages": [mailboxes.shown(call, message) for message in messages],
     }

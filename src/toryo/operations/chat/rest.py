@@ -134,9 +134,9 @@ def close_chat(call: Call, wanted: CloseChat) -> Closed:
     project = call.project(wanted.project_id)
     me, agent = on_behalf.person(call, wanted.as_person), call.known_agent(wanted.agent_id)
     open_ = [
-        each
-        for each in call.tx.chat.viewers(project.id, agent.id, 0)
-        if each.person_id == me.id and wanted.viewer_id in (None, each.id)
+        viewer
+        for viewer in call.tx.chat.viewers(project.id, agent.id, 0)
+        if viewer.person_id == me.id and wanted.viewer_id in (None, viewer.id)
     ]
     for each in open_:
         call.tx.chat.save_viewer(each, replace(each, closed_at=call.now))
@@ -272,7 +272,7 @@ def read_chat(call: Call, wanted: ReadChat) -> ChatRead | Later:
     conversation = call.tx.chat.open_between(project.id, low, high)
     return {
         "success": True,
-        "messages": [mailboxes.shown(call, each) for each in messages],
+        "messages": [mailboxes.shown(call, message) for message in messages],
         "last": messages[-1].sequence if messages else wanted.after or 0,
         "unread": call.tx.threads.unread(thread, me.id) if thread is not None and not observing else 0,
         "observing": observing,
@@ -289,7 +289,10 @@ def _messages(call: Call, wanted: ReadChat, project_id: str, thread: str) -> lis
 
 def _refuse_observer(call: Call, me: Agent, agent: Agent, other: Agent) -> None:
     """Threads of others: of agents below, and for owners what agents say among themselves."""
-    above = {each.id: each.reports_to for each in call.tx.agents.with_superiors((agent.id, other.id))}
+    above = {
+        with_superior.id: with_superior.reports_to
+        for with_superior in call.tx.agents.with_superiors((agent.id, other.id))
+    }
     below = any(me.id in superiors(each.id, above) for each in (agent, other) if not each.human)
     among_agents = not (agent.human or other.human)
     if below or (among_agents and call.caller.login is Login.OWNER):
@@ -400,7 +403,7 @@ def list_task_messages(call: Call, wanted: ListTaskMessages) -> TaskMessages:
 
 
 def _may_read(call: Call, thread: str) -> bool:
-    one, other = (call.tx.agents.find(each) for each in thread.split("|"))
+    one, other = (call.tx.agents.find(part) for part in thread.split("|"))
     return one is not None and other is not None and _may_list(call, call.agent, one, other)
 
 
@@ -457,7 +460,7 @@ def show_conversation(call: Call, wanted: OneConversation) -> ConversationShown:
     return {
         "success": True,
         "conversation": _conversation(conversation),
-        "messages": [mailboxes.shown(call, each) for each in messages],
+        "messages": [mailboxes.shown(call, message) for message in messages],
     }
 
 

@@ -132,36 +132,40 @@ class _HandOut:
         self.delegations = call.tx.chat.open_delegations(self.project_id, self.agent.id)
 
     def answer(self) -> Pending:
-        invited = [each for each in self.conversations if each.invites(self.agent.id)]
-        joined = {each.id: messaging_conversations.join(self.call, each) for each in invited}
-        self.conversations = [joined.get(each.id, each) for each in self.conversations]
-        open_ = [each for each in self.conversations if each.open]
-        over = [each for each in self.conversations if not each.open and not each.told(self.agent.id)]
-        waiting = [each for each in self.delegations if each.status is DelegationStatus.PENDING]
-        self.again = {each.id for each in waiting if each.processed_at is not None}
-        taken = [delegation_changes.take(self.call, each) for each in waiting]
+        invited = [conversation for conversation in self.conversations if conversation.invites(self.agent.id)]
+        joined = {conversation.id: messaging_conversations.join(self.call, conversation) for conversation in invited}
+        self.conversations = [joined.get(conversation.id, conversation) for conversation in self.conversations]
+        open_ = [conversation for conversation in self.conversations if conversation.open]
+        over = [
+            conversation
+            for conversation in self.conversations
+            if not conversation.open and not conversation.told(self.agent.id)
+        ]
+        waiting = [delegation for delegation in self.delegations if delegation.status is DelegationStatus.PENDING]
+        self.again = {delegation.id for delegation in waiting if delegation.processed_at is not None}
+        taken = [delegation_changes.take(self.call, delegation) for delegation in waiting]
         self._deliver(over, changed=bool(self.messages or invited or over or taken))
-        turns = [each for each in open_ if each.awaits(self.agent.id)]
+        turns = [conversation for conversation in open_ if conversation.awaits(self.agent.id)]
         return {
             "success": True,
-            "pending_messages": [self._message(each) for each in self.messages],
-            "context_messages": [mailboxes.shown(self.call, each) for each in self._context(turns, taken)],
-            "pending_delegations": [self._delegation(each) for each in taken],
-            "invitations": [self._invitation(each) for each in invited],
-            "conversations": [_open(each, self.agent.id) for each in open_],
-            "ended_conversations": [_over(each, self.agent.id) for each in over],
+            "pending_messages": [self._message(message) for message in self.messages],
+            "context_messages": [mailboxes.shown(self.call, message) for message in self._context(turns, taken)],
+            "pending_delegations": [self._delegation(delegation) for delegation in taken],
+            "invitations": [self._invitation(conversation) for conversation in invited],
+            "conversations": [_open(conversation, self.agent.id) for conversation in open_],
+            "ended_conversations": [_over(conversation, self.agent.id) for conversation in over],
             "instruction": self._instruction(turns, taken, over),
         }
 
     def _deliver(self, over: list[Conversation], *, changed: bool) -> None:
         """Moves the cursor and tells the endings; what the next call does not confirm is taken back."""
         call, now = self.call, self.call.now
-        for each in over:
-            call.tx.chat.save_conversation(each, chat.told_of_end(each, self.agent.id, now))
+        for conversation in over:
+            call.tx.chat.save_conversation(conversation, chat.told_of_end(conversation, self.agent.id, now))
         if not changed:
             return
         last = self.messages[-1].sequence if self.messages else None
-        box = self.box.handed_out(last, tuple(each.id for each in over), call.session.id, now)
+        box = self.box.handed_out(last, tuple(conversation.id for conversation in over), call.session.id, now)
         call.tx.chat.save_mailbox(box)
         mailboxes.touch(call, self.project_id, self.agent.id)
         if self.messages:
@@ -176,8 +180,8 @@ class _HandOut:
         """What was said before, with everybody whose message or turn this is, or who is to be told something; with a
         turn, the message again."""
         here = {each.id for each in self.messages}
-        others = {each.from_agent_id for each in self.messages} | {each.other(self.agent.id) for each in turns}
-        others |= {each.target_agent_id for each in taken}
+        others = {each.from_agent_id for each in self.messages} | {turn.other(self.agent.id) for turn in turns}
+        others |= {delegation.target_agent_id for delegation in taken}
         after_all = (self.messages[-1].sequence if self.messages else self.box.cursor) + 1
         enough = chat.HANDED_OUT_AT_ONCE + len(here)
         found = [
@@ -216,30 +220,34 @@ class _HandOut:
         language = self.call.language
         said = [
             words(
-                "chat.ended", language, conversation_id=each.id, partner=each.other(self.agent.id), reason=each.reason
+                "chat.ended",
+                language,
+                conversation_id=conversation.id,
+                partner=conversation.other(self.agent.id),
+                reason=conversation.reason,
             )
-            for each in over
+            for conversation in over
         ]
-        if any(each.conversation_id is None for each in self.messages):
+        if any(message.conversation_id is None for message in self.messages):
             said.append(words("chat.messages", language))
         said += [
             words(
                 "chat.turn",
                 language,
-                conversation_id=each.id,
-                partner=each.other(self.agent.id),
-                turns=each.turns,
-                max_turns=each.max_turns,
+                conversation_id=turn.id,
+                partner=turn.other(self.agent.id),
+                turns=turn.turns,
+                max_turns=turn.max_turns,
             )
-            for each in turns
+            for turn in turns
         ]
-        said += [self._about(each, language) for each in taken]
-        mine = [each for each in self.delegations if each.session_id == self.call.session.id]
-        finished = {each.delegation_id for each in over}
+        said += [self._about(delegation, language) for delegation in taken]
+        mine = [delegation for delegation in self.delegations if delegation.session_id == self.call.session.id]
+        finished = {conversation.delegation_id for conversation in over}
         said += [
-            words("chat.delegation_in_hand", language, delegation_id=each.id, target=each.target_agent_id)
-            for each in mine
-            if each.id in finished or self.messages
+            words("chat.delegation_in_hand", language, delegation_id=delegation.id, target=delegation.target_agent_id)
+            for delegation in mine
+            if delegation.id in finished or self.messages
         ]
         return " ".join([*(said or [words("chat.nothing", language)]), words("chat.then", language)])
 
@@ -251,7 +259,7 @@ class _HandOut:
         key = "chat.delegation_to_person" if target is not None and target.human else "chat.delegation_to_agent"
         key = "chat.delegation_in_hand" if conversation is not None else key
         if delegation.id in self.again and any(
-            each.from_agent_id == delegation.target_agent_id for each in self.messages
+            message.from_agent_id == delegation.target_agent_id for message in self.messages
         ):
             key = "chat.delegation_answered"
         return words(key, language, delegation_id=delegation.id, target=delegation.target_agent_id)

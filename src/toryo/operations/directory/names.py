@@ -28,8 +28,8 @@ def refuse_misleading(
     names = {agent_id, name}
     if any(bare(each) in _TORYO for each in names):
         raise _misleading(name, "Toryo itself")
-    members = {each for project_id in projects for each in call.tx.agents.members(project_id)}
-    accounts = {each.agent_id: each for each in call.tx.people.accounts()}
+    members = {member for project_id in projects for member in call.tx.agents.members(project_id)}
+    accounts = {account.agent_id: account for account in call.tx.people.accounts()}
     for other in call.tx.agents.all():
         owner = other.human and people.role_of(other, accounts.get(other.id)) == people.OWNER
         if other.id != agent_id and (other.id in members or owner):

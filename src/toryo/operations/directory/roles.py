@@ -17,13 +17,13 @@ from toryo.operations.calls.callers import Login
 def person(call: Call, person_id: str) -> Agent:
     found = call.tx.agents.find(person_id)
     if found is None or not visibility.sees_agent(call, found):
-        people = (each for each in call.tx.agents.all() if each.human and visibility.sees_agent(call, each))
+        people = (agent for agent in call.tx.agents.all() if agent.human and visibility.sees_agent(call, agent))
         raise Refusal(
             Code.AGENT_NOT_FOUND,
             say("There is no person {person_id}.", person_id=person_id),
             near.hint(
                 person_id,
-                [(each.id, each.name) for each in people],
+                [(agent.id, agent.name) for agent in people],
                 "List the people for their ids (toryo person list).",
             ),
             agent_id=person_id,

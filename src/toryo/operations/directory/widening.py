@@ -52,12 +52,12 @@ def warnings(agent: Agent, reported: Collection[str] | None) -> list[Worded]:
     """Its providers that neither Toryo nor any Coordinator that has ever called knows: nothing would start them."""
     if reported is None:
         return []
-    names = dict.fromkeys(each.provider for each in agent.programs)
-    found = (provider_options.unknown_provider(each, reported) for each in names)
-    return [agents.worded(each) for each in found if each is not None]
+    names = dict.fromkeys(program.provider for program in agent.programs)
+    found = (provider_options.unknown_provider(name, reported) for name in names)
+    return [agents.worded(said) for said in found if said is not None]
 
 
 def reported_providers(call: Call) -> frozenset[str] | None:
     """Every provider that a Coordinator has said it can start; None: one of them does not say, and may have any."""
-    said = [each.providers for each in call.tx.coordinators.all()]
+    said = [seen.providers for seen in call.tx.coordinators.all()]
     return None if None in said else frozenset(name for names in said for name in names or ())

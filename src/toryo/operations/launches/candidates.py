@@ -31,11 +31,11 @@ def chat_candidates(call: Call, asked: ClaimStarts) -> list[Talker]:
     if not found:
         return []
     live = call.tx.launches.have_one(Purpose.CHAT)
-    agents = call.tx.agents.startable({each.agent_id for each in found})
+    agents = call.tx.agents.startable({talker.agent_id for talker in found})
     return [
-        each
-        for each in found
-        if (each.agent_id, each.project_id) not in live and _fits(agents.get(each.agent_id), asked)
+        talker
+        for talker in found
+        if (talker.agent_id, talker.project_id) not in live and _fits(agents.get(talker.agent_id), asked)
     ]
 
 

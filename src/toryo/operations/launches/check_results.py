@@ -46,7 +46,7 @@ def report_check_result(call: Call, reported: CheckResult) -> CheckTaken:
     assert task is not None
     if check.finished_at is None:
         failures: list[domain.CheckFailure] = [
-            {"check": each.check, "message": each.message} for each in reported.failures
+            {"check": failure.check, "message": failure.message} for failure in reported.failures
         ]
         call.tx.launches.save_check(check, replace(check, finished_at=call.now, failures=failures))
         if task.check_id == check.id:

@@ -54,8 +54,8 @@ def claim_starts(call: Call, asked: ClaimStarts) -> Claimed | Later:
     if _end_what_ran_out(call, entered):  # what they held is free from here on
         candidates, talkers = task_candidates(call, asked), chat_candidates(call, asked)
     lost = [each for each in call.tx.launches.ordered_by(asked.coordinator_id) if each.id not in running]
-    start = _starts(call, asked, lost, [each for each in candidates if each.project_id in entered])
-    start += _chats(call, asked, lost, [each for each in talkers if each.project_id in entered])
+    start = _starts(call, asked, lost, [candidate for candidate in candidates if candidate.project_id in entered])
+    start += _chats(call, asked, lost, [talker for talker in talkers if talker.project_id in entered])
     checks, errands = checks_for(call, asked), jobs_for(call, asked.coordinator_id, asked.errands)
     at = _next_look(call)
     if not (start or stop or checks or errands) and call.may_wait:
@@ -166,9 +166,9 @@ def _chats(call: Call, asked: ClaimStarts, lost: list[Launch], talkers: list[Tal
             for start in each_fenced(call, CLAIM, [launch], partial(_start_again, call, asked)):
                 given.extend(start)
                 free -= launch.takes_slot and bool(start)
-    for each in talkers:
-        if free > 0 or each.awaited:
-            for start in each_fenced(call, CLAIM, [each], partial(_chat, call, asked, free > 0)):
+    for talker in talkers:
+        if free > 0 or talker.awaited:
+            for start in each_fenced(call, CLAIM, [talker], partial(_chat, call, asked, free > 0)):
                 given.extend(start)
                 free -= sum(one["takes_slot"] for one in start)
     return given
@@ -211,7 +211,7 @@ def _next_look(call: Call) -> Millis | None:
         if task is not None and (not task.in_progress or task.assignee_id != session.agent_id):
             ends.append(task.moved_at + limits.stop_grace)
     ends += [each + limits.pause_grace for each in call.tx.projects.paused()]
-    if any(each.settings.budget_per_day is not None for each in call.tx.projects.all()):
+    if any(project.settings.budget_per_day is not None for project in call.tx.projects.all()):
         ends.append(usages.end_of_day(call.now))
-    future = [each for each in ends if each is not None and each > call.now]
+    future = [end for end in ends if end is not None and end > call.now]
     return min(future, default=None)

@@ -65,7 +65,7 @@ def _lapsed(call: Call, snapshot: Snapshot) -> list[bool]:
 
 def _without_lapsed(snapshot: Snapshot) -> Snapshot:
     """What has run out counts as ended for who asks without changing anything: the next who asks would end it."""
-    sessions = {purpose: each for purpose, each in snapshot.sessions.items() if not each.ran_out(snapshot.now)}
+    sessions = {purpose: session for purpose, session in snapshot.sessions.items() if not session.ran_out(snapshot.now)}
     launches = {
         purpose: each
         for purpose, each in snapshot.launches.items()

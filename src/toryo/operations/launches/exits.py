@@ -164,5 +164,7 @@ def _account(call: Call, launch: Launch) -> str | None:
     """Whose quota the launch used: of the program that ran, which may have been the one that stands in."""
     agent, ran = call.tx.agents.find(launch.agent_id), termination.program_of(launch)
     programs_of = agent.programs if agent is not None else ()
-    alike = sorted((each for each in programs_of if each.provider == launch.provider), key=lambda one: one.name != ran)
+    alike = sorted(
+        (program for program in programs_of if program.provider == launch.provider), key=lambda one: one.name != ran
+    )
     return alike[0].account if alike else None

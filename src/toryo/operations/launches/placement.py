@@ -35,8 +35,8 @@ def nobody_can(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purp
 
 def obstacle(agent: Agent, program: Program, coordinators: Iterable[Seen], now: Millis) -> PlacementProblem | None:
     """Why nobody can start it; None: somebody can. Of several, what is missing where the least is."""
-    here = [each for each in coordinators if not gone(each.seen_at, now)]
-    missing = [(each, each.offer.lacks(agent, program)) for each in here]
+    here = [coordinator for coordinator in coordinators if not gone(coordinator.seen_at, now)]
+    missing = [(seen, seen.offer.lacks(agent, program)) for seen in here]
     if any(code is None for _, code in missing):
         return None
     if not missing:
@@ -48,13 +48,13 @@ def obstacle(agent: Agent, program: Program, coordinators: Iterable[Seen], now: 
             ),
         )
     code = max((code for _, code in missing if code is not None), key=LACKS.index)
-    return PlacementProblem(code, _words(code, agent, program, [each for each, its in missing if its == code]))
+    return PlacementProblem(code, _words(code, agent, program, [seen for seen, its in missing if its == code]))
 
 
 def _words(code: str, agent: Agent, program: Program, near: list[Seen]) -> Worded:
-    names = ", ".join(each.id for each in near)
+    names = ", ".join(seen.id for seen in near)
     if code == "no_provider":
-        have = ", ".join(sorted({name for each in near for name in each.providers or []})) or "none"
+        have = ", ".join(sorted({name for seen in near for name in seen.providers or []})) or "none"
         return say(
             "its program {provider} is missing at {names} (there: {have}). Install it there, or give the agent"
             " another: toryo agent edit {agent_id} --provider NAME",
@@ -70,7 +70,7 @@ def _words(code: str, agent: Agent, program: Program, near: list[Seen]) -> Worde
             agent_id=agent.id,
         )
     if code == "no_capability":
-        wanted = ", ".join(sorted({word for each in near for word in each.capabilities or []})) or "none"
+        wanted = ", ".join(sorted({word for seen in near for word in seen.capabilities or []})) or "none"
         return say(
             "{names} takes only agents with one of the capabilities {wanted}. Give it one: toryo agent edit {agent_id}"
             " --capability WORD, or change capabilities: in the Coordinator's file.",

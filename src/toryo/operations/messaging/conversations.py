@@ -127,7 +127,7 @@ def join(call: Call, conversation: Conversation) -> Conversation:
 
 def lapse(call: Call, project_id: str, agent_id: str) -> bool:
     """Ends those of an agent that have waited too long. True if any had."""
-    ended = [lapse_one(call, each) for each in call.tx.chat.unsettled(project_id, agent_id)]
+    ended = [lapse_one(call, conversation) for conversation in call.tx.chat.unsettled(project_id, agent_id)]
     return any(ended)
 
 
@@ -191,7 +191,7 @@ def _summarise(call: Call, conversation: Conversation) -> None:
         progress=f"Conversation of {conversation.initiator_id} with {conversation.partner_id} about "
         f"{quoted(conversation.purpose[:_BRIEF])}: over after {conversation.turns} turns ({conversation.reason}).",
         findings=conversation.summary
-        or "\n".join(f"{each.from_agent_id}: {one_line(each.content[:_BRIEF])}" for each in said),
+        or "\n".join(f"{message.from_agent_id}: {one_line(message.content[:_BRIEF])}" for message in said),
         blockers=None,
         next_steps=None,
         created_at=call.now,
@@ -204,9 +204,9 @@ def leave(call: Call, session: Session, why: End) -> None:
     """What a chat session that is over had in hand: taken back, parked, finished, or given to the next one."""
     mailboxes.take_back(call, session)
     in_order = why in _IN_ORDER and session.runaway is None
-    for each in call.tx.chat.open_delegations(session.project_id, session.agent_id):
-        if each.session_id == session.id:
-            _let_go(call, each, in_order=in_order)
+    for open_delegation in call.tx.chat.open_delegations(session.project_id, session.agent_id):
+        if open_delegation.session_id == session.id:
+            _let_go(call, open_delegation, in_order=in_order)
     box = call.tx.chat.mailbox(session.project_id, session.agent_id)
     left_at = min(call.now, session.expires_at)  # a panel opened since a lease ran out was not served by it
     call.tx.chat.save_mailbox(replace(box, left_at=left_at, version=box.version + 1))
@@ -218,8 +218,8 @@ def leave(call: Call, session: Session, why: End) -> None:
 def _ask_again(call: Call, session: Session, left_at: Millis) -> None:
     """It was lost while people had its panel open: they are still there, and want the next one."""
     heard_after = call.now - call.context.talk.viewer_lease
-    for each in call.tx.chat.viewers(session.project_id, session.agent_id, heard_after):
-        call.tx.chat.save_viewer(each, replace(each, opened_at=max(each.opened_at, left_at + 1)))
+    for viewer in call.tx.chat.viewers(session.project_id, session.agent_id, heard_after):
+        call.tx.chat.save_viewer(viewer, replace(viewer, opened_at=max(viewer.opened_at, left_at + 1)))
 
 
 def _let_go(call: Call, delegation: Delegation, *, in_order: bool) -> None:
@@ -259,5 +259,5 @@ def _outcome(call: Call, conversation: Conversation) -> JsonObject:
         "summary": conversation.summary,
         "reason": conversation.reason,
         "turns": conversation.turns,
-        "messages": [{"from": each.from_agent_id, "content": each.content[:_BRIEF]} for each in said],
+        "messages": [{"from": message.from_agent_id, "content": message.content[:_BRIEF]} for message in said],
     }

@@ -118,13 +118,13 @@ def _page(call: Call, wanted: ReadEvents) -> tuple[list[Event], list[Event]]:
     Who asks about one thing is not told, by how far was looked, that there is such a thing which they do not see.
     """
     found = _found(call, wanted)
-    visible = [each for each in found if visibility.sees_event(call, each)]
+    visible = [event for event in found if visibility.sees_event(call, event)]
     if not any((wanted.project_id, wanted.task_id, wanted.agent_id, wanted.actor_id, wanted.correlation_id)):
         return found, visible
     while found and not visible:
         further = {"before" if wanted.newest else "after": found[-1].sequence}
         found = _found(call, wanted.model_copy(update=further))
-        visible = [each for each in found if visibility.sees_event(call, each)]
+        visible = [event for event in found if visibility.sees_event(call, event)]
     return visible, visible
 
 
@@ -378,7 +378,7 @@ def _coordinator(call: Call, seen: Seen, agents: set[str]) -> schemas.Coordinato
         "providers": seen.providers or [],
         "labels": seen.labels,
         "capabilities": seen.capabilities,
-        "agents": seen.agents if seen.agents is None else [each for each in seen.agents if each in agents],
+        "agents": seen.agents if seen.agents is None else [agent for agent in seen.agents if agent in agents],
         "running": seen.running,
         "seen_at": iso(seen.seen_at),
         "seconds_ago": (call.now - seen.seen_at) // 1000,

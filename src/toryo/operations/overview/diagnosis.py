@@ -164,19 +164,19 @@ def _of_provider(call: Call, s: Snapshot) -> Worded | str:
 def _people_at_work(call: Call, s: Snapshot, decision: Decision) -> str:
     """Who has which task below it."""
     below = _below(s, decision)
-    agents = {each.id: each for each in call.tx.agents.all()}
-    theirs = [each for each in below if each.in_progress and (who := agents.get(each.assignee_id or "")) and who.human]
+    agents = {agent.id: agent for agent in call.tx.agents.all()}
+    theirs = [task for task in below if task.in_progress and (who := agents.get(task.assignee_id or "")) and who.human]
     names = (say("{who} has “{title}”", who=agents[each.assignee_id or ""].name, title=each.title) for each in theirs)
     return say("{names}.", names=together(list(names)[:_SHOWN], ", ")) if theirs else ""
 
 
 def _who_approves(call: Call, s: Snapshot, decision: Decision) -> Worded:
     """Who may judge the first request below it."""
-    asked = [each for each in _below(s, decision) if each.open and each.approval is Approval.PENDING]
+    asked = [task for task in _below(s, decision) if task.open and task.approval is Approval.PENDING]
     people = needs.judges(call, asked[0].assignee_id, s.project_id)
     return say(
         "{names} can approve “{title}”: toryo task approve {task_id}",
-        names=together([each.name for each in people], ", "),
+        names=together([person.name for person in people], ", "),
         title=asked[0].title,
         task_id=asked[0].id,
     )

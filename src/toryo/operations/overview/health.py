@@ -100,19 +100,19 @@ def help_(call: Call, wanted: Help) -> Helped:
         return _about(call, wanted.tool_name)
     may: list[HelpedTool] = []
     may_not: list[RefusedTool] = []
-    for each in tools():
-        refusal = _refusal(call, each)
+    for tool in tools():
+        refusal = _refusal(call, tool)
         if refusal is None:
-            may.append({"name": each.name, "description": each.summary})
+            may.append({"name": tool.name, "description": tool.summary})
         else:
-            may_not.append({"name": each.name, "error": refusal.code.value, "why": refusal.message})
+            may_not.append({"name": tool.name, "error": refusal.code.value, "why": refusal.message})
     return {"success": True, "tools": may, "not_now": may_not}
 
 
 def _about(call: Call, name: str) -> Helped:
     if name in FORMER_NAMES:
         return {"success": True, "tools": [], "message": FORMER_NAMES[name]}
-    found = next((each for each in tools() if each.name == name), None)
+    found = next((tool for tool in tools() if tool.name == name), None)
     if found is None:
         raise Refusal(
             Code.TOOL_NOT_FOUND,

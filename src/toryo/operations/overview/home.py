@@ -223,7 +223,7 @@ def _fuel(picture: Picture) -> Fuel:
         for cooldown in [max(by_purpose.values(), key=lambda each: each.until)]
     ]
     accounts: list[tuple[str, Literal["agent", "account"], str, Millis]] = [
-        (name, "account", each.reason, each.until) for name, each in picture.accounts.items()
+        (name, "account", account.reason, account.until) for name, account in picture.accounts.items()
     ]
     cooling = sorted((*accounts, *agents), key=lambda each: each[3])
     return {
@@ -253,13 +253,13 @@ def _plant(picture: Picture) -> Plant:
         "database_bytes": picture.call.tx.database_bytes(),
         "coordinators": [
             {
-                "coordinator_id": each.id,
-                "providers": each.providers or [],
-                "seen_at": iso(each.seen_at),
-                "running": each.running,
-                "away": coordinators.gone(each.seen_at, picture.now),
-                "disk": rendering.disk(each.disk),
+                "coordinator_id": coordinator.id,
+                "providers": coordinator.providers or [],
+                "seen_at": iso(coordinator.seen_at),
+                "running": coordinator.running,
+                "away": coordinators.gone(coordinator.seen_at, picture.now),
+                "disk": rendering.disk(coordinator.disk),
             }
-            for each in picture.coordinators
+            for coordinator in picture.coordinators
         ],
     }

@@ -105,7 +105,7 @@ def _may(login: Login, action: Action) -> bool:
 
 def of(call: Call, person: Agent, picture: Picture | None = None) -> list[Need]:
     """What needs this person, the most urgent first. Of a `picture` that was taken already: in its projects."""
-    return [each for each in _found(_View(call, [person]), picture) if each.person_id == person.id]
+    return [need for need in _found(_View(call, [person]), picture) if need.person_id == person.id]
 
 
 def of_everybody(call: Call) -> list[Need]:
@@ -124,7 +124,7 @@ def shown(need: Need) -> schemas.Need:
         "title": need.title,
         "text": need.text,
         "since": iso(need.since),
-        "actions": [{"name": each.name, "command": each.command} for each in need.actions],
+        "actions": [{"name": action.name, "command": action.command} for action in need.actions],
         "request": _request(need.request) if need.request is not None else None,
     }
 
@@ -147,7 +147,7 @@ def _request(each: Request) -> schemas.NeedRequest:
 def judges(call: Call, agent_id: str | None, project_id: str) -> list[Agent]:
     """The people who may approve a request for this agent."""
     view = _View(call, None)
-    return [view.agents[each] for each in view.judges(agent_id, project_id)]
+    return [view.agents[judge] for judge in view.judges(agent_id, project_id)]
 
 
 class _View:
@@ -156,12 +156,14 @@ class _View:
     def __init__(self, call: Call, people: Collection[Agent] | None) -> None:
         self.call = call
         self.now = call.now
-        self.agents = {each.id: each for each in call.tx.agents.all()}
-        self.tree = {each.id: each.reports_to for each in self.agents.values()}
-        everybody = (each for each in self.agents.values() if each.human and each.active)
-        self.people = frozenset(each.id for each in (everybody if people is None else people))
+        self.agents = {agent.id: agent for agent in call.tx.agents.all()}
+        self.tree = {agent.id: agent.reports_to for agent in self.agents.values()}
+        everybody = (agent for agent in self.agents.values() if agent.human and agent.active)
+        self.people = frozenset(agent.id for agent in (everybody if people is None else people))
         all_projects = call.tx.projects.all()
-        self.projects = frozenset(each.id for each in all_projects if each.status is not ProjectStatus.ARCHIVED)
+        self.projects = frozenset(
+            project.id for project in all_projects if project.status is not ProjectStatus.ARCHIVED
+        )
         self.narrow = False
         self._logins: dict[str, Login] = {}
         self._places: dict[str, frozenset[str] | None] = {}
@@ -196,11 +198,11 @@ class _View:
 
     def _above(self, agent_id: str | None, project_id: str | None) -> list[str]:
         """Those who are active and asked about the project, the nearest first."""
-        above = [self.agents[each] for each in superiors(agent_id or "", self.tree)]
-        return [each.id for each in above if each.human and each.active and self._is_asked(each, project_id)]
+        above = [self.agents[superior] for superior in superiors(agent_id or "", self.tree)]
+        return [agent.id for agent in above if agent.human and agent.active and self._is_asked(agent, project_id)]
 
     def owners(self) -> list[str]:
-        return [each.id for each in self.agents.values() if each.human and each.active and each.role is Role.OWNER]
+        return [agent.id for agent in self.agents.values() if agent.human and agent.active and agent.role is Role.OWNER]
 
     def owns(self, person_id: str) -> bool:
         """Whether a person may do what only owners may."""
@@ -209,7 +211,7 @@ class _View:
     def allowed(self, need: Need) -> Need:
         """With nothing to do but what its person may do."""
         login = self._login(need.person_id)
-        return replace(need, actions=tuple(each for each in need.actions if _may(login, each)))
+        return replace(need, actions=tuple(action for action in need.actions if _may(login, action)))
 
     def _login(self, person_id: str) -> Login:
         """What somebody asks with; of somebody else, what their account is for."""
@@ -231,7 +233,7 @@ class _View:
 
     def here(self, tasks: Iterable[Task]) -> list[Task]:
         """Those of projects that are not archived."""
-        return [each for each in tasks if each.project_id in self.projects]
+        return [task for task in tasks if task.project_id in self.projects]
 
 
 def _found(view: _View, picture: Picture | None = None) -> list[Need]:
@@ -254,26 +256,26 @@ def _folded(found: Iterable[Need]) -> Iterator[Need]:
     What can be done about it is what can be done about each of them alike, and to look at them all.
     """
     alike: dict[tuple[str, str], list[Need]] = {}
-    for each in found:
-        if each.kind in _FOLDED:
-            alike.setdefault((each.person_id, each.key), []).append(each)
+    for need in found:
+        if need.kind in _FOLDED:
+            alike.setdefault((need.person_id, need.key), []).append(need)
         else:
-            yield each
+            yield need
     for those in alike.values():
         first, more = those[0], len(those) - 1
         if not more:
             yield first
             continue
         listing = Action("list", f"toryo {_FOLDED[first.kind]} --project {first.project_id}")
-        common = [each for each in first.actions if all(each in other.actions for other in those)]
+        common = [action for action in first.actions if all(action in other.actions for other in those)]
         others = say("The same holds for {more} more tasks.", more=more) if more > 1 else constant(_ONE_MORE)
         yield replace(
             first,
             title=together((first.title, say("and {more} more", more=more))),
             text=together((first.text, others)) if first.kind is Kind.STUCK else first.text,
             actions=tuple(sorted((*common, listing), key=lambda each: each.name == "log")),
-            since=min(each.since for each in those),
-            also=tuple(each.task_id for each in those[1:] if each.task_id is not None),
+            since=min(need.since for need in those),
+            also=tuple(need.task_id for need in those[1:] if need.task_id is not None),
         )
 
 
@@ -370,7 +372,7 @@ def _asks(view: _View, request: Request) -> Worded:
 
 
 def _listed(commands: Iterable[str]) -> Worded:
-    return together((f"`{each[:BRIEF]}`" for each in commands), ", ")
+    return together((f"`{command[:BRIEF]}`" for command in commands), ", ")
 
 
 def _blocks(view: _View) -> Iterator[Need]:
@@ -414,12 +416,12 @@ def _said_by(name: str, reason: str) -> Worded:
 
 def _ancestors(view: _View, tasks: Iterable[Task]) -> dict[str, Task]:
     """Every task above these, by id: one read for each level of the tree."""
-    known = {each.id: each for each in tasks}
-    wanted = {each.parent_id for each in known.values() if each.parent_id} - set(known)
+    known = {task.id: task for task in tasks}
+    wanted = {task.parent_id for task in known.values() if task.parent_id} - set(known)
     while wanted:
         read = view.call.tx.tasks.find_all(sorted(wanted))
-        known |= {each.id: each for each in read}
-        wanted = {each.parent_id for each in read if each.parent_id} - set(known)
+        known |= {task.id: task for task in read}
+        wanted = {task.parent_id for task in read if task.parent_id} - set(known)
     return known
 
 
@@ -440,7 +442,7 @@ def _failures(view: _View) -> Iterator[Need]:
     failed = [each for each in newest if each.for_queue or each.moved_session is not None]
     above = _ancestors(view, failed)
     open_ones = [each for each in failed if each.parent_id is None or above[each.parent_id].open]
-    unminded = [each for each in open_ones if not _left_to_agent(view, each, above)]
+    unminded = [open_one for open_one in open_ones if not _left_to_agent(view, open_one, above)]
     details = view.call.tx.tasks.details_of(each.id for each in unminded)
     for task in unminded:
         for need in _failure_of(view, task, details.get(task.id, Details()).error or constant(_NO_REASON)):
@@ -467,7 +469,7 @@ def _failure_of(view: _View, task: Task, why: str) -> Iterator[Need]:
 def _reviews(view: _View) -> Iterator[Need]:
     """Work in worktrees that waits for a person: what belongs to a completed task is merged with it, and by nobody
     before an agent above has decided about it."""
-    changed = {each.task_id: each for each in view.call.tx.worktrees.open() if each.changed}
+    changed = {worktree.task_id: worktree for worktree in view.call.tx.worktrees.open() if worktree.changed}
     done = [each for each in view.here(view.call.tx.tasks.find_all(sorted(changed))) if each.status is Status.COMPLETED]
     above = _ancestors(view, done)
     for task in done:
@@ -775,7 +777,7 @@ def _ended_for(
 
 def _failing(view: _View, agent: Agent, kind: Kind, title: Worded, reason: str) -> Iterator[Need]:
     launches = view.call.tx.launches.listed(10, agent_id=agent.id)
-    seen = next((each for each in launches if (each.exit_error or "").startswith(reason)), None)
+    seen = next((launch for launch in launches if (launch.exit_error or "").startswith(reason)), None)
     said = end_in_words(view.call, seen) if seen is not None else ""
     nature = NATURES[Failure(reason)]
     why = constant(nature.people or nature.guarded or nature.words)
@@ -816,7 +818,7 @@ def _failed_at(view: _View, agent_id: str, reason: str) -> Millis:
 def _signed_in(view: _View, agent_id: str, purpose: str) -> bool:
     """Its newest start has gone well."""
     live = view.call.tx.launches.live_of_agent(agent_id)
-    return any(each.purpose.value == purpose and each.signed_in_at is not None for each in live)
+    return any(launch.purpose.value == purpose and launch.signed_in_at is not None for launch in live)
 
 
 def _locked(view: _View) -> Iterator[Need]:

@@ -163,17 +163,17 @@ def _project_id(call: Call, given: str | None) -> str:
 
 
 def _counts(tasks: list[Task]) -> dict[Status, int]:
-    counts = {status: sum(1 for each in tasks if each.status is status) for status in Status}
+    counts = {status: sum(1 for task in tasks if task.status is status) for status in Status}
     return {status: count for status, count in counts.items() if count}
 
 
 def _of(tasks: list[Task], *statuses: Status) -> list[Task]:
-    return [each for each in tasks if each.status in statuses]
+    return [task for task in tasks if task.status in statuses]
 
 
 def _completed(call: Call, tasks: list[Task], language: Language) -> str:
     newest = sorted(_of(tasks, Status.COMPLETED), key=lambda each: each.completed_at or 0, reverse=True)[:_MOST]
-    details = call.tx.tasks.details_of([each.id for each in newest])
+    details = call.tx.tasks.details_of([task.id for task in newest])
     return _lines(newest, lambda each: f"{each.title}: {details[each.id].summary or each.status.value}", language)
 
 

@@ -109,7 +109,9 @@ def _blocked(picture: Picture, task: Task) -> HeldBy:
 
 def _to_do(picture: Picture, tree_state: TreeState, task: Task) -> str | Why:
     for_queue = {StartBlocker.UNASSIGNED} if task.for_queue else set()
-    hindrance = next((each for each in tree_state.hindrances(task) if each not in for_queue), None)
+    hindrance = next(
+        (start_blocker for start_blocker in tree_state.hindrances(task) if start_blocker not in for_queue), None
+    )
     if hindrance is not None:
         return partial(_hindered, picture, tree_state, task, hindrance)
     if task.for_queue and task.not_before is not None and task.not_before > picture.now:
@@ -200,7 +202,7 @@ def _room(picture: Picture, tree_state: TreeState, task: Task) -> Worded:
 
 
 def _closed(_: Picture, tree_state: TreeState, task: Task) -> Worded:
-    above = next(each for each in tree_state.tree.ancestors(task) if each.closed)
+    above = next(ancestor for ancestor in tree_state.tree.ancestors(task) if ancestor.closed)
     return say("Nothing but trying “{title}” again.", title=above.title)
 
 
@@ -228,7 +230,7 @@ def behind(picture: Picture) -> Callable[[Iterable[str]], int]:
         asked = set(task_ids)
         seen, ahead = set(asked), list(asked)
         while ahead:
-            new = {each for other in ahead for each in waiters().get(other, ())} - seen
+            new = {waiter for other in ahead for waiter in waiters().get(other, ())} - seen
             seen |= new
             ahead = list(new)
         return sum(each in picture.open for each in seen - asked)

@@ -69,7 +69,7 @@ class Readable(Result):
 @operation("list_readable", grant=Grant.OPEN, tool=False, context=True, reads=True)
 def list_readable(call: Call, _: NoParameters) -> Readable:
     """What this caller may want to read: an agent its project's board, its main task, its inbox; a person boards."""
-    found = [{"kind": "board", "id": each.id, "title": f"Board of {each.name}"} for each in _projects(call)]
+    found = [{"kind": "board", "id": project.id, "title": f"Board of {project.name}"} for project in _projects(call)]
     caller = call.caller
     if not caller.is_person and caller.agent is not None:
         task_id = caller.session.task_id if caller.session else caller.launch.task_id if caller.launch else None
@@ -82,9 +82,9 @@ def list_readable(call: Call, _: NoParameters) -> Readable:
 def _projects(call: Call) -> list[Project]:
     if call.caller.is_person:
         return [
-            each
-            for each in call.tx.projects.all()
-            if each.status is not ProjectStatus.ARCHIVED and visibility.sees(call, each.id)
+            project
+            for project in call.tx.projects.all()
+            if project.status is not ProjectStatus.ARCHIVED and visibility.sees(call, project.id)
         ]
     own = call.tx.projects.find(call.caller.project_id or "")
     return [own] if own is not None else []
@@ -138,7 +138,7 @@ def read_board(call: Call, wanted: ReadBoard) -> BoardResult | Unchanged | Later
             "description": project.description,
             "status": project.status.value,
         },
-        "columns": [_column(status, [each for each in tasks if each.status is status]) for status in Status],
+        "columns": [_column(status, [task for task in tasks if task.status is status]) for status in Status],
     }
     return _answer(call, wanted, content, [f"project:{project.id}"])
 
@@ -146,7 +146,7 @@ def read_board(call: Call, wanted: ReadBoard) -> BoardResult | Unchanged | Later
 def _column(status: Status, tasks: list[Task]) -> Column:
     if status in CLOSED:
         tasks = sorted(tasks, key=lambda each: (each.completed_at or each.updated_at, each.id), reverse=True)
-    return {"status": status.value, "total": len(tasks), "tasks": [_card(each) for each in tasks[:MOST]]}
+    return {"status": status.value, "total": len(tasks), "tasks": [_card(task) for task in tasks[:MOST]]}
 
 
 def _card(task: Task) -> BoardCard:
@@ -212,14 +212,14 @@ class InboxResult(ReadResult):
 def read_inbox(call: Call, wanted: ReadInbox) -> InboxResult | Unchanged | Later:
     """The notifications that wait for an agent's session. Reading delivers none: get_notifications does."""
     sessions = _sessions(call, wanted.agent_id)
-    waiting: list[Notification] = [note for each in sessions for note in call.tx.handovers.waiting(each.id)]
+    waiting: list[Notification] = [note for session in sessions for note in call.tx.handovers.waiting(session.id)]
     content: InboxResult = {
         "success": True,
         "etag": "",
         "agent_id": wanted.agent_id,
         "notifications": [rendering.notification(each) for each in waiting],
     }
-    topics = {f"project:{each.project_id}" for each in sessions} or {"events"}
+    topics = {f"project:{session.project_id}" for session in sessions} or {"events"}
     return _answer(call, wanted, content, topics)
 
 

@@ -42,10 +42,12 @@ class Picture:
         self.sessions = _by_place(call.tx.sessions.live(), self.projects)
         self.launches = _by_place(call.tx.launches.live(), self.projects)
         self.claims: dict[str, Claim] = {
-            each.task_id: each for each in call.tx.glances.claims() if each.project_id in self.projects
+            claim.task_id: claim for claim in call.tx.glances.claims() if claim.project_id in self.projects
         }
         self.online: dict[str, Presence] = {
-            each.agent_id: each for each in call.tx.queues.all_online() if each.project_id in self.projects
+            presence.agent_id: presence
+            for presence in call.tx.queues.all_online()
+            if presence.project_id in self.projects
         }
         self.coordinators = call.tx.coordinators.all()
         self._load_tasks(idle=idle)
@@ -56,7 +58,12 @@ class Picture:
         self.open = glances.open_tasks(self.projects, idle=idle)
         self.unmet = glances.unmet(self.open)
         known = dict(self.open)
-        bound = [each.task_id for pair in self.sessions.values() for each in pair.values() if each.task_id is not None]
+        bound = [
+            session.task_id
+            for pair in self.sessions.values()
+            for session in pair.values()
+            if session.task_id is not None
+        ]
         wanted = {*bound, *(other for others in self.unmet.values() for other in others), *_parents(known)} - set(known)
         while wanted:
             read = glances.parts(sorted(wanted))
@@ -67,13 +74,16 @@ class Picture:
     @cached_property
     def tree_states(self) -> dict[str, TreeState]:
         """One per project, on which the rules about starting stand; its tree holds all trees of the project."""
-        members: dict[str, set[str]] = {each: set() for each in self.projects}
+        members: dict[str, set[str]] = {project: set() for project in self.projects}
         for agent_id, project_id in self.places:
             members[project_id].add(agent_id)
-        inside: dict[str, dict[str, Task]] = {each: {} for each in self.projects}
+        inside: dict[str, dict[str, Task]] = {project: {} for project in self.projects}
         for task in self.tasks.values():
             inside.get(task.project_id, {})[task.id] = task
-        return {each.id: self._tree_state(each, inside[each.id], members[each.id]) for each in self.projects.values()}
+        return {
+            project.id: self._tree_state(project, inside[project.id], members[project.id])
+            for project in self.projects.values()
+        }
 
     def _tree_state(self, project: Project, tasks: dict[str, Task], members: Collection[str]) -> TreeState:
         tree = Tree(tasks, {each: self.unmet[each] for each in tasks if each in self.unmet})
@@ -81,7 +91,7 @@ class Picture:
         for task in tasks.values():
             if task.in_progress and task.assignee_id is not None and tree.is_main(task):
                 busy.setdefault(task.assignee_id, set()).add(task.id)
-        online = frozenset(each.agent_id for each in self.online.values() if each.project_id == project.id)
+        online = frozenset(presence.agent_id for presence in self.online.values() if presence.project_id == project.id)
         return TreeState(
             project=project,
             tree=tree,
@@ -95,9 +105,9 @@ class Picture:
 
     def _served(self, project_id: str, members: Collection[str]) -> frozenset[str]:
         """The queues with an agent: one that polls, or an active member that a Coordinator starts."""
-        agents = (self.agents[each] for each in members)
-        started = (each.agent_type for each in agents if each.active and each.managed)
-        polls = (each.agent_type for each in self.online.values() if each.project_id == project_id)
+        agents = (self.agents[member] for member in members)
+        started = (agent.agent_type for agent in agents if agent.active and agent.managed)
+        polls = (presence.agent_type for presence in self.online.values() if presence.project_id == project_id)
         return frozenset(each for each in (*started, *polls) if each is not None)
 
     @cached_property
@@ -108,7 +118,7 @@ class Picture:
     @cached_property
     def bound(self) -> dict[str, str]:
         """Whose task session lives on a main task."""
-        pairs = ((each.get(Purpose.TASK), agent_id) for (agent_id, _), each in self.sessions.items())
+        pairs = ((session.get(Purpose.TASK), agent_id) for (agent_id, _), session in self.sessions.items())
         return {each.task_id: agent_id for each, agent_id in pairs if each is not None and each.task_id is not None}
 
     @cached_property
@@ -148,7 +158,7 @@ class Picture:
 
     @cached_property
     def accounts(self) -> dict[str, Cooldown]:
-        return {name: Cooldown(*each) for name, each in self.call.tx.glances.accounts(self.now).items()}
+        return {name: Cooldown(*account) for name, account in self.call.tx.glances.accounts(self.now).items()}
 
     @cached_property
     def spent_today(self) -> dict[str, tuple[int, float | None]]:
@@ -176,7 +186,7 @@ class Picture:
         if agent.agent_type is None or not agent.managed or not tree_state.project.active:
             return ()
         ready = self.ready_tasks.get((place[1], agent.agent_type), [])
-        return offers(((each, self._below(tree_state, each)) for each in ready), agent.id)
+        return offers(((task, self._below(tree_state, task)) for task in ready), agent.id)
 
     def _below(self, tree_state: TreeState, task: Task) -> TreeState:
         """With nothing in its tree but a task and what stands below it."""
@@ -209,7 +219,7 @@ class Picture:
 
     def _around(self, place: Place) -> tuple[TreeState, ...]:
         """The agent's main tasks, what its sessions are bound to, and what is above them."""
-        bound = (self.tasks.get(each.task_id or "") for each in self.sessions.get(place, {}).values())
+        bound = (self.tasks.get(session.task_id or "") for session in self.sessions.get(place, {}).values())
         tasks = [*self.main_tasks.get(place, ()), *(each for each in bound if each is not None)]
         if not tasks:
             return ()
@@ -229,11 +239,11 @@ def _visible(call: Call, only: str | None) -> Iterable[Project]:
 
 def _by_place(things: Iterable[Thing], projects: Collection[str]) -> dict[Place, dict[Purpose, Thing]]:
     found: dict[Place, dict[Purpose, Thing]] = {}
-    for each in things:
-        if each.project_id in projects:
-            found.setdefault((each.agent_id, each.project_id), {})[each.purpose] = each
+    for thing in things:
+        if thing.project_id in projects:
+            found.setdefault((thing.agent_id, thing.project_id), {})[thing.purpose] = thing
     return found
 
 
 def _parents(tasks: dict[str, Task]) -> set[str]:
-    return {each.parent_id for each in tasks.values() if each.parent_id is not None}
+    return {task.parent_id for task in tasks.values() if task.parent_id is not None}

@@ -59,8 +59,8 @@ def found(picture: Picture, told: Collection[str]) -> list[Stuck]:
     look = _Look(picture, told)
     causes: dict[str, Stuck] = {}
     for task in sorted((each for each in picture.open.values() if _may_be(picture, each)), key=lambda each: each.order):
-        for each in look.at(task):
-            causes.setdefault(each.task.id, each)
+        for stuck in look.at(task):
+            causes.setdefault(stuck.task.id, stuck)
     return list(causes.values())
 
 
@@ -226,7 +226,7 @@ class _Look:
     def _to_do(self, task: Task) -> Iterator[Stuck]:
         tree_state = self._tree_state(task)
         cancel = Action("cancel", f"toryo task cancel {task.id} --reason …")
-        dead = [each for each in tree_state.tree.dependencies(task) if self._never_completes(each)]
+        dead = [dependency for dependency in tree_state.tree.dependencies(task) if self._never_completes(dependency)]
         if dead and not self._left_to_agent(task):
             said = say("It depends on {names}, which will not be completed.", names=_names(dead))
             without = " ".join(f"--no-longer-on {each.id}" for each in dead)
@@ -247,7 +247,7 @@ class _Look:
     def _left_to_agent(self, task: Task) -> bool:
         """An agent at work on a task above decides about it."""
         agents = self.picture.agents
-        above = (each for each in self._tree_state(task).tree.ancestors(task) if each.in_progress)
+        above = (ancestor for ancestor in self._tree_state(task).tree.ancestors(task) if ancestor.in_progress)
         return any(each.assignee_id is not None and not agents[each.assignee_id].human for each in above)
 
     def _nobody_comes(self, tree_state: TreeState, task: Task, queue: str) -> bool:

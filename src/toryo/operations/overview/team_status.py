@@ -82,9 +82,9 @@ def members(picture: Picture) -> list[Member]:
 def _waiting(picture: Picture) -> list[Place]:
     """Agents without a process about which a picture does not say enough, the longest waiting first."""
     idle = [
-        (min(each.moved_at for each in tasks), place)
+        (min(task.moved_at for task in tasks), place)
         for place, tasks in picture.main_tasks.items()
-        if not _has_process(picture, place) and any(_needs_more(picture, place, each) for each in tasks)
+        if not _has_process(picture, place) and any(_needs_more(picture, place, task) for task in tasks)
     ]
     return [place for _, place in sorted(idle)]
 
@@ -227,7 +227,9 @@ def _starting(picture: Picture, shown: Member, launch: Launch) -> Member:
 
 def _polling(picture: Picture, place: Place, shown: Member) -> Member:
     """An agent that runs by itself and asks for tasks of a queue."""
-    claims = sorted((each for each in picture.claims.values() if each.agent_id == place[0]), key=lambda c: c.claimed_at)
+    claims = sorted(
+        (claim for claim in picture.claims.values() if claim.agent_id == place[0]), key=lambda c: c.claimed_at
+    )
     seen: Member = {**shown, "last_call_at": iso(picture.online[place[0]].seen_at)}
     if not claims:
         return seen
@@ -276,7 +278,7 @@ def _not_running(
     }
 
 
-_ABOUT_MAIN_TASKS = frozenset(each.row for each in table.MAIN_TASK_ROWS)
+_ABOUT_MAIN_TASKS = frozenset(rule.row for rule in table.MAIN_TASK_ROWS)
 
 
 class _Why(TypedDict):

@@ -83,7 +83,7 @@ def show_usage(call: Call, wanted: ShowUsage) -> UsageResult:
     since, until = _days(call, wanted)
     projects = _projects(call, wanted)
     meant = Wanted(
-        projects=[each.id for each in projects],
+        projects=[project.id for project in projects],
         tasks=_tasks(call, wanted),
         agent_id=call.known_agent(wanted.agent_id).id if wanted.agent_id is not None else None,
         since_day=usages.number_of(since) if since is not None else None,
@@ -130,7 +130,7 @@ def _tasks(call: Call, wanted: ShowUsage) -> list[str] | None:
             "The task {task_id} belongs to another project, {project_id}.", task_id=task.id, project_id=task.project_id
         )
         raise _refusal(said, "Leave out project_id, or give that one.")
-    return [task.id, *(each.id for each in call.tx.tasks.tree(task.root_id).descendants(task))]
+    return [task.id, *(descendant.id for descendant in call.tx.tasks.tree(task.root_id).descendants(task))]
 
 
 def _in_all(call: Call, meant: Wanted) -> Sums:
@@ -145,14 +145,16 @@ def _rows(call: Call, by: tuple[Group, ...], meant: Wanted) -> list[Row]:
     if len(found) > MOST_ROWS:
         said = say("That would be more than {most} rows.", most=MOST_ROWS)
         raise _refusal(said, "Ask for fewer days, for one project, agent or task, or leave out a part of by.")
-    found.sort(key=lambda row: [(row[each] is None, "" if row[each] is None else row[each]) for each in columns])
+    found.sort(
+        key=lambda row: [(row[column] is None, "" if row[column] is None else row[column]) for column in columns]
+    )
     return found
 
 
 def _budgets(call: Call, projects: Iterable[Project]) -> list[Budget]:
-    here = [each for each in projects if each.status is not Status.ARCHIVED]
-    spent = call.tx.usages.cost_of_projects([each.id for each in here], usages.day_of(call.now))
-    return [_budget(each, spent.get(each.id, 0.0), iso(usages.end_of_day(call.now))) for each in here]
+    here = [project for project in projects if project.status is not Status.ARCHIVED]
+    spent = call.tx.usages.cost_of_projects([project.id for project in here], usages.day_of(call.now))
+    return [_budget(project, spent.get(project.id, 0.0), iso(usages.end_of_day(call.now))) for project in here]
 
 
 def _budget(project: Project, spent: float, ends: str) -> Budget:

@@ -147,7 +147,7 @@ class AccessTokens(Page):
 def list_access_tokens(call: Call, wanted: WhoseTokens) -> AccessTokens:
     """The tokens of a person that are good, without their secrets."""
     person = _whose(call, wanted.person_id)
-    good = [each for each in call.tx.people.tokens_of(person.id) if each.live(call.now)]
+    good = [token for token in call.tx.people.tokens_of(person.id) if token.live(call.now)]
     found, more = cut(good, wanted, lambda each: each.id)
     answer: AccessTokens = {"success": True, "access_tokens": [_shown(call, person, each) for each in found]}
     return paged(answer, more)

@@ -72,8 +72,8 @@ def _shown(call: Call, person: Agent) -> Person:
         "password": account is not None and account.password_hash is not None,
         "provider": subject is not None and not subject.startswith("mailto:"),
         "email": account.email if account is not None else None,
-        "browsers": sum(each.live(call.now) for each in call.tx.people.sign_ins_of(person.id)),
-        "tokens": sum(each.live(call.now) for each in call.tx.people.tokens_of(person.id)),
+        "browsers": sum(sign_in.live(call.now) for sign_in in call.tx.people.sign_ins_of(person.id)),
+        "tokens": sum(token.live(call.now) for token in call.tx.people.tokens_of(person.id)),
     }
 
 
@@ -323,5 +323,5 @@ def somebody_can_sign_in(call: Call) -> bool:
     """Whether there is a way in that needs nothing of the server's machine: a password, or an identity provider."""
     if call.context.settings.auth.oidc_issuer is not None:
         return True
-    with_password = [each.agent_id for each in call.tx.people.accounts() if each.password_hash is not None]
-    return any(each.active for each in call.tx.agents.find_all(with_password))
+    with_password = [account.agent_id for account in call.tx.people.accounts() if account.password_hash is not None]
+    return any(agent.active for agent in call.tx.agents.find_all(with_password))

@@ -57,9 +57,9 @@ def end_sign_in(call: Call, sign_in: SignIn) -> Ended:
 def end_sign_ins(call: Call, person_id: str, but: str | None = None) -> Ended:
     """All browsers of a person but one, and the links that would sign in another one of theirs, or of others."""
     ended = Ended()
-    for each in call.tx.people.sign_ins_of(person_id):
-        if each.id != but:
-            ended += end_sign_in(call, each)
+    for sign_in in call.tx.people.sign_ins_of(person_id):
+        if sign_in.id != but:
+            ended += end_sign_in(call, sign_in)
     drop_links(call, person_id)
     return ended
 
@@ -112,9 +112,9 @@ def make_known(call: Call, file: str, token: str) -> None:
         call.tx.tokens.add(digest(token), "person", file, call.now, OWNER_ID, people.OWNER, place)
     else:
         call.tx.tokens.add(digest(token), "coordinator", file, call.now, place=place)
-    for each in call.tx.tokens.all():
-        if each.name == file and each.place in (None, place) and each.hash != digest(token):
-            revoke_of_directory(call, each)
+    for file_token in call.tx.tokens.all():
+        if file_token.name == file and file_token.place in (None, place) and file_token.hash != digest(token):
+            revoke_of_directory(call, file_token)
 
 
 def _end_made_with(call: Call, credential: str) -> Ended:

@@ -426,7 +426,9 @@ def _free_id(call: Call, wanted: Vouched) -> str:
     told = (wanted.email or wanted.name or "").partition("@")[0]
     base = chosen_ids.made_of(told, "person", _LONGEST_BASE)
     candidates = [base, *(f"{base}-{number}" for number in range(2, 100))]
-    return next((each for each in candidates if call.tx.agents.find(each) is None), call.new_id(ids.AGENT))
+    return next(
+        (candidate for candidate in candidates if call.tx.agents.find(candidate) is None), call.new_id(ids.AGENT)
+    )
 
 
 # --- leaving ---------------------------------------------------------------------------------------------------------

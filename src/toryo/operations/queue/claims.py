@@ -135,7 +135,11 @@ def lose(call: Call, lost: Claim, reason: str, *, counted: bool = True, rest: bo
 
 def lapse(call: Call, project_id: str | None = None) -> int:
     """Ends the claims that have run out, in one project or in all; answers how many."""
-    over = [each for each in call.tx.queues.expired_claims(call.now) if project_id in (None, each.project_id)]
+    over = [
+        expired_claim
+        for expired_claim in call.tx.queues.expired_claims(call.now)
+        if project_id in (None, expired_claim.project_id)
+    ]
     lost = [each for each in over if each.launch_id is None]  # a launch's claim ends with its launch
     list(each_fenced(call, "queues", lost, lambda each: lose(call, each, "lost")))
     return len(over)

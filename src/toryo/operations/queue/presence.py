@@ -107,7 +107,7 @@ def _issued(call: Call, wanted: Register) -> tuple[ApiKey, str]:
     """A key for an agent of the same machine, where the server's settings let it register itself."""
     if call.context.settings.auth.mode != "local" or not _of_this_machine(call):
         raise key_required("register_agent", call.caller)
-    projects = [each.id for each in call.tx.projects.all() if each.active]
+    projects = [project.id for project in call.tx.projects.all() if project.active]
     if len(projects) != 1:
         raise Refusal(
             Code.VALIDATION_ERROR,
@@ -209,7 +209,7 @@ def _made(call: Call, wanted: Register) -> Agent:
         provider=None,
         model=None,
         agent_type=wanted.agent_type,
-        capabilities=tuple(each for each in wanted.capabilities if each != "orchestrator"),
+        capabilities=tuple(capability for capability in wanted.capabilities if capability != "orchestrator"),
         max_parallel_tasks=queue.CLAIMED_AT_ONCE,
         system_prompt="",
         provider_options={},
@@ -228,8 +228,8 @@ def _status(call: Call, presence: Presence) -> Literal["offline", "busy", "onlin
 def _claims(call: Call, agent_id: str) -> list[HeldClaim]:
     """What it holds: an agent that lost an answer learns here what it has."""
     return [
-        {"task_id": each.task_id, "attempt": each.attempt, "expires_at": iso(each.expires_at)}
-        for each in call.tx.queues.claims_of(agent_id)
+        {"task_id": claim.task_id, "attempt": claim.attempt, "expires_at": iso(claim.expires_at)}
+        for claim in call.tx.queues.claims_of(agent_id)
     ]
 
 
@@ -251,8 +251,8 @@ class Alive(Result):
 def heartbeat(call: Call, here: Here) -> Alive:
     """Say that you are still there: renews your claims. Every 30 seconds."""
     presence = queue_claims.seen(call, queue_claims.present(call, here.agent_id), heartbeat=True)
-    for each in call.tx.queues.claims_of(presence.agent_id):
-        call.tx.queues.save_claim(queue.renewed(each, call.now))
+    for claim in call.tx.queues.claims_of(presence.agent_id):
+        call.tx.queues.save_claim(queue.renewed(claim, call.now))
     return {
         "success": True,
         "agent_id": presence.agent_id,
@@ -271,7 +271,7 @@ class Left(Said):
 def unregister_agent(call: Call, here: Here) -> Left:
     """Leave: what you have not finished goes back to the queue."""
     presence = queue_claims.present(call, here.agent_id)
-    released = [each.task_id for each in call.tx.queues.claims_of(presence.agent_id)]
+    released = [claim.task_id for claim in call.tx.queues.claims_of(presence.agent_id)]
     if presence.online:
         queue_claims.go_offline(call, presence, releases=True, counted=False)
     return {"success": True, "agent_id": presence.agent_id, "released": released}
@@ -304,7 +304,7 @@ def list_agents(call: Call, wanted: ListAgents) -> Agents:
             "status": _status(call, now),
             "last_seen": iso(now.seen_at),
             "registered_at": iso(now.registered_at),
-            "current_tasks": [each.task_id for each in call.tx.queues.claims_of(now.agent_id)],
+            "current_tasks": [claim.task_id for claim in call.tx.queues.claims_of(now.agent_id)],
         }
         if wanted.agent_type in (None, shown["agent_type"]) and wanted.status in (None, shown["status"]):
             found.append(shown)

@@ -108,8 +108,10 @@ def touch(call: Call, *, refused: bool) -> None:
     if session.over:
         return
     newest = _facts(call, session)
-    own = (each for each in call.tx.events.collected if each.root_id is not None and each.root_id == session.root_id)
-    changed = newest > session.idle_event or any(each.fact for each in own)
+    own = (
+        event for event in call.tx.events.collected if event.root_id is not None and event.root_id == session.root_id
+    )
+    changed = newest > session.idle_event or any(event.fact for event in own)
     counted = replace(
         session,
         last_call_at=call.now,

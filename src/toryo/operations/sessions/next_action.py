@@ -154,14 +154,16 @@ def _variants(call: Call, case: RuleInput | None, step: Step) -> dict[str, bool]
 
 def _answered(call: Call, case: RuleInput) -> bool:
     """Whether what it has delegated has ended: the result is told with the task."""
-    return any(each.await_result and not each.open for each in call.tx.chat.delegations_of_task(case.main.id))
+    return any(
+        delegation.await_result and not delegation.open for delegation in call.tx.chat.delegations_of_task(case.main.id)
+    )
 
 
 def _may_do_something(call: Call, case: RuleInput) -> bool:
     """Whether any of the tools that the words name would be accepted for any of the tasks that they are about."""
     if case.agent.role is Role.MANAGER:
         return True
-    return any(_may_resolve(call, case, each) or _may_cancel(call, case, each) for each in case.front if _rests(each))
+    return any(_may_resolve(call, case, task) or _may_cancel(call, case, task) for task in case.front if _rests(task))
 
 
 def _rests(task: Task) -> bool:
@@ -182,7 +184,7 @@ def _active_workers(case: RuleInput) -> bool:
 
 
 def _made_before(case: RuleInput, session: Session) -> bool:
-    return any(each.created_at < session.created_at for each in case.children)
+    return any(child.created_at < session.created_at for child in case.children)
 
 
 def _words_of(call: Call, snapshot: Snapshot, case: RuleInput | None, step: Step) -> Mapping[str, object]:
@@ -207,17 +209,17 @@ def _detail(snapshot: Snapshot, session: Session, step: Step) -> str:
 
 
 def _words_of_case(call: Call, case: RuleInput, step: Step) -> Mapping[str, object]:
-    done = sum(1 for each in case.children if each.status is Status.COMPLETED)
+    done = sum(1 for child in case.children if child.status is Status.COMPLETED)
     current = facts.current_subtask(case) if step.action == "execute_subtask" else facts.next_subtask(case)
-    stuck = [each for each in _own_front(case) if _is_stuck(each)]
+    stuck = [task for task in _own_front(case) if _is_stuck(task)]
     return {
         "cap": case.tree_state.project.settings.worker_subtasks,
         "task_id": current.id if current else "",
         "title": current.title if current else "",
         "done": done,
-        "total": sum(1 for each in case.children if each.status is not Status.CANCELLED),
-        "ready": ", ".join(each.id for each in case.dispatchable[:_MANY]),
-        "blocked": ", ".join(f"{each.id} ({each.status.value})" for each in stuck[:_MANY]),
+        "total": sum(1 for child in case.children if child.status is not Status.CANCELLED),
+        "ready": ", ".join(task.id for task in case.dispatchable[:_MANY]),
+        "blocked": ", ".join(f"{task.id} ({task.status.value})" for task in stuck[:_MANY]),
         "waiting": "; ".join(_who_waits(case)[:_MANY]),
         "failed": "; ".join(_failed_checks(call, case.main)[:_MANY]) if facts.check_failed(case) else "",
     }
@@ -230,17 +232,17 @@ def _own_front(case: RuleInput) -> list[Task]:
 
 def _who_waits(case: RuleInput) -> list[str]:
     found = []
-    for each in _own_front(case):
-        if not each.open or each.in_progress:
+    for task in _own_front(case):
+        if not task.open or task.in_progress:
             continue
-        waits = [f"{other.id} ({other.status.value})" for other in case.tree.open_dependencies(each)]
-        found.append(f"{each.id} is {each.status.value}" + (f", waits for {', '.join(waits)}" if waits else ""))
+        waits = [f"{other.id} ({other.status.value})" for other in case.tree.open_dependencies(task)]
+        found.append(f"{task.id} is {task.status.value}" + (f", waits for {', '.join(waits)}" if waits else ""))
     return found
 
 
 def _failed_checks(call: Call, main: Task) -> list[str]:
     failures = call.tx.tasks.details(main.id).check_failures
-    return [f"{each.get('check')}: {each.get('message')}" for each in failures]
+    return [f"{failure.get('check')}: {failure.get('message')}" for failure in failures]
 
 
 def _belongings(call: Call, case: RuleInput, step: Step) -> Belongings:
@@ -256,11 +258,11 @@ def _belongings(call: Call, case: RuleInput, step: Step) -> Belongings:
         found["subtask"] = _subtask(call, subtask)
         found["progress"] = _progress(case)
     if step.action == "review_and_resolve_blocks":
-        found["blocked_subtasks"] = [_stuck(call, case, each) for each in _own_front(case) if _is_stuck(each)]
+        found["blocked_subtasks"] = [_stuck(call, case, task) for task in _own_front(case) if _is_stuck(task)]
     if step.action == "resolve_dependency_deadlock":
         found["waiting"] = _who_waits(case)
     if step.action == "wait_for_others":
-        found["waits_for"] = [rendering.brief_task(each) for each in facts.at_work_for(case)[:_MANY]]
+        found["waits_for"] = [rendering.brief_task(task) for task in facts.at_work_for(case)[:_MANY]]
     if step.state == "fixing_checks":
         found["failed_checks"] = list(details.check_failures)
     if call.agent.role is Role.MANAGER and step.action in (*manager.LOOKS, "report_completion"):
@@ -284,8 +286,8 @@ def _subtask(call: Call, task: Task) -> CurrentSubtask:
 
 
 def _progress(case: RuleInput) -> Progress:
-    counted = [each for each in case.children if each.status is not Status.CANCELLED]
-    return {"done": sum(1 for each in counted if each.status is Status.COMPLETED), "total": len(counted)}
+    counted = [child for child in case.children if child.status is not Status.CANCELLED]
+    return {"done": sum(1 for task in counted if task.status is Status.COMPLETED), "total": len(counted)}
 
 
 def _is_stuck(task: Task) -> bool:
@@ -309,7 +311,7 @@ _CHANGES: dict[str, _Change] = {"task.completed": "completed", "task.failed": "f
 
 def since_left(call: Call, case: RuleInput) -> SinceYouLeft:
     """What happened below since the last session, so that a return is never blind."""
-    below = {each.id for each in case.descendants}
+    below = {descendant.id for descendant in case.descendants}
     happened: dict[_Change, list[str]] = {"completed": [], "failed": [], "blocked": [], "changed": []}
     for event in call.tx.events.facts_after(case.main.root_id, case.main.left_event or 0):
         if event.task_id in below and event.actor_id != case.agent.id:
@@ -365,7 +367,7 @@ def _wait_for_delegation(call: Call, main: Task) -> None:
 
 def _look(call: Call, case: RuleInput) -> None:
     """What happened before this is not new any more; what can be dispatched now is remembered."""
-    dispatchable = tuple(each.id for each in case.dispatchable)
+    dispatchable = tuple(task.id for task in case.dispatchable)
     looked = replace(case.main, look_event=call.tx.events.last(), look_dispatchable=dispatchable)
     call.tx.tasks.save(case.main, looked)
 

@@ -178,11 +178,11 @@ def _sign_in_by_hand(call: Call, agent: Agent, project_id: str | None) -> Signed
     """The oldest ordered launch, else the first project (task before chat) whose launch decision says start."""
     projects = call.tx.agents.projects_of(agent.id)
     if project_id is not None:
-        projects = [each for each in projects if each == project_id]
+        projects = [project for project in projects if project == project_id]
     if not projects:
         return _refused(Code.PERMISSION_DENIED, "Agent not assigned to project", reason="agent_not_assigned")
-    for each in sorted(projects):
-        call.enter(each)
+    for project in sorted(projects):
+        call.enter(project)
     refusal = _not_employed(call, agent, projects[0])
     if refusal is not None:
         return refusal

@@ -126,7 +126,7 @@ def _my_task(call: Call, task: Task) -> OwnTask:
 
 def _for_me(call: Call, handoffs: list[Handoff]) -> list[Handoff]:
     """Those that this agent may accept; what is not accepted yet comes first, then the newest."""
-    mine = [each for each in handoffs if each.to_agent_id in (None, call.agent.id)]
+    mine = [handoff for handoff in handoffs if handoff.to_agent_id in (None, call.agent.id)]
     return sorted(mine, key=lambda each: each.accepted_at is not None)
 
 
@@ -241,7 +241,7 @@ def _may_have_last_word(call: Call, snapshot: Snapshot) -> bool:
 
 def _blocks_below(tasks: Any) -> tuple[str, ...]:
     """Blocks of their own (not of a cascade) below a task that is reported blocked: the last lifts it."""
-    return tuple(each.id for each in tasks if each.status is Status.BLOCKED and each.blocked_cause is None)
+    return tuple(task.id for task in tasks if task.status is Status.BLOCKED and task.blocked_cause is None)
 
 
 def _keep_result(call: Call, task: Task, report: ReportCompleted) -> None:

@@ -27,7 +27,7 @@ from toryo.workflow.instructions import words
 
 def kept(checks: Iterable[BaseModel]) -> tuple[AcceptanceCheck, ...]:
     """Checks as a task keeps them: what was given, and nothing of what was not."""
-    given: list[Any] = [each.model_dump(exclude_none=True) for each in checks]
+    given: list[Any] = [check.model_dump(exclude_none=True) for check in checks]
     return tuple(given)
 
 
@@ -74,7 +74,7 @@ def _running(language: Language, tool: str) -> Refused:
 
 def _failed(call: Call, tree_state: TreeState, task: Task) -> Refused:
     failures = list(call.tx.tasks.details(task.id).check_failures)
-    failed = "; ".join(f"{each.get('check')}: {each.get('message')}" for each in failures).removesuffix(".")
+    failed = "; ".join(f"{failure.get('check')}: {failure.get('message')}" for failure in failures).removesuffix(".")
     main = task.id == call.session.task_id
     told = words(f"checks_failed.{'main' if main else 'subtask'}", tree_state.project.settings.language, failed=failed)
     message = f"Acceptance checks failed: {failed}."

@@ -11,18 +11,18 @@ from toryo.operations.messaging import mailboxes
 
 def ask_superiors(call: Call, task: Task) -> None:
     """Every person above the assignee is asked; where there is none, the owners are."""
-    people = [call.tx.agents.find(each) for each in superiors(task.assignee_id or "", call.tx.agents.tree())]
-    asked = [each for each in people if each is not None and each.human and each.active]
-    asked = asked or [each for each in call.tx.agents.owners() if each.active]
+    people = [call.tx.agents.find(superior) for superior in superiors(task.assignee_id or "", call.tx.agents.tree())]
+    asked = [person for person in people if person is not None and person.human and person.active]
+    asked = asked or [owner for owner in call.tx.agents.owners() if owner.active]
     told = (
         f"{_asker(call, task)} asks for a task of {task.assignee_id}: {quoted(task.title)} ({task.id}). "
         f"Look at it, and approve or reject it: toryo task approve {task.id}, or toryo task reject {task.id} --reason …"
     )
-    for each in asked:
-        about = task.assignee_id if task.assignee_id not in (None, each.id) else call.actor.id
-        if about not in (None, each.id):
-            mailboxes.tell_person(call, task.project_id, each.id, about, told, task.id)
-    call.event("task.approval_asked", task=task, data={"asked": [each.id for each in asked]})
+    for agent in asked:
+        about = task.assignee_id if task.assignee_id not in (None, agent.id) else call.actor.id
+        if about not in (None, agent.id):
+            mailboxes.tell_person(call, task.project_id, agent.id, about, told, task.id)
+    call.event("task.approval_asked", task=task, data={"asked": [agent.id for agent in asked]})
 
 
 def tell_consented(call: Call, task: Task, person: Agent) -> None:
@@ -36,6 +36,8 @@ def tell_consented(call: Call, task: Task, person: Agent) -> None:
 
 def _asker(call: Call, task: Task) -> str:
     """Who asks, and for whom."""
-    named = {each.id: each.name for each in call.tx.agents.find_all({task.created_by, task.requested_by or ""} - {""})}
+    named = {
+        agent.id: agent.name for agent in call.tx.agents.find_all({task.created_by, task.requested_by or ""} - {""})
+    }
     asker, wisher = named.get(task.created_by, task.created_by), task.requested_by
     return asker if wisher in (None, task.created_by) else f"{asker}, for {named.get(wisher or '', wisher)},"

@@ -102,7 +102,7 @@ def _changed(call: Call, project_id: str, after: int | None, last: int) -> set[s
     touched = call.tx.glances.touched(project_id, after, MOST_EVENTS)
     if not touched:
         return touched
-    parents = {each.parent_id for each in call.tx.glances.cards(project_id, touched)} - {None}
+    parents = {card.parent_id for card in call.tx.glances.cards(project_id, touched)} - {None}
     return touched | parents  # type: ignore[operator] # they count their subtasks
 
 
@@ -111,14 +111,14 @@ Subtasks = Counter[tuple[str | None, str]]
 
 
 def _all_shown(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
-    counted: Subtasks = Counter((each.parent_id, each.status) for each in cards)
+    counted: Subtasks = Counter((card.parent_id, card.status) for card in cards)
     return _shown(call, project_id, cards, call.tx.glances.edges(project_id), counted)
 
 
 def _some_shown(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
     if not cards:
         return []
-    ids = [each.id for each in cards]
+    ids = [card.id for card in cards]
     counted: Subtasks = Counter({(parent, status): many for parent, status, many in call.tx.glances.children(ids)})
     return _shown(call, project_id, cards, call.tx.glances.edges(project_id, ids), counted)
 
@@ -137,29 +137,29 @@ def _shown(
             children[parent] += many
     return [
         {
-            "task_id": each.id,
-            "title": each.title,
-            "status": Status(each.status).value,
-            "priority": priority_ranked(each.rank).value,
-            "assignee_id": each.assignee_id,
-            "agent_type": each.agent_type,
-            "parent_task_id": each.parent_id,
-            "root_task_id": each.root_id,
-            "dependencies": edges.get(each.id, []),
-            "approval": each.approval,
-            "blocked_reason": each.blocked_reason,
-            "attempt": each.attempt,
-            "children": children[each.id],
-            "children_done": counted[each.id, "completed"],
-            "running": each.id in running,
-            "created_at": iso(each.created_at),
-            "ordinal": each.ordinal,
-            "updated_at": iso(each.updated_at),
-            "started_at": iso_or_none(each.started_at),
-            "completed_at": iso_or_none(each.completed_at),
-            "version": each.version,
+            "task_id": card.id,
+            "title": card.title,
+            "status": Status(card.status).value,
+            "priority": priority_ranked(card.rank).value,
+            "assignee_id": card.assignee_id,
+            "agent_type": card.agent_type,
+            "parent_task_id": card.parent_id,
+            "root_task_id": card.root_id,
+            "dependencies": edges.get(card.id, []),
+            "approval": card.approval,
+            "blocked_reason": card.blocked_reason,
+            "attempt": card.attempt,
+            "children": children[card.id],
+            "children_done": counted[card.id, "completed"],
+            "running": card.id in running,
+            "created_at": iso(card.created_at),
+            "ordinal": card.ordinal,
+            "updated_at": iso(card.updated_at),
+            "started_at": iso_or_none(card.started_at),
+            "completed_at": iso_or_none(card.completed_at),
+            "version": card.version,
         }
-        for each in cards
+        for card in cards
     ]
 
 
@@ -225,7 +225,7 @@ def _first(call: Call, task: Task) -> First | None:
     remedy = remedies.of_block(task, agent, call.tx.tasks.details(task.id).context)
     if remedy is None:
         return None
-    actions = [NeedAction(name=each.name, command=each.command) for each in remedy.actions]
+    actions = [NeedAction(name=action.name, command=action.command) for action in remedy.actions]
     return {"text": remedy.words, "actions": actions}
 
 

@@ -141,20 +141,20 @@ def hint(call: Call, tasks: Iterable[Task]) -> None:
     """Wakes who decides about launches and who waits for these trees."""
     tasks = list(tasks)
     _hint_queues(call, tasks)
-    call.tx.hint(WORK, *{f"task:{each.root_id}" for each in tasks}, *{f"project:{each.project_id}" for each in tasks})
+    call.tx.hint(WORK, *{f"task:{task.root_id}" for task in tasks}, *{f"project:{task.project_id}" for task in tasks})
 
 
 def _note_progress(call: Call, changes: Sequence[Change]) -> None:
     """A task of the tree was completed: the launches of the tasks above have not been idle."""
-    roots = {each.after.root_id for each in changes if each.verb in _PROGRESS}
+    roots = {change.after.root_id for change in changes if change.verb in _PROGRESS}
     for root_id in roots:
         forget_idle_launches(call, root_id)
 
 
 def forget_idle_launches(call: Call, root_id: str) -> None:
     """Progress in a tree (a task completed, a first child created): guards count launches anew from here."""
-    for each in call.tx.tasks.idle(root_id):
-        call.tx.tasks.save(each, replace(each, idle_launches=0))
+    for task in call.tx.tasks.idle(root_id):
+        call.tx.tasks.save(task, replace(task, idle_launches=0))
 
 
 # --- notices to running sessions -------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def forget_idle_launches(call: Call, root_id: str) -> None:
 def _notify_sessions(
     call: Call, first: dict[str, Task], last: dict[str, Task], actor: Actor, reason: str | None
 ) -> None:
-    projects = {each.project_id for each in last.values()}
+    projects = {task.project_id for task in last.values()}
     for project_id in projects:
         for agent_id, task_id in call.tx.sessions.signed_in(project_id):
             if task_id in last and agent_id != actor.id:
@@ -252,13 +252,15 @@ def steer(call: Call, task: Task, message: str) -> str | None:
 
 def _drop_delegations(call: Call, task: Task) -> None:
     """Nobody waits any more for what this task wanted said; what was only to be told is still told."""
-    for each in call.tx.chat.delegations_of_task(task.id):
-        if each.open and each.await_result:
-            call.tx.chat.save_delegation(each, chat.failed(each, f"its task was {task.status.value}", call.now))
-            data = {"delegation_id": each.id, "reason": f"task_{task.status.value}"}
-            call.event("delegation.failed", task=task, agent_id=each.agent_id, fact=True, data=data)
-            mailboxes.touch(call, each.project_id, each.agent_id)
-            mailboxes.wake(call, each.project_id, each.agent_id)
+    for delegation in call.tx.chat.delegations_of_task(task.id):
+        if delegation.open and delegation.await_result:
+            call.tx.chat.save_delegation(
+                delegation, chat.failed(delegation, f"its task was {task.status.value}", call.now)
+            )
+            data = {"delegation_id": delegation.id, "reason": f"task_{task.status.value}"}
+            call.event("delegation.failed", task=task, agent_id=delegation.agent_id, fact=True, data=data)
+            mailboxes.touch(call, delegation.project_id, delegation.agent_id)
+            mailboxes.wake(call, delegation.project_id, delegation.agent_id)
 
 
 # --- creating --------------------------------------------------------------------------------------------------------
@@ -291,9 +293,13 @@ def create(
     names = [each.local_id or str(place) for place, each in enumerate(drafts)]
     real = {name: call.new_id(ids.TASK, each.title) for name, each in zip(names, drafts, strict=True)}
     local = {name: real[name] for name in in_order(drafts) if name in real}
-    wanted = [list(dict.fromkeys(local.get(each, each) for each in draft.dependencies)) for draft in drafts]
-    others = dict.fromkeys(each for draft in drafts for each in draft.dependencies if each not in local)
-    _refuse_cycles(call, parent, [existing_dependency(call, project.id, each) for each in others])
+    wanted = [
+        list(dict.fromkeys(local.get(dependency, dependency) for dependency in draft.dependencies)) for draft in drafts
+    ]
+    others = dict.fromkeys(
+        dependency for draft in drafts for dependency in draft.dependencies if dependency not in local
+    )
+    _refuse_cycles(call, parent, [existing_dependency(call, project.id, other) for other in others])
     how = approval or _approval(call, project)
     made: dict[str, Created] = {}
     for place, (name, draft) in enumerate(zip(names, drafts, strict=True)):
@@ -301,13 +307,13 @@ def create(
         made[name] = Created(task, _details(draft), wanted[place])
         call.tx.tasks.add(task, made[name].details)
         call.event("task.created", task=task, fact=True, data={"title": task.title, "status": status.value})
-    for each in made.values():
-        call.tx.tasks.connect(each.task, each.depends_on)
+    for created in made.values():
+        call.tx.tasks.connect(created.task, created.depends_on)
     if parent is not None:
         call.tx.tasks.save(parent, replace(parent, children_ever=parent.children_ever + len(drafts)))
         if parent.children_ever == 0:  # more children are no progress: they may be made and given up for ever
             forget_idle_launches(call, parent.root_id)
-    hint(call, [each.task for each in made.values()])
+    hint(call, [created.task for created in made.values()])
     return made
 
 
@@ -355,7 +361,7 @@ def _refuse_cycles(call: Call, parent: Task | None, depends_on: Sequence[Task]) 
     """What exists may not wait for the parent (or what waits for it): the parent waits for its new children.
 
     Its other children cannot: it waits for them already."""
-    others = [each.id for each in depends_on if parent is not None and each.parent_id != parent.id]
+    others = [task.id for task in depends_on if parent is not None and task.parent_id != parent.id]
     if parent is not None and others:
         graph.refuse_cycle_below(parent.id, others, call.tx.tasks.linked)
 
@@ -433,9 +439,11 @@ def assign(call: Call, tree_state: TreeState, task: Task, assignee_id: str | Non
     given = _assigned(call, task, assignee_id, task.created_by)
     changed = [given if assignee_id == task.assignee_id else _unapproved(call, given, ["assignee_id"])]
     changed += [
-        _unapproved(call, _assigned(call, each, assignee_id, assignee_id or each.created_by), ["assignee_id"])
-        for each in tree_state.tree.descendants(task)
-        if each.open and not each.delegated and each.assignee_id == task.assignee_id
+        _unapproved(
+            call, _assigned(call, descendant, assignee_id, assignee_id or descendant.created_by), ["assignee_id"]
+        )
+        for descendant in tree_state.tree.descendants(task)
+        if descendant.open and not descendant.delegated and descendant.assignee_id == task.assignee_id
     ]
     before = {each.id: tree_state.tree.tasks[each.id] for each in changed}
     if task.in_progress and assignee_id is not None:
@@ -467,17 +475,17 @@ def _refuse_parts_left_over(tree_state: TreeState, changed: Sequence[Task]) -> N
     becomes = tree_state.tree.changed(*changed)
     agent_id = tree_state.tree.tasks[changed[0].id].assignee_id
     parts = [
-        each
-        for each in becomes.tasks.values()
-        if each.in_progress
-        and each.assignee_id == agent_id
-        and becomes.is_main(each)
-        and not tree_state.tree.is_main(each)
+        task
+        for task in becomes.tasks.values()
+        if task.in_progress
+        and task.assignee_id == agent_id
+        and becomes.is_main(task)
+        and not tree_state.tree.is_main(task)
     ]
     if not parts or agent_id is None:
         return
-    given = {each.id for each in changed if each.assignee_id != agent_id}
-    running = sorted((tree_state.busy.get(agent_id, frozenset()) - given) | {each.id for each in parts})
+    given = {task.id for task in changed if task.assignee_id != agent_id}
+    running = sorted((tree_state.busy.get(agent_id, frozenset()) - given) | {part.id for part in parts})
     most = tree_state.agents[agent_id].max_parallel_tasks
     if len(running) > most:
         raise Refusal(
@@ -486,7 +494,7 @@ def _refuse_parts_left_over(tree_state: TreeState, changed: Sequence[Task]) -> N
                 "{assignee_id} works on {names} below task {task_id}. Without the task above them, {assignee_id} would "
                 "have {count} main tasks in progress; the limit is {most}.",
                 assignee_id=agent_id,
-                names=", ".join(each.id for each in parts),
+                names=", ".join(part.id for part in parts),
                 task_id=changed[0].id,
                 count=len(running),
                 most=most,
@@ -568,8 +576,8 @@ def depend(call: Call, task: Task, add: Sequence[str], remove: Sequence[str]) ->
             task_id=task.id,
         )
     present = call.tx.tasks.depends_on([task.id]).get(task.id, [])
-    removed = [each for each in dict.fromkeys(remove) if each in present]
-    added = [each for each in dict.fromkeys(add) if each not in present or each in removed]
+    removed = [fromkey for fromkey in dict.fromkeys(remove) if fromkey in present]
+    added = [fromkey for fromkey in dict.fromkeys(add) if fromkey not in present or fromkey in removed]
     for each in added:
         existing_dependency(call, task.project_id, each)
     graph.refuse_cycle(task.id, added, call.tx.tasks.linked)

@@ -73,7 +73,7 @@ class CreateTask(Parameters):
     @classmethod
     def names_for(cls, _given: Mapping[str, Any]) -> list[str]:
         other = _OWN_FORM if _QUEUE_FORM & set(_given) else _QUEUE_FORM
-        return [each for each in cls.model_fields if each not in other]
+        return [model_field for model_field in cls.model_fields if model_field not in other]
 
     @model_validator(mode="after")
     def _one_form(self) -> CreateTask:
@@ -232,8 +232,8 @@ def create_tasks_batch(call: Call, wanted: CreateBatch) -> BatchCreated:
 def _batch(made: dict[str, Task]) -> BatchCreated:
     return {
         "success": True,
-        "local_id_to_real_id": {name: each.id for name, each in made.items()},
-        "tasks": [rendering.brief_task(each) for each in made.values()],
+        "local_id_to_real_id": {name: task.id for name, task in made.items()},
+        "tasks": [rendering.brief_task(task) for task in made.values()],
     }
 
 
@@ -264,7 +264,7 @@ def _create(
         creating.refuse_manager(tree_state, parent, call.agent, drafts, intent)
     else:
         creating.refuse_worker(tree_state, main, parent, call.agent, drafts, call.session.fetched_at is not None)
-        drafts = [replace(each, assignee_id=call.agent.id) for each in drafts]
+        drafts = [replace(draft, assignee_id=call.agent.id) for draft in drafts]
     replacing = intent is Intent.REPLACE
     creating.refuse_commands(tree_state, drafts, call.agent)
     creating.refuse_place(
@@ -279,7 +279,7 @@ def _create(
 
 
 def _cancel_replaced(call: Call, tree_state: TreeState, parent: Task) -> None:
-    for each in tree_state.tree.children(parent):
-        if each.open and not each.in_progress:
-            now = call.task(each.id)
+    for child in tree_state.tree.children(parent):
+        if child.open and not child.in_progress:
+            now = call.task(child.id)
             task_commands.move(call, call.tree_state(now), now, Status.CANCELLED, "replaced by a new plan")

@@ -149,7 +149,7 @@ def why_rejected(call: Call, task: Task) -> WhyRejected:
 def _ended_badly(call: Call, task_ids: set[str]) -> set[str]:
     """Those of these tasks that will not be completed: who depends on them is flagged."""
     found = call.tx.tasks.find_all(task_ids)
-    return {each.id for each in found if each.status in (Status.FAILED, Status.CANCELLED)}
+    return {task.id for task in found if task.status in (Status.FAILED, Status.CANCELLED)}
 
 
 def show_created(made: task_commands.Created) -> schemas.FullTask:

@@ -95,7 +95,7 @@ _ADJUST = (
 
 def _nothing_to_wait_for(case: RuleInput) -> Refusal:
     """`wait` is refused unless something is outstanding; the alternatives are named."""
-    ready = [each.id for each in case.dispatchable]
+    ready = [task.id for task in case.dispatchable]
     other = f'select_action("start"): {", ".join(ready)} can be started' if ready else _ADJUST
     return Refusal(
         Code.NOT_NOW,
@@ -147,9 +147,9 @@ def get_recent_completions(call: Call, wanted: RecentCompletions) -> Completions
     )
     since = _since(wanted.since) if wanted.since is not None else main.left_at or main.created_at
     ended = [
-        each
-        for each in tree_state.tree.children(parent)
-        if each.status in (Status.COMPLETED, Status.FAILED) and (each.completed_at or 0) >= since
+        child
+        for child in tree_state.tree.children(parent)
+        if child.status in (Status.COMPLETED, Status.FAILED) and (child.completed_at or 0) >= since
     ]
     ended.sort(key=lambda each: (each.completed_at or 0, each.id), reverse=True)
     details = call.tx.tasks.details_of(each.id for each in ended[: wanted.limit])
@@ -248,8 +248,8 @@ def _occupation(call: Call, agent: Agent) -> Occupation:
     return {
         "id": agent.id,
         "running": bool(call.tx.sessions.live_of(project_id, agent.id)),
-        "doing": [rendering.brief_task(each) for each in tasks if each.in_progress],
-        "open_tasks": sum(1 for each in tasks if each.open),
+        "doing": [rendering.brief_task(task) for task in tasks if task.in_progress],
+        "open_tasks": sum(1 for task in tasks if task.open),
     }
 
 

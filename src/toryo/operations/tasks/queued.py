@@ -71,7 +71,9 @@ def _standing_still(call: Call, task: Task) -> StandingStill:
         found["no_agent"] = True
         said.append(f"Nobody serves the queue {task.agent_type} now: it waits until an agent of that type registers.")
     never = [
-        each.id for each in tree_state.tree.open_dependencies(own) if each.status in (Status.CANCELLED, Status.FAILED)
+        open_dependency.id
+        for open_dependency in tree_state.tree.open_dependencies(own)
+        if open_dependency.status in (Status.CANCELLED, Status.FAILED)
     ]
     if never:
         found["dependency_failed"] = True
@@ -123,12 +125,12 @@ def show(call: Call, task: Task) -> schemas.QueueTask:
 
 def show_all(call: Call, tasks: Sequence[Task]) -> list[schemas.QueueTask]:
     """As `show`, with as many statements for many as for one."""
-    ids = [each.id for each in tasks]
+    ids = [task.id for task in tasks]
     details, edges = call.tx.tasks.details_of(ids), call.tx.tasks.depends_on(ids) if ids else {}
-    return [_shown(each, details[each.id], edges.get(each.id, [])) for each in tasks]
+    return [_shown(task, details[task.id], edges.get(task.id, [])) for task in tasks]
 
 
-_STATUS: dict[Status, schemas.QueueStatus] = {each: each.value for each in Status} | {Status.TODO: "pending"}
+_STATUS: dict[Status, schemas.QueueStatus] = {status: status.value for status in Status} | {Status.TODO: "pending"}
 """A queue's word for what waits is another one."""
 
 

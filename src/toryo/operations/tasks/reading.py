@@ -58,8 +58,8 @@ def list_tasks(call: Call, wanted: ListTasks) -> Listed:
 def _below_main(call: Call, found: list[Task]) -> list[Task]:
     tree = call.tx.tasks.tree(call.session.root_id or "")
     main = tree.tasks.get(call.session.task_id or "")
-    below = {each.id for each in tree.descendants(main)} if main is not None else set()
-    return [each for each in found if each.id in below]
+    below = {descendant.id for descendant in tree.descendants(main)} if main is not None else set()
+    return [task for task in found if task.id in below]
 
 
 class GetTask(Parameters):

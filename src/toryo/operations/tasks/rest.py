@@ -293,8 +293,8 @@ def move_task(call: Call, wanted: MoveTask) -> Moved:
     task = _entered(call, wanted.task_id, wanted.version)
     to = status_named(wanted.status)
     before = task.status
-    for each in moves.steps(before, to):
-        task_commands.move(call, call.tree_state(task), task, each, wanted.reason)
+    for step in moves.steps(before, to):
+        task_commands.move(call, call.tree_state(task), task, step, wanted.reason)
         task = call.task(task.id)
     if to is Status.FAILED:
         call.tx.tasks.save_details(task.id, error=wanted.reason)

@@ -102,18 +102,18 @@ def show_trace(call: Call, wanted: OneTrace) -> Trace:
             "Give the correlation_id of a task (toryo task show ID), or the id of one of its tasks.",
             correlation_id=wanted.correlation_id,
         )
-    ids = {each.id for each in tasks}
-    roots = [each for each in tasks if each.parent_id not in ids]
-    start, end = min(each.created_at for each in tasks), _end(tasks)
+    ids = {task.id for task in tasks}
+    roots = [task for task in tasks if task.parent_id not in ids]
+    start, end = min(task.created_at for task in tasks), _end(tasks)
     return {
         "success": True,
         "correlation_id": correlation_id,
         "trace_id": trace_id_of(correlation_id),
-        "project_ids": sorted({each.project_id for each in tasks}),
+        "project_ids": sorted({task.project_id for task in tasks}),
         "started_at": iso(start),
         "ended_at": iso_or_none(end),
         "duration_ms": end - start if end is not None else None,
-        "tasks": [_node(call, each, tasks) for each in roots],
+        "tasks": [_node(call, root, tasks) for root in roots],
     }
 
 
@@ -125,9 +125,9 @@ def _meant(call: Call, given: str) -> str:
 
 def _end(tasks: Sequence[Task]) -> Millis | None:
     """When the last of them was closed; None while one is open."""
-    if any(each.open for each in tasks):
+    if any(task.open for task in tasks):
         return None
-    return max(each.completed_at or each.moved_at for each in tasks)
+    return max(task.completed_at or task.moved_at for task in tasks)
 
 
 def _node(call: Call, task: Task, tasks: Sequence[Task]) -> TracedTask:
@@ -149,28 +149,33 @@ def _node(call: Call, task: Task, tasks: Sequence[Task]) -> TracedTask:
         "duration_ms": task.completed_at - task.started_at if task.completed_at and task.started_at else None,
         "attempts": [
             {
-                "attempt": each.attempt,
-                "agent_id": each.agent_id,
-                "claimed_at": iso(each.claimed_at),
-                "ended_at": iso_or_none(each.ended_at),
-                "end_reason": each.end_reason,
+                "attempt": claim.attempt,
+                "agent_id": claim.agent_id,
+                "claimed_at": iso(claim.claimed_at),
+                "ended_at": iso_or_none(claim.ended_at),
+                "end_reason": claim.end_reason,
             }
-            for each in call.tx.queues.claims_of_task(task.id)
+            for claim in call.tx.queues.claims_of_task(task.id)
         ],
         "conversations": [
-            {"conversation_id": each.id, "with": each.partner_id, "turns": each.turns, "state": each.state.value}
-            for each in call.tx.chat.conversations_of_task(task.id)
+            {
+                "conversation_id": conversation.id,
+                "with": conversation.partner_id,
+                "turns": conversation.turns,
+                "state": conversation.state.value,
+            }
+            for conversation in call.tx.chat.conversations_of_task(task.id)
         ],
         "events": [
             {
-                "sequence": each.sequence,
-                "at": iso(each.at),
-                "kind": each.kind,
-                "actor_id": each.actor_id,
-                "session_id": each.session_id,
-                "launch_id": each.launch_id,
+                "sequence": event.sequence,
+                "at": iso(event.at),
+                "kind": event.kind,
+                "actor_id": event.actor_id,
+                "session_id": event.session_id,
+                "launch_id": event.launch_id,
             }
-            for each in events
+            for event in events
         ],
         "tasks": [_node(call, each, tasks) for each in tasks if each.parent_id == task.id],
     }

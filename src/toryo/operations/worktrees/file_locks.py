@@ -54,7 +54,7 @@ def workplace(call: Call) -> str | None:
         if worktree is not None:
             return worktree
     by = launch.coordinator_id if launch is not None and not launch.by_passkey else None
-    coordinator = next((each for each in call.tx.coordinators.all() if by is not None and each.id == by), None)
+    coordinator = next((seen for seen in call.tx.coordinators.all() if by is not None and seen.id == by), None)
     configured = coordinator.directory(session.agent_id, session.project_id) if coordinator is not None else None
     return configured or call.agent.directory
 
@@ -67,10 +67,11 @@ def sources(call: Call, task_id: str) -> Sources:
         return Sources()
     tree_state = call.tree_state(task)
     waited_for = [base for each in (task, *tree_state.tree.ancestors(task)) for base in _depends_on(call, each)]
-    done = [each.id for each in tree_state.tree.children(task) if each.status is Status.COMPLETED]
-    work = {each.task_id for each in call.tx.worktrees.of([*waited_for, *done]) if each.open}
+    done = [child.id for child in tree_state.tree.children(task) if child.status is Status.COMPLETED]
+    work = {worktree.task_id for worktree in call.tx.worktrees.of([*waited_for, *done]) if worktree.open}
     return Sources(
-        tuple(each for each in dict.fromkeys(waited_for) if each in work), tuple(each for each in done if each in work)
+        tuple(fromkey for fromkey in dict.fromkeys(waited_for) if fromkey in work),
+        tuple(each for each in done if each in work),
     )
 
 
@@ -96,7 +97,7 @@ def at_work(call: Call, task_ids: Collection[str]) -> Launch | None:
 def moving(call: Call, worktree: Worktree) -> Errand | None:
     """The errand that is just changing these files."""
     asked = call.tx.worktrees.errands_for(worktree.coordinator_id)
-    return next((each for each in asked if each.kind in CHANGES_FILES and worktree.task_id in each.tasks), None)
+    return next((errand for errand in asked if errand.kind in CHANGES_FILES and worktree.task_id in errand.tasks), None)
 
 
 def send(call: Call, worktree: Worktree, kind: Kind, options: dict[str, Any] | None = None) -> Errand:
@@ -121,7 +122,7 @@ def send(call: Call, worktree: Worktree, kind: Kind, options: dict[str, Any] | N
 
 def seen_at(call: Call, coordinator_id: str) -> Millis | None:
     """When the Coordinator has called last."""
-    return next((each.seen_at for each in call.tx.coordinators.all() if each.id == coordinator_id), None)
+    return next((seen.seen_at for seen in call.tx.coordinators.all() if seen.id == coordinator_id), None)
 
 
 def is_away(call: Call, coordinator_id: str) -> bool:
@@ -160,8 +161,8 @@ def _elsewhere(call: Call, own: Worktree, coordinator_id: str | None) -> FileCon
     """Only while who has the files lives: another one begins anew from the base afterwards."""
     if coordinator_id == own.coordinator_id or is_away(call, own.coordinator_id):
         return None
-    others = (each.id for each in call.tx.coordinators.all() if each.id != own.coordinator_id)
-    if coordinator_id is None and all(is_away(call, each) for each in others):
+    others = (seen.id for seen in call.tx.coordinators.all() if seen.id != own.coordinator_id)
+    if coordinator_id is None and all(is_away(call, other) for other in others):
         return None
     words = say(
         "Its work is on the machine of Coordinator {coordinator_id}, which is there and starts it.",

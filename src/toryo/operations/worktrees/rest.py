@@ -225,7 +225,7 @@ def _to_merge(call: Call, task: Task, *, below: bool) -> list[Worktree]:
         return [_open(call, task)]
     tree = call.tree_state(task).tree
     inside = {each.id: each for each in (task, *tree.descendants(task))}
-    found = {each.task_id: each for each in call.tx.worktrees.of(inside) if each.open}
+    found = {worktree.task_id: worktree for worktree in call.tx.worktrees.of(inside) if worktree.open}
     if not found:
         _open(call, task)
     return [found[each] for each in _in_order(inside, tree.depends_on) if each in found]
@@ -238,18 +238,18 @@ def _in_order(tasks: Mapping[str, Task], dependencies: Mapping[str, tuple[str, .
     def visit(task_id: str) -> None:
         if task_id in done or task_id not in tasks:
             return
-        for each in dependencies.get(task_id, ()):
-            visit(each)
+        for dependency in dependencies.get(task_id, ()):
+            visit(dependency)
         done[task_id] = None
 
-    for each in sorted(tasks.values(), key=lambda one: (-one.depth, one.order)):
-        visit(each.id)
+    for task in sorted(tasks.values(), key=lambda one: (-one.depth, one.order)):
+        visit(task.id)
     return list(done)
 
 
 def _refuse_at_work(call: Call, found: Sequence[Worktree]) -> None:
     """Nobody's files are moved while a process works in them, or another errand moves them."""
-    worker = file_locks.at_work(call, [each.task_id for each in found])
+    worker = file_locks.at_work(call, [worktree.task_id for worktree in found])
     if worker is not None:
         raise Refusal(
             Code.NOT_NOW,
@@ -262,7 +262,7 @@ def _refuse_at_work(call: Call, found: Sequence[Worktree]) -> None:
             task_id=worker.task_id,
             leaving=not worker.live,
         )
-    errand = next(filter(None, (file_locks.moving(call, each) for each in found)), None)
+    errand = next(filter(None, (file_locks.moving(call, worktree) for worktree in found)), None)
     if errand is not None:
         raise Refusal(
             Code.NOT_NOW,
@@ -279,7 +279,7 @@ def _refuse_at_work(call: Call, found: Sequence[Worktree]) -> None:
 
 def _refuse_scattered(found: Sequence[Worktree]) -> None:
     """One errand is done on one machine."""
-    elsewhere = next((each for each in found if each.coordinator_id != found[-1].coordinator_id), None)
+    elsewhere = next((worktree for worktree in found if worktree.coordinator_id != found[-1].coordinator_id), None)
     if elsewhere is not None:
         raise Refusal(
             Code.NOT_NOW,

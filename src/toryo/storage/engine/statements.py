@@ -249,7 +249,7 @@ def _compile(core: Any, dialect: Dialect, columns: list[str] | None) -> Compiled
         text=compiled.string,
         defaults=defaults,
         inward=inward,
-        outward=_conversions((at, _outward(each.type, dialect)) for at, each in enumerate(results)),
+        outward=_conversions((at, _outward(result.type, dialect)) for at, result in enumerate(results)),
         writes=not isinstance(core, sa.SelectBase) and not _reads(compiled.string),
         plain=not defaults and not inward,
     )

@@ -90,7 +90,9 @@ def _refuse_misfit(connection: Connection) -> None:
     for table, column in connection.all(Statement(sa.text(_COLUMNS[connection.dialect]))):
         found.setdefault(table, set()).add(column)
     indexes = {row[0] for row in connection.all(Statement(sa.text(_INDEXES[connection.dialect])))}
-    wrong = [each for table in schema.metadata.sorted_tables for each in _differences(table, found, indexes)]
+    wrong = [
+        difference for table in schema.metadata.sorted_tables for difference in _differences(table, found, indexes)
+    ]
     if wrong:
         more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
         raise _misfit(", ".join(wrong[:_SHOWN]) + more)
@@ -108,10 +110,10 @@ def _misfit(what: str) -> DatabaseMisfit:
 def _differences(table: sa.Table, found: dict[str, set[str]], indexes: set[str]) -> list[str]:
     if table.name not in found:
         return [f"no table {table.name}"]
-    wanted = {each.name for each in table.columns}
+    wanted = {column.name for column in table.columns}
     missing = [f"no {table.name}.{each}" for each in sorted(wanted - found[table.name])]
     unknown = [f"unknown {table.name}.{each}" for each in sorted(found[table.name] - wanted)]
-    lost = [f"no index {each}" for each in sorted(str(each.name) for each in table.indexes) if each not in indexes]
+    lost = [f"no index {each}" for each in sorted(str(index.name) for index in table.indexes) if each not in indexes]
     return missing + unknown + lost
 
 
