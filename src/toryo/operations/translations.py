@@ -1,38 +1,21 @@
-"""The server's sentences in other languages, from gettext catalogues: `locale/LANGUAGE/LC_MESSAGES/toryo.po`.
+"""The server's sentences in other languages, their facts too; `catalogues.py` has the words.
 
-A msgid is the English template, its msgstr the same sentence with the same facts. Names of states have the name of
-their enum as msgctxt (`tasks.Status`), pydantic's mistakes in values have `pydantic` and their type as msgid. What has
-no translation stays English: what only agents are told about each other's calls, what a program printed, what people
-and agents wrote. The catalogues are read as they are, without a compiled copy that could be older.
-`docs/translations.py` (`make translations`) adds new sentences and drops old ones; `make check` names what is missing.
+Names of states have the name of their enum as msgctxt (`tasks.Status`), pydantic's mistakes in values have `pydantic`
+and their type as msgid. What has no translation stays English: what only agents are told about each other's calls, what
+a program printed, what people and agents wrote.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import Enum
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-import polib
-
+from toryo.catalogues import in_language, texts
 from toryo.domain.projects import Language
 from toryo.domain.wording import Worded
+from toryo.workflow.instructions import TEXTS
 
-LOCALE = Path(__file__).parents[1] / "locale"
 _BETWEEN = {Language.JAPANESE: {" ": "", ", ": "、", "; ": "、"}}
-
-
-def catalogue_file(language: Language) -> Path:
-    return LOCALE / language.value / "LC_MESSAGES" / "toryo.po"
-
-
-@cache
-def texts(language: Language) -> Mapping[tuple[str, str], str]:
-    """What is translated, by context (empty for sentences) and English text. Reading costs some 50 ms, once."""
-    entries = polib.pofile(str(catalogue_file(language)))
-    return {(entry.msgctxt or "", entry.msgid): entry.msgstr for entry in entries if entry.translated()}
 
 
 def translated(text: Worded, language: Language) -> str:
@@ -50,6 +33,11 @@ def translated(text: Worded, language: Language) -> str:
         if text.facts
         else template
     )
+
+
+def words(key: str, language: Language, **facts: Any) -> str:
+    """The instruction of a key in a language, its facts filled in."""
+    return in_language(TEXTS[key], language, **facts)
 
 
 def _fact(value: Any, language: Language) -> Any:
