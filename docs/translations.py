@@ -100,6 +100,7 @@ def wanted() -> dict[Key, str]:
     """What is to be translated, and in which file of the package it stands."""
     found = {("", text): where for text, where in (*_tables(), *_sentences())}
     found |= {("pydantic", kind): "mistakes in values" for kind in own_mistakes()}
+    found |= {("together", translations.pair_of(by)): "domain/wording.py" for by in _separators()}
     for states in STATES:
         found |= {(translations.context_of(states), str(state.value)): "names of states" for state in states}
     return found
@@ -141,7 +142,7 @@ def problems() -> list[str]:
         found += [
             f"{language}: names other facts than the English: {text}"
             for (context, text), told in said.items()
-            if not context and fields(told) != fields(text)
+            if context != "pydantic" and fields(told) != fields(text)
         ]
     return sorted(found)
 
@@ -176,6 +177,12 @@ def _sentences() -> Iterator[tuple[str, str]]:
         for argument in arguments:
             for text in _texts(argument):
                 yield str(text.value) if isinstance(text, ast.Constant) else ast.unparse(text), where
+
+
+def _separators() -> set[str]:
+    """What `together` puts between texts: its second argument, or a blank."""
+    given = [call.args[1] for _, call in _calls(()) if _name(call) == "together" and len(call.args) > 1]
+    return {" "} | {ast.literal_eval(text) for argument in given for text in _texts(argument)}
 
 
 def _tables() -> Iterator[tuple[str, str]]:

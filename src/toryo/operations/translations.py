@@ -8,6 +8,7 @@ a program printed, what people and agents wrote.
 from __future__ import annotations
 
 from enum import Enum
+from functools import reduce
 from typing import Any
 
 from toryo.catalogues import in_language, texts
@@ -15,16 +16,15 @@ from toryo.domain.projects import Language
 from toryo.domain.wording import Worded
 from toryo.workflow.instructions import TEXTS
 
-_BETWEEN = {Language.JAPANESE: {" ": "", ", ": "、", "; ": "、"}}
-
 
 def translated(text: Worded, language: Language) -> str:
     """The text in this language, as far as there are words for it."""
     if language is Language.ENGLISH:
         return str(text)
     if text.parts:
-        between = _BETWEEN[language].get(text.by, text.by)
-        return between.join(str(_fact(part, language)) for part in text.parts)
+        pair = pair_of(text.by)
+        pair = texts(language).get(("together", pair), pair)
+        return reduce(pair.format, (str(_fact(part, language)) for part in text.parts))
     template = texts(language).get((text.context, text.template))
     if template is None:
         return str(text)
@@ -47,6 +47,11 @@ def _fact(value: Any, language: Language) -> Any:
     if isinstance(value, Enum):
         return texts(language).get((context_of(type(value)), str(value.value)), str(value.value))
     return value
+
+
+def pair_of(by: str) -> str:
+    """The msgid, in the context `together`, of how two texts stand one after the other: `{0}, {1}`."""
+    return f"{{0}}{by}{{1}}"
 
 
 def context_of(states: type[Enum]) -> str:
