@@ -1,7 +1,7 @@
 """Keeps src/toryo/locale/*/LC_MESSAGES/toryo.po in step with the sentences of the code (`make translations`).
 
 New sentences get an empty msgstr, those that are gone are dropped. With --check it writes nothing, and says what is not
-translated, gone, or names facts that the English does not (`make check`).
+translated, gone, or names other facts than the English (`make check`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 import polib
 
 import toryo
+from toryo import catalogues, first_words
 from toryo.domain import projects, tasks, worktrees
 from toryo.domain.agents import Role
 from toryo.domain.projects import Language
@@ -24,8 +25,8 @@ from toryo.failures import NATURES
 from toryo.operations import translations
 from toryo.operations.calls.callers import Login
 from toryo.operations.launches import explanations
-from toryo.operations.overview import needs, queue_status
-from toryo.workflow import launch
+from toryo.operations.overview import needs, prompts, queue_status
+from toryo.workflow import instructions, launch
 
 SOURCE = Path(toryo.__file__).parent
 NOT_TRANSLATED = (
@@ -99,6 +100,7 @@ def wanted() -> dict[Key, str]:
     """What is to be translated, and in which file of the package it stands."""
     found = {("", text): where for text, where in (*_tables(), *_sentences())}
     found |= {("pydantic", kind): "mistakes in values" for kind in own_mistakes()}
+    found |= {("together", translations.pair_of(by)): "domain/wording.py" for by in _separators()}
     for states in STATES:
         found |= {(translations.context_of(states), str(state.value)): "names of states" for state in states}
     return found
@@ -116,13 +118,13 @@ def update(language: Language) -> None:
         said = "" if kept is None else kept.msgstr
         flags = ["python-brace-format"] if fields(text) else []
         catalogue.append(polib.POEntry(msgctxt=context or None, msgid=text, msgstr=said, comment=place, flags=flags))
-    path = translations.catalogue_file(language)
+    path = catalogues.catalogue_file(language)
     path.parent.mkdir(parents=True, exist_ok=True)
     catalogue.save(str(path))
 
 
 def _entries(language: Language) -> dict[Key, polib.POEntry]:
-    path = translations.catalogue_file(language)
+    path = catalogues.catalogue_file(language)
     found = polib.pofile(str(path)) if path.exists() else ()
     return {(entry.msgctxt or "", entry.msgid): entry for entry in found}
 
@@ -132,15 +134,15 @@ def problems() -> list[str]:
     found: list[str] = []
     places = wanted()
     for language in set(Language) - {Language.ENGLISH}:
-        said = translations.texts(language)
+        said = catalogues.texts(language)
         old = _entries(language)
         found += [f"{language}: not translated ({places[key]}): {key[1]}" for key in places if key not in said]
         kept = _kept(old)
         found += [f"{language}: no longer said: {key[1]}" for key in old if key not in places and key not in kept]
         found += [
-            f"{language}: names a fact that the English does not: {text}"
+            f"{language}: names other facts than the English: {text}"
             for (context, text), told in said.items()
-            if not context and not fields(told) <= fields(text)
+            if context != "pydantic" and fields(told) != fields(text)
         ]
     return sorted(found)
 
@@ -177,14 +179,24 @@ def _sentences() -> Iterator[tuple[str, str]]:
                 yield str(text.value) if isinstance(text, ast.Constant) else ast.unparse(text), where
 
 
+def _separators() -> set[str]:
+    """What `together` puts between texts: its second argument, or a blank."""
+    given = [call.args[1] for _, call in _calls(()) if _name(call) == "together" and len(call.args) > 1]
+    return {" "} | {ast.literal_eval(text) for argument in given for text in _texts(argument)}
+
+
 def _tables() -> Iterator[tuple[str, str]]:
     """Sentences that stand in tables, and where."""
     tables = {
         "operations/launches/explanations.py": [explanations.WORDS, explanations.STEPS],
         "operations/overview/needs.py": [needs.GUARDS],
+        "operations/overview/prompts.py": [prompts.TEXTS],
         "operations/overview/queue_status.py": [queue_status.OF_AGENTS],
+        "workflow/instructions.py": [instructions.TEXTS],
     }
     yield from ((text, where) for where, them in tables.items() for table in them for text in table.values())
+    parts = (*first_words.STARTED.values(), *first_words.BY_HAND.values())
+    yield from ((text, "first_words.py") for text in (first_words.FIXED, *parts, first_words.REMINDER))
     natures = (text for nature in NATURES.values() for text in (nature.words, nature.people, nature.guarded))
     yield from ((text, "failures.py") for text in natures if text is not None)
     rows = (*launch.AGENT_ROWS, *launch.OTHERWISE_ROWS, *launch.CHAT_ROWS)

@@ -9,17 +9,17 @@ from typing import Any, get_args
 import pytest
 import typer
 
+from toryo.catalogues import texts
 from toryo.cli.main import app
 from toryo.domain.projects import Language
-from toryo.operations import translations
 
 _COMMAND = re.compile(r"\btoryo ([a-z][a-z-]*(?: (?:--?[a-z-]+|[A-Za-z_{}=0-9…-]+))*)")
-_JAPANESE = {text: told for (context, text), told in translations.texts(Language.JAPANESE).items() if not context}
+_JAPANESE = {text: told for (context, text), told in texts(Language.JAPANESE).items() if not context}
 _ROOT: Any = typer.main.get_command(app)
 
 
 def commands() -> list[str]:
-    """Every sentence for people has Japanese words, so it stands in that list, in both languages."""
+    """Every text has Japanese words, so it stands in that list, in both languages."""
     texts = [*_JAPANESE, *_JAPANESE.values()]
     return sorted({found[1] for text in texts for found in _COMMAND.finditer(text)})
 

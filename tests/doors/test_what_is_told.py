@@ -17,7 +17,7 @@ from tests.doors.callers import PEOPLE, Caller, House, Right
 from tests.doors.test_every_door import PATIENT
 from tests.stories import World, empty
 from toryo.domain.errors import Refusal
-from toryo.first_words import FIXED
+from toryo.first_words import BY_HAND, FIXED, STARTED
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation, catalogue, tools
 from toryo.operations.calls.grants import Door
@@ -142,5 +142,5 @@ def test_what_the_server_says_of_itself_names_no_file_with_tokens() -> None:
     """Tools, their parameters, the document of REST, prompts: whoever connects may read them."""
     document = openapi.document(catalogue().values(), API, rest.STREAM)
     listed = [(operation.summary, operation.input_schema) for operation in catalogue().values()]
-    for told in (document, listed, FIXED, INSTRUCTIONS):
+    for told in (document, listed, FIXED, STARTED, BY_HAND, INSTRUCTIONS):
         assert not any(each in str(told) for each in TOKEN_FILES)

@@ -1,27 +1,13 @@
-"""Prompts: made from what is so, for those who may see it, in the project's language; the words in both languages."""
+"""Prompts: made from what is so, for those who may see it, in the project's language."""
 
 from __future__ import annotations
-
-import string
 
 import pytest
 
 from tests.stories import World
 from toryo.domain.errors import Code
-from toryo.domain.projects import Language
 from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.overview.prompts import PROMPTS
-from toryo.workflow.instructions.prompts import PROMPTS as WORDS
-
-
-def fields(text: str) -> set[str]:
-    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
-
-
-def test_both_languages_have_the_same_words_with_the_same_facts() -> None:
-    english, japanese = WORDS[Language.ENGLISH], WORDS[Language.JAPANESE]
-    assert english.keys() == japanese.keys()
-    assert {key: fields(text) for key, text in english.items()} == {key: fields(text) for key, text in japanese.items()}
 
 
 @pytest.mark.parametrize("name", PROMPTS)

@@ -1,4 +1,5 @@
-"""How a sentence is put together in Japanese. That each has a translation is what `make check` asks."""
+"""How a sentence is put together in Japanese. That each text, for people or agents, has a translation is what
+`make check` asks."""
 
 from __future__ import annotations
 
@@ -9,40 +10,40 @@ import pytest
 from pydantic_core._pydantic_core import list_all_errors
 
 from docs import translations as upkeep
+from toryo import catalogues
 from toryo.domain.projects import Language
 from toryo.domain.tasks import Status
 from toryo.domain.wording import constant, say, together
-from toryo.operations import translations
 from toryo.operations.translations import translated
 
 JA = Language.JAPANESE
 
 
 @pytest.mark.slow
-def test_every_sentence_for_people_is_translated_with_its_facts_and_none_is_left_that_is_gone() -> None:
+def test_every_text_is_translated_with_its_facts_and_none_is_left_that_is_gone() -> None:
     assert upkeep.problems() == []
 
 
 @pytest.mark.slow
-def test_a_translator_is_told_what_is_missing_gone_or_names_a_fact_that_is_not_there(
+def test_a_translator_is_told_what_is_missing_gone_or_names_other_facts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    catalogue = polib.pofile(str(translations.catalogue_file(JA)))
+    catalogue = polib.pofile(str(catalogues.catalogue_file(JA)))
     missing, wrong = [entry for entry in catalogue if not entry.msgctxt and "{task_id}" in entry.msgid][:2]
     missing.msgstr, wrong.msgstr = "", "タスク {no_such_fact}"
     catalogue.append(polib.POEntry(msgid="Nobody says this.", msgstr="誰も言いません。"))
     (tmp_path / "ja" / "LC_MESSAGES").mkdir(parents=True)
     catalogue.save(str(tmp_path / "ja" / "LC_MESSAGES" / "toryo.po"))
-    monkeypatch.setattr(translations, "LOCALE", tmp_path)
-    translations.texts.cache_clear()
+    monkeypatch.setattr(catalogues, "LOCALE", tmp_path)
+    catalogues.texts.cache_clear()
     try:
         told = upkeep.problems()
     finally:
-        translations.texts.cache_clear()
+        catalogues.texts.cache_clear()
 
     assert len(told) == 3
     assert any("not translated" in line and line.endswith(missing.msgid) for line in told)
-    assert any("names a fact" in line and line.endswith(wrong.msgid) for line in told)
+    assert any("names other facts" in line and line.endswith(wrong.msgid) for line in told)
     assert any("no longer said: Nobody says this." in line for line in told)
 
 
@@ -51,7 +52,7 @@ def test_mistakes_in_values_are_told_with_what_pydantic_says_of_them() -> None:
     known: dict[str, set[str]] = {
         str(error["type"]): set(error.get("example_context") or ()) for error in list_all_errors()
     } | upkeep.own_mistakes()
-    told = {kind: text for (context, kind), text in translations.texts(JA).items() if context == "pydantic"}
+    told = {kind: text for (context, kind), text in catalogues.texts(JA).items() if context == "pydantic"}
 
     assert told
     assert not {kind: text for kind, text in told.items() if not upkeep.fields(text) <= known[kind]}

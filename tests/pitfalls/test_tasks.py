@@ -11,11 +11,13 @@ import pytest
 
 from tests.pitfalls.kit import left_waiting, person, starts
 from tests.stories import Answer, Process, World
+from toryo.catalogues import texts
+from toryo.domain.projects import Language
 from toryo.operations.calls.catalogue import catalogue
 from toryo.settings import GuardSettings, Settings
 from toryo.storage import schema
 from toryo.storage.opening import open_database, upgrade
-from toryo.workflow.instructions import TOOLS, en, ja
+from toryo.workflow.instructions import TEXTS, TOOLS
 
 
 def drafts(*titles: str, **more: Any) -> list[Answer]:
@@ -449,11 +451,11 @@ NO_TOOLS = frozenset({"no_available_workers", "in_progress", "you_may_resolve", 
 
 
 @pytest.mark.pitfall("F88")
-@pytest.mark.parametrize("texts", [en.TEXTS, ja.TEXTS], ids=["en", "ja"])
-def test_f88_every_instruction_names_tools_that_exist_with_parameters_that_they_have(texts: dict[str, str]) -> None:
-    tools = catalogue()
-    for key, text in texts.items():
-        filled = re.sub(r"\{\w+\}", "x", text)
+@pytest.mark.parametrize("language", Language)
+def test_f88_every_instruction_names_tools_that_exist_with_parameters_that_they_have(language: Language) -> None:
+    tools, told = catalogue(), texts(language)
+    for key, text in TEXTS.items():
+        filled = re.sub(r"\{\w+\}", "x", told.get(("", text), text))
         parameters: set[str] = set()
         for name in set(NAME.findall(filled)) & set(tools):
             parameters |= _properties(tools[name].input_schema)

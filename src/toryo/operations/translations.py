@@ -1,38 +1,20 @@
-"""The server's sentences in other languages, from gettext catalogues: `locale/LANGUAGE/LC_MESSAGES/toryo.po`.
+"""The server's sentences in other languages, their facts too; `catalogues.py` has the words.
 
-A msgid is the English template, its msgstr the same sentence with the same facts. Names of states have the name of
-their enum as msgctxt (`tasks.Status`), pydantic's mistakes in values have `pydantic` and their type as msgid. What has
-no translation stays English: what only agents are told about each other's calls, what a program printed, what people
-and agents wrote. The catalogues are read as they are, without a compiled copy that could be older.
-`docs/translations.py` (`make translations`) adds new sentences and drops old ones; `make check` names what is missing.
+Names of states have the name of their enum as msgctxt (`tasks.Status`), pydantic's mistakes in values have `pydantic`
+and their type as msgid. What has no translation stays English: what only agents are told about each other's calls, what
+a program printed, what people and agents wrote.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import Enum
-from functools import cache
-from pathlib import Path
+from functools import reduce
 from typing import Any
 
-import polib
-
+from toryo.catalogues import in_language, texts
 from toryo.domain.projects import Language
 from toryo.domain.wording import Worded
-
-LOCALE = Path(__file__).parents[1] / "locale"
-_BETWEEN = {Language.JAPANESE: {" ": "", ", ": "、", "; ": "、"}}
-
-
-def catalogue_file(language: Language) -> Path:
-    return LOCALE / language.value / "LC_MESSAGES" / "toryo.po"
-
-
-@cache
-def texts(language: Language) -> Mapping[tuple[str, str], str]:
-    """What is translated, by context (empty for sentences) and English text. Reading costs some 50 ms, once."""
-    entries = polib.pofile(str(catalogue_file(language)))
-    return {(entry.msgctxt or "", entry.msgid): entry.msgstr for entry in entries if entry.translated()}
+from toryo.workflow.instructions import TEXTS
 
 
 def translated(text: Worded, language: Language) -> str:
@@ -40,8 +22,9 @@ def translated(text: Worded, language: Language) -> str:
     if language is Language.ENGLISH:
         return str(text)
     if text.parts:
-        between = _BETWEEN[language].get(text.by, text.by)
-        return between.join(str(_fact(part, language)) for part in text.parts)
+        pair = pair_of(text.by)
+        pair = texts(language).get(("together", pair), pair)
+        return reduce(pair.format, (str(_fact(part, language)) for part in text.parts))
     template = texts(language).get((text.context, text.template))
     if template is None:
         return str(text)
@@ -52,6 +35,11 @@ def translated(text: Worded, language: Language) -> str:
     )
 
 
+def words(key: str, language: Language, **facts: Any) -> str:
+    """The instruction of a key in a language, its facts filled in."""
+    return in_language(TEXTS[key], language, **facts)
+
+
 def _fact(value: Any, language: Language) -> Any:
     """A fact as it stands in a sentence: sentences and states are translated, names and numbers stay."""
     if isinstance(value, Worded):
@@ -59,6 +47,11 @@ def _fact(value: Any, language: Language) -> Any:
     if isinstance(value, Enum):
         return texts(language).get((context_of(type(value)), str(value.value)), str(value.value))
     return value
+
+
+def pair_of(by: str) -> str:
+    """The msgid, in the context `together`, of how two texts stand one after the other: `{0}, {1}`."""
+    return f"{{0}}{by}{{1}}"
 
 
 def context_of(states: type[Enum]) -> str:

@@ -1,4 +1,4 @@
-"""In which language a caller reads: what `Accept-Language` says, English or Japanese; and an answer worded in it.
+"""In which language a caller reads: what `Accept-Language` says; and an answer worded in it.
 
 Operations say what is so in English; sentences of theirs are worded anew here, while the answer is written (REST only:
 agents read the language of their project, which their instructions are made in).
@@ -15,15 +15,14 @@ from toryo.domain.wording import Worded
 from toryo.operations import translations
 
 HEADERS: dict[Language, dict[str, str]] = {
-    Language.ENGLISH: {},
-    Language.JAPANESE: {"content-language": "ja", "vary": "accept-language"},
-}
+    language: {"content-language": language.value, "vary": "accept-language"} for language in Language
+} | {Language.ENGLISH: {}}
 
 
 def wanted(accepted: str) -> Language:
-    """The one of the two that the caller likes best (`Accept-Language`); English for who names neither."""
+    """The one that the caller likes best (`Accept-Language`); English for who names none that is known."""
     likes = [_like(part) for part in accepted[:1000].split(",")]
-    known = [(quality, Language(name)) for name, quality in likes if quality > 0 and name in ("en", "ja")]
+    known = [(quality, Language(name)) for name, quality in likes if quality > 0 and name in HEADERS]
     return max(known, key=lambda each: each[0])[1] if known else Language.ENGLISH
 
 

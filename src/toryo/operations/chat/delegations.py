@@ -19,7 +19,7 @@ from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result, Said
 from toryo.operations.messaging import mailboxes
-from toryo.workflow.instructions import words
+from toryo.operations.translations import words
 
 _MESSAGES = 50
 """Of each conversation, the newest."""

@@ -22,8 +22,8 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Said
 from toryo.operations.messaging import conversations as messaging_conversations
 from toryo.operations.messaging import delegation_changes, mailboxes
+from toryo.operations.translations import words
 from toryo.workflow import next_action
-from toryo.workflow.instructions import words
 
 Content = Annotated[Lines, Field(min_length=1, max_length=chat.LONGEST, pattern=r"\S")]
 

@@ -1,16 +1,17 @@
 """Prompts: words for a model, made from what is so now, in the project's language. Changes nothing.
 
-Each operation here is an MCP prompt of the same name; its parameters are the prompt's arguments. The words themselves
-stand in `workflow/instructions/prompts.py`, and those for a starting agent in `toryo/first_words.py`.
+Each operation here is an MCP prompt of the same name; its parameters are the prompt's arguments. The words for a
+starting agent stand in `toryo/first_words.py`, which the Coordinator says too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import Field
 
+from toryo.catalogues import in_language
 from toryo.domain.agents import Agent, Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import Note
@@ -22,7 +23,6 @@ from toryo.operations.calls.catalogue import Available, Parameters, operation
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.workflow.instructions.prompts import prompt
 
 Thing = TypeVar("Thing")
 
@@ -32,11 +32,81 @@ _MOST = 15
 """Lines of one list in a report."""
 _LONGEST = 300
 """Characters of one line."""
+TEXTS: dict[str, str] = {
+    "task_breakdown": """\
+Break this task down into subtasks.
+
+{task}
+
+Who can do the work:
+{people}
+
+Make 2 to 5 subtasks (one if it is simple). Each is something that one of them can finish in one go. For each say:
+a title; a description of what must exist at the end and how to see that it is done; a priority; who does it; which of
+the other subtasks must be completed first. What can be done side by side depends on nothing.
+{existing}
+{do}
+""",
+    "task_breakdown.session": """\
+Create them with ONE call of create_tasks_batch(parent_task_id="{task_id}", tasks=[…]): its dependencies may name the
+local_id of other subtasks in the same call. Then call get_next_action.""",
+    "task_breakdown.person": """\
+Show the list first. When it is agreed, file each: toryo task add TITLE --project {project_id} --parent {task_id}
+--description … --assignee … --depends-on ID""",
+    "task_breakdown.existing": "There are subtasks already; add what is missing, repeat nothing:\n{subtasks}\n",
+    "status_report": """\
+Write a status report about the project {name} for people who have two minutes.
+
+How it stands ({status}; tasks: {counts}):
+
+In progress
+{in_progress}
+
+Blocked or failed
+{stuck}
+
+Completed last
+{completed}
+
+Next
+{ready}
+
+Say in this order: what was achieved; what is under way and by whom; what is stuck, why, and who must act; what comes
+next. At most 200 words. Name tasks by their titles, and say nothing that does not follow from the above or from what
+you look up (list_tasks, get_task).
+""",
+    "handoff": """\
+Hand the following task over{to}.
+
+{task}
+
+Notes so far:
+{notes}
+
+Write for somebody who knows nothing of it: a summary (what was done, what is true now, where the files are), the
+context they need, and what you would do next and avoid.
+{do}
+""",
+    "handoff.session": """\
+Then call create_handoff(task_id="{task_id}"{to_argument}, summary=…, context=…, recommendations=…). It informs; the
+assignee stays the same.""",
+    "handoff.person": """\
+Then put it where the next one reads it: toryo task edit {task_id} --description …""",
+    "to": " to {agent_id}",
+    "task": "Task {task_id}: {title}\nStatus: {status}; priority: {priority}; assignee: {assignee}\n{description}",
+    "nobody": "nobody",
+    "none": "- none",
+}
 
 
 class Prompted(Result):
     description: str
     text: str
+
+
+def prompt(key: str, language: Language, **facts: Any) -> str:
+    """The words of a key in a language, its facts filled in."""
+    return in_language(TEXTS[key], language, **facts)
 
 
 def _prompted(description: str, text: str) -> Prompted:

@@ -31,8 +31,9 @@ from toryo.operations.calls.results import (
 from toryo.operations.launches import termination
 from toryo.operations.messaging import conversations, mailboxes
 from toryo.operations.tasks import descendants
+from toryo.operations.translations import words
 from toryo.workflow import facts, launch, manager, next_action
-from toryo.workflow.instructions import TOOLS, key_of, words
+from toryo.workflow.instructions import TOOLS, key_of
 from toryo.workflow.snapshot import RuleInput, Snapshot
 from toryo.workflow.step import Step
 

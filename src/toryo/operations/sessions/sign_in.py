@@ -28,8 +28,8 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.identity import SESSION, digest
 from toryo.operations.calls.results import Refused, Result, Said
 from toryo.operations.launches import decisions, explanations, termination
+from toryo.operations.translations import words
 from toryo.workflow import next_action
-from toryo.workflow.instructions import words
 from toryo.workflow.launch import Action
 from toryo.workflow.snapshot import Snapshot
 

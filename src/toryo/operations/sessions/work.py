@@ -23,9 +23,9 @@ from toryo.operations.sessions import guards, next_action
 from toryo.operations.sessions.notes import Progress, Text, add_note, shown_note
 from toryo.operations.tasks import acceptance
 from toryo.operations.tasks import commands as task_commands
+from toryo.operations.translations import words
 from toryo.operations.worktrees import file_locks
 from toryo.workflow import launch as launches
-from toryo.workflow.instructions import words
 from toryo.workflow.snapshot import Snapshot
 
 

@@ -21,8 +21,8 @@ from toryo.domain.tree_state import TreeState
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Later
 from toryo.operations.calls.results import Refused
+from toryo.operations.translations import words
 from toryo.storage.launches import Check
-from toryo.workflow.instructions import words
 
 
 def kept(checks: Iterable[BaseModel]) -> tuple[AcceptanceCheck, ...]:

@@ -17,7 +17,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import MoveResult, Result, Said
 from toryo.operations.tasks import commands as task_commands
 from toryo.operations.tasks import descendants
-from toryo.workflow.instructions import words
+from toryo.operations.translations import words
 
 Reason = Annotated[Lines, Field(min_length=1, max_length=10_000, pattern=r"\S")]
 

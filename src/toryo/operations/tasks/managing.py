@@ -24,8 +24,8 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import DetailedResult, Result, Said
 from toryo.operations.tasks import commands as task_commands
 from toryo.operations.tasks import descendants
+from toryo.operations.translations import words
 from toryo.workflow import facts, manager, next_action
-from toryo.workflow.instructions import words
 from toryo.workflow.snapshot import RuleInput
 
 # --- choosing --------------------------------------------------------------------------------------------------------

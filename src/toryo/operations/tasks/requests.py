@@ -30,7 +30,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import TaskResult
 from toryo.operations.tasks import approvals
 from toryo.operations.tasks import commands as task_commands
-from toryo.workflow.instructions import words
+from toryo.operations.translations import words
 
 Text = Annotated[Lines, Field(max_length=100_000)]
 
