@@ -62,7 +62,13 @@ class Talk:
 
     def deal_with(self, given: Answer) -> None:
         """Everything that was handed out. Delegations come first: a person's message may be the answer to one."""
-        self._note(given)
+        for message in (*(given.get("context_messages") or ()), *(given.get("pending_messages") or ())):
+            if message.get("conversation_id") and message.get("from_agent_id") != self._session.agent_id:
+                self._heard[message["conversation_id"]] = str(message.get("content") or "")
+        for name in ("ended_conversations", "invitations", "conversations"):
+            for each in given.get(name) or ():
+                known = self._conversations.setdefault(each["conversation_id"], {})
+                known.update({key: value for key, value in each.items() if value is not None})
         for delegation in given.get("pending_delegations") or ():
             self._session.progressed()
             self.take_on(delegation, given)
@@ -74,15 +80,6 @@ class Talk:
         for ended in given.get("ended_conversations") or ():
             self._session.progressed()
             self.close(ended)
-
-    def _note(self, given: Answer) -> None:
-        for message in (*(given.get("context_messages") or ()), *(given.get("pending_messages") or ())):
-            if message.get("conversation_id") and message.get("from_agent_id") != self._session.agent_id:
-                self._heard[message["conversation_id"]] = str(message.get("content") or "")
-        for name in ("ended_conversations", "invitations", "conversations"):
-            for each in given.get(name) or ():
-                known = self._conversations.setdefault(each["conversation_id"], {})
-                known.update({key: value for key, value in each.items() if value is not None})
 
     # --- messages -----------------------------------------------------------------------------------------------------
 
@@ -177,7 +174,11 @@ class Talk:
     def _say_to_person(self, delegation: Answer, text: str, given: Answer, *, wait: bool) -> None:
         """Once: a delegation that is handed out again may have been said already."""
         target, delegation_id = delegation["target_agent_id"], delegation["delegation_id"]
-        if text not in self._said_for(delegation, given):
+        # For this task: another one may have the same words said again.
+        names = {"from_agent_id": self._session.agent_id, "to_agent_id": delegation["target_agent_id"]}
+        wanted = {**names, "related_task_id": delegation["task_id"]}
+        before = given.get("context_messages") or ()
+        if text not in [str(each.get("content")) for each in before if wanted.items() <= each.items()]:
             answer = self.write("send_message", text, target_agent_id=target, related_task_id=delegation["task_id"])
             if not answer.get("success"):
                 self._report(delegation_id, str(answer.get("message")), success=False)
@@ -190,13 +191,6 @@ class Talk:
             self._awaited[target] = delegation
         else:
             self._report(delegation_id, f"delivered to {target}")
-
-    def _said_for(self, delegation: Answer, given: Answer) -> list[str]:
-        """For this task: another one may have the same words said again."""
-        names = {"from_agent_id": self._session.agent_id, "to_agent_id": delegation["target_agent_id"]}
-        wanted = {**names, "related_task_id": delegation["task_id"]}
-        before = given.get("context_messages") or ()
-        return [str(each.get("content")) for each in before if wanted.items() <= each.items()]
 
     def _begin_for_task(self, delegation: Answer, text: str) -> None:
         purpose = str(delegation.get("purpose") or "")
@@ -282,19 +276,16 @@ class Talk:
         outcome = self._outcome(known)
         say(f"conversation {conversation_id} has ended: {known.get('reason')}")
         if known.get("delegation_id"):
-            self._report_end(known, outcome)
+            found = script_rules.rule_for(self.script["delegations"], "about", str(known.get("purpose") or ""))
+            words = script_rules.said(found[0]["result"], {**outcome, **found[1]}) if found else str(outcome["last"])
+            nothing_said = f"The conversation with {outcome['partner']} has ended: {outcome['reason']}."
+            success = outcome["reason"] not in CAME_TO_NOTHING and int(known.get("turns") or 0) > 1
+            self._report(known["delegation_id"], words or str(outcome["summary"]) or nothing_said, success=success)
         elif (asked := self._who_asked(known)) is not None and asked.report:
             text = script_rules.said(asked.report, {**asked.facts, **outcome})
             self.write("send_message", text, target_agent_id=asked.person_id)
         for delegation in self._postponed.pop(conversation_id, ()):
             self.take_on(delegation, {})
-
-    def _report_end(self, known: Answer, outcome: Facts) -> None:
-        found = script_rules.rule_for(self.script["delegations"], "about", str(known.get("purpose") or ""))
-        words = script_rules.said(found[0]["result"], {**outcome, **found[1]}) if found else str(outcome["last"])
-        nothing_said = f"The conversation with {outcome['partner']} has ended: {outcome['reason']}."
-        success = outcome["reason"] not in CAME_TO_NOTHING and int(known.get("turns") or 0) > 1
-        self._report(known["delegation_id"], words or str(outcome["summary"]) or nothing_said, success=success)
 
     def _who_asked(self, known: Answer) -> Asked | None:
         """As this process remembers it; one started anew finds the person in the purpose."""

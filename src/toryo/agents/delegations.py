@@ -27,7 +27,10 @@ class Delegating:
         known = {_key(each) for each in self.all()}
         for each in wanted:
             if _key(each) not in known:
-                answer = self._session.try_to("delegate_to_chat_session", **_arguments(each))
+                names = ("target_agent_id", "purpose", "context", "await_result")
+                answer = self._session.try_to(
+                    "delegate_to_chat_session", **{name: each[name] for name in names if each.get(name) is not None}
+                )
                 if not answer.get("success"):
                     return answer
                 known.add(_key(each))
@@ -79,11 +82,6 @@ def wanted_by(context: object) -> list[Mapping[str, Any]]:
 
 def _key(delegation: Mapping[str, Any]) -> tuple[str, str]:
     return str(delegation.get("target_agent_id")), str(delegation.get("purpose"))
-
-
-def _arguments(wanted: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("target_agent_id", "purpose", "context", "await_result")
-    return {name: wanted[name] for name in names if wanted.get(name) is not None}
 
 
 def _outcome(delegation: Mapping[str, Any]) -> str:

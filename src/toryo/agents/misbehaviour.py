@@ -37,14 +37,23 @@ class Misbehaving(Talk):
     def look(self, step: Answer) -> Answer:
         answer = super().look(step)
         if self._behave["silent"]:
-            self._doze()
+            # It is told the same again at once; so it looks ever more rarely.
+            self._session.progressed()
+            self._session.pause(self._pause)
+            self._pause = min(self._pause * 2, LONGEST_PAUSE)
         return answer
 
     def deal_with(self, given: Answer) -> None:
         self._received += sum(
             not pending_message.get("redelivered") for pending_message in given.get("pending_messages") or ()
         )
-        self._leave_at_the_wrong_time()
+        crash, leave = self._behave["crash_after"], self._behave["exit_after"]
+        if crash is not None and self._received >= crash:
+            say("crashing, as the script says")
+            os.kill(os.getpid(), signal.SIGKILL)
+        if leave is not None and self._received >= leave:
+            say("leaving, as the script says")
+            self._session.leave()
         if self._behave["silent"]:
             return
         if self._behave["ignores_turns"]:
@@ -74,23 +83,7 @@ class Misbehaving(Talk):
         """Rude ones and those that flood do not wait for room."""
         if not (self._behave["rude"] or self._behave["floods"]):
             return super().write(tool, text, **to)
-        answers = [self._session.try_to(tool, content=text, **to) for _ in range(self._times())]
+        answers = [
+            self._session.try_to(tool, content=text, **to) for _ in range(FLOOD if self._behave["floods"] else 1)
+        ]
         return answers[0]
-
-    def _times(self) -> int:
-        return FLOOD if self._behave["floods"] else 1
-
-    def _leave_at_the_wrong_time(self) -> None:
-        crash, leave = self._behave["crash_after"], self._behave["exit_after"]
-        if crash is not None and self._received >= crash:
-            say("crashing, as the script says")
-            os.kill(os.getpid(), signal.SIGKILL)
-        if leave is not None and self._received >= leave:
-            say("leaving, as the script says")
-            self._session.leave()
-
-    def _doze(self) -> None:
-        """It is told the same again at once; so it looks ever more rarely."""
-        self._session.progressed()
-        self._session.pause(self._pause)
-        self._pause = min(self._pause * 2, LONGEST_PAUSE)

@@ -49,7 +49,13 @@ class Manager(Planned):
         if settled := self.settle(subtasks):
             return settled
         if not [subtask for subtask in subtasks if subtask["status"] not in ("completed", "cancelled")]:
-            return self._nothing_left(step, subtasks)
+            # All done, and still not good: an acceptance check failed, and the plan has nothing that would mend it.
+            if refuted := self._refuted(step):
+                return refuted
+            situation = self.situation(subtasks)
+            if all((one := self.step_of(subtask)) is not None and situation.left_out(one.id) for subtask in subtasks):
+                return self.report_done(step)
+            return self._wait(subtasks)
         if self.to_try_again(subtasks):
             return self._choose("adjust", "something failed and will be tried again")
         ready = self._ready(subtasks, people)
@@ -160,15 +166,6 @@ class Manager(Planned):
         if not people:
             return NO_WORKERS
         return f"nobody here has the capability {', '.join(sorted(missing))}" if missing else "see each subtask"
-
-    def _nothing_left(self, step: Answer, subtasks: Sequence[Answer]) -> Answer:
-        """All done, and still not good: an acceptance check failed, and the plan has nothing that would mend it."""
-        if refuted := self._refuted(step):
-            return refuted
-        situation = self.situation(subtasks)
-        if all((one := self.step_of(subtask)) is not None and situation.left_out(one.id) for subtask in subtasks):
-            return self.report_done(step)
-        return self._wait(subtasks)
 
     def _refuted(self, step: Answer) -> Answer:
         failed = [

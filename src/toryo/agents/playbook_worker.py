@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from toryo.agents import conditions, plans, shell
@@ -87,7 +86,11 @@ class Worker(Planned):
         directory = working_directory(self._session.task, self._environ)
         limit = step.timeout_seconds or (step.context or {}).get("timeout_seconds")
         ran = shell.run(command, directory, command_environment(self._environ), float(limit) if limit else None)
-        return _with_outputs(ran, step, directory)
+        promised: Any = (step.context or {}).get("outputs") or ()
+        missing = [str(each) for each in promised if not (directory / str(each)).exists()]
+        if not ran.ok or not missing:
+            return ran
+        return shell.Ran(ran.tail, f"The command succeeded, but did not make {', '.join(missing)}.")
 
 
 class Whole:
@@ -104,7 +107,12 @@ class Whole:
     def done(self) -> tuple[str, str]:
         """Does all that can be done; the result and the summary to report."""
         while (step := self._next()) is not None:
-            ran = self._tried(step)
+            ran = self._run(step)
+            for _ in range(step.retry):
+                if ran.ok:
+                    break
+                say(f"trying again: {step.title}")
+                ran = self._run(step)
             status = "completed" if ran.ok else "failed"
             self._endings[step.id] = status if ran.ok else f"failed: {ran.words()}"
             self._change(step.id, status=status, over=True, summary=ran.words())
@@ -128,25 +136,8 @@ class Whole:
         waits = [wait for wait in it.waits_for if self._standings[wait].status != "completed"]
         return it.status == "todo" and not waits
 
-    def _tried(self, step: Step) -> shell.Ran:
-        ran = self._run(step)
-        for _ in range(step.retry):
-            if ran.ok:
-                break
-            say(f"trying again: {step.title}")
-            ran = self._run(step)
-        return ran
-
     def _ended_well(self, step: Step) -> bool:
         return self._standings[step.id].status in CLOSED_WELL
 
     def _change(self, step_id: str, **changes: Any) -> None:
         self._standings[step_id] = replace(self._standings[step_id], **changes)
-
-
-def _with_outputs(ran: shell.Ran, step: Step, directory: Path) -> shell.Ran:
-    promised: Any = (step.context or {}).get("outputs") or ()
-    missing = [str(each) for each in promised if not (directory / str(each)).exists()]
-    if not ran.ok or not missing:
-        return ran
-    return shell.Ran(ran.tail, f"The command succeeded, but did not make {', '.join(missing)}.")

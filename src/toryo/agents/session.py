@@ -240,7 +240,15 @@ def _live(session: Session, work: Callable[[Session], None]) -> int:
     except Over:
         return DONE
     except ToldToLeave:
-        return _tidy_up(session)
+        # Told to stop: what was started is ended already; a note is left, then out. A second signal changes nothing.
+        session.hurry()
+        try:
+            session.stop("Interrupted: told to stop before the task was done.")
+        except Over:
+            pass
+        except (Unreachable, ProtocolError, RefusalError) as problem:
+            say(f"error: {problem}")
+        return TOLD_TO_LEAVE
     except Unreachable as away:
         say(f"error: {away}")
         return NO_SERVER
@@ -251,18 +259,6 @@ def _live(session: Session, work: Callable[[Session], None]) -> int:
         say(f"error: {wrong}")
         return NO_SERVER
     return DONE
-
-
-def _tidy_up(session: Session) -> int:
-    """Told to stop: what was started is ended already; a note is left, then out. A second signal changes nothing."""
-    session.hurry()
-    try:
-        session.stop("Interrupted: told to stop before the task was done.")
-    except Over:
-        pass
-    except (Unreachable, ProtocolError, RefusalError) as problem:
-        say(f"error: {problem}")
-    return TOLD_TO_LEAVE
 
 
 def _told(_number: int, _frame: object) -> None:

@@ -20,18 +20,15 @@ def given(kind: str, parse: Callable[[str, str], dict[str, Any]]) -> dict[str, A
     arguments = argparse.ArgumentParser(prog=f"toryo.agents.{kind}")
     arguments.add_argument("--file", type=Path, required=True, help=f"the {kind}: YAML, or JSON as checked before")
     try:
-        return _read(arguments.parse_args().file, parse)
+        # JSON is the checked form that a Coordinator writes; YAML, as people write it, is checked here.
+        path = arguments.parse_args().file
+        text = files.text(path, largest=files.LARGEST_RECORD)
+        if path.suffix == ".json":
+            found: dict[str, Any] = json.loads(text)
+            return found
+        return parse(text, str(path))
     except Exception as wrong:
         if type(wrong).__name__ not in ("Mistakes", "JSONDecodeError") and not isinstance(wrong, OSError):
             raise
         say(f"error: {wrong}")
         sys.exit(WRONG_CONFIGURATION)
-
-
-def _read(path: Path, parse: Callable[[str, str], dict[str, Any]]) -> dict[str, Any]:
-    """JSON is the checked form that a Coordinator writes; YAML, as people write it, is checked here."""
-    text = files.text(path, largest=files.LARGEST_RECORD)
-    if path.suffix == ".json":
-        found: dict[str, Any] = json.loads(text)
-        return found
-    return parse(text, str(path))

@@ -51,7 +51,13 @@ class Subscription:
     async def wait(self, timeout_seconds: float) -> bool:
         """True for a hint, also one since the last `wait`; False when the time is over. One waiter at a time."""
         if not self._hinted:
-            await self._hint_or_timeout(timeout_seconds)
+            self._waiter = self.loop.create_future()
+            timer = self.loop.call_later(max(0.0, timeout_seconds), self._end_waiting)
+            try:
+                await self._waiter
+            finally:
+                timer.cancel()
+                self._waiter = None
         hinted, self._hinted = self._hinted, False
         return hinted
 
@@ -82,15 +88,6 @@ class Subscription:
     def _end_waiting(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
-
-    async def _hint_or_timeout(self, seconds: float) -> None:
-        self._waiter = self.loop.create_future()
-        timer = self.loop.call_later(max(0.0, seconds), self._end_waiting)
-        try:
-            await self._waiter
-        finally:
-            timer.cancel()
-            self._waiter = None
 
 
 class Subscriptions:

@@ -76,7 +76,14 @@ def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
         widening.confirm(here, _widened(here, manifest, there), "This file")
     plan = _Plan()
     for project in manifest.projects:
-        _plan_project(plan, project, there)
+        wanted = {**project.said("directory"), "working_directory": str(project.directory)}
+        found = there.same(project)
+        if found is None:
+            plan.projects[project.where] = plan.add(
+                project, "create_project", wanted, lambda answer: Change("made", "project", answer["project_id"])
+            )
+        else:
+            _patch(plan, project, "project", found["project_id"], wanted, found)
     agents = files.agents_in_order(manifest.agents)
     for agent in agents:
         _plan_agent(plan, agent, there)
@@ -308,17 +315,6 @@ class _Plan:
         return f"@{len(self.steps) - 1}"
 
 
-def _plan_project(plan: _Plan, project: Project, there: _There) -> None:
-    wanted = {**project.said("directory"), "working_directory": str(project.directory)}
-    found = there.same(project)
-    if found is None:
-        plan.projects[project.where] = plan.add(
-            project, "create_project", wanted, lambda answer: Change("made", "project", answer["project_id"])
-        )
-    else:
-        _patch(plan, project, "project", found["project_id"], wanted, found)
-
-
 def _plan_agent(plan: _Plan, agent: Agent, there: _There) -> None:
     wanted = agent.said("projects")
     if agent.id in there.agents:
@@ -328,14 +324,12 @@ def _plan_agent(plan: _Plan, agent: Agent, there: _There) -> None:
 
     def told(answer: Found) -> Change:
         passkey = None if agent.provider else answer["passkey"]
-        return Change("made", "agent", agent.id, _may(answer["agent"]), passkey=passkey)
+        permissions = answer["agent"]["effective_options"].get("permissions")
+        return Change(
+            "made", "agent", agent.id, (f"permissions: {permissions}" if permissions else ""), passkey=passkey
+        )
 
     plan.add(agent, "create_agent", {key: each for key, each in wanted.items() if each is not None}, told)
-
-
-def _may(agent: Found) -> str:
-    permissions = agent["effective_options"].get("permissions")
-    return f"permissions: {permissions}" if permissions else ""
 
 
 def _plan_memberships(plan: _Plan, agent: Agent, manifest: Manifest, there: _There) -> None:
@@ -347,15 +341,22 @@ def _plan_memberships(plan: _Plan, agent: Agent, manifest: Manifest, there: _The
         plan.add(agent, "add_member", body, lambda answer: Change("joined", "project", answer["project_id"], agent.id))
 
 
+def _teller_of_task(task: Task) -> Callable[[Found], Change]:
+    return lambda answer: Change("made", "task", answer["task_id"], task.title)
+
+
 def _plan_tasks(plan: _Plan, tasks: Sequence[Task], manifest: Manifest, here: Here, there: _There) -> None:
     project = plan.project(manifest, tasks[0].project, there)
     known = there.candidates(manifest, tasks)
     ids = {title: _meant(each)["task_id"] for title, each in known.items() if each}
     for task in files.tasks_in_order(tasks):
-        wanted = _wanted(task, ids)
+        body = task.said("project", "assignee", "parent", "depends_on")
+        body["assignee_id"] = task.assignee
+        body["parent_task_id"] = ids.get(task.parent, task.parent) if task.parent else None
+        body["dependencies"] = [ids.get(title, title) for title in task.depends_on] or None
+        wanted = {key: each for key, each in body.items() if each is not None}
         if not known[task.title]:
-            told = _teller_of_task(task)
-            ids[task.title] = plan.add(task, "file_task", {"project_id": project, **wanted}, told)
+            ids[task.title] = plan.add(task, "file_task", {"project_id": project, **wanted}, _teller_of_task(task))
             continue
         one = _meant(known[task.title])
         if one["status"] in OPEN:
@@ -366,21 +367,9 @@ def _plan_tasks(plan: _Plan, tasks: Sequence[Task], manifest: Manifest, here: He
             _patch(plan, task, "task", one["task_id"], wanted, here.get(f"/tasks/{one['task_id']}")["task"])
 
 
-def _teller_of_task(task: Task) -> Callable[[Found], Change]:
-    return lambda answer: Change("made", "task", answer["task_id"], task.title)
-
-
 def _meant(tasks: Sequence[Found]) -> Found:
     """Of several with one title the open one."""
     return next(iter(_open(tasks)), tasks[-1])
-
-
-def _wanted(task: Task, ids: Mapping[str, str]) -> dict[str, Any]:
-    body = task.said("project", "assignee", "parent", "depends_on")
-    body["assignee_id"] = task.assignee
-    body["parent_task_id"] = ids.get(task.parent, task.parent) if task.parent else None
-    body["dependencies"] = [ids.get(title, title) for title in task.depends_on] or None
-    return {key: each for key, each in body.items() if each is not None}
 
 
 def _patch(

@@ -127,19 +127,15 @@ def move(here: Here) -> None:
     if not directories.holds_data(place):
         raise Misuse(f"{place} contains no server data.", "Name the data directory with --data-dir.")
     if directories.is_home(place) and not legacy:
-        _point_again(project, place)
+        former = directories.project_of(place)
+        if former is not None and former != project.resolve() and former.is_dir():
+            raise Misuse(f"{place} belongs to {former}, which still exists.", "Run this in that directory.")
+        directories.point(project, place)
         target = place
     else:
         target = _move(project, place)
     answer = {"success": True, "data_dir": str(target), "project_directory": str(project)}
     here.answer(answer, lambda: output.done(f"the data of {project} is in {target}"))
-
-
-def _point_again(project: Path, place: Path) -> None:
-    former = directories.project_of(place)
-    if former is not None and former != project.resolve() and former.is_dir():
-        raise Misuse(f"{place} belongs to {former}, which still exists.", "Run this in that directory.")
-    directories.point(project, place)
 
 
 def _move(project: Path, place: Path) -> Path:

@@ -49,7 +49,10 @@ def events(
     here = following(here)
     while True:
         for each in found:
-            _print_one(here, each)
+            if here.json:
+                output.line(each)
+            else:
+                output.done(told(each), indent=INDENT)
         answer = here.get("/events", after=last, limit=PAGE, wait_seconds=WAIT_SECONDS, **only)
         found, last = answer["events"], answer["last"]
 
@@ -68,13 +71,6 @@ def all_after(here: Here, after: int, only: dict[str, Any]) -> tuple[list[dict[s
 def _print(found: list[dict[str, Any]]) -> None:
     for each in found:
         output.done(told(each), indent=INDENT)
-
-
-def _print_one(here: Here, event: dict[str, Any]) -> None:
-    if here.json:
-        output.line(event)
-    else:
-        output.done(told(event), indent=INDENT)
 
 
 def told(event: dict[str, Any]) -> str:

@@ -21,14 +21,10 @@ def leave_when_stdin_ends(within_seconds: float) -> None:
 def _watch(stdin: int, within_seconds: float) -> None:
     while os.read(stdin, 4096):
         pass
-    _let_go_of_output()
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(within_seconds)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def _let_go_of_output() -> None:
-    """Nobody reads what is printed from here on; a write to the closed pipe would be an error."""
+    # Nobody reads what is printed from here on; a write to the closed pipe would be an error.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for descriptor in (1, 2):
         os.dup2(nowhere, descriptor)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(within_seconds)
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -97,7 +97,8 @@ class Child:
         process = self._process
         if process is None:
             return
-        self._signal(signal.SIGTERM)
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
         try:
             process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -111,10 +112,6 @@ class Child:
     @property
     def exit_code(self) -> int | None:
         return None if self._process is None else self._process.poll()
-
-    def _signal(self, number: int) -> None:
-        if self._process is not None and self._process.poll() is None:
-            self._process.send_signal(number)
 
     def _listen(self, process: subprocess.Popen[str]) -> None:
         for line in process.stdout or ():
@@ -154,7 +151,16 @@ class Crew:
         self.address = ""
 
     def __enter__(self) -> Self:
-        self._lock = _hold(self._place)
+        # Takes the data directory for one `toryo up` at a time. Raises Misuse where another one has it.
+        place = self._place
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = held.hold(place / held.UP_LOCK)
+        if lock is None:
+            raise Misuse(
+                f"toryo up (pid {held.pid_in(place / held.UP_LOCK)}) already runs from the data directory {place}.",
+                f"Use that one, or stop it first: {output.program()} down --data-dir {shlex.quote(str(place))}",
+            )
+        self._lock = lock
         try:
             self._server.start()
             self.address = self._server.address()
@@ -210,18 +216,6 @@ class Crew:
         for child in (self._coordinator, self._server):
             if child is not None:
                 child.kill()
-
-
-def _hold(place: Path) -> int:
-    """Takes the data directory for one `toryo up` at a time. Raises Misuse where another one has it."""
-    place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock = held.hold(place / held.UP_LOCK)
-    if lock is None:
-        raise Misuse(
-            f"toryo up (pid {held.pid_in(place / held.UP_LOCK)}) already runs from the data directory {place}.",
-            f"Use that one, or stop it first: {output.program()} down --data-dir {shlex.quote(str(place))}",
-        )
-    return lock
 
 
 def without_toryo(environment: Mapping[str, str]) -> dict[str, str]:

@@ -134,12 +134,8 @@ def _result(code: int, said: _Said) -> Any:
     try:
         return orjson.loads(said.out)
     except orjson.JSONDecodeError:
-        return _text(bytes(said.out))
-
-
-def _text(out: bytes) -> str | None:
-    """As text that can be stored; nothing said is no result."""
-    return out.decode("utf-8", "replace").replace("\0", "\N{REPLACEMENT CHARACTER}").strip("\n") or None
+        # As text that can be stored; nothing said is no result.
+        return bytes(said.out).decode("utf-8", "replace").replace("\0", "\N{REPLACEMENT CHARACTER}").strip("\n") or None
 
 
 def _wait(child: subprocess.Popen[bytes], limit: float) -> bool:

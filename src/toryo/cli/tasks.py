@@ -181,7 +181,9 @@ def watch_task(here: Here, task: Id) -> None:
         for each in (*tree[1:], *tree[:1]) if found["status"] in CLOSED else tree:  # what is over ends after its parts
             if seen.get(each["task_id"]) != each["status"]:
                 seen[each["task_id"]] = each["status"]
-                _print_move(here, each)
+                words = f"{output.MARKS.get(each['status'], ' ')} {each['status']:<11} {each['title']}"
+                who = f"  ({each['assignee_id']})" if each.get("assignee_id") else ""
+                (output.say if here.json else output.done)(words + who)
         if found["status"] in CLOSED:
             break
         waits = _why_nothing_moves(here, found, tree)
@@ -366,12 +368,6 @@ def _below(task: dict[str, Any], tasks: list[dict[str, Any]]) -> list[dict[str, 
     """The task and everything under it, parts directly below what they are parts of."""
     parts = [each for each in tasks if each.get("parent_task_id") == task["task_id"]]
     return [task, *(below for part in parts for below in _below(part, tasks))]
-
-
-def _print_move(here: Here, task: dict[str, Any]) -> None:
-    words = f"{output.MARKS.get(task['status'], ' ')} {task['status']:<11} {task['title']}"
-    who = f"  ({task['assignee_id']})" if task.get("assignee_id") else ""
-    (output.say if here.json else output.done)(words + who)
 
 
 def _why_nothing_moves(here: Here, task: dict[str, Any], tree: list[dict[str, Any]]) -> list[str]:

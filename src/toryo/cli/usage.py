@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -39,6 +39,11 @@ def usage(
 ) -> None:
     """Show what agents have used. Tokens, and money where prices are known. Days are UTC."""
     when = since is not None or until is not None or task is not None
+    names = [part.strip() for part in by.split(",") if part.strip()]
+    unknown = [name for name in names if name not in GROUPS]
+    if unknown or not names:
+        said = f"Cannot group by {unknown[0]!r}." if unknown else "--by is empty."
+        raise Misuse(said, f"Use one or more of {', '.join(GROUPS)}, separated by commas.")
     answer = here.get(
         "/usage",
         project_id=project,
@@ -47,7 +52,7 @@ def usage(
         since=since,
         until=until,
         days=DAYS if days is None and not when else days,
-        by=_groups(by),
+        by=names,
     )
     here.answer(answer, lambda: _print(answer))
 
@@ -72,36 +77,28 @@ def money(dollars: float) -> str:
 _COUNTED = (("turns", "turns"), ("tool_calls", "tool calls"))
 
 
-def _groups(by: str) -> list[str]:
-    names = [part.strip() for part in by.split(",") if part.strip()]
-    unknown = [name for name in names if name not in GROUPS]
-    if unknown or not names:
-        said = f"Cannot group by {unknown[0]!r}." if unknown else "--by is empty."
-        raise Misuse(said, f"Use one or more of {', '.join(GROUPS)}, separated by commas.")
-    return names
-
-
 def _print(answer: Mapping[str, Any]) -> None:
     rows, totals = answer["rows"], answer["totals"]
     if not rows:
         output.say(f"No usage recorded{_when(answer)}.")
     else:
-        _table(answer["by"], rows, totals)
+        by = answer["by"]
+        numbers = ("LAUNCHES", "INPUT", "CACHED", "OUTPUT", "COST")
+        body = [(*(_name(row, each) for each in by), *_sums(row)) for row in rows]
+        if len(rows) > 1:
+            body.append(("total", *[""] * (len(by) - 1), *_sums(totals)))
+        right = range(len(by), len(by) + len(numbers))
+        columns = (*(each.upper() for each in by), *numbers)
+        output.table(columns, body, empty="", right=right, total=len(rows) > 1)
         for remark in _remarks(totals):
             output.say(remark)
     for budget in answer["budgets"]:
         if budget["budget_per_day"] is not None:
-            output.done(_budget(budget))
-
-
-def _table(by: Sequence[str], rows: Sequence[Mapping[str, Any]], totals: Mapping[str, Any]) -> None:
-    numbers = ("LAUNCHES", "INPUT", "CACHED", "OUTPUT", "COST")
-    body = [(*(_name(row, each) for each in by), *_sums(row)) for row in rows]
-    if len(rows) > 1:
-        body.append(("total", *[""] * (len(by) - 1), *_sums(totals)))
-    right = range(len(by), len(by) + len(numbers))
-    columns = (*(each.upper() for each in by), *numbers)
-    output.table(columns, body, empty="", right=right, total=len(rows) > 1)
+            # `House (prj_…): $1.25 of $5.00 spent today; the day ends at 01:00:00`.
+            spent = f"{money(budget['spent_today'])} of {money(budget['budget_per_day'])} spent today"
+            ends = output.clock(budget["day_ends_at"])
+            after = f"used up, goes on at {ends}" if budget["used_up"] else f"the day ends at {ends}"
+            output.done(f"{budget['name']} ({budget['project_id']}): {spent}; {after}")
 
 
 def _name(row: Mapping[str, Any], group: str) -> str:
@@ -133,14 +130,6 @@ def _remarks(totals: Mapping[str, Any]) -> list[str]:
 
 def _launches(count: int) -> str:
     return f"{count:,} launch" if count == 1 else f"{count:,} launches"
-
-
-def _budget(each: Mapping[str, Any]) -> str:
-    """`House (prj_…): $1.25 of $5.00 spent today; the day ends at 01:00:00`."""
-    spent = f"{money(each['spent_today'])} of {money(each['budget_per_day'])} spent today"
-    ends = output.clock(each["day_ends_at"])
-    after = f"used up, goes on at {ends}" if each["used_up"] else f"the day ends at {ends}"
-    return f"{each['name']} ({each['project_id']}): {spent}; {after}"
 
 
 def _when(answer: Mapping[str, Any]) -> str:

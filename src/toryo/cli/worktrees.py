@@ -266,13 +266,9 @@ def _patch(patch: str) -> str:
     in_header, lines = False, []
     for line in patch.split("\n"):
         in_header = line.startswith("diff ") or (in_header and not line.startswith("@@"))
-        lines.append(_colour(line, in_header=in_header))
+        code = "1" if in_header else {"@": "36", "+": "32", "-": "31"}.get(line[:1], "")
+        lines.append(f"\x1b[{code}m{line}\x1b[0m" if code and line else line)
     return "\n".join(lines)
-
-
-def _colour(line: str, *, in_header: bool) -> str:
-    code = "1" if in_header else {"@": "36", "+": "32", "-": "31"}.get(line[:1], "")
-    return f"\x1b[{code}m{line}\x1b[0m" if code and line else line
 
 
 def _coloured() -> bool:

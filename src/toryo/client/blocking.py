@@ -109,7 +109,10 @@ class Client:
             if isinstance(problem, OSError | http.client.HTTPException):
                 raise Unreachable(f"{self.address}: {_words(problem)}", sent=True) from problem
             raise
-        self._keep(connection, response)
+        if response.will_close:
+            connection.close()
+        else:
+            self._idle.append(connection)
         return response.status, response.getheader("Content-Type", ""), answer
 
     def _connection(self) -> http.client.HTTPConnection:
@@ -128,12 +131,6 @@ class Client:
             raise Unreachable(f"{self.address}: {_words(problem)}") from problem
         return connection
 
-    def _keep(self, connection: http.client.HTTPConnection, response: http.client.HTTPResponse) -> None:
-        if response.will_close:
-            connection.close()
-        else:
-            self._idle.append(connection)
-
 
 class _UnixConnection(http.client.HTTPConnection):
     def __init__(self, path: str) -> None:
@@ -151,11 +148,7 @@ def _new(where: address.Address) -> http.client.HTTPConnection:
         return _UnixConnection(where.socket)
     if where.scheme == "http":
         return http.client.HTTPConnection(where.host, where.port, timeout=CONNECT_WITHIN)
-    return _secure(where)
-
-
-def _secure(where: address.Address) -> http.client.HTTPSConnection:
-    """TLS, through the proxy of the environment where there is one."""
+    # TLS, through the proxy of the environment where there is one.
     from urllib.request import getproxies, proxy_bypass
 
     proxy = None if where.local or proxy_bypass(where.host) else getproxies().get("https")

@@ -107,11 +107,19 @@ class AsyncQueueAgent:
         in; RefusalError where the key is not good (any more).
         """
         with self._heeding() if signals else contextlib.nullcontext():
-            made = await self._connect()
+            # The connection, with the key that was given or one that is made now.
+            made = None
+            if self._key is None:
+                made = await queue_keys.make(self._way, self.agent_id, self.agent_type, self._project)
+                self._key = made.token
+            self._clients.append(self._client_at(self._way.url()))
             try:
                 await self._serve()
             finally:
-                await self._part(made)
+                if made is not None:
+                    await queue_keys.revoke(self._way, made)
+                for client in self._clients:
+                    await client.close()
         if self._failure is not None:
             raise self._failure
 
@@ -121,32 +129,22 @@ class AsyncQueueAgent:
             self._tell(logging.INFO, "agent_stopping", f"leaves after {len(self._running)} running tasks")
         self._stopping.set()
 
-    # --- the way in, and the way out ----------------------------------------------------------------------------------
-
-    async def _connect(self) -> queue_keys.Made | None:
-        """The connection, with the key that was given or one that is made now."""
-        made = None
-        if self._key is None:
-            made = await queue_keys.make(self._way, self.agent_id, self.agent_type, self._project)
-            self._key = made.token
-        self._clients.append(self._client_at(self._way.url()))
-        return made
-
     async def _serve(self) -> None:
         await self._unless_stopped(self._register())
         beating = asyncio.create_task(self._beat_on())
         try:
             while not self._stopping.is_set():
-                await self._take_as_room()
-            await self._finish()
+                # Takes tasks if there is room, else waits for it; leaves either when it is to stop.
+                try:
+                    await self._unless_stopped(self._take() if len(self._running) < self._max_tasks else self._room())
+                except Exception as error:  # noqa: BLE001 - whatever it is, what is being done is finished first
+                    self._end_by(error)
+            while self._running:
+                await asyncio.wait([task for _, task in self._running.values()])
         finally:
             await _cancel(beating, *(task for _, task in self._running.values()))
             if self._registered:
                 await self._unregister()
-
-    async def _finish(self) -> None:
-        while self._running:
-            await asyncio.wait([task for _, task in self._running.values()])
 
     async def _unregister(self) -> None:
         """Once: who cannot say it is taken for offline in time."""
@@ -157,12 +155,6 @@ class AsyncQueueAgent:
             self._tell(logging.WARNING, "agent_left", f"left without saying so: {error}")
         else:
             self._tell(logging.INFO, "agent_left", "is offline")
-
-    async def _part(self, made: queue_keys.Made | None) -> None:
-        if made is not None:
-            await queue_keys.revoke(self._way, made)
-        for client in self._clients:
-            await client.close()
 
     @contextlib.contextmanager
     def _heeding(self) -> Iterator[None]:
@@ -203,13 +195,6 @@ class AsyncQueueAgent:
         self._tell(logging.INFO, "agent_registered", f"serves {self.agent_type} at {self._client.address}{again}")
         self._registered = True
 
-    async def _take_as_room(self) -> None:
-        """Takes tasks if there is room, else waits for it; leaves either when it is to stop."""
-        try:
-            await self._unless_stopped(self._take() if len(self._running) < self._max_tasks else self._room())
-        except Exception as error:  # noqa: BLE001 - whatever it is, what is being done is finished first
-            self._end_by(error)
-
     async def _room(self) -> None:
         await asyncio.wait([task for _, task in self._running.values()], return_when=asyncio.FIRST_COMPLETED)
 
@@ -225,26 +210,24 @@ class AsyncQueueAgent:
 
     async def _take(self) -> None:
         if self._adopted:
-            await self._adopt(self._adopted.pop(0))
+            task = (await self._lasting("get_task_status", task_id=self._adopted.pop(0)))["task"]
+            if task["status"] == "in_progress" and task["assigned_agent_id"] == self.agent_id:
+                self._begin(task)
             return
         try:
-            found = await self._poll()
+            began = time.monotonic()
+            room = self._max_tasks - len(self._running)
+            waiting = {"wait_seconds": self._wait_seconds} if self._wait_seconds else {}
+            answer = await self._client.call("poll_tasks", agent_id=self.agent_id, max_tasks=room, **waiting)
+            found: list[Task] = answer["result"]
+            if not found and time.monotonic() - began < min(1, self._wait_seconds or 1):
+                # it did not wait, or the server is leaving and answers everybody at once
+                await self._sleep(PAUSES[0] if self._wait_seconds else POLL_EVERY)
         except (Unreachable, RefusalError) as error:
             await self._recover(error)
             return
         for each in found:
             self._begin(each)
-
-    async def _poll(self) -> list[Task]:
-        began = time.monotonic()
-        room = self._max_tasks - len(self._running)
-        waiting = {"wait_seconds": self._wait_seconds} if self._wait_seconds else {}
-        answer = await self._client.call("poll_tasks", agent_id=self.agent_id, max_tasks=room, **waiting)
-        found: list[Task] = answer["result"]
-        if not found and time.monotonic() - began < min(1, self._wait_seconds or 1):
-            # it did not wait, or the server is leaving and answers everybody at once
-            await self._sleep(PAUSES[0] if self._wait_seconds else POLL_EVERY)
-        return found
 
     async def _recover(self, error: Exception) -> None:
         if _away(error):
@@ -257,11 +240,6 @@ class AsyncQueueAgent:
             await self._register()
         else:
             raise error
-
-    async def _adopt(self, task_id: str) -> None:
-        task = (await self._lasting("get_task_status", task_id=task_id))["task"]
-        if task["status"] == "in_progress" and task["assigned_agent_id"] == self.agent_id:
-            self._begin(task)
 
     def _begin(self, task: Task) -> None:
         if task["task_id"] in self._running:
@@ -319,26 +297,20 @@ class AsyncQueueAgent:
         """Often enough for the shortest lease among the tasks that are being done."""
         beaten = float("-inf")
         while True:
-            left = beaten + self._beat_every() - time.monotonic()
+            leases = [float(task["timeout_seconds"]) / BEATS_PER_LEASE for task, _ in self._running.values()]
+            left = beaten + min([self._heartbeat_seconds, *leases]) - time.monotonic()
             if left <= 0:
                 beaten = time.monotonic()
-                await self._beat()
+                # One that is lost is not missed: whoever polls or hands in finds out what is the matter.
+                try:
+                    await self._client.call("heartbeat", agent_id=self.agent_id)
+                except (Unreachable, RefusalError, ProtocolError) as error:
+                    self._tell(logging.DEBUG, "heartbeat_lost", str(error))
                 continue
             self._taken.clear()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(left):
                     await self._taken.wait()
-
-    def _beat_every(self) -> float:
-        leases = [float(task["timeout_seconds"]) / BEATS_PER_LEASE for task, _ in self._running.values()]
-        return min([self._heartbeat_seconds, *leases])
-
-    async def _beat(self) -> None:
-        """One that is lost is not missed: whoever polls or hands in finds out what is the matter."""
-        try:
-            await self._client.call("heartbeat", agent_id=self.agent_id)
-        except (Unreachable, RefusalError, ProtocolError) as error:
-            self._tell(logging.DEBUG, "heartbeat_lost", str(error))
 
     # --- reaching the server ------------------------------------------------------------------------------------------
 

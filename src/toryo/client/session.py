@@ -71,9 +71,6 @@ class HandshakeSession:
             try:
                 yield [self._handshake, *self._subscriptions.values()]
             finally:
-                self._put_back(before)
-
-    def _put_back(self, before: str | None) -> None:
-        """It was not renewed: the next try finds it as it was."""
-        if self.id is None:
-            self.id = before
+                # It was not renewed: the next try finds it as it was.
+                if self.id is None:
+                    self.id = before

@@ -87,7 +87,18 @@ def tool_answer(number: int, status: int, content_type: str, body: bytes) -> dic
     if "error" in message:
         error = message["error"]
         raise ProtocolError(str(error.get("message", error)), error.get("code"))
-    return _tool_result(message.get("result"))
+    result = message.get("result")
+    if not isinstance(result, dict):
+        raise ProtocolError("the answer has no result")
+    document = result.get("structuredContent")
+    if not isinstance(document, dict):
+        # The same JSON as text, for results without structured content; any other text is a message.
+        texts = [each.get("text", "") for each in result.get("content") or () if each.get("type") == "text"]
+        document = _decoded(texts[0] if texts else "")
+        document = document if isinstance(document, dict) else {"message": "\n".join(texts)}
+    if result.get("isError") or document.get("success") is False:
+        raise _refusal(document, 200)
+    return document
 
 
 def rest_answer(status: int, body: bytes) -> dict[str, Any]:
@@ -98,24 +109,6 @@ def rest_answer(status: int, body: bytes) -> dict[str, Any]:
     if status >= 400 or document.get("success") is False:
         raise _refusal(document, status)
     return document
-
-
-def _tool_result(result: Any) -> dict[str, Any]:
-    if not isinstance(result, dict):
-        raise ProtocolError("the answer has no result")
-    document = result.get("structuredContent")
-    if not isinstance(document, dict):
-        document = _from_text(result)
-    if result.get("isError") or document.get("success") is False:
-        raise _refusal(document, 200)
-    return document
-
-
-def _from_text(result: dict[str, Any]) -> dict[str, Any]:
-    """The same JSON as text, for results without structured content; any other text is a message."""
-    texts = [each.get("text", "") for each in result.get("content") or () if each.get("type") == "text"]
-    document = _decoded(texts[0] if texts else "")
-    return document if isinstance(document, dict) else {"message": "\n".join(texts)}
 
 
 def _refusal(document: Mapping[str, Any], status: int) -> RefusalError:

@@ -51,17 +51,15 @@ def _named(check: Mapping[str, Any]) -> str:
 async def _told(check: Mapping[str, Any], directory: Path, wall: Wall) -> str | None:
     """One impossible check fails by itself: whoever waits for the others hears of them."""
     try:
-        return await _failing(check, directory, wall)
+        if "file" in check:
+            return _missing(str(check["file"]), directory)
+        if "command" in check:
+            return await _unsuccessful(
+                check["command"], float(check.get("timeout_seconds") or TIME_LIMIT), directory, wall
+            )
+        return "This check is neither a file nor a command."
     except (ArithmeticError, LookupError, OSError, TypeError, ValueError) as problem:
         return f"This check cannot be made: {type(problem).__name__}: {problem}"
-
-
-async def _failing(check: Mapping[str, Any], directory: Path, wall: Wall) -> str | None:
-    if "file" in check:
-        return _missing(str(check["file"]), directory)
-    if "command" in check:
-        return await _unsuccessful(check["command"], float(check.get("timeout_seconds") or TIME_LIMIT), directory, wall)
-    return "This check is neither a file nor a command."
 
 
 def _there(directory: Path) -> bool:
@@ -95,19 +93,16 @@ async def _unsuccessful(command: Any, limit: float, directory: Path, wall: Wall)
         except StartFailure as failure:
             return str(failure)
         in_time = await _ended(process, limit)
-        return _words(process, in_time, limit, logs.tail_of(output.file, TAIL).strip())
-
-
-def _words(process: Process, in_time: bool, limit: float, tail: str) -> str | None:
-    if not in_time:
-        how = f"took longer than {limit:g} s and was stopped"
-    elif process.signal is not None:
-        how = f"was ended by signal {process.signal}"
-    elif process.exit_code:
-        how = f"ended with exit code {process.exit_code}"
-    else:
-        return None
-    return f"The command {how}." + (f"\n{tail}" if tail else "")
+        tail = logs.tail_of(output.file, TAIL).strip()
+        if not in_time:
+            how = f"took longer than {limit:g} s and was stopped"
+        elif process.signal is not None:
+            how = f"was ended by signal {process.signal}"
+        elif process.exit_code:
+            how = f"ended with exit code {process.exit_code}"
+        else:
+            return None
+        return f"The command {how}." + (f"\n{tail}" if tail else "")
 
 
 async def _ended(process: Process, limit: float) -> bool:

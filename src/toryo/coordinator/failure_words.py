@@ -58,7 +58,8 @@ def judge_trouble(trouble: Troubled, now: datetime | None = None) -> Verdict:
     A time that the words name counts; then the one that came with the status; then the usual one of its kind.
     """
     spoken, named = _by_words(trouble.words, now) or (FINE, False)
-    by_status = _by_status(trouble.status)
+    failed = trouble.status is not None and trouble.status >= 500
+    by_status = _BY_STATUS.get(trouble.status or 0, Failure.SERVICE_FAILED if failed else None)
     if spoken.failure is not None and (by_status in _MAY_MEAN_MORE or spoken.failure is Failure.QUOTA):
         failure, usual = spoken.failure, spoken.reset_seconds
     else:
@@ -103,11 +104,6 @@ def _without_status(trouble: Troubled) -> Failure:
         return Failure.NOT_LOGGED_IN
     unreached = not trouble.final or _UNREACHED.search(trouble.words)  # it tries again: it has met no answer
     return Failure.SERVICE_FAILED if unreached else Failure.CRASHED
-
-
-def _by_status(status: int | None) -> Failure | None:
-    failed = status is not None and status >= 500
-    return _BY_STATUS.get(status or 0, Failure.SERVICE_FAILED if failed else None)
 
 
 _BY_STATUS: Mapping[int, Failure] = {

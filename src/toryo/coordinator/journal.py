@@ -96,7 +96,12 @@ class Journal:
                 file.flush()
                 os.fsync(file.fileno())
             new.replace(path)
-            self._sync_names()
+            # A file that was renamed has its new name after a loss of power only when its directory is synced.
+            directory = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(directory)
+            finally:
+                os.close(directory)
         except Exception as problem:  # noqa: BLE001 - nobody asks this thread for a result: it must say what is lost
             log.warning("%s cannot be noted in %s: %s", launch_id, self._directory, problem)
 
@@ -119,14 +124,6 @@ class Journal:
         with contextlib.suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
             return _content(path)["told"] is not None
         return False
-
-    def _sync_names(self) -> None:
-        """A file that was renamed has its new name after a loss of power only when its directory is synced."""
-        directory = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
 
     def _path(self, launch_id: str) -> Path:
         return self._directory / f"{launch_id}.json"

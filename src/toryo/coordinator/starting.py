@@ -234,16 +234,13 @@ class Starter:
             if self._sandbox is None or not self._sandbox.wanted(launch):
                 return Walled(tuple(argv), env)
             project = Path(own).resolve() if ours else directory.resolve()
-            looks = self._only_looks(order)
+            provider = self.providers.get(order.ai_type)
+            given = order.provider_options.get(PERMISSIONS.name, PERMISSIONS.default)
+            looks = provider is not None and provider.model_cli and given == Permissions.READ
             place = Place(project, worktree if ours else None, directory, read_only=looks)
             return self._sandbox.around(argv, env, place, networked=self._sandbox.networked(launch))
 
         return walled
-
-    def _only_looks(self, order: CheckOrder) -> bool:
-        provider = self.providers.get(order.ai_type)
-        given = order.provider_options.get(PERMISSIONS.name, PERMISSIONS.default)
-        return provider is not None and provider.model_cli and given == Permissions.READ
 
     def check_environment(self, order: CheckOrder) -> dict[str, str]:
         """For acceptance checks: the agent's, without what would let a command act as the agent."""

@@ -92,7 +92,10 @@ def signalled(seen: Seen, due: dict[str, Stage], now: Seconds) -> Seen:
 def next_signal(seen: Seen, limits: Limits) -> tuple[Stage, Seconds]:
     """The next stage and when it is due; (NONE, 0) where nobody is to be signalled."""
     if seen.state is State.LEADERLESS:
-        return _next_for_leftovers(seen, limits)
+        # Nobody is left who could tidy up: what remains is ended, and killed again as long as anything is there.
+        if seen.stage < Stage.TERMINATE:
+            return Stage.TERMINATE, seen.since
+        return Stage.KILL, seen.signalled_at + limits.leftovers_for
     if seen.state is not State.RUNNING or seen.stop is None:
         return Stage.NONE, 0.0
     if seen.stage is Stage.NONE:
@@ -104,10 +107,3 @@ def next_signal(seen: Seen, limits: Limits) -> tuple[Stage, Seconds]:
 
 def _step(stop: Stop, usual: Seconds) -> Seconds:
     return usual if stop.step is None else min(stop.step, usual)
-
-
-def _next_for_leftovers(seen: Seen, limits: Limits) -> tuple[Stage, Seconds]:
-    """Nobody is left who could tidy up: what remains is ended, and killed again as long as anything is there."""
-    if seen.stage < Stage.TERMINATE:
-        return Stage.TERMINATE, seen.since
-    return Stage.KILL, seen.signalled_at + limits.leftovers_for

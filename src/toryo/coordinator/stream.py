@@ -239,17 +239,14 @@ class Reading:
         document = _document(line) if self.parse is not None else None
         if document is None or self.parse is None:
             self._plain.append(line[-PLAIN_TAIL:])
-            self._overheard(line)
+            # People read the line as it is, whatever it told.
+            with contextlib.suppress(*MISUNDERSTOOD):
+                self.also(self.parse({PLAIN: line}) if self.parse is not None else ())
             return self.rest() + line + "\n"
         try:
             return "".join(self._heard(each) for each in self.parse(document))
         except MISUNDERSTOOD:
             return self.rest() + line + "\n"  # a format that changed is shown as it is; what is known still counts
-
-    def _overheard(self, line: str) -> None:
-        """People read the line as it is, whatever it told."""
-        with contextlib.suppress(*MISUNDERSTOOD):
-            self.also(self.parse({PLAIN: line}) if self.parse is not None else ())
 
     def rest(self) -> str:
         """What was held back until its line is whole: nothing follows that belongs to it."""
@@ -281,7 +278,11 @@ class Reading:
             + (max(0, getattr(total, name) - getattr(before, name)) if total is not None else 0)
             for name in ("input_tokens", "output_tokens", "cached_tokens")
         }
-        cost = self._money()
+        parts = [self._cost]
+        if self._total_cost is not None:
+            parts.append(max(0.0, self._total_cost - self.before.cost_usd))
+        known = [part for part in parts if part is not None]
+        cost = round(sum(known), 6) if known else None
         if cost is None and self.price is not None:
             cost = self.price(self.model, found["input_tokens"], found["output_tokens"], found["cached_tokens"])
         if not (any(found.values()) or cost or self.turns or self.tool_calls):
@@ -316,13 +317,6 @@ class Reading:
         silent = not self._said and bool(self.turns or self.tool_calls)
         return silent or bool(self._so_far.input_tokens or self._so_far.output_tokens)
 
-    def _money(self) -> float | None:
-        parts = [self._cost]
-        if self._total_cost is not None:
-            parts.append(max(0.0, self._total_cost - self.before.cost_usd))
-        known = [part for part in parts if part is not None]
-        return round(sum(known), 6) if known else None
-
     def _heard(self, event: Event) -> str:
         before = "" if isinstance(event, Piece | Answering) else self.rest()
         return before + self._happened(event)
@@ -330,7 +324,10 @@ class Reading:
     def _happened(self, event: Event) -> str:
         match event:
             case Said() | Piece() | Turned() | Answering() | Called() | Returned():
-                return self._alive(self._worked(event))
+                self.signs_of_life += 1
+                if self.trouble is not None and not self.trouble.final:
+                    self.trouble = None
+                return self._worked(event)
             case Used():
                 self._used(event)
                 return ""
@@ -356,7 +353,8 @@ class Reading:
             case Said(text):
                 return text + "\n" if text and not text.endswith("\n") else text
             case Piece(text):
-                return self._whole_lines(text)
+                whole, end, self._open = (self._open + text).rpartition("\n")
+                return whole + end
             case Turned(answer):
                 self.turns += answer not in self._answers
                 self._answers |= {answer} if answer else set()
@@ -371,16 +369,6 @@ class Reading:
             case Returned(text, failed):
                 self._answering = False
                 return f"{'✗' if failed else '←'} {_short(text, LONGEST_RESULT)}".rstrip() + "\n"
-
-    def _whole_lines(self, piece: str) -> str:
-        whole, end, self._open = (self._open + piece).rpartition("\n")
-        return whole + end
-
-    def _alive(self, text: str) -> str:
-        self.signs_of_life += 1
-        if self.trouble is not None and not self.trouble.final:
-            self.trouble = None
-        return text
 
     def _used(self, used: Used) -> None:
         self.model = used.model or self.model

@@ -72,7 +72,10 @@ def refuse_worker(
         raise Refusal(Code.NOT_NOW, "A self-made subtask is executed, not decomposed again.", _LEAD_ON)
     if tree_state.project.settings.decomposition.value == "never":
         raise Refusal(Code.NOT_NOW, "In this project tasks are executed directly.", _LEAD_ON)
-    _refuse_closed_window(main, fetched)
+    if not fetched:
+        raise Refusal(Code.NOT_NOW, "The task has not been fetched in this session.", "Call get_my_task first.")
+    if not window_open(main, fetched):
+        raise Refusal(Code.NOT_NOW, "The list of subtasks is closed: work on one of them has begun.", _LEAD_ON)
     made = sum(1 for child in tree_state.tree.children(main) if child.created_by == worker.id)
     cap = tree_state.project.settings.worker_subtasks
     if made + len(drafts) > cap:
@@ -83,13 +86,6 @@ def refuse_worker(
             limit=cap,
             existing=made,
         )
-
-
-def _refuse_closed_window(main: Task, fetched: bool) -> None:
-    if not fetched:
-        raise Refusal(Code.NOT_NOW, "The task has not been fetched in this session.", "Call get_my_task first.")
-    if not window_open(main, fetched):
-        raise Refusal(Code.NOT_NOW, "The list of subtasks is closed: work on one of them has begun.", _LEAD_ON)
 
 
 def refuse_manager(
@@ -270,19 +266,15 @@ def in_order(drafts: Sequence[Draft]) -> dict[str, tuple[str, ...]]:
             "Give every task of the batch a local_id of its own.",
         )
     graph = {draft.local_id or "": tuple(d for d in draft.dependencies if d in local) for draft in drafts}
-    _refuse_local_cycle(graph)
+    done: set[str] = set()
+    for start in graph:
+        path: list[str] = []
+        _visit(start, graph, path, done)
     return graph
 
 
 def _count(drafts: Sequence[Draft], local_id: str | None) -> int:
     return sum(1 for draft in drafts if draft.local_id == local_id)
-
-
-def _refuse_local_cycle(graph: Mapping[str, tuple[str, ...]]) -> None:
-    done: set[str] = set()
-    for start in graph:
-        path: list[str] = []
-        _visit(start, graph, path, done)
 
 
 def _visit(node: str, graph: Mapping[str, tuple[str, ...]], path: list[str], done: set[str]) -> None:

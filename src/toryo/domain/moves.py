@@ -60,7 +60,15 @@ def plan(tree_state: TreeState, order: Order) -> list[Change]:
     """The changes that this move means, its own first. Raises Refusal and changes nothing."""
     _refuse_unknown_move(order)
     _refuse_stranger(tree_state, order)
-    _refuse_missing_reason(order)
+    if order.to in NEEDS_REASON and not (order.reason or "").strip() and not order.actor.everything:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            say("{to} needs a reason.", to=order.to),
+            "Say why, in one sentence (toryo: --reason TEXT): others decide by it."
+            if order.actor.person
+            else "Say in `reason` why, in one sentence: others decide by it.",
+            task_id=order.task.id,
+        )
     moving = _Moving(tree_state, order)
     _CARRY_OUT[order.to](moving)
     moving.lift_reports()
@@ -262,7 +270,8 @@ def _refuse_to_lift(order: Order, how: str) -> None:
 def _refuse_retry(tree_state: TreeState, order: Order) -> None:
     task, actor = order.task, order.actor
     if tree_state.tree.below_closed(task):
-        raise _below_closed(tree_state, task)
+        code, message, instruction, details = _ancestor_closed(tree_state, task)
+        raise Refusal(code, message, instruction, task_id=task.id, **details)
     if not (actor.person or actor.everything) and task.attempt >= tree_state.project.settings.retry_attempts:
         raise Refusal(
             Code.ATTEMPTS_EXHAUSTED,
@@ -274,18 +283,6 @@ def _refuse_retry(tree_state: TreeState, order: Order) -> None:
             "Cancel it, plan another way, or report your main task blocked so that a person decides.",
             task_id=task.id,
             attempt=task.attempt,
-        )
-
-
-def _refuse_missing_reason(order: Order) -> None:
-    if order.to in NEEDS_REASON and not (order.reason or "").strip() and not order.actor.everything:
-        raise Refusal(
-            Code.VALIDATION_ERROR,
-            say("{to} needs a reason.", to=order.to),
-            "Say why, in one sentence (toryo: --reason TEXT): others decide by it."
-            if order.actor.person
-            else "Say in `reason` why, in one sentence: others decide by it.",
-            task_id=order.task.id,
         )
 
 
@@ -561,11 +558,6 @@ _CARRY_OUT = {
 # --- the words of guard 1 --------------------------------------------------------------------------------------------
 
 _Words = tuple[Code, str, str, dict[str, Any]]
-
-
-def _below_closed(tree_state: TreeState, task: Task) -> Refusal:
-    code, message, instruction, details = _ancestor_closed(tree_state, task)
-    return Refusal(code, message, instruction, task_id=task.id, **details)
 
 
 def _ancestor_closed(tree_state: TreeState, task: Task) -> _Words:

@@ -214,23 +214,19 @@ def given(value: Any, project_directory: Path) -> dict[str, Any]:
 
 def parse(document: Document) -> dict[str, Any]:
     """The script as plain data with every default filled in; raises Mistakes."""
-    _list_behaviour(document)
-    script = documents.checked(document, Script)
-    for path, pattern, texts in _rules(script.model_dump(mode="json", exclude_none=True)):
-        _check_variables(document, path, pattern, texts)
-        documents.check_commands(document, texts, path)
-    document.fail_if_mistaken()
-    return script.model_dump(mode="json")
-
-
-def _list_behaviour(document: Document) -> None:
-    """`behave: rude` and `behave: [rude, floods]` are short for `{rude: true, floods: true}`."""
+    # `behave: rude` and `behave: [rude, floods]` are short for `{rude: true, floods: true}`.
     said = document.data.get("behave") if isinstance(document.data, dict) else None
     names = [said] if isinstance(said, str) else said
     if isinstance(names, list) and all(isinstance(name, str) for name in names):
         document.data["behave"] = dict.fromkeys(names, True)
         line = document.line(("behave",))
         document.lines.update({("behave", name): line for name in names if line is not None})
+    script = documents.checked(document, Script)
+    for path, pattern, texts in _rules(script.model_dump(mode="json", exclude_none=True)):
+        _check_variables(document, path, pattern, texts)
+        documents.check_commands(document, texts, path)
+    document.fail_if_mistaken()
+    return script.model_dump(mode="json")
 
 
 _Rule = tuple[documents.Path, str | None, dict[str, Any]]

@@ -29,7 +29,10 @@ def note(call: Call) -> int:
     call.tx.notices.forget(call.now - notices.KEPT)
     found = needs.of_everybody(call)
     lasting = call.tx.notices.lasting()
-    _end(call, lasting, {(each.person_id, each.key) for each in found})
+    needed = {(each.person_id, each.key) for each in found}
+    for notice in lasting:
+        if (notice.person_id, notice.key) not in needed:
+            call.tx.notices.save(notice, notices.over(notice, call.now))
     told = {(notice.person_id, notice.key, notice.channel) for notice in lasting}
     new = ((need, channel) for need, channel in _to_tell(call, found) if (*_about(need), channel) not in told)
     return sum(_add(call, need, channel) for need, channel in new)
@@ -37,12 +40,6 @@ def note(call: Call) -> int:
 
 def _about(need: Need) -> tuple[str, str]:
     return (need.person_id, need.key)
-
-
-def _end(call: Call, lasting: Iterable[Notice], needed: set[tuple[str, str]]) -> None:
-    for notice in lasting:
-        if (notice.person_id, notice.key) not in needed:
-            call.tx.notices.save(notice, notices.over(notice, call.now))
 
 
 def _to_tell(call: Call, found: Iterable[Need]) -> Iterator[tuple[Need, Channel]]:

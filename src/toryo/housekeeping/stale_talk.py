@@ -19,16 +19,12 @@ def tidy(call: Call) -> int:
     call.tx.chat.close_stale_viewers(call.now - call.context.talk.viewer_lease)
     done = sum(each_fenced(call, TALK, call.tx.chat.all_unsettled(), partial(conversations.lapse_one, call)))
     done += sum(each_fenced(call, TALK, call.tx.chat.all_open_delegations(), partial(delegation_changes.lapse, call)))
-    return done + _tell_writers(call)
-
-
-def _tell_writers(call: Call) -> int:
-    """One system message to each writer for whose messages no chat session has signed in; each message once."""
+    # One system message to each writer for whose messages no chat session has signed in; each message once.
     told: set[tuple[str, str, str]] = set()
     for message in call.tx.chat.overdue(call.now - call.context.talk.start_timeout):
         look = partial(_tell_writer, call, message, told)
         fenced(call, TALK, look, None, agent_id=message.to_agent_id, project_id=message.project_id)
-    return len(told)
+    return done + len(told)
 
 
 def _tell_writer(call: Call, message: Message, told: set[tuple[str, str, str]]) -> None:

@@ -193,18 +193,15 @@ class BoundedProtocol(CoalescingProtocol):
         over = self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]
         if self._in_head or self._in_body:
             self._raw += 0 if self._completed else length  # it began within this piece, after the end of another
-            if not self._fits():
+            if self._in_head and (self._raw > self._bounds.head_bytes or len(self.headers) > self._bounds.headers):
+                self._end(431, "The headers of this request are too large.")
+            elif self._in_body and self._raw - self._body > self._bounds.head_bytes + 8 * self._body:
+                self._end(400, "Too much overhead in this chunked body.")
+            if self._verdict is not None:
                 return
             if self._in_head or not over:
                 self._crowd.unfinished(self, length)
         self._due("body" if self._in_body else "head" if self._in_head or over else None)
-
-    def _fits(self) -> bool:
-        if self._in_head and (self._raw > self._bounds.head_bytes or len(self.headers) > self._bounds.headers):
-            self._end(431, "The headers of this request are too large.")
-        elif self._in_body and self._raw - self._body > self._bounds.head_bytes + 8 * self._body:
-            self._end(400, "Too much overhead in this chunked body.")
-        return self._verdict is None
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -305,7 +302,11 @@ class BoundedProtocol(CoalescingProtocol):
         if self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete:  # type: ignore[redundant-expr]
             self.transport.close()
             return
-        self.transport.write(_answer(status, words))
+        body = words.encode() + b"\n"
+        head = STATUS_LINE[status] + b"content-type: text/plain; charset=utf-8\r\nx-content-type-options: nosniff\r\n"
+        self.transport.write(
+            head + b"cache-control: no-store\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(body) + body
+        )
         self.loop.call_soon(self._end_writing)
         self._deadline = self.loop.call_later(self._bounds.lingering_seconds, self.transport.abort)
 
@@ -317,9 +318,3 @@ class BoundedProtocol(CoalescingProtocol):
         self._thrown_away += length
         if self._thrown_away > self._bounds.thrown_away_bytes:
             self.transport.abort()
-
-
-def _answer(status: int, words: str) -> bytes:
-    body = words.encode() + b"\n"
-    head = STATUS_LINE[status] + b"content-type: text/plain; charset=utf-8\r\nx-content-type-options: nosniff\r\n"
-    return head + b"cache-control: no-store\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(body) + body

@@ -43,7 +43,13 @@ class DataDirectory:
         except OSError as error:
             raise _unusable(path, error) from None
         if lock is None:
-            raise _taken(path)
+            other = held.server(path) or {}
+            where = f" (pid {other.get('pid')}, {other.get('url')})" if other else ""
+            raise ConfigurationError(
+                f"Another server already uses the data directory {path}{where}.",
+                f"Use that one, or stop it: toryo down --data-dir {shlex.quote(str(path))}. Or give this one a"
+                " directory of its own with --data-dir.",
+            )
         (path / held.SERVER_FILE).unlink(missing_ok=True)  # of one that was killed: it is not what this one says
         return cls(path, lock)
 
@@ -135,14 +141,4 @@ def _unusable(path: Path, error: Exception) -> ConfigurationError:
     return ConfigurationError(
         f"The data directory {path} cannot be used: {reason}.",
         "Make it writable for this user, or name another with --data-dir or TORYO_DATA_DIR.",
-    )
-
-
-def _taken(path: Path) -> ConfigurationError:
-    other = held.server(path) or {}
-    where = f" (pid {other.get('pid')}, {other.get('url')})" if other else ""
-    return ConfigurationError(
-        f"Another server already uses the data directory {path}{where}.",
-        f"Use that one, or stop it: toryo down --data-dir {shlex.quote(str(path))}. Or give this one a directory of its"
-        " own with --data-dir.",
     )

@@ -120,7 +120,9 @@ class Edge:
         elif scope["path"] in _MCP:
             await self._mcp(scope, receive, send)
         else:
-            await self._site({**scope, "path": _raw_path(scope)}, receive, send)
+            # The path before decoding, so that an encoded slash stays inside its parameter.
+            raw = scope.get("raw_path")
+            await self._site({**scope, "path": (raw.decode("latin-1") if raw else str(scope["path"]))}, receive, send)
 
     def _routes(self, api: Rest, provider: OidcEndpoint | None, pace: Middleware) -> list[BaseRoute]:
         return [
@@ -169,19 +171,16 @@ class _SignInPace:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._also_reading or scope["method"] not in ("GET", "HEAD"):
-            self._refuse_too_early(scope)
+            client = scope.get("client")
+            seconds = math.ceil(self._pace.wait_seconds(client[0] if client else "unix", self._now() / SECOND))
+            if seconds:
+                raise Refusal(
+                    Code.RATE_LIMITED,
+                    "Too many tries to sign in from one address.",
+                    say("Wait {seconds} seconds, then try again.", seconds=seconds),
+                    retry_after=seconds,
+                )
         await self._app(scope, receive, send)
-
-    def _refuse_too_early(self, scope: Scope) -> None:
-        client = scope.get("client")
-        seconds = math.ceil(self._pace.wait_seconds(client[0] if client else "unix", self._now() / SECOND))
-        if seconds:
-            raise Refusal(
-                Code.RATE_LIMITED,
-                "Too many tries to sign in from one address.",
-                say("Wait {seconds} seconds, then try again.", seconds=seconds),
-                retry_after=seconds,
-            )
 
 
 def _guarded(send: Send) -> Send:
@@ -200,12 +199,6 @@ def _given_twice(scope: Scope) -> str | None:
     """A header that means one thing only: which of two is meant would be another answer in each place that asks."""
     names = [name for name, _ in scope["headers"] if name in _ONCE]
     return next((name.decode() for name in names if names.count(name) > 1), None)
-
-
-def _raw_path(scope: Scope) -> str:
-    """The path before decoding, so that an encoded slash stays inside its parameter."""
-    raw = scope.get("raw_path")
-    return raw.decode("latin-1") if raw else str(scope["path"])
 
 
 _ABOUT = {

@@ -7,7 +7,7 @@ Each message's id is its sequence number: a browser that was away goes on after 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from typing import Any
 
 import orjson
@@ -34,7 +34,13 @@ async def stream(
     waiting: Waiting, request: Request, arguments: dict[str, Any], credentials: Credentials
 ) -> StreamingResponse:
     """Until the client leaves or the server stops. Raises Refusal before anything was sent."""
-    _refuse_backwards(arguments)
+    backwards = sorted(BACKWARDS & arguments.keys())
+    if backwards:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            f"A stream goes forwards only: {' and '.join(backwards)} mean nothing here.",
+            "Leave them out and name after; or read page by page: GET /api/v1/events with Accept: application/json.",
+        )
     arguments = {**arguments, "limit": AT_ONCE, "wait_seconds": 0}
     seen = request.headers.get("last-event-id", "")
     arguments["after"] = await _begin(waiting, arguments.get("after"), seen, credentials)
@@ -53,16 +59,6 @@ async def _told(
             found = await _look(waiting, arguments, credentials)
             yield _lines(found)
             arguments["after"] = found["last"]
-
-
-def _refuse_backwards(arguments: Mapping[str, Any]) -> None:
-    backwards = sorted(BACKWARDS & arguments.keys())
-    if backwards:
-        raise Refusal(
-            Code.VALIDATION_ERROR,
-            f"A stream goes forwards only: {' and '.join(backwards)} mean nothing here.",
-            "Leave them out and name after; or read page by page: GET /api/v1/events with Accept: application/json.",
-        )
 
 
 async def _begin(waiting: Waiting, asked: Any, seen: str, credentials: Credentials) -> Any:

@@ -125,7 +125,12 @@ def unix(path: Path) -> socket.socket:
     bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _bind_privately(bound, path)
+        # Binds so that the socket is never there with a wider mode; the mask is the whole process's for this instant.
+        before = os.umask(0o177)
+        try:
+            bound.bind(str(path))
+        finally:
+            os.umask(before)
     except OSError as error:
         bound.close()
         raise ConfigurationError(
@@ -152,15 +157,6 @@ def raise_file_limit() -> int:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
             return wanted
     return soft
-
-
-def _bind_privately(bound: socket.socket, path: Path) -> None:
-    """Binds so that the socket is never there with a wider mode; the mask is the whole process's for this instant."""
-    before = os.umask(0o177)
-    try:
-        bound.bind(str(path))
-    finally:
-        os.umask(before)
 
 
 def _clear(path: Path) -> None:

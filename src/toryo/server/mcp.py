@@ -111,7 +111,10 @@ class McpEndpoint:
         elif streams.SESSION in headers and scope["method"] == "GET" and await self.may_listen(credentials):
             await self.streams.open(headers, credentials, receive, send, lambda: self.may_listen(credentials))
         else:
-            await _only_post(send)
+            # Without a session there is no stream to open and none to end: every answer comes with its request.
+            error = {"code": _INVALID_REQUEST, "message": "Method Not Allowed: send JSON-RPC requests by POST"}
+            body = orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error})
+            await bodies.send_json(send, 405, body, extra=_ONLY_POST)
 
     async def answer(self, name: str, arguments: dict[str, Any], credentials: Credentials, door: Door) -> Outcome:
         return await self._waiting.answer(name, arguments, credentials, door)
@@ -177,10 +180,3 @@ class McpEndpoint:
 async def _too_large(send: Send, refusal: dict[str, Any]) -> None:
     error = {"code": _INVALID_REQUEST, "message": refusal["message"], "data": refusal}
     await bodies.send_json(send, 413, orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error}))
-
-
-async def _only_post(send: Send) -> None:
-    """Without a session there is no stream to open and none to end: every answer comes with its request."""
-    error = {"code": _INVALID_REQUEST, "message": "Method Not Allowed: send JSON-RPC requests by POST"}
-    body = orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error})
-    await bodies.send_json(send, 405, body, extra=_ONLY_POST)

@@ -81,7 +81,8 @@ class OidcEndpoint:
     async def _come_back(self, waiting: Waiting, request: Request) -> Response:
         from toryo.server.identity_provider import Untrusted
 
-        said = _query(request)
+        query = request.scope.get("query_string", b"").decode("latin-1")
+        said = dict(parse_qsl(query[:_LONGEST], keep_blank_values=True))
         departure = OidcState(identity.cookie(request, _cookie_name(request)) or "")
         if not departure.secret or not hmac.compare_digest(said.get("state", "").encode(), departure.state.encode()):
             raise Untrusted("this is not the browser that began to sign in, or that was too long ago")
@@ -121,11 +122,6 @@ def _keep(response: Response, request: Request, secret: str | None) -> None:
     """Lax: the provider sends the browser back, and a stricter cookie would stay at home."""
     seconds = people.LEAVING_LIVES // SECOND
     identity.set_cookie(response, request, _cookie_name(request), secret, seconds=seconds, path=PATH, same_site="lax")
-
-
-def _query(request: Request) -> dict[str, str]:
-    query = request.scope.get("query_string", b"").decode("latin-1")
-    return dict(parse_qsl(query[:_LONGEST], keep_blank_values=True))
 
 
 def _redirect(address: str) -> Response:

@@ -83,8 +83,16 @@ def document(operations: Iterable[Operation], prefix: str, stream: str | None = 
             path[operation.route.method.lower()] = _described(operation, operation.route, shared)
     if stream is not None and f"{prefix}/events" in paths:
         reading = paths[f"{prefix}/events"]["get"]
-        paths[prefix + stream] = {"get": _stream(reading)}
-        _also_streams(reading)
+        # As `read_events`, which it is, again and again; `after=now` begins with what comes next.
+        left_out = ("limit", "wait_seconds", "newest", "before")
+        kept = [parameter for parameter in reading["parameters"] if parameter["name"] not in (*left_out, "after")]
+        after = {"name": "after", "in": "query", "description": "The last sequence number you have seen, or now."}
+        either = {"anyOf": [{"type": "integer", "minimum": 0}, {"const": "now"}]}
+        paths[prefix + stream] = {"get": {**_STREAM, "parameters": [{**after, "schema": either}, *kept, _LAST_SEEN]}}
+        # The same path streams for who asks for it by the header `Accept`.
+        reading["summary"] += " With Accept: text/event-stream, as they happen, as follow_events tells them."
+        reading["responses"]["200"]["content"].update(_STREAM["responses"]["200"]["content"])
+        reading["parameters"] = [*reading["parameters"], _LAST_SEEN]
     return {
         "openapi": "3.1.0",
         "info": {"title": "Toryo", "version": toryo.__version__, "description": "For people; agents use MCP at /mcp."},
@@ -92,22 +100,6 @@ def document(operations: Iterable[Operation], prefix: str, stream: str | None = 
         "components": {"schemas": shared, "securitySchemes": SECURITY},
         "security": [{name: []} for name in SECURITY],
     }
-
-
-def _stream(reading: Schema) -> Schema:
-    """As `read_events`, which it is, again and again; `after=now` begins with what comes next."""
-    left_out = ("limit", "wait_seconds", "newest", "before")
-    kept = [parameter for parameter in reading["parameters"] if parameter["name"] not in (*left_out, "after")]
-    after = {"name": "after", "in": "query", "description": "The last sequence number you have seen, or now."}
-    either = {"anyOf": [{"type": "integer", "minimum": 0}, {"const": "now"}]}
-    return {**_STREAM, "parameters": [{**after, "schema": either}, *kept, _LAST_SEEN]}
-
-
-def _also_streams(reading: Schema) -> None:
-    """The same path streams for who asks for it by the header `Accept`."""
-    reading["summary"] += " With Accept: text/event-stream, as they happen, as follow_events tells them."
-    reading["responses"]["200"]["content"].update(_STREAM["responses"]["200"]["content"])
-    reading["parameters"] = [*reading["parameters"], _LAST_SEEN]
 
 
 def _described(operation: Operation, route: Route, shared: dict[str, Schema]) -> Schema:
@@ -126,18 +118,14 @@ def _described(operation: Operation, route: Route, shared: dict[str, Schema]) ->
         ],
         "responses": _responses(operation, route, shared),
     }
-    described["parameters"] += _headers(operation, properties)
+    keyed = [_IDEMPOTENCY_KEY] if applies(operation) else []
+    described["parameters"] += [*keyed, _IF_MATCH] if "version" in properties else keyed
     body = {name: schema for name, schema in properties.items() if name not in in_path | in_query}
     if body:
         described["requestBody"] = _body(body, required & set(body))
     if operation.grant is Grant.OPEN:
         described["security"] = []
     return described
-
-
-def _headers(operation: Operation, properties: Schema) -> list[Schema]:
-    keyed = [_IDEMPOTENCY_KEY] if applies(operation) else []
-    return [*keyed, _IF_MATCH] if "version" in properties else keyed
 
 
 def _parameter(name: str, schema: Schema, where: str, required: bool) -> Schema:
@@ -167,20 +155,16 @@ def _hoisted(schema: Schema, shared: dict[str, Schema]) -> Schema:
     """The schema with its `$defs` moved to the shared ones, where references from anywhere reach them."""
     names: dict[str, str] = {}
     for name, definition in schema.get("$defs", {}).items():
-        names[name] = _free_name(name, definition, shared)
+        # `name`, or with a number if another operation means something else by it.
+        candidate, number = name, 2
+        while candidate in shared and shared[candidate] != _redirected(definition, {}):
+            candidate, number = f"{name}{number}", number + 1
+        names[name] = candidate
         shared[names[name]] = definition
     moved: Schema = _redirected({key: value for key, value in schema.items() if key != "$defs"}, names)
     for name in names.values():
         shared[name] = _redirected(shared[name], names)
     return moved
-
-
-def _free_name(name: str, definition: Schema, shared: dict[str, Schema]) -> str:
-    """`name`, or with a number if another operation means something else by it."""
-    candidate, number = name, 2
-    while candidate in shared and shared[candidate] != _redirected(definition, {}):
-        candidate, number = f"{name}{number}", number + 1
-    return candidate
 
 
 def _redirected(node: Any, names: dict[str, str]) -> Any:

@@ -76,16 +76,13 @@ class Pages:
     def _files(self) -> dict[str, File]:
         """By path, as an address names them. What is built while the server runs is there at once."""
         if "/index.html" not in self._read:
-            self._read = self._found()
+            found = {}
+            for path in sorted(self._directory.rglob("*")) if self._directory.is_dir() else ():
+                if path.is_file():
+                    name = "/" + path.relative_to(self._directory).as_posix()
+                    found[name] = _file(path, lasting=name.startswith("/assets/"))
+            self._read = found
         return self._read
-
-    def _found(self) -> dict[str, File]:
-        found = {}
-        for path in sorted(self._directory.rglob("*")) if self._directory.is_dir() else ():
-            if path.is_file():
-                name = "/" + path.relative_to(self._directory).as_posix()
-                found[name] = _file(path, lasting=name.startswith("/assets/"))
-        return found
 
 
 def _file(path: Path, *, lasting: bool) -> File:

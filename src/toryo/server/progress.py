@@ -37,7 +37,11 @@ async def _stream(task: asyncio.Task[bytes], token: bytes, send: Send) -> None:
     times = 0
     while not task.done():
         times += 1
-        await sse.write(send, sse.event(_word(token, times * EVERY)))
+        # Progress is the seconds that have passed: a wait has no other, and it must grow.
+        params = b'{"progressToken":%b,"progress":%g,"message":"still waiting"}' % (token, (times * EVERY))
+        await sse.write(
+            send, sse.event(b'{"jsonrpc":"2.0","method":"notifications/progress","params":' + params + b"}")
+        )
         await _is_done(task)
     await sse.write(send, sse.event(task.result()))
     await sse.end(send)
@@ -46,9 +50,3 @@ async def _stream(task: asyncio.Task[bytes], token: bytes, send: Send) -> None:
 async def _is_done(task: asyncio.Task[bytes]) -> bool:
     done, _ = await asyncio.wait([task], timeout=EVERY)
     return bool(done)
-
-
-def _word(token: bytes, seconds: float) -> bytes:
-    """Progress is the seconds that have passed: a wait has no other, and it must grow."""
-    params = b'{"progressToken":%b,"progress":%g,"message":"still waiting"}' % (token, seconds)
-    return b'{"jsonrpc":"2.0","method":"notifications/progress","params":' + params + b"}"

@@ -28,25 +28,22 @@ class Proxies:
         headers = dict(scope["headers"])
         told = headers.get(b"x-forwarded-proto", b"").split(b",")[-1].strip().lower()
         scheme = told.decode("latin-1") if told in (b"http", b"https") else scope.get("scheme", "http")
-        client = self._client(headers.get(b"x-forwarded-for", b"").decode("latin-1"))
+        # The nearest address that is none of our proxies: what stands before it was said by strangers.
+        forwarded = headers.get(b"x-forwarded-for", b"").decode("latin-1")
+        client = None
+        for part in reversed(forwarded.split(",")):
+            address = _parsed(part.strip())
+            if address is None:
+                break
+            client = str(address)
+            if not self._trusts(address):
+                break
         return {**scope, "scheme": scheme, "client": (client, 0) if client else scope.get("client")}
 
     def has(self, address: str) -> bool:
         """Whether whoever connects from there is a proxy that is trusted."""
         peer = _parsed(address)
         return peer is not None and self._trusts(peer)
-
-    def _client(self, forwarded: str) -> str | None:
-        """The nearest address that is none of our proxies: what stands before it was said by strangers."""
-        nearest = None
-        for part in reversed(forwarded.split(",")):
-            address = _parsed(part.strip())
-            if address is None:
-                break
-            nearest = str(address)
-            if not self._trusts(address):
-                break
-        return nearest
 
     def _trusts(self, peer: _Address | None) -> bool:
         if peer is None:

@@ -8,7 +8,7 @@ at this one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -56,7 +56,12 @@ class Rest:
 
     def router(self) -> Router:
         """A path of plain words wins over one with a parameter."""
-        paths = _paths(self._operations.values())
+        # The operations by path and method.
+        operations = self._operations.values()
+        paths: dict[str, dict[str, Operation]] = {}
+        for operation in operations:
+            if operation.route is not None:
+                paths.setdefault(operation.route.path, {})[operation.route.method] = operation
         routes = [
             Route(
                 path,
@@ -91,7 +96,16 @@ class Rest:
             outcome = await self._waiting.answer(operation.name, arguments, credentials, Door.REST)
             if outcome.refused:
                 return answers.problem(request, outcome.result or {})
-            return _answered(request, operation, outcome.result or {})
+            # What signs a browser in or out goes into a cookie, and not into the body, where scripts could read it.
+            result = outcome.result or {}
+            status = operation.route.status if operation.route is not None else 200
+            if operation.name not in ("sign_in", "sign_out"):
+                return answers.json(request, result, status)
+            token = result.pop("browser_token", None)
+            response = answers.json(request, result, status)
+            identity.keep_signed_in(response, request, token)
+            response.headers["cache-control"] = "no-store"
+            return response
         return await answers.left(request, Exception())
 
     async def _asked(self, operation: Operation, request: Request) -> tuple[Credentials, dict[str, Any]]:
@@ -108,15 +122,6 @@ class Rest:
         return self._openapi
 
 
-def _paths(operations: Iterable[Operation]) -> dict[str, dict[str, Operation]]:
-    """The operations by path and method."""
-    paths: dict[str, dict[str, Operation]] = {}
-    for operation in operations:
-        if operation.route is not None:
-            paths.setdefault(operation.route.path, {})[operation.route.method] = operation
-    return paths
-
-
 def _credentials(operation: Operation, request: Request) -> Credentials:
     """The bearer token, else what the browser's cookie says: an old one must not keep anybody from signing in."""
     found = identity.credentials(dict(request.scope["headers"]), request.scope)
@@ -124,18 +129,6 @@ def _credentials(operation: Operation, request: Request) -> Credentials:
         return found
     token = identity.browser_token(request)
     return replace(found, signed_in_before=token) if operation.grant is Grant.OPEN else replace(found, cookie=token)
-
-
-def _answered(request: Request, operation: Operation, result: dict[str, Any]) -> Response:
-    """What signs a browser in or out goes into a cookie, and not into the body, where scripts could read it."""
-    status = operation.route.status if operation.route is not None else 200
-    if operation.name not in ("sign_in", "sign_out"):
-        return answers.json(request, result, status)
-    token = result.pop("browser_token", None)
-    response = answers.json(request, result, status)
-    identity.keep_signed_in(response, request, token)
-    response.headers["cache-control"] = "no-store"
-    return response
 
 
 def gather(operation: Operation, request: Request, body: bytes) -> dict[str, Any]:

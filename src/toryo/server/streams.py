@@ -77,20 +77,16 @@ class Streams:
 
         async def with_session(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] == 200:
-                name = self._begin(credentials.bearer)
+                if len(self._sessions) >= MOST_SESSIONS:
+                    idle = next((name for name, session in self._sessions.items() if session.stream is None), None)
+                    if idle is not None:
+                        del self._sessions[idle]
+                name = secrets.token_urlsafe(24)
+                self._sessions[name] = Session(_digest(credentials.bearer))
                 message = {**message, "headers": [*message["headers"], (SESSION, name.encode())]}
             await send(message)
 
         return with_session
-
-    def _begin(self, bearer: str | None) -> str:
-        if len(self._sessions) >= MOST_SESSIONS:
-            idle = next((name for name, session in self._sessions.items() if session.stream is None), None)
-            if idle is not None:
-                del self._sessions[idle]
-        name = secrets.token_urlsafe(24)
-        self._sessions[name] = Session(_digest(bearer))
-        return name
 
     def session(self, headers: Mapping[bytes, bytes], credentials: Credentials) -> Session | None:
         """The session that a request names, if it is this caller's."""
@@ -101,11 +97,6 @@ class Streams:
         """Whether a request names a session that its client has ended. One that is merely unknown has not: calls go
         on when the server was started again."""
         return headers.get(SESSION) in self._ended
-
-    def _remember_end(self, name: bytes) -> None:
-        if len(self._ended) >= MOST_SESSIONS:
-            del self._ended[next(iter(self._ended))]
-        self._ended[name] = None
 
     # --- GET and DELETE -----------------------------------------------------------------------------------------------
 
@@ -135,7 +126,9 @@ class Streams:
             await refuse(send)
             return
         del self._sessions[headers[SESSION].decode("latin-1")]
-        self._remember_end(headers[SESSION])
+        if len(self._ended) >= MOST_SESSIONS:
+            del self._ended[next(iter(self._ended))]
+        self._ended[headers[SESSION]] = None
         session.turn_to(None)
         await bodies.send_json(send, 200, b"")
 
@@ -149,7 +142,11 @@ class Streams:
                 if not await may_listen():
                     break
                 self._follow(session, followers, outlet)
-                await _pause(outlet)
+                # Until there is news; a silence is broken.
+                try:
+                    await asyncio.wait_for(outlet.news.wait(), PING)
+                except TimeoutError:
+                    await outlet.ping()
         finally:
             for _, task in followers.values():
                 task.cancel()
@@ -201,14 +198,6 @@ class _Outlet:
     async def _write(self, event: bytes) -> None:
         async with self._turn:
             await sse.write(self._send, event)
-
-
-async def _pause(outlet: _Outlet) -> None:
-    """Until there is news; a silence is broken."""
-    try:
-        await asyncio.wait_for(outlet.news.wait(), PING)
-    except TimeoutError:
-        await outlet.ping()
 
 
 def _digest(bearer: str | None) -> bytes | None:

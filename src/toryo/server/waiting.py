@@ -21,7 +21,7 @@ from toryo.domain.errors import Refusal
 from toryo.domain.times import Millis
 from toryo.operations.calls.call import RIGHTS, Call
 from toryo.operations.calls.callers import NOTHING_SHOWN, Credentials
-from toryo.operations.calls.catalogue import Later, Operation
+from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.dispatch import Outcome, step_name
 from toryo.operations.calls.grants import Door
 from toryo.server import errors
@@ -169,17 +169,14 @@ class Waiting:
             outcome = await look()
             if outcome.later is None or outcome.later.topics != topics:
                 return outcome
-            await hints.wait(self._pause(outcome.later, until))
+            # Seconds until the next look without a hint. A stop between the look and here has left its hint.
+            left = until - asyncio.get_running_loop().time()
+            if outcome.later.at is not None:
+                left = min(left, max((outcome.later.at - self._clock()) / 1000, SHORTEST))
+            await hints.wait(max(min(left, LOOK_AGAIN), 0.0))
 
     def _over(self, until: float) -> bool:
         return self._stopped or asyncio.get_running_loop().time() >= until
-
-    def _pause(self, later: Later, until: float) -> float:
-        """Seconds until the next look without a hint. A stop between the look and here has left its hint."""
-        left = until - asyncio.get_running_loop().time()
-        if later.at is not None:
-            left = min(left, max((later.at - self._clock()) / 1000, SHORTEST))
-        return max(min(left, LOOK_AGAIN), 0.0)
 
 
 def patience(operation: Operation, arguments: Mapping[str, Any]) -> float:

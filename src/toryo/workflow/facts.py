@@ -255,16 +255,12 @@ def awaited(case: RuleInput) -> frozenset[str] | None:
     if delegation_open(case) or approval_pending(case) or queue_task_ready(case):
         return None
     at_work = {main.id for main in _mains_at_work(case)}
-    return frozenset(at_work | _in_the_way(case) | {task.id for task in _outside_at_work(case)})
-
-
-def _in_the_way(case: RuleInput) -> set[str]:
-    """Main tasks that use up the limits by which children are held."""
+    # Main tasks that use up the limits by which children are held.
     found: set[str] = set()
     for child in case.children:
         if case.tree_state.held_by_limit(child, case.agent.id):
             found.update(*(case.tree_state.busy.get(each, frozenset()) for each in _could_do(case, child)))
-    return found
+    return frozenset(at_work | found | {task.id for task in _outside_at_work(case)})
 
 
 def _could_do(case: RuleInput, child: Task) -> list[str]:

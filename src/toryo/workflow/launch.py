@@ -540,13 +540,11 @@ def decide_chat(s: Snapshot, *, by_hand: bool = False) -> Decision:
     row = first_match(_CHAT_BY_HAND if by_hand else CHAT_ROWS, s)
     assert row is not None, "the last row always holds"
     until = cooldowns.until(s, Purpose.CHAT) if row.then.reason == "cooling_down" else None
-    return Decision(row.then.action, row.then.reason, row.row, row.words, None, until, _facts_of_talk(s))
-
-
-def _facts_of_talk(s: Snapshot) -> dict[str, Any]:
-    """What the chat rows read, for the record: only what is the case."""
+    # What the chat rows read, for the record: only what is the case.
     names = ("undelivered", "delegation_waits", "invited", "my_turn", "opened_since", "in_conversation", "watched")
     found: dict[str, Any] = {name: True for name in names if getattr(s.talk, name)}
     if (session := s.sessions.get(Purpose.CHAT)) is not None:
         found["session_id"] = session.id
-    return found | _facts_of_programs(s, Purpose.CHAT)
+    return Decision(
+        row.then.action, row.then.reason, row.row, row.words, None, until, (found | _facts_of_programs(s, Purpose.CHAT))
+    )

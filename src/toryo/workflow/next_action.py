@@ -72,23 +72,19 @@ def decide(snapshot: Snapshot, session: Session) -> Step:
     """The next action of a session. The same facts give the same answer, however often it is asked."""
     row = first_match(FIRST_ROWS, (snapshot, session))
     if row is not None:
-        return _first(row, snapshot, session)
+        # The row's step; an exit names what caused it.
+        step = row.then.by(row.row, row.words)
+        if step.reason == "guard":
+            return replace(step, reason=launch.tripped(snapshot, session) or "")
+        if step.reason == "task_withdrawn" and _closed_by_itself(snapshot, session):
+            return replace(step, reason="task_closed")
+        return step
     if session.purpose is Purpose.CHAT:
         return chat.decide(snapshot)
     tree_state = snapshot.ground_of(session.task_id)
     assert tree_state is not None, "row 'first 7' answers for a task that is gone"
     case = RuleInput(snapshot, tree_state, tree_state.tree.tasks[session.task_id or ""], session)
     return manager.decide(case) if case.agent.role is Role.MANAGER else worker.decide(case)
-
-
-def _first(row: Rule[_Asking, Step], snapshot: Snapshot, session: Session) -> Step:
-    """The row's step; an exit names what caused it."""
-    step = row.then.by(row.row, row.words)
-    if step.reason == "guard":
-        return replace(step, reason=launch.tripped(snapshot, session) or "")
-    if step.reason == "task_withdrawn" and _closed_by_itself(snapshot, session):
-        return replace(step, reason="task_closed")
-    return step
 
 
 def _closed_by_itself(snapshot: Snapshot, session: Session) -> bool:

@@ -119,7 +119,13 @@ def judge(here: Here, seen: Seen, stories: Sequence[Story], directory: Path, sin
     seconds = seen.seconds
     launches = {story.project: _launches(here, story.project, since) for story in stories}
     outcomes = [_outcome(here, story, seen, directory / story.project, launches[story.project]) for story in stories]
-    changes = _changes(here, since)
+    # Per launch, how many changes of tasks its session made and things it said, by kind.
+    counted: dict[str, Counter[str]] = {}
+    for event in _events(here, since):
+        kind = event["kind"]
+        if event["launch_id"] and kind.startswith(_CHANGES) and kind not in LOOKING:
+            counted.setdefault(event["launch_id"], Counter())[kind.removeprefix("task.")] += 1
+    changes = {launch: dict(kinds) for launch, kinds in counted.items()}
     in_order = sorted((each for found in launches.values() for each in found), key=lambda each: each["ordered_at"])
     starts = [_start(launch, changes.get(launch["launch_id"], {})) for launch in in_order]
     return Verdict(seconds, outcomes, starts)
@@ -130,15 +136,11 @@ def _outcome(here: Here, story: Story, seen: Seen, directory: Path, launches: li
     made = [name for name in story.promised if (directory / name).is_file()]
     wrong = [_not_completed(task) for task in tasks if task["status"] != "completed"]
     wrong += [f"{name} is missing" for name in story.promised if name not in made]
-    talks = _conversations(here, story.project)
-    return Outcome(story, tasks, made, wrong or story.check(Happened(directory, tasks, launches, talks)), talks)
-
-
-def _conversations(here: Here, project: str) -> list[Task]:
-    """The conversations of a project with what was said, oldest first."""
-    found = here.get(f"/projects/{project}/conversations")["conversations"]
+    # The conversations of a project with what was said, oldest first.
+    found = here.get(f"/projects/{story.project}/conversations")["conversations"]
     shown = [here.get(f"/conversations/{each['conversation_id']}") for each in reversed(found)]
-    return [{**each["conversation"], "messages": each["messages"]} for each in shown]
+    talks: list[Task] = [{**each["conversation"], "messages": each["messages"]} for each in shown]
+    return Outcome(story, tasks, made, wrong or story.check(Happened(directory, tasks, launches, talks)), talks)
 
 
 def _not_completed(task: Task) -> str:
@@ -152,16 +154,6 @@ def _launches(here: Here, project: str, since: int) -> list[Task]:
     ordered = {event["launch_id"] for event in _events(here, since, project_id=project) if event.get("launch_id")}
     found = here.get("/launches", project_id=project)["launches"]
     return sorted((each for each in found if each["launch_id"] in ordered), key=lambda each: each["ordered_at"])
-
-
-def _changes(here: Here, since: int) -> dict[str, dict[str, int]]:
-    """Per launch, how many changes of tasks its session made and things it said, by kind."""
-    counted: dict[str, Counter[str]] = {}
-    for event in _events(here, since):
-        kind = event["kind"]
-        if event["launch_id"] and kind.startswith(_CHANGES) and kind not in LOOKING:
-            counted.setdefault(event["launch_id"], Counter())[kind.removeprefix("task.")] += 1
-    return {launch: dict(kinds) for launch, kinds in counted.items()}
 
 
 def _events(here: Here, after: int, **only: str) -> list[dict[str, Any]]:

@@ -60,7 +60,13 @@ def file_tasks(here: Here, stories: Sequence[Story]) -> Seen:
 
 def look(here: Here, seen: Seen) -> None:
     for project in seen.main:
-        seen.tasks[project] = _family(seen.main[project], here.get(f"/projects/{project}/tasks")["tasks"])
+        # The main task and all below it; a directory used twice has the tasks of the last time, too.
+        main = seen.main[project]
+        tasks = here.get(f"/projects/{project}/tasks")["tasks"]
+        family = [task for task in tasks if task["task_id"] == main]
+        for each in family:
+            family += [part for part in tasks if part.get("parent_task_id") == each["task_id"]]
+        seen.tasks[project] = family
 
 
 def until_over(
@@ -75,11 +81,7 @@ def until_over(
         if name is not None:
             raise Failure(f"The {name} exited unexpectedly.", "See its log in the demo's directory.")
     seen.finished = time.monotonic()
-    _until_quiet(here, seen)
-
-
-def _until_quiet(here: Here, seen: Seen) -> None:
-    """Until nobody is at work any more: a start for nothing after the end would count, too."""
+    # Until nobody is at work any more: a start for nothing after the end would count, too.
     until = time.monotonic() + QUIET_WITHIN_SECONDS
     while seen.over and time.monotonic() < until and here.get("/status")["running"]:
         _heard(here, seen)
@@ -91,21 +93,10 @@ def _heard(here: Here, seen: Seen) -> bool:
     seen.after = heard["last"]
     for event in heard["events"]:
         if event["kind"] == FAILED:
-            raise _failure(here, event["agent_id"])
+            # Nobody of the team fails: this machine keeps them from working, and their log says by what.
+            agent = event["agent_id"]
+            [launch, *_] = here.get("/launches", agent_id=agent)["launches"]
+            log = here.get(f"/launches/{launch['launch_id']}/log")["text"].strip()
+            last = log.splitlines()[-1] if log else launch.get("exit_error") or "nothing"
+            raise Failure(f"{agent} cannot work on this machine. Its process says: {last}", "See also: toryo doctor")
     return bool(heard["events"])
-
-
-def _failure(here: Here, agent: str) -> Failure:
-    """Nobody of the team fails: this machine keeps them from working, and their log says by what."""
-    [launch, *_] = here.get("/launches", agent_id=agent)["launches"]
-    log = here.get(f"/launches/{launch['launch_id']}/log")["text"].strip()
-    last = log.splitlines()[-1] if log else launch.get("exit_error") or "nothing"
-    return Failure(f"{agent} cannot work on this machine. Its process says: {last}", "See also: toryo doctor")
-
-
-def _family(main: str, tasks: Sequence[Task]) -> list[Task]:
-    """The main task and all below it; a directory used twice has the tasks of the last time, too."""
-    family = [task for task in tasks if task["task_id"] == main]
-    for each in family:
-        family += [part for part in tasks if part.get("parent_task_id") == each["task_id"]]
-    return family

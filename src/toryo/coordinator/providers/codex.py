@@ -71,7 +71,8 @@ def _server(setting: Setting) -> dict[str, Any]:
         "startup_timeout_sec": STARTUP_TIME_OUT,
         "tool_timeout_sec": TOOL_TIME_OUT,
     }
-    taken = NAME in _own_servers(setting.environ)
+    found = _own_settings(setting.environ).get("mcp_servers")
+    taken = NAME in (found if isinstance(found, dict) else {})
     server = STAND_IN if taken else NAME
     ours = {f"mcp_servers.{server}.{name}": value for name, value in {**_way(setting), **how}.items()}
     return {**ours, f"mcp_servers.{NAME}.enabled": False} if taken else ours
@@ -171,20 +172,24 @@ def _judge(end: Exit) -> Verdict:
         for pattern, failure in ((_NO_SERVER, Failure.COULD_NOT_CONNECT), (_BAD_CONFIG, Failure.BAD_CONFIG)):
             found = pattern.search(end.tail)
             if found:
-                return Verdict(failure, words=_mended(" ".join(found.group().split())))
+                # A server of ours in a person's own configuration, reached in another way, cannot be overridden.
+                words = " ".join(found.group().split())
+                ours = f"`mcp_servers.{NAME}`" in words
+                return Verdict(
+                    failure,
+                    words=(
+                        f"{words}. Your own Codex configuration has it: run codex mcp remove {NAME}." if ours else words
+                    ),
+                )
     return judge_model(end)
-
-
-def _mended(words: str) -> str:
-    """A server of ours in a person's own configuration, reached in another way, cannot be overridden."""
-    ours = f"`mcp_servers.{NAME}`" in words
-    return f"{words}. Your own Codex configuration has it: run codex mcp remove {NAME}." if ours else words
 
 
 def _login(environ: Mapping[str, str]) -> Login:
     if environ.get("CODEX_API_KEY") or environ.get("CODEX_ACCESS_TOKEN"):
         return Login(True, "by a key in the environment")
-    own = _own_provider(environ)
+    # Whose keys Codex's own login knows nothing of.
+    named = _own_settings(environ).get("model_provider")
+    own = str(named) if named and named != "openai" else None
     if own:
         return Login(None, f"its configuration names another model provider, {own}")
     try:
@@ -195,17 +200,6 @@ def _login(environ: Mapping[str, str]) -> Login:
         return Login(None, "codex login status does not say")
     said = (answer.out + answer.err).strip().splitlines()
     return Login(answer.exit_code == 0, said[-1] if said else "")
-
-
-def _own_provider(environ: Mapping[str, str]) -> str | None:
-    """Whose keys Codex's own login knows nothing of."""
-    named = _own_settings(environ).get("model_provider")
-    return str(named) if named and named != "openai" else None
-
-
-def _own_servers(environ: Mapping[str, str]) -> Mapping[str, Any]:
-    found = _own_settings(environ).get("mcp_servers")
-    return found if isinstance(found, dict) else {}
 
 
 def _own_settings(environ: Mapping[str, str]) -> dict[str, Any]:

@@ -21,31 +21,23 @@ def provider(name: str, section: ProviderConfig) -> Provider:
     program = section.cli_command or name
 
     def prepare(setting: Setting) -> Command:
-        return Command((program, *_arguments(section, setting)), files={MCP_CONFIG: _mcp_config(setting)})
+        values = {
+            "{prompt}": setting.prompt,
+            "{model}": setting.launch.model or "",
+            "{mcp_config}": str(setting.workspace / MCP_CONFIG),
+            "{max_turns}": str(setting.max_turns or ""),
+            "{working_directory}": str(setting.working_directory),
+        }
+        arguments = [_filled(argument, values) for argument in section.cli_args]
+        named = "\0".join(section.cli_args)
+        if setting.launch.model and section.model_flag and "{model}" not in named:
+            arguments += [section.model_flag, setting.launch.model]
+        if "{prompt}" not in named:
+            arguments += [section.prompt_flag] if section.prompt_flag else []
+            arguments.append(values["{prompt}"])
+        return Command((program, *arguments), files={MCP_CONFIG: _mcp_config(setting)})
 
     return Provider(name, prepare, judge_by_words, version=(program, "--version"), options=COMMON)
-
-
-def _arguments(section: ProviderConfig, setting: Setting) -> list[str]:
-    values = _values(setting)
-    arguments = [_filled(argument, values) for argument in section.cli_args]
-    named = "\0".join(section.cli_args)
-    if setting.launch.model and section.model_flag and "{model}" not in named:
-        arguments += [section.model_flag, setting.launch.model]
-    if "{prompt}" not in named:
-        arguments += [section.prompt_flag] if section.prompt_flag else []
-        arguments.append(values["{prompt}"])
-    return arguments
-
-
-def _values(setting: Setting) -> dict[str, str]:
-    return {
-        "{prompt}": setting.prompt,
-        "{model}": setting.launch.model or "",
-        "{mcp_config}": str(setting.workspace / MCP_CONFIG),
-        "{max_turns}": str(setting.max_turns or ""),
-        "{working_directory}": str(setting.working_directory),
-    }
 
 
 def _filled(text: str, values: dict[str, str]) -> str:

@@ -72,7 +72,14 @@ def _prepare(setting: Setting) -> Command:
     }
     home = _home(setting.environ)
     files = {f"{HOME}/{SETTINGS}": json.dumps(_settings(setting, home), indent=2, ensure_ascii=False)}
-    return Command(argv, env, files, _links(home), stdin=setting.prompt)
+    there = [path.name for path in home.iterdir()] if home.is_dir() else []
+    return Command(
+        argv,
+        env,
+        files,
+        {f"{HOME}/{name}": home / name for name in (*_KEPT, *there) if name != SETTINGS},
+        stdin=setting.prompt,
+    )
 
 
 def _home(environ: Mapping[str, str]) -> Path:
@@ -103,11 +110,6 @@ def _auth(environ: Mapping[str, str]) -> dict[str, str]:
     if environ.get("GOOGLE_GENAI_USE_VERTEXAI") == "true":
         return {"selectedType": "vertex-ai"}
     return {"selectedType": "gemini-api-key"} if environ.get("GEMINI_API_KEY") else {}
-
-
-def _links(home: Path) -> dict[str, Path]:
-    there = [path.name for path in home.iterdir()] if home.is_dir() else []
-    return {f"{HOME}/{name}": home / name for name in (*_KEPT, *there) if name != SETTINGS}
 
 
 def _parse(line: dict[str, Any]) -> Iterable[Event]:
@@ -177,13 +179,12 @@ def _judge(end: Exit) -> Verdict:
     if end.exit_code == 0 and end.trouble is None and _UNREACHED in end.tail:
         end = replace(end, not_connected=f"Gemini CLI could not reach the MCP server {NAME}")
     if end.trouble is not None:
-        end = replace(end, trouble=replace(end.trouble, status=_status(end) or end.trouble.status))
+        named = (status for name, status in _ERRORS.items() if f"{name}:" in end.tail)
+        end = replace(
+            end,
+            trouble=replace(end.trouble, status=next(named, _STATUSES.get(end.exit_code or 0)) or end.trouble.status),
+        )
     return judge_model(end)
-
-
-def _status(end: Exit) -> int | None:
-    named = (status for name, status in _ERRORS.items() if f"{name}:" in end.tail)
-    return next(named, _STATUSES.get(end.exit_code or 0))
 
 
 def _login(environ: Mapping[str, str]) -> Login:

@@ -160,7 +160,13 @@ def head_of(git: Git, worktree: Worktree) -> str:
 def _stage(git: Git) -> None:
     """Everything but what is left out. Of a submodule the commit that is checked out there."""
     links = _submodules(git)
-    left_out = [*_unfit(git, links), *links]
+    # What is new or changed and cannot be kept: other repositories, files too large, what is no file.
+    options = ("--others", "--modified", "--exclude-standard", "--deduplicate", "-z")
+    names = set(git.must("ls-files", *options, seconds=LONG).names) - set(links)
+    left_out = [
+        *[name.removesuffix("/") for name in names if name.endswith("/") or not _fits(git.directory / name)],
+        *links,
+    ]
     paths = "\0".join([".", *(f":(top,literal,exclude){each}" for each in left_out)])
     git("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul", given=paths, seconds=LONG)
     if links:
@@ -170,13 +176,6 @@ def _stage(git: Git) -> None:
 def _submodules(git: Git) -> list[str]:
     staged = (each.partition(" ") for each in git.must("ls-files", "--format=%(objectmode) %(path)", "-z").names)
     return list(dict.fromkeys(name for mode, _, name in staged if mode == GITLINK))
-
-
-def _unfit(git: Git, submodules: Sequence[str]) -> list[str]:
-    """What is new or changed and cannot be kept: other repositories, files too large, what is no file."""
-    options = ("--others", "--modified", "--exclude-standard", "--deduplicate", "-z")
-    names = set(git.must("ls-files", *options, seconds=LONG).names) - set(submodules)
-    return [name.removesuffix("/") for name in names if name.endswith("/") or not _fits(git.directory / name)]
 
 
 def _fits(file: Path) -> bool:
@@ -265,7 +264,15 @@ def _diff(git: Git, worktree: Worktree, to: str, context: int, limit: int) -> Di
     range_ = [to, base] if to == INDEX else [base, to]
     arguments = ("diff", "--patch", f"--unified={context}", *PREFIXES, *DIFF, *range_, "--")
     patch, truncated = _cut(git.beginning(4 * limit + 1, *arguments), limit)
-    return Diff(patch, tuple(_changes(git, range_)), truncated, head=head_of(git, worktree), base=base)
+    names = git.must("diff", "--name-status", "-z", *DIFF, *range_, "--").names
+    lines = dict(_lines(git.must("diff", "--numstat", "-z", *DIFF, *range_, "--").output))
+    return Diff(
+        patch,
+        tuple([_change(*status, *lines[status[1]]) for status in _statuses(iter(names))]),
+        truncated,
+        head=head_of(git, worktree),
+        base=base,
+    )
 
 
 def _cut(output: bytes, limit: int) -> tuple[str, bool]:
@@ -274,12 +281,6 @@ def _cut(output: bytes, limit: int) -> tuple[str, bool]:
     if len(text) <= limit and len(output) <= 4 * limit:
         return text, False
     return text[: text.rfind("\n", 0, limit) + 1], True
-
-
-def _changes(git: Git, range_: list[str]) -> list[FileChange]:
-    names = git.must("diff", "--name-status", "-z", *DIFF, *range_, "--").names
-    lines = dict(_lines(git.must("diff", "--numstat", "-z", *DIFF, *range_, "--").output))
-    return [_change(*status, *lines[status[1]]) for status in _statuses(iter(names))]
 
 
 def _statuses(names: Iterator[str]) -> Iterator[tuple[str, str, str | None]]:

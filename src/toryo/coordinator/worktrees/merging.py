@@ -87,7 +87,14 @@ def merge(
     """
     checkout = opened(worktree.repository)
     checkout = replace(checkout, git=checkout.git.signed(person.name, person.email))
-    target = _target(checkout, worktree, into)
+    target = into or worktree.base_branch
+    if target is None:
+        raise Trouble(f"{worktree.branch} started from no branch (a detached HEAD): name the branch to merge into.")
+    if target == worktree.branch:
+        raise Trouble(f"{target} cannot be merged into itself: name another branch.")
+    for each in (target, worktree.branch):
+        if tip(checkout.git, each) is None:
+            raise Trouble(f"There is no branch {each} in {worktree.repository}: create it, or name another one.")
     words = contents.unkept(worktree)
     if words:
         raise Trouble(f"{worktree.branch} cannot be merged yet. {words}")
@@ -109,18 +116,6 @@ def merged_before(repository: Path, name: str, into: str, since: str) -> Merged 
     range_ = [f"refs/heads/{into}", "--not", since]
     found = git.ask("log", "--merges", "--max-count=1", "--format=%H", "--extended-regexp", line, *range_, seconds=LONG)
     return Merged(found.text, checkout_of(checkout, into), into) if found.code == 0 and found.text else None
-
-
-def _target(checkout: Checkout, worktree: Worktree, into: str | None) -> str:
-    target = into or worktree.base_branch
-    if target is None:
-        raise Trouble(f"{worktree.branch} started from no branch (a detached HEAD): name the branch to merge into.")
-    if target == worktree.branch:
-        raise Trouble(f"{target} cannot be merged into itself: name another branch.")
-    for each in (target, worktree.branch):
-        if tip(checkout.git, each) is None:
-            raise Trouble(f"There is no branch {each} in {worktree.repository}: create it, or name another one.")
-    return target
 
 
 def _attempt(checkout: Checkout, worktree: Worktree, target: str, message: str) -> Merged | Nothing | Conflict | None:
@@ -150,7 +145,12 @@ def _conflict(worktree: Worktree, target: str, files: tuple[str, ...]) -> str:
 
 def _move(checkout: Checkout, target: str, commit: str, old: str) -> bool:
     """A branch without checkout, if it is still where it was."""
-    _refuse_rebase(checkout, target)
+    # A branch that is just being rebased is checked out nowhere, and would be overwritten at the end of that.
+    for entry in entries(checkout):
+        directory = checkout.directory_of(entry.path)
+        for kind in ("rebase-merge", "rebase-apply"):
+            if directory is not None and _says(directory / kind / "head-name") == f"refs/heads/{target}":
+                raise Trouble(f"{target} is being rebased in {entry.path}: finish or abort that, then merge again.")
     git = checkout.git
     moved = git.ask("update-ref", "-m", "toryo: merge", f"refs/heads/{target}", commit, old)
     if moved.code != 0 and tip(git, target) == old:
@@ -179,15 +179,6 @@ def _hindered(git: Git, target: str, errors: str) -> str:
         f"Merging into {target} would overwrite what is not committed in {git.directory}: {contents.named(files)}."
         " Nothing was merged. Commit, stash or remove these there, then merge again."
     )
-
-
-def _refuse_rebase(checkout: Checkout, branch: str) -> None:
-    """A branch that is just being rebased is checked out nowhere, and would be overwritten at the end of that."""
-    for entry in entries(checkout):
-        directory = checkout.directory_of(entry.path)
-        for kind in ("rebase-merge", "rebase-apply"):
-            if directory is not None and _says(directory / kind / "head-name") == f"refs/heads/{branch}":
-                raise Trouble(f"{branch} is being rebased in {entry.path}: finish or abort that, then merge again.")
 
 
 def _says(file: Path) -> str:

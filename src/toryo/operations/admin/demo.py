@@ -121,7 +121,10 @@ def start_demo(call: Call, _: NoParameters) -> DemoStarted:
     for each in team["projects"]:
         _make_project(call, each)
     for agent in team["agents"]:
-        _make_agent(call, agent)
+        if call.tx.agents.find(agent["id"]) is not None:
+            _ask(call, "activate_agent", agent_id=agent["id"])
+        else:
+            _ask(call, "create_agent", **agent)
     filed = [_ask(call, "file_task", project_id=job.project, **job.task()) for job in demo_team.JOBS.values()]
     return {**_shown(call), "tasks": [each["task_id"] for each in filed]}
 
@@ -132,13 +135,6 @@ def _make_project(call: Call, said: dict[str, Any]) -> None:
         return
     wanted = {name: value for name, value in said.items() if name != "directory"}
     _ask(call, "create_project", **wanted, working_directory=str(_directory(call) / said["directory"]))
-
-
-def _make_agent(call: Call, said: dict[str, Any]) -> None:
-    if call.tx.agents.find(said["id"]) is not None:
-        _ask(call, "activate_agent", agent_id=said["id"])
-    else:
-        _ask(call, "create_agent", **said)
 
 
 def _refuse_taken(call: Call) -> None:

@@ -292,13 +292,18 @@ def operation(
 
     def declare(handler: _Declared) -> _Declared:
         summary = " ".join((handler.__doc__ or "").split())
+        # What the handler answers once it need not wait.
+        hint = get_type_hints(handler)["return"]
+        answers = [argument for argument in get_args(hint) or (hint,) if is_typeddict(argument)]
+        if not answers:
+            raise TypeError(f"{handler.__name__}: the return annotation names no declared type")
         _CATALOGUE.add(
             Operation(
                 name,
                 summary,
                 grant,
                 parameters,
-                _answered(handler),
+                functools.reduce(operator.or_, answers),
                 handler,
                 route,
                 tool,
@@ -320,15 +325,6 @@ def operation(
         return handler
 
     return declare
-
-
-def _answered(handler: Handler) -> Any:
-    """What the handler answers once it need not wait."""
-    hint = get_type_hints(handler)["return"]
-    answers = [argument for argument in get_args(hint) or (hint,) if is_typeddict(argument)]
-    if not answers:
-        raise TypeError(f"{handler.__name__}: the return annotation names no declared type")
-    return functools.reduce(operator.or_, answers)
 
 
 def declare(operation: Operation) -> None:

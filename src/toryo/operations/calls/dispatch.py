@@ -392,7 +392,9 @@ class Request:
             made = call.made
             if call.has_session:
                 session_hooks.hooks().guard(call, self.operation)
-            result = self._replay_or_handle(call, self.parameters)
+            # What the handler answers; with an idempotency key that was used before, what it answered then.
+            key = self.credentials.idempotency_key
+            result = idempotency.carried_out(call, self.operation, self.parameters, self.arguments, key)
         except Refusal as refusal:
             told = refusal.without(made) if made else refusal
             if tx.wrote:
@@ -447,11 +449,6 @@ class Request:
                     retry_after=seconds,
                 )
         refuse(self.operation, caller)
-
-    def _replay_or_handle(self, call: Call, parameters: BaseModel) -> JsonObject | Later:
-        """What the handler answers; with an idempotency key that was used before, what it answered then."""
-        key = self.credentials.idempotency_key
-        return idempotency.carried_out(call, self.operation, parameters, self.arguments, key)
 
     def _count(self, call: Call, result: JsonObject, *, refused: bool, refusal: Refusal | None = None) -> JsonObject:
         """Counts towards the guards of the caller's session; the answer with what goes along with it."""

@@ -30,7 +30,14 @@ def _listed(caller: Caller, toolset: str | None) -> list[Operation]:
     if caller.kind is Kind.COORDINATOR or (toolset == COORDINATOR_TOOLSET and caller.kind is Kind.NOBODY):
         return [operation for operation in tools() if operation.grant in (Grant.COORDINATOR, Grant.OPEN)]
     if caller.key is not None or (toolset == QUEUE_TOOLSET and caller.kind is Kind.NOBODY):
-        return _of_queue(caller)
+        # What an API key opens; without one, all that there are, with the parameter that takes it.
+        found = [tool for tool in tools() if (tool.grant in KEYED and tool.listed) or tool.shown_to & Audience.QUEUE]
+        if caller.key is None:
+            return [
+                operation if operation.grant is Grant.OPEN else replace(operation, asks_for="api_key")
+                for operation in found
+            ]
+        return [operation for operation in found if allowed(operation, caller)]
     if caller.kind in (Kind.SESSION, Kind.LAUNCH):
         audience = _audience(caller)
         return [tool for tool in tools() if tool.shown_to & audience]
@@ -38,17 +45,6 @@ def _listed(caller: Caller, toolset: str | None) -> list[Operation]:
 
 
 _NOT_BY_HAND = frozenset({Grant.COORDINATOR, Grant.QUEUE_AGENT, Grant.REGISTRAR})
-
-
-def _of_queue(caller: Caller) -> list[Operation]:
-    """What an API key opens; without one, all that there are, with the parameter that takes it."""
-    found = [tool for tool in tools() if (tool.grant in KEYED and tool.listed) or tool.shown_to & Audience.QUEUE]
-    if caller.key is None:
-        return [
-            operation if operation.grant is Grant.OPEN else replace(operation, asks_for="api_key")
-            for operation in found
-        ]
-    return [operation for operation in found if allowed(operation, caller)]
 
 
 def _by_hand(operation: Operation) -> Operation:

@@ -39,7 +39,12 @@ def sees_agent(call: Looking, agent: Agent) -> bool:
     """Members see the people of the server, and the agents of their projects; sessions and API keys who belongs to
     their project, and the people who see every project."""
     if call.caller.kind in _OF_ONE_PROJECT:
-        return _is_of_own_project(call, agent)
+        # Also who was a member once: tasks, messages and notes still name them.
+        if call.caller.agent is not None and agent.id == call.caller.agent.id:
+            return True
+        if agent.human and people.role_of(agent, call.tx.people.account(agent.id)) != people.MEMBER:
+            return True
+        return call.tx.agents.membership(call.caller.project_id or "", agent.id) is not None
     if not _is_member(call) or agent.human:
         return True
     return any(sees(call, project) for project in call.tx.agents.projects_of(agent.id))
@@ -85,12 +90,3 @@ def _me(call: Looking) -> Agent:
 def _belongs(call: Looking, agent: Agent, project_id: str) -> bool:
     membership = call.tx.agents.membership(project_id, agent.id)
     return membership is not None and membership[1] is None
-
-
-def _is_of_own_project(call: Looking, agent: Agent) -> bool:
-    """Also who was a member once: tasks, messages and notes still name them."""
-    if call.caller.agent is not None and agent.id == call.caller.agent.id:
-        return True
-    if agent.human and people.role_of(agent, call.tx.people.account(agent.id)) != people.MEMBER:
-        return True
-    return call.tx.agents.membership(call.caller.project_id or "", agent.id) is not None

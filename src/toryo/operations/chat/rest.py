@@ -394,17 +394,13 @@ def list_task_messages(call: Call, wanted: ListTaskMessages) -> TaskMessages:
     may: dict[str, bool] = {}
     for each in found:
         if each.thread not in may:
-            may[each.thread] = _may_read(call, each.thread)
+            one, other = (call.tx.agents.find(part) for part in each.thread.split("|"))
+            may[each.thread] = one is not None and other is not None and _may_list(call, call.agent, one, other)
     answer: TaskMessages = {
         "success": True,
         "messages": [mailboxes.shown(call, each) for each in found[:limit] if may[each.thread]],
     }
     return paged(answer, more)
-
-
-def _may_read(call: Call, thread: str) -> bool:
-    one, other = (call.tx.agents.find(part) for part in thread.split("|"))
-    return one is not None and other is not None and _may_list(call, call.agent, one, other)
 
 
 # --- conversations of agents -----------------------------------------------------------------------------------------

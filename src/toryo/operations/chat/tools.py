@@ -317,7 +317,12 @@ def respond_chat(call: Call, said: RespondChat) -> Sent:
     answered = _answered(call, said)
     target = call.known_agent(answered.from_agent_id if answered is not None else said.target_agent_id or "")
     if not target.human:
-        return _turn(call, _between(call, target), said.content)
+        # The open conversation with another agent. Raises conversationRequired.
+        low, high = sorted((call.agent.id, target.id))
+        conversation = call.tx.chat.open_between(call.session.project_id, low, high)
+        if conversation is None:
+            raise _conversation_required(target)
+        return _turn(call, conversation, said.content)
     return _write(call, target, said.content, answered.related_task_id if answered is not None else None)
 
 
@@ -351,15 +356,6 @@ def message_not_found(message_id: str) -> Refusal:
         "get_pending_messages has the ids of your messages.",
         message_id=message_id,
     )
-
-
-def _between(call: Call, target: Agent) -> Conversation:
-    """The open conversation with another agent. Raises conversationRequired."""
-    low, high = sorted((call.agent.id, target.id))
-    conversation = call.tx.chat.open_between(call.session.project_id, low, high)
-    if conversation is None:
-        raise _conversation_required(target)
-    return conversation
 
 
 def _conversation_required(target: Agent) -> Refusal:

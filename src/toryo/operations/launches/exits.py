@@ -146,7 +146,13 @@ def _cooldown(call: Call, launch: Launch, exit_: ProcessExit) -> Millis | None:
     explained = None
     if launch.state is State.EXPIRED:  # its agent cools down for it already
         explained = termination.explain_missing(call, launch, reason, exit_.quota_reset_seconds)
-    account = _account(call, launch)
+    # Whose quota the launch used: of the program that ran, which may have been the one that stands in.
+    agent, ran = call.tx.agents.find(launch.agent_id), termination.program_of(launch)
+    programs_of = agent.programs if agent is not None else ()
+    alike = sorted(
+        (program for program in programs_of if program.provider == launch.provider), key=lambda one: one.name != ran
+    )
+    account = alike[0].account if alike else None
     if reason == Failure.QUOTA and account is not None:
         return termination.cool_account(call, account, reason, exit_.quota_reset_seconds, launch.agent_id)
     if launch.state is State.EXPIRED:
@@ -158,13 +164,3 @@ def _cooldown(call: Call, launch: Launch, exit_: ProcessExit) -> Millis | None:
 def _unnamed(never_signed_in: bool) -> str:
     """The class of a failure of which its Coordinator tells none."""
     return (Failure.COULD_NOT_CONNECT if never_signed_in else Failure.CRASHED).value
-
-
-def _account(call: Call, launch: Launch) -> str | None:
-    """Whose quota the launch used: of the program that ran, which may have been the one that stands in."""
-    agent, ran = call.tx.agents.find(launch.agent_id), termination.program_of(launch)
-    programs_of = agent.programs if agent is not None else ()
-    alike = sorted(
-        (program for program in programs_of if program.provider == launch.provider), key=lambda one: one.name != ran
-    )
-    return alike[0].account if alike else None

@@ -94,33 +94,25 @@ def explained(
     if obstacle is not None:
         return say("It should be started, and no Coordinator can: {obstacle}", obstacle=obstacle.words)
     if decision.reason == "cooling_down":
-        return _cooling_down(decision.facts, agent_id)
+        return say(
+            "It cools down, because {why}, and is started again by itself."
+            " Once the cause is fixed, `toryo agent resume {agent_id}` starts it sooner.",
+            why=_failure(decision.facts),
+            agent_id=agent_id,
+        )
     if decision.reason == "handing_over" and "held_by" in decision.facts:
-        return _handing_over(decision.facts)
+        return say(
+            "A session of {agent} still lives on its task. It ends when {agent} leaves, or after the grace time."
+            " At once: toryo sessions --end {session}",
+            agent=decision.facts["held_by"],
+            session=decision.facts.get("held_by_session", "SESSION"),
+        )
     known = decision.reason in WORDS
     told = said(decision.reason, agent_id, project_id) if known else constant(decision.words)
     if "stands_in" in decision.facts and decision.action is Action.START:
         why = _failure(decision.facts)
         told = together((told, say("{program} stands in: {why}.", program=decision.facts["stands_in"], why=why)))
     return together((told, constant("(stopping)"))) if decision.action is Action.STOP else told
-
-
-def _cooling_down(facts: Mapping[str, Any], agent_id: str) -> Worded:
-    return say(
-        "It cools down, because {why}, and is started again by itself."
-        " Once the cause is fixed, `toryo agent resume {agent_id}` starts it sooner.",
-        why=_failure(facts),
-        agent_id=agent_id,
-    )
-
-
-def _handing_over(facts: Mapping[str, Any]) -> Worded:
-    return say(
-        "A session of {agent} still lives on its task. It ends when {agent} leaves, or after the grace time."
-        " At once: toryo sessions --end {session}",
-        agent=facts["held_by"],
-        session=facts.get("held_by_session", "SESSION"),
-    )
 
 
 def _failure(facts: Mapping[str, Any]) -> Worded:

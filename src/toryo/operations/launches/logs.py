@@ -7,7 +7,6 @@ from typing import Any
 
 from pydantic import Field
 
-from toryo.domain.launches import Launch
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
@@ -17,13 +16,6 @@ from toryo.operations.launches.reported import count_usage, launch_of
 
 LOG_CAP = 2_000_000
 """Characters of output kept per launch."""
-
-
-def _heard(call: Call, launch: Launch) -> None:
-    """Output is a sign of life."""
-    session = call.tx.sessions.of_launch(launch.id)
-    if session is not None and not session.over:
-        call.tx.sessions.save(session, replace(session, heard_at=call.now))
 
 
 class AppendLog(Parameters):
@@ -51,6 +43,9 @@ def append_log(call: Call, more: AppendLog) -> LogTaken:
         new = new[: LOG_CAP - end]
         call.tx.launches.append_log(launch.id, end, new)
         call.tx.hint(f"log:{launch.id}")
-        _heard(call, launch)
+        # Output is a sign of life.
+        session = call.tx.sessions.of_launch(launch.id)
+        if session is not None and not session.over:
+            call.tx.sessions.save(session, replace(session, heard_at=call.now))
         end += len(new)
     return {"success": True, "next_offset": end if end < LOG_CAP else max(end, more.offset + len(more.text))}

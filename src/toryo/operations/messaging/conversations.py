@@ -211,15 +211,11 @@ def leave(call: Call, session: Session, why: End) -> None:
     left_at = min(call.now, session.expires_at)  # a panel opened since a lease ran out was not served by it
     call.tx.chat.save_mailbox(replace(box, left_at=left_at, version=box.version + 1))
     if not in_order and why not in (End.ENDED_BY_PERSON, End.DISMISSED) and session.runaway is None:
-        _ask_again(call, session, left_at)
+        # It was lost while people had its panel open: they are still there, and want the next one.
+        heard_after = call.now - call.context.talk.viewer_lease
+        for viewer in call.tx.chat.viewers(session.project_id, session.agent_id, heard_after):
+            call.tx.chat.save_viewer(viewer, replace(viewer, opened_at=max(viewer.opened_at, left_at + 1)))
     mailboxes.wake(call, session.project_id, session.agent_id)
-
-
-def _ask_again(call: Call, session: Session, left_at: Millis) -> None:
-    """It was lost while people had its panel open: they are still there, and want the next one."""
-    heard_after = call.now - call.context.talk.viewer_lease
-    for viewer in call.tx.chat.viewers(session.project_id, session.agent_id, heard_after):
-        call.tx.chat.save_viewer(viewer, replace(viewer, opened_at=max(viewer.opened_at, left_at + 1)))
 
 
 def _let_go(call: Call, delegation: Delegation, *, in_order: bool) -> None:

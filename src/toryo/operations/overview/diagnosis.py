@@ -30,7 +30,10 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise
     """The decision from facts now, in words and with what hinders it; changes nothing. `advise`: and what helps."""
     snapshot, decision = decisions.decide(call, agent_id, project_id, purpose, changes=False)
     if "held_by" in decision.facts:
-        decision = _naming_session(call, decision, project_id)
+        # With the session that still lives on its main task.
+        held_by = call.tx.sessions.live_of(project_id, decision.facts["held_by"]).get(Purpose.TASK)
+        more = {"held_by_session": held_by.id} if held_by is not None else {}
+        decision = replace(decision, facts={**decision.facts, **more})
     obstacle = placement.nobody_can(call, snapshot, decision, purpose)
     starts = decision.action is Action.START and purpose is Purpose.TASK
     held = file_locks.hindrance(call, decision.task_id) if starts else None
@@ -77,13 +80,6 @@ def not_decided(project_id: str, purpose: Purpose) -> schemas.Decision:
         "until": None,
         "seconds_left": None,
     }
-
-
-def _naming_session(call: Call, decision: Decision, project_id: str) -> Decision:
-    """With the session that still lives on its main task."""
-    held_by = call.tx.sessions.live_of(project_id, decision.facts["held_by"]).get(Purpose.TASK)
-    more = {"held_by_session": held_by.id} if held_by is not None else {}
-    return replace(decision, facts={**decision.facts, **more})
 
 
 def _explained(call: Call, decision: Decision, s: Snapshot, obstacle: placement.PlacementProblem | None) -> Worded:

@@ -679,19 +679,15 @@ def _budgets(view: _View) -> Iterator[Need]:
     if not limited:
         return
     spent = call.tx.usages.cost_of_projects([each.id for each in limited], today)
-    waiting = _work_waits(view)
+    # Projects with tasks in progress, or with a ready task of a queue that agents serve whom Toryo starts.
+    tx = view.call.tx
+    ready = {(project_id, queue) for project_id, queue, _ in tx.queues.ready_types(view.now)}
+    served = {project_id for project_id, queue, _ in tx.agents.serving() if (project_id, queue) in ready}
+    waiting = served | {project_id for _, project_id in tx.tasks.at_work()}
     for project in limited:
         budget, cost = project.settings.budget_per_day or 0.0, spent.get(project.id, 0.0)
         if cost >= budget and project.id in waiting:
             yield from _used_up(view, project, say("${cost:,.2f} of ${budget:,.2f}", cost=cost, budget=budget))
-
-
-def _work_waits(view: _View) -> set[str]:
-    """Projects with tasks in progress, or with a ready task of a queue that agents serve whom Toryo starts."""
-    tx = view.call.tx
-    ready = {(project_id, queue) for project_id, queue, _ in tx.queues.ready_types(view.now)}
-    served = {project_id for project_id, queue, _ in tx.agents.serving() if (project_id, queue) in ready}
-    return served | {project_id for _, project_id in tx.tasks.at_work()}
 
 
 def _used_up(view: _View, project: Project, spent: Worded) -> Iterator[Need]:

@@ -271,8 +271,13 @@ def set_password(call: Call, wanted: SetPassword) -> PasswordSet:
     person = roles.person(call, wanted.person_id)
     people.refuse_weak(wanted.password.get_secret_value())
     before = call.tx.people.account(person.id)
-    checked = _still_so(before, call.prepared)
-    _refuse_without_old(call, person, before, checked)
+    if call.prepared is None or call.prepared.password_hash != (before.password_hash if before is not None else None):
+        raise Refusal(Code.CONFLICT, "Somebody else set this password at the same time.", "Look, and set it again.")
+    checked = call.prepared
+    # Whoever sits down at somebody's browser must not take the account over; the server's own token may.
+    mine = person.id == call.agent.id and (call.caller.sign_in_id is not None or call.caller.access_token is not None)
+    if mine and before is not None and before.password_hash is not None and not checked.fits:
+        raise Refusal(Code.INVALID_CREDENTIALS, "The present password is another one.", "Give it as old_password.")
     login = wanted.login or people.role_of(person, before)
     _keep_first_owner(person, login)
     account = before or Account(person.id, login, own_login=login)
@@ -287,12 +292,6 @@ def set_password(call: Call, wanted: SetPassword) -> PasswordSet:
     told = widening.told_of_login(people.role_of(person, before), login)
     call.event("person.password_set", agent_id=person.id, data=told)
     return {"success": True, "person_id": person.id, "login": login, "signed_out": signed_out}
-
-
-def _still_so(before: Account | None, checked: Checked | None) -> Checked:
-    if checked is None or checked.password_hash != (before.password_hash if before is not None else None):
-        raise Refusal(Code.CONFLICT, "Somebody else set this password at the same time.", "Look, and set it again.")
-    return checked
 
 
 def _refuse_foreign(call: Call, wanted: SetPassword) -> None:
@@ -310,13 +309,6 @@ def _refuse_foreign(call: Call, wanted: SetPassword) -> None:
             say("Here you are a {role} only, which is less than you are.", role=roles.of_caller(call)),
             "Sign in as yourself (toryo open), and set it there.",
         )
-
-
-def _refuse_without_old(call: Call, person: Agent, before: Account | None, checked: Checked) -> None:
-    """Whoever sits down at somebody's browser must not take the account over; the server's own token may."""
-    mine = person.id == call.agent.id and (call.caller.sign_in_id is not None or call.caller.access_token is not None)
-    if mine and before is not None and before.password_hash is not None and not checked.fits:
-        raise Refusal(Code.INVALID_CREDENTIALS, "The present password is another one.", "Give it as old_password.")
 
 
 def somebody_can_sign_in(call: Call) -> bool:

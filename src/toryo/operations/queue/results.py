@@ -51,7 +51,12 @@ class Stands(Submitted):
 @operation("submit_result", grant=Grant.QUEUE_AGENT, parameters=Submit)
 def submit_result(call: Call, submitted: Submit) -> Submitted | Refused:
     """Hand in the result of a task that you have claimed. The same again answers the same."""
-    me = _me(call, submitted.agent_id)
+    mine = call.caller.key.agent_id if call.caller.key is not None else call.actor.id
+    if submitted.agent_id not in (None, mine):
+        raise Refusal(
+            Code.PERMISSION_DENIED, f"This API key belongs to {mine}.", "Leave agent_id out, or use your own."
+        )
+    me = mine or call.actor.id
     task = call.task(submitted.task_id)
     outcome = submitted.model_dump(include={"status", "result", "error", "retryable"})
     held = call.tx.queues.live_claim(task.id)
@@ -64,24 +69,11 @@ def submit_result(call: Call, submitted: Submit) -> Submitted | Refused:
         queue_claims.lose(call, held, "failed", outcome=outcome)
     else:
         call.tx.queues.save_claim(queue.ended(held, "submitted", call.now, outcome))
-        _finish(call, task, me, submitted)
+        to = TaskStatus.COMPLETED if submitted.status == "completed" else TaskStatus.FAILED
+        reason = None if to is TaskStatus.COMPLETED else submitted.error or "(failed without a reason)"
+        task_commands.move(call, call.tree_state(task), task, to, reason, actor=Actor(me))
+        call.tx.tasks.save_details(task.id, result=submitted.result, error=submitted.error)
     return _answer(call, task.id)
-
-
-def _me(call: Call, agent_id: str | None) -> str:
-    mine = call.caller.key.agent_id if call.caller.key is not None else call.actor.id
-    if agent_id not in (None, mine):
-        raise Refusal(
-            Code.PERMISSION_DENIED, f"This API key belongs to {mine}.", "Leave agent_id out, or use your own."
-        )
-    return mine or call.actor.id
-
-
-def _finish(call: Call, task: Task, me: str, submitted: Submit) -> None:
-    to = TaskStatus.COMPLETED if submitted.status == "completed" else TaskStatus.FAILED
-    reason = None if to is TaskStatus.COMPLETED else submitted.error or "(failed without a reason)"
-    task_commands.move(call, call.tree_state(task), task, to, reason, actor=Actor(me))
-    call.tx.tasks.save_details(task.id, result=submitted.result, error=submitted.error)
 
 
 def _late(call: Call, task: Task, me: str, submitted: Submit, outcome: JsonObject) -> Submitted | Refused:
@@ -161,10 +153,8 @@ def get_task_status(call: Call, wanted: TaskStatusOf) -> Stands | Later:
     return {
         **_answer(call, task.id),
         "dependency_failed": flagged,
-        "no_agent": task.for_queue and task.status is TaskStatus.TODO and task.agent_type not in _served(call, task),
+        "no_agent": task.for_queue
+        and task.status is TaskStatus.TODO
+        and task.agent_type not in call.tree_state(task).served,
         "claim_expires_at": iso_or_none(held.expires_at if held is not None else None),
     }
-
-
-def _served(call: Call, task: Task) -> frozenset[str]:
-    return call.tree_state(task).served

@@ -24,7 +24,6 @@ from toryo.operations.calls.results import (
     CurrentSubtask,
     JsonObject,
     NextAction,
-    Progress,
     SinceYouLeft,
     StuckSubtask,
 )
@@ -257,7 +256,11 @@ def _belongings(call: Call, case: RuleInput, step: Step) -> Belongings:
         subtask = facts.current_subtask(case) if step.action == "execute_subtask" else facts.next_subtask(case)
         assert subtask is not None
         found["subtask"] = _subtask(call, subtask)
-        found["progress"] = _progress(case)
+        counted = [child for child in case.children if child.status is not Status.CANCELLED]
+        found["progress"] = {
+            "done": sum(1 for task in counted if task.status is Status.COMPLETED),
+            "total": len(counted),
+        }
     if step.action == "review_and_resolve_blocks":
         found["blocked_subtasks"] = [_stuck(call, case, task) for task in _own_front(case) if _is_stuck(task)]
     if step.action == "resolve_dependency_deadlock":
@@ -284,11 +287,6 @@ def _reminder(description: str, *, known: bool) -> str:
 def _subtask(call: Call, task: Task) -> CurrentSubtask:
     details = call.tx.tasks.details(task.id)
     return {**rendering.main_task(task, details.description), "status": task.status.value, "context": details.context}
-
-
-def _progress(case: RuleInput) -> Progress:
-    counted = [child for child in case.children if child.status is not Status.CANCELLED]
-    return {"done": sum(1 for task in counted if task.status is Status.COMPLETED), "total": len(counted)}
 
 
 def _is_stuck(task: Task) -> bool:
@@ -355,15 +353,11 @@ def _take_effect(call: Call, case: RuleInput, step: Step) -> None:
         )
         termination.end_session(call, call.session, End.LEFT_TO_WAIT)
     elif step.action == "wait_for_delegation":
-        _wait_for_delegation(call, main)
-
-
-def _wait_for_delegation(call: Call, main: Task) -> None:
-    waits = call.session.delegation_waits + 1
-    call.change_session(delegation_waits=waits)
-    if waits >= _DELEGATION_WAITS:
-        termination.record_wait(call, main, "delegation")
-        termination.end_session(call, call.session, End.LEFT_TO_WAIT)
+        waits = call.session.delegation_waits + 1
+        call.change_session(delegation_waits=waits)
+        if waits >= _DELEGATION_WAITS:
+            termination.record_wait(call, main, "delegation")
+            termination.end_session(call, call.session, End.LEFT_TO_WAIT)
 
 
 def _look(call: Call, case: RuleInput) -> None:

@@ -15,7 +15,6 @@ from pydantic import BaseModel
 from toryo.domain import ids, moves
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.moves import Order
-from toryo.domain.projects import Language
 from toryo.domain.tasks import AcceptanceCheck, Checks, Status, Task
 from toryo.domain.tree_state import TreeState
 from toryo.operations.calls.call import WORK, Call
@@ -39,36 +38,24 @@ def awaited(call: Call, tree_state: TreeState, task: Task, report: dict[str, Any
     """
     if not task.has_acceptance or task.checks is Checks.PASSED:
         return None
-    _refuse_unfinished(call, tree_state, task)
+    # Whatever would refuse completing it even if the checks had passed.
+    passed = replace(task, checks=Checks.PASSED)
+    becomes = replace(tree_state, tree=tree_state.tree.changed(passed))
+    moves.plan(becomes, Order(passed, Status.COMPLETED, call.actor, call.now))
     asked = orjson.dumps({"report": report}).decode()
     if task.checks is Checks.FAILED and call.session.report == asked:
         call.change_session(report=None)
         return _failed(call, tree_state, task)
     if task.checks is not Checks.RUNNING:
-        _start(call, task)
+        check = Check(call.new_id(ids.CHECK), task.id, task.project_id, call.session.launch_id, None, call.now)
+        call.tx.launches.add_check(check)
+        call.tx.tasks.save(task, replace(task, checks=Checks.RUNNING, check_id=check.id))
+        call.event("check.started", task=task, data={"check_id": check.id})
+        call.tx.hint(WORK, "checks")
     call.change_session(report=asked)
     if call.may_wait:
         return Later(frozenset({f"check:{task.id}"}))
-    return _running(tree_state.project.settings.language, tool)
-
-
-def _refuse_unfinished(call: Call, tree_state: TreeState, task: Task) -> None:
-    """Whatever would refuse completing it even if the checks had passed."""
-    passed = replace(task, checks=Checks.PASSED)
-    becomes = replace(tree_state, tree=tree_state.tree.changed(passed))
-    moves.plan(becomes, Order(passed, Status.COMPLETED, call.actor, call.now))
-
-
-def _start(call: Call, task: Task) -> None:
-    check = Check(call.new_id(ids.CHECK), task.id, task.project_id, call.session.launch_id, None, call.now)
-    call.tx.launches.add_check(check)
-    call.tx.tasks.save(task, replace(task, checks=Checks.RUNNING, check_id=check.id))
-    call.event("check.started", task=task, data={"check_id": check.id})
-    call.tx.hint(WORK, "checks")
-
-
-def _running(language: Language, tool: str) -> Refused:
-    told = words("checking", language, tool=tool)
+    told = words("checking", tree_state.project.settings.language, tool=tool)
     return Refused(Refusal(Code.NOT_NOW, "The acceptance checks are still running.", told).answer())
 
 

@@ -76,7 +76,10 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
     for change in changes:
         if change.verb:
             _tell(call, change, actor, reason)
-    _note_progress(call, changes)
+    # A task of the tree was completed: the launches of the tasks above have not been idle.
+    roots = {change.after.root_id for change in changes if change.verb in _PROGRESS}
+    for root_id in roots:
+        forget_idle_launches(call, root_id)
     _notify_sessions(call, first, last, actor, reason)
     if changes and actor.person and changes[0].verb:
         task = changes[0].after
@@ -128,27 +131,16 @@ def ready_topic(agent_type: str, task_id: str) -> str:
     return f"ready:{agent_type}:{task_id}"
 
 
-def _hint_queues(call: Call, tasks: Iterable[Task]) -> None:
-    """Wakes who polls for what these changes have made ready: queue tasks themselves, and those that waited."""
+def hint(call: Call, tasks: Iterable[Task]) -> None:
+    """Wakes who decides about launches and who waits for these trees."""
+    tasks = list(tasks)
+    # Wakes who polls for what these changes have made ready: queue tasks themselves, and those that waited.
     for task in tasks:
         waiting = call.tx.tasks.find_all(call.tx.tasks.dependants(task.id)) if task.closed else []
         for each in (task, *waiting):
             if each.agent_type is not None and each.status is Status.TODO:
                 call.tx.hint(queue_topic(each.project_id, each.agent_type), ready_topic(each.agent_type, each.id))
-
-
-def hint(call: Call, tasks: Iterable[Task]) -> None:
-    """Wakes who decides about launches and who waits for these trees."""
-    tasks = list(tasks)
-    _hint_queues(call, tasks)
     call.tx.hint(WORK, *{f"task:{task.root_id}" for task in tasks}, *{f"project:{task.project_id}" for task in tasks})
-
-
-def _note_progress(call: Call, changes: Sequence[Change]) -> None:
-    """A task of the tree was completed: the launches of the tasks above have not been idle."""
-    roots = {change.after.root_id for change in changes if change.verb in _PROGRESS}
-    for root_id in roots:
-        forget_idle_launches(call, root_id)
 
 
 def forget_idle_launches(call: Call, root_id: str) -> None:
@@ -179,12 +171,16 @@ def _notify(call: Call, agent_id: str, before: Task, after: Task, reason: str | 
         return
     if before.in_progress and before.assignee_id == agent_id:
         what = after.status.value if after.assignee_id == agent_id else "reassigned"
-        notifications.notify(call, after, agent_id, session.id, INTERRUPT, _withdrawn(after, what, reason), what)
-
-
-def _withdrawn(task: Task, what: str, reason: str | None) -> str:
-    title = quoted(task.title)
-    return f"Your task {title} was taken out of your hands: {what}.{_why(reason)} Stop, and call get_next_action."
+        title = quoted(after.title)
+        notifications.notify(
+            call,
+            after,
+            agent_id,
+            session.id,
+            INTERRUPT,
+            f"Your task {title} was taken out of your hands: {what}.{_why(reason)} Stop, and call get_next_action.",
+            what,
+        )
 
 
 def _why(reason: str | None) -> str:

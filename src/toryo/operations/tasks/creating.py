@@ -17,7 +17,6 @@ from toryo.domain.creating import Draft, Intent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Status, Task, priority_named
-from toryo.domain.tree_state import TreeState
 from toryo.operations.calls import idempotency, rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Caller, Kind
@@ -271,15 +270,11 @@ def _create(
         tree_state.project.settings, tree_state.tree, parent, drafts, capped=True, replacing=replacing
     )
     if replacing:
-        _cancel_replaced(call, tree_state, parent)
+        for child in tree_state.tree.children(parent):
+            if child.open and not child.in_progress:
+                now = call.task(child.id)
+                task_commands.move(call, call.tree_state(now), now, Status.CANCELLED, "replaced by a new plan")
         parent = call.task(parent.id)
     made = task_commands.create(call, tree_state.project, parent, drafts)
     descendants.acted(call, Choice.ADJUST)
     return made
-
-
-def _cancel_replaced(call: Call, tree_state: TreeState, parent: Task) -> None:
-    for child in tree_state.tree.children(parent):
-        if child.open and not child.in_progress:
-            now = call.task(child.id)
-            task_commands.move(call, call.tree_state(now), now, Status.CANCELLED, "replaced by a new plan")

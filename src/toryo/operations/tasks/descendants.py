@@ -74,7 +74,9 @@ def acted(call: Call, choice: Choice) -> None:
 def show_all(call: Call, tasks: list[Task]) -> list[schemas.Task]:
     details = call.tx.tasks.details_of(each.id for each in tasks)
     edges = call.tx.tasks.depends_on([each.id for each in tasks])
-    ended = _ended_badly(call, {other for others in edges.values() for other in others})
+    # Those of these tasks that will not be completed: who depends on them is flagged.
+    found = call.tx.tasks.find_all({other for others in edges.values() for other in others})
+    ended = {task.id for task in found if task.status in (Status.FAILED, Status.CANCELLED)}
     return [
         {
             **rendering.task(each, details[each.id], edges.get(each.id, [])),
@@ -144,12 +146,6 @@ def why_rejected(call: Call, task: Task) -> WhyRejected:
     if event is None:
         return {}
     return {"rejected_by": event.actor_id, "rejection_reason": event.data.get("reason")}
-
-
-def _ended_badly(call: Call, task_ids: set[str]) -> set[str]:
-    """Those of these tasks that will not be completed: who depends on them is flagged."""
-    found = call.tx.tasks.find_all(task_ids)
-    return {task.id for task in found if task.status in (Status.FAILED, Status.CANCELLED)}
 
 
 def show_created(made: task_commands.Created) -> schemas.FullTask:

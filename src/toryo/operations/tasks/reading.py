@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from toryo.domain.agents import Role
-from toryo.domain.tasks import Task, status_named
+from toryo.domain.tasks import status_named
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Parameters, operation
@@ -49,17 +49,13 @@ def list_tasks(call: Call, wanted: ListTasks) -> Listed:
         parent_id=wanted.parent_task_id,
     )
     if call.agent.role is Role.MANAGER and session.task_id is not None and wanted.parent_task_id is None:
-        found = _below_main(call, found)
+        tree = call.tx.tasks.tree(call.session.root_id or "")
+        main = tree.tasks.get(call.session.task_id or "")
+        below = {descendant.id for descendant in tree.descendants(main)} if main is not None else set()
+        found = [task for task in found if task.id in below]
     shown, more = cut(found, wanted.at_most(_USUAL), lambda each: each.id)
     answer: Listed = {"success": True, "tasks": descendants.show_briefly(call, shown), "total": len(found)}
     return paged(answer, more)
-
-
-def _below_main(call: Call, found: list[Task]) -> list[Task]:
-    tree = call.tx.tasks.tree(call.session.root_id or "")
-    main = tree.tasks.get(call.session.task_id or "")
-    below = {descendant.id for descendant in tree.descendants(main)} if main is not None else set()
-    return [task for task in found if task.id in below]
 
 
 class GetTask(Parameters):

@@ -93,7 +93,13 @@ class Trace(Result):
 )
 def show_trace(call: Call, wanted: OneTrace) -> Trace:
     """Everything that one request has caused, as a tree of tasks with their attempts, launches, talk and events."""
-    correlation_id = _meant(call, wanted.correlation_id)
+    # A task's id means the request it belongs to.
+    task = call.tx.tasks.find(wanted.correlation_id)
+    correlation_id = (
+        task.correlation_id or wanted.correlation_id
+        if task is not None and visibility.sees(call, task.project_id)
+        else wanted.correlation_id
+    )
     tasks = [each for each in call.tx.tasks.correlated(correlation_id) if visibility.sees(call, each.project_id)]
     if not tasks:
         raise Refusal(
@@ -115,12 +121,6 @@ def show_trace(call: Call, wanted: OneTrace) -> Trace:
         "duration_ms": end - start if end is not None else None,
         "tasks": [_node(call, root, tasks) for root in roots],
     }
-
-
-def _meant(call: Call, given: str) -> str:
-    """A task's id means the request it belongs to."""
-    task = call.tx.tasks.find(given)
-    return task.correlation_id or given if task is not None and visibility.sees(call, task.project_id) else given
 
 
 def _end(tasks: Sequence[Task]) -> Millis | None:

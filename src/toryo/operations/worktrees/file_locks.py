@@ -41,7 +41,8 @@ class Sources:
 
 def directory(call: Call, task_id: str) -> str | None:
     """Where the task's process works, if that is in a worktree."""
-    worktree = _worktree(call, task_id)
+    found = call.tx.worktrees.find(task_id)
+    worktree = found if found is not None and found.open and _isolated(call, found.project_id) else None
     return worktree.directory if worktree is not None else None
 
 
@@ -128,11 +129,6 @@ def seen_at(call: Call, coordinator_id: str) -> Millis | None:
 def is_away(call: Call, coordinator_id: str) -> bool:
     at = seen_at(call, coordinator_id)
     return at is None or coordinators.gone(at, call.now)
-
-
-def _worktree(call: Call, task_id: str) -> Worktree | None:
-    found = call.tx.worktrees.find(task_id)
-    return found if found is not None and found.open and _isolated(call, found.project_id) else None
 
 
 def _isolated(call: Call, project_id: str) -> bool:

@@ -31,11 +31,6 @@ class Job(TypedDict):
     options: JsonObject
 
 
-class _Signature(TypedDict):
-    name: str
-    email: str
-
-
 def jobs_for(call: Call, coordinator_id: str, running: Collection[str] | None) -> list[Job]:
     """What people ask of this Coordinator, once; again where the answer was lost or it has forgotten about it."""
     given: list[Job] = []
@@ -54,6 +49,9 @@ def _hand_out_errand(call: Call, errand: Errand) -> Job:
 def _shown_errand(call: Call, errand: Errand) -> Job:
     worktree, project = call.tx.worktrees.find(errand.task_id), call.tx.projects.find(errand.project_id)
     assert worktree is not None and project is not None
+    # The name that a merge bears, and the address, where an owner has entered one.
+    person, account = call.tx.agents.find(errand.asked_by), call.tx.people.account(errand.asked_by)
+    name = person.name if person is not None else ""
     return {
         "errand_id": errand.id,
         "kind": errand.kind.value,
@@ -63,13 +61,7 @@ def _shown_errand(call: Call, errand: Errand) -> Job:
         "branch": worktree.branch,
         "working_directory": project.working_directory,
         "asked_by": errand.asked_by,
-        **_signature(call, errand.asked_by),
+        "name": name,
+        "email": (account.email if account is not None else None) or "",
         "options": errand.options or {},
     }
-
-
-def _signature(call: Call, person_id: str) -> _Signature:
-    """The name that a merge bears, and the address, where an owner has entered one."""
-    person, account = call.tx.agents.find(person_id), call.tx.people.account(person_id)
-    name = person.name if person is not None else ""
-    return {"name": name, "email": (account.email if account is not None else None) or ""}

@@ -210,7 +210,9 @@ class WorkerPool:
             self._wait_until_needed(rank)
         calls, more = self._taken(patiently=rank == 0 or self._closing.is_set())
         if calls:
-            self._begin(rank)
+            self._steps[rank] += 1
+            if rank + 1 < len(self._watching) and not self._watching[rank + 1].is_set():
+                self._watching[rank + 1].set()
             while calls:
                 done = self._carried_out(hand, calls)
                 answer(calls[:done])
@@ -218,11 +220,6 @@ class WorkerPool:
                 self._steps[rank] += 2
             self._steps[rank] += 1
         return more
-
-    def _begin(self, rank: int) -> None:
-        self._steps[rank] += 1
-        if rank + 1 < len(self._watching) and not self._watching[rank + 1].is_set():
-            self._watching[rank + 1].set()
 
     def _carried_out(self, hand: Worker, calls: list[Call]) -> int:
         try:

@@ -221,7 +221,19 @@ class PostgreSQLConnection(DriverConnection):
     def meaning(self, error: Exception) -> Exception | None:
         if self.broken:
             return _Lost(f"The connection to PostgreSQL at {self._place} broke ({_first_line(error)}).", "Try again.")
-        return _translated(error, self._place, self._reads_only)
+        # What an error on a living connection means; None for what only a mistake in our own code can cause.
+        if isinstance(error, UnicodeEncodeError):
+            return Unstorable(f"A value cannot be stored: {error}.")
+        if not isinstance(error, psycopg.Error):
+            return None
+        state, words = error.sqlstate, _first_line(error)
+        if self._reads_only and state == "25006":
+            return MisusedDatabase("A work given to read() tried to write. Give it to write().")
+        if state in {"40001", "40P01"}:
+            return _Conflict(f"Other transactions were in the way ({words}).", "Try again.")
+        if state in {"57P01", "57P02", "57P03"} or (state == "0A000" and "cached plan" in words):
+            return _Lost(f"PostgreSQL at {self._place} ended the connection ({words}).", "Try again.")
+        return _row_refused(error) or _unavailable(error, self._place)
 
     def _execute(self, compiled: Compiled, params: dict[str, Any]) -> psycopg.Cursor[Row]:
         cursor = self._cursor.execute(compiled.text, params if compiled.plain else compiled.prepare(params))
@@ -406,22 +418,6 @@ _UNAVAILABLE = {
     "XX001": ("is damaged", "Look at its log; restore a backup."),
     "XX002": ("is damaged", "Look at its log; restore a backup."),
 }
-
-
-def _translated(error: Exception, place: str, reads_only: bool) -> Exception | None:
-    """What an error on a living connection means; None for what only a mistake in our own code can cause."""
-    if isinstance(error, UnicodeEncodeError):
-        return Unstorable(f"A value cannot be stored: {error}.")
-    if not isinstance(error, psycopg.Error):
-        return None
-    state, words = error.sqlstate, _first_line(error)
-    if reads_only and state == "25006":
-        return MisusedDatabase("A work given to read() tried to write. Give it to write().")
-    if state in {"40001", "40P01"}:
-        return _Conflict(f"Other transactions were in the way ({words}).", "Try again.")
-    if state in {"57P01", "57P02", "57P03"} or (state == "0A000" and "cached plan" in words):
-        return _Lost(f"PostgreSQL at {place} ended the connection ({words}).", "Try again.")
-    return _row_refused(error) or _unavailable(error, place)
 
 
 def _row_refused(error: psycopg.Error) -> Exception | None:
