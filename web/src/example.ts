@@ -174,6 +174,8 @@ export const overview: Overview = {
         { name: "reject", command: "toryo task reject t2" },
         { name: "show", command: "toryo task show t2" },
       ],
+      request: null,
+      blocks: 0,
     },
   ],
   since: {

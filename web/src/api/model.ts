@@ -1,8 +1,14 @@
 // The nouns as the server shows them. What OpenAPI says of them is taken from there (schema.ts, written by `npm run
 // types` from openapi.json, which `make docs` writes from the server's declarations); the rest stands here.
-import type { components } from "@/api/schema";
+import type { components, operations } from "@/api/schema";
 
 type Schemas = components["schemas"];
+/** What the server answers to an operation that succeeds. */
+type Answer<Name extends keyof operations> = operations[Name] extends {
+  responses: { 200: { content: { "application/json": infer Told } } };
+}
+  ? Omit<Told, "success" | "next" | "notifications_pending" | "next_cursor">
+  : never;
 
 export type TaskStatus = "backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled";
 export type Priority = "critical" | "high" | "medium" | "low";
@@ -49,35 +55,16 @@ export type Session = Schemas["Session"];
 export type Event = Schemas["Event"];
 
 /** GET /needs-you. */
-export interface Need {
-  kind: string;
-  key: string;
-  project_id: string | null;
-  task_id: string | null;
-  agent_id: string | null;
-  title: string;
-  text: string;
-  since: string;
-  actions: { name: string; command: string }[];
-  /** What is to be approved, where something is. */
-  request?: Schemas["NeedRequest"] | null;
+export type Need = Schemas["Need"] & {
   /** In GET /overview only: how many open tasks cannot go on before. */
   blocks?: number;
-}
+};
 
 /** GET /agents/{id}/why. */
 export type Decision = Schemas["Decision"];
 
 /** GET /overview: the first glance, in the order in which a person decides. POST /visits dismisses `since`. */
-export interface Overview {
-  needs: Need[];
-  since: Since;
-  team: Member[];
-  queue: QueueStatus;
-  fuel: Fuel;
-  plant: Plant;
-  last_event: number;
-}
+export type Overview = Answer<"show_overview">;
 
 /** Since the last visit (`at` null: there was none, and nothing is told). The newest 50 of each; the counts count all. */
 export type Since = Schemas["Since"];
@@ -94,12 +81,8 @@ export type Fuel = Schemas["Fuel"];
 
 export type Plant = Schemas["Plant"];
 
-export interface Me {
-  person_id: string;
-  name: string;
-  login: "owner" | "member" | "viewer";
-  version: string;
-}
+/** GET /me. */
+export type Me = Answer<"who_am_i">;
 
 // --- talking (src/toryo/operations/chat/rest.py) ---
 
@@ -111,76 +94,30 @@ export type ChatStatus = Schemas["ChatStatus"];
 export type ChatThread = Schemas["Chat"];
 
 /** GET /projects/{id}/chats/{agent}/messages. */
-export interface ChatPage {
-  messages: Message[];
-  last: number;
-  unread: number;
-  observing: boolean;
-  status: ChatStatus;
-  conversation: Conversation | null;
-}
+export type ChatPage = Answer<"read_chat">;
 
 export type Conversation = Schemas["Conversation"];
 
 // --- values, output, sums, keys, people, machines ---
 
 /** GET /projects/{id}/state. */
-export interface SharedValue {
-  key: string;
-  value: unknown;
-  version: number;
-  expires_at: string;
-  updated_by: string;
-  updated_at: string;
-}
+export type SharedValue = Schemas["SharedValue"];
 
-/** What the program of a launch said it used. */
-export interface LaunchUsage {
-  input_tokens?: number;
-  cached_tokens?: number;
-  output_tokens?: number;
-  cost_usd?: number | null;
-  turns?: number;
-  tool_calls?: number;
-  model?: string | null;
-  lower_bound?: boolean;
-}
+export type LaunchUsage = NonNullable<LogPage["launch"]["usage"]>;
 
 /** GET /launches/{id}/log. */
-export interface LogPage {
-  launch_id: string;
-  text: string;
-  next_offset: number;
-  ended: boolean;
-  removed?: string;
-  launch: Launch & { usage: LaunchUsage | null };
-}
+export type LogPage = Answer<"read_launch_log">;
 
 export type Sums = Schemas["Sums"];
 
 export type UsageGroup = "day" | "agent" | "project" | "task" | "launch" | "provider" | "model" | "purpose";
 
-export interface UsageRow extends Sums {
-  day?: string;
-  agent_id?: string;
-  project_id?: string;
-  task_id?: string | null;
-  launch_id?: string;
-  provider?: string | null;
-  model?: string | null;
-}
+export type UsageRow = UsageAnswer["rows"][number];
 
 export type Budget = Schemas["Budget"];
 
 /** GET /usage. */
-export interface UsageAnswer {
-  since: string | null;
-  until: string | null;
-  by: UsageGroup[];
-  totals: Sums;
-  rows: UsageRow[];
-  budgets: Budget[];
-}
+export type UsageAnswer = Answer<"show_usage">;
 
 export type ApiKey = Schemas["Key"];
 
@@ -188,24 +125,7 @@ export type ApiKey = Schemas["Key"];
 export type SignIn = Schemas["SignIn"];
 
 /** GET /status. */
-export interface ServerStatus {
-  version: string;
-  database: string;
-  coordinators: {
-    coordinator_id: string;
-    providers: string[];
-    labels: string[];
-    capabilities: string[] | null;
-    agents: string[] | null;
-    running: number;
-    seen_at: string;
-    seconds_ago: number;
-  }[];
-  projects: number;
-  agents: number;
-  running: number;
-  last_event: number;
-}
+export type ServerStatus = Answer<"server_status">;
 
 // --- the work that tasks leave in git worktrees (src/toryo/operations/worktrees/rest.py) ---
 
@@ -241,70 +161,15 @@ export interface Diff {
 }
 
 /** GET /traces/{correlation id or task id}: everything that one request has caused. */
-export interface Trace {
-  correlation_id: string;
-  trace_id: string;
-  started_at: string | null;
-  ended_at: string | null;
-  duration_ms: number | null;
-  tasks: TraceTask[];
-}
+export type Trace = Answer<"show_trace">;
 
-export interface TraceTask {
-  task_id: string;
-  title: string;
-  status: TaskStatus;
-  project_id: string;
-  assignee_id: string | null;
-  agent_type: string | null;
-  attempt: number;
-  created_at: string;
-  started_at: string | null;
-  completed_at: string | null;
-  duration_ms: number | null;
-  attempts: {
-    attempt: number;
-    agent_id: string;
-    claimed_at: string;
-    ended_at: string | null;
-    end_reason: string | null;
-  }[];
-  conversations: { conversation_id: string; with: string; turns: number; state: string }[];
-  events: { sequence: number; at: string; kind: string; actor_id: string; launch_id: string | null }[];
-  tasks: TraceTask[];
-}
+export type TraceTask = Schemas["TracedTask"];
 
 /** GET /demo. `waits_for`: why nobody works on it yet, and what to type. */
-export interface Demo {
-  here: boolean;
-  directory: string;
-  projects: string[];
-  waits_for: string | null;
-}
+export type Demo = Answer<"show_demo">;
 
 /** GET /people. What stands after `active` is shown to owners and to the person. */
-export interface Person {
-  person_id: string;
-  name: string;
-  login: Me["login"];
-  active: boolean;
-  version: number;
-  projects?: string[];
-  password?: boolean;
-  provider?: boolean;
-  email?: string | null;
-  browsers?: number;
-  tokens?: number;
-}
+export type Person = Schemas["Person"];
 
 /** GET /access-tokens: for programs of a person. */
-export interface AccessToken {
-  token_id: string;
-  person_id: string;
-  name: string;
-  login: Me["login"];
-  created_at: string;
-  expires_at: string | null;
-  last_used_on: string | null;
-  this_one: boolean;
-}
+export type AccessToken = Schemas["ShownToken"];

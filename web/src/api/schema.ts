@@ -5097,7 +5097,7 @@ export interface operations {
                         /** Observing */
                         observing: boolean;
                         status: components["schemas"]["ChatStatus"];
-                        conversation?: components["schemas"]["Conversation"] | null;
+                        conversation: components["schemas"]["Conversation"] | null;
                     };
                 };
             };
@@ -6934,7 +6934,7 @@ export interface operations {
                         ended: boolean;
                         /** Removed */
                         removed?: string;
-                        launch?: components["schemas"]["LaunchUsed"];
+                        launch: components["schemas"]["LaunchUsed"];
                     };
                 };
             };

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import NotRequired
 
 from pydantic import Field
 
@@ -241,7 +240,7 @@ class ChatRead(Result):
     unread: int
     observing: bool
     status: schemas.ChatStatus
-    conversation: NotRequired[schemas.Conversation | None]
+    conversation: schemas.Conversation | None
 
 
 @operation(

@@ -269,7 +269,7 @@ class LogResult(Result):
     next_offset: int
     ended: bool
     removed: NotRequired[str]
-    launch: NotRequired[schemas.LaunchUsed]
+    launch: schemas.LaunchUsed
 
 
 @operation(

@@ -15,6 +15,7 @@ const need = (given: Partial<Need> & { kind: string; actions: Need["actions"] })
   agent_id: null,
   title: "",
   text: "",
+  request: null,
   since: "2026-01-01T00:00:00Z",
   ...given,
 });
