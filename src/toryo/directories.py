@@ -137,8 +137,8 @@ def _pointed(project: Path) -> Path:
     if doubt:
         raise Untrusted(
             f"{pointer} names the data directory {place}, but {doubt}.",
-            f"If the file came with a repository or a copy, remove it. If you moved the project:"
-            f" cd {shlex.quote(str(project))} && toryo db move --data-dir {shlex.quote(str(place))}",
+            "If the file came with a repository or a copy, or the data was deleted, remove the file. If you moved the"
+            f" project: cd {shlex.quote(str(project))} && toryo db move --data-dir {shlex.quote(str(place))}",
         )
     return place
 

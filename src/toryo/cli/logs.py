@@ -11,6 +11,7 @@ from toryo.cli import completing, meant, output, usage
 from toryo.cli.failures import Failure
 from toryo.cli.following import following
 from toryo.cli.here import Here, command
+from toryo.domain.tasks import CLOSED
 
 LAUNCH = "lau_"
 WAIT_SECONDS = 20
@@ -80,8 +81,7 @@ def _newest(here: Here, of: str) -> str:
     if not launches and (task := meant.task(here, of)).startswith(meant.PREFIX):
         launches = here.get("/launches", task_id=task)["launches"]
         if not launches:
-            here.get(f"/tasks/{task}")  # one that is not there is refused
-            raise Failure(f"Nobody was started for {task} yet.", f"See what it waits for: toryo task watch {task}")
+            raise _nobody_for(here.get(f"/tasks/{task}")["task"])  # one that is not there is refused
     if not launches:
         here.get(f"/agents/{of}")  # one that is not there is refused, with those that may be meant
         raise Failure(f"{of} was never started.", f"See why: toryo why {of}")
@@ -93,6 +93,27 @@ def _newest(here: Here, of: str) -> str:
         if not each["ended_at"]:
             output.say(f"Also running: {each['launch_id']} ({each['purpose']}): toryo logs {each['launch_id']}")
     return str(shown["launch_id"])
+
+
+def _nobody_for(task: dict[str, Any]) -> Failure:
+    """Why nothing was printed for a task, and where to look instead."""
+    task_id = task["task_id"]
+    if task["agent_type"]:
+        return Failure(
+            f"{task_id} is a task of the queue {task['agent_type']}: agents fetch it, and nobody is started for it.",
+            f"See who has it and what was reported: toryo task show {task_id}",
+        )
+    if task["status"] in CLOSED:
+        return Failure(
+            f"Nobody was started for {task_id}, and it is {task['status']}.",
+            f"See what happened: toryo trace {task_id}",
+        )
+    if task["parent_task_id"]:
+        return Failure(
+            f"Nobody was started for {task_id} by itself.",
+            f"See what was printed for the task that it is a part of: toryo logs {task['parent_task_id']}",
+        )
+    return Failure(f"Nobody was started for {task_id} yet.", f"See what it waits for: toryo task watch {task_id}")
 
 
 def in_order(launches: list[dict[str, Any]]) -> list[dict[str, Any]]:
