@@ -634,6 +634,16 @@ def test_why_names_the_task_that_can_be_started_and_the_command_that_starts_it(c
     crew.owner.call("edit_task", task_id=task, add_dependencies=[first])
     assert "move" not in why_of(crew, "w1")
     assert "“Sweep” (todo) cannot be started yet:" in why_of(crew, "w1")
+    ready = crew.task("w1", title="Dust", status="todo", priority="low")
+    assert f"“Dust” is todo. To start it: toryo task move {ready} in_progress" in why_of(crew, "w1")
+
+
+def test_why_of_a_paused_project_says_that_chats_go_on(crew: World) -> None:
+    crew.task("w1")
+    crew.owner.call("pause_project", project_id=crew.project_id)
+    assert "nobody is started for its tasks; chats go on" in why_of(crew, "w1")
+    crew.say("w1", "Are you there?", as_person="ann")
+    assert [each["purpose"] for each in crew.coordinator().claim(free_slots=1, free_chat_slots=1)["start"]] == ["chat"]
 
 
 def test_why_names_a_provider_that_nobody_has_though_nothing_is_to_be_started(crew: World) -> None:

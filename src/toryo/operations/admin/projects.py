@@ -182,7 +182,8 @@ def _save_project(
     tool=False,
 )
 def pause_project(call: Call, wanted: OneProject) -> ProjectResult:
-    """Pause a project: nothing starts in it, running agents are told to leave, tasks stay as they are."""
+    """Pause a project: nobody is started for its tasks, who works on one is told to leave. Tasks stay as they are,
+    chats go on."""
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
     if project.status is projects.Status.ARCHIVED:
