@@ -105,14 +105,14 @@ def up(
             output.say(f"Toryo is up at {crew.address}; ^C ends it.")
             try:
                 opening.invite(Here(data_dir=place, server=crew.address), place, open_it=not no_open)
-                name = crew.wait()
+                ended = crew.wait()
             except KeyboardInterrupt:
                 _say_ending()
                 raise
     except Terminated:
         return
     raise Failure(
-        f"The {name} exited unexpectedly, so Toryo is down.",
+        f"{ended}, so Toryo is down.",
         "See its last output above. Start again: toryo up. What was in progress goes on then.",
     )
 
@@ -149,6 +149,7 @@ def _end(holder: held.Holder) -> None:
         raise Failure(f"{holder.lock} is held by a process of an older Toryo.", "End that process by hand.")
     with suppress(ProcessLookupError):
         os.kill(holder.pid, signal.SIGTERM)
+        os.kill(holder.pid, signal.SIGCONT)  # one that was stopped by ^Z hears nothing else before it goes on
     if not held.released(holder.lock, LEAVES_WITHIN_SECONDS):
         raise Failure(
             f"The {holder.name} (pid {holder.pid}) has not ended within {LEAVES_WITHIN_SECONDS} s.",
