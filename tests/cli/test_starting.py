@@ -345,7 +345,7 @@ def test_at_a_terminal_init_asks_and_asks_again_after_a_bad_answer(terminals: li
     terminal = opened(terminals, machine)
     terminal.until("The project's name [bakery]")
     terminal.type("   \n")
-    terminal.until("it needs a name")
+    terminal.until("A project needs a name.")
     terminal.type("Old Mill\n")
     terminal.until("[claude codex]: ")
     terminal.type("claude, gemini\n")

@@ -342,9 +342,8 @@ def _settings(**given: Any) -> Any:
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
-        raise Misuse(
-            f"The setting {name} {wrong_values.told(first)}.", "See docs/reference/settings.md in Toryo's source."
-        ) from None
+        told = wrong_values.sentence(f"The setting {name}", wrong_values.told(first))
+        raise Misuse(f"{told}.", "See docs/reference/settings.md in Toryo's source.") from None
     except SettingsError as error:  # a text that should be JSON; which one is said, and not what stands in it
         raise Misuse(
             f"A setting cannot be read: {error}.", "See docs/reference/settings.md in Toryo's source."

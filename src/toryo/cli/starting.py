@@ -199,7 +199,7 @@ def _asked(directory: Path, wanted: Sequence[str] | None, found: Sequence[Progra
 
 def _named(text: str) -> str:
     if not text.strip():
-        raise ValueError("it needs a name")
+        raise ValueError("A project needs a name.")
     return text.strip()
 
 
