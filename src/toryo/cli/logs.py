@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from typing import Annotated, Any
 
 import typer
 
+from toryo import failures
 from toryo.cli import completing, meant, output, usage
 from toryo.cli.failures import Failure
 from toryo.cli.following import following
 from toryo.cli.here import Here, command
 from toryo.domain.tasks import CLOSED
+from toryo.domain.texts import one_line
 
 LAUNCH = "lau_"
 WAIT_SECONDS = 20
@@ -69,10 +72,34 @@ def _follow(here: Here, launch: str, offset: int) -> dict[str, Any]:
 
 
 def remarks(last: dict[str, Any]) -> list[str]:
-    """What is to be said after the output: that it is not kept any more, and what was used by the end."""
+    """What is to be said after the output: that it is not kept any more, how it ended unless well, and what was used
+    by the end."""
     used = last["launch"]["usage"] if last["ended"] else None
     told = [f"used: {usage.brief(used)}"] if used and "lower_bound" in used else []
-    return [*filter(None, [last.get("removed")]), *told]
+    return [*filter(None, [last.get("removed"), _how_it_ended(last["launch"])]), *told]
+
+
+_ORDERED = {
+    failures.Ended.STOPPED.value: "it was told to stop",
+    failures.Ended.COORDINATOR_STOPPED.value: "its Coordinator stopped",
+}
+
+
+def _how_it_ended(launch: dict[str, Any]) -> str:
+    """Empty while it runs, and where it has ended well."""
+    error, code, number = (launch.get(name) for name in ("exit_error", "exit_code", "exit_signal"))
+    if not launch.get("ended_at") or not (error or code or number):
+        return ""
+    how = f" by signal {number}{_name_of(number)}" if number else f" with exit code {code}" if code is not None else ""
+    reason, _, said = (error or "").partition(":")
+    nature = failures.nature_of(error)
+    why = nature.words if nature is not None else _ORDERED.get(reason, reason)
+    because = f", because {why}" if why else ""
+    return f"ended {output.clock(launch['ended_at'])}{how}{because}" + (f": {one_line(said)}" if said.strip() else "")
+
+
+def _name_of(number: int) -> str:
+    return f" ({signal.Signals(number).name})" if number in set(signal.Signals) else ""
 
 
 def _newest(here: Here, of: str) -> str:
