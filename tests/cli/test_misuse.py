@@ -170,6 +170,11 @@ GUESSES = {
     "restart": "toryo up",
     "ps": "toryo task list",
     "status": "toryo task list` or `toryo needs` or `toryo doctor",
+    "statsu": "toryo task list` or `toryo needs` or `toryo doctor",
+    "stauts": "toryo task list` or `toryo needs` or `toryo doctor",
+    "strat": "toryo up",
+    "histroy": "toryo events",
+    "task delte tsk_1": "toryo task cancel TASK",
     "backup x": "toryo db backup FILE",
     "migrate": "toryo db upgrade",
     "validate x": "toryo playbook check FILE",
@@ -217,6 +222,14 @@ def test_a_program_is_looked_for_by_the_beginning_of_its_name(given: str, meant:
 def test_a_setting_that_does_not_exist_is_answered_with_the_nearest(server: Any, tmp_path: Path) -> None:
     ended = server("project", "add", "x", "--dir", str(tmp_path), "--set", "comands_from=people")
     assert (ended.code, "Did you mean commands_from?" in ended.err) == (4, True)
+
+
+def test_a_title_that_is_nearly_one_is_answered_with_the_task(server: Any, project: str) -> None:
+    task = server.json("task", "add", f"Sweep the yard of {project}", "--project", project)["task_id"]
+    for words in (("task", "show"), ("task", "move"), ("logs",)):
+        ended = server(*words, f"Sweeep the yard of {project}")
+        assert ended.code == 4
+        assert f"Did you mean {task}" in ended.err
 
 
 @pytest.mark.parametrize("title", ["", "   "])

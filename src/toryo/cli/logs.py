@@ -17,6 +17,7 @@ from toryo.domain.tasks import CLOSED
 from toryo.domain.texts import one_line
 
 LAUNCH = "lau_"
+_MEANT = "Did you mean"
 WAIT_SECONDS = 20
 """How long one look waits at the server while following."""
 LAST_OUTPUT_SECONDS = 1.0
@@ -110,7 +111,7 @@ def _newest(here: Here, of: str) -> str:
         if not launches:
             raise _nobody_for(here.get(f"/tasks/{task}")["task"])  # one that is not there is refused
     if not launches:
-        here.get(f"/agents/{of}")  # one that is not there is refused, with those that may be meant
+        _refuse_unknown(here, of)
         raise Failure(f"{of} was never started.", f"See why: toryo why {of}")
     shown, *others = in_order(launches)
     task = f", for {shown['task_id']}" if shown["task_id"] else ""
@@ -120,6 +121,22 @@ def _newest(here: Here, of: str) -> str:
         if not each["ended_at"]:
             output.say(f"Also running: {each['launch_id']} ({each['purpose']}): toryo logs {each['launch_id']}")
     return str(shown["launch_id"])
+
+
+def _refuse_unknown(here: Here, of: str) -> None:
+    """Raises the refusal of an agent that is not there; where none is like it and a task is, that of the task."""
+    from toryo.client import RefusalError
+
+    try:
+        here.get(f"/agents/{of}")
+    except RefusalError as no_agent:
+        if _MEANT not in no_agent.instruction:
+            try:
+                here.get(f"/tasks/{of}")
+            except RefusalError as no_task:
+                if _MEANT in no_task.instruction:
+                    raise no_task from None
+        raise
 
 
 def _nobody_for(task: dict[str, Any]) -> Failure:
