@@ -211,7 +211,8 @@ def coordinator(
     if here.server is None:
         warn_of_clear_text(configuration.server_url)
     file = config and config.absolute()
-    raise typer.Exit(loop.main(configuration, data_dir=here.data_dir, config_file=file))
+    named = None if here.token_file is None or str(here.token_file) == "-" else here.token_file.expanduser().absolute()
+    raise typer.Exit(loop.main(configuration, data_dir=here.data_dir, config_file=file, token_file=named))
 
 
 def check(
