@@ -70,7 +70,8 @@ export const en = {
     approvals: "Only what agents ask for, or every task that an agent makes.",
     retry_attempts: "How often it is tried again by itself.",
     stall_seconds: "After so long, a task that stands still is listed under what needs you.",
-    budget_per_day: "When it is used up, no task is worked on until the day (UTC) is over; chats go on. Empty: no limit.",
+    budget_per_day:
+      "When it is used up, no task is worked on until the day (UTC) is over; chats go on. Empty: no limit.",
     worker_subtasks: "At most so many in one task.",
     open_subtasks: "More are refused until some are done.",
     subtasks_ever: "A wall against loops.",
@@ -319,7 +320,8 @@ export const ja: typeof en = {
     approvals: "エージェントが頼むものだけか、エージェントが作るタスクすべてか。",
     retry_attempts: "自動で再試行する回数です。",
     stall_seconds: "これだけ動きがないタスクは「対応が必要」に表示されます。",
-    budget_per_day: "使い切ると、その日（UTC）が終わるまでタスクの作業は止まります（チャットは続けられます）。空欄なら無制限。",
+    budget_per_day:
+      "使い切ると、その日（UTC）が終わるまでタスクの作業は止まります（チャットは続けられます）。空欄なら無制限。",
     worker_subtasks: "1 つのタスクでの上限です。",
     open_subtasks: "いくつか終わるまで、それ以上は拒否されます。",
     subtasks_ever: "無限ループを防ぐ壁です。",
