@@ -33,7 +33,7 @@ _LONGEST_PATH = 5000
 def data_dir(given: Path | str | None = None, environ: Mapping[str, str] | None = None) -> Path:
     """`given`, else `TORYO_DATA_DIR`, else what the nearest `.toryo/` here or above says, else the user's own.
 
-    Raises Untrusted where a pointer leads to a directory that does not confirm it.
+    Raises Untrusted where a pointer leads to a directory that does not confirm it, or a file is named.
     """
     explicit = _explicit(given, environ)
     if explicit is not None:
@@ -118,7 +118,12 @@ def holds_data(place: Path) -> bool:
 
 def _explicit(given: Path | str | None, environ: Mapping[str, str] | None) -> Path | None:
     chosen = given or (os.environ if environ is None else environ).get("TORYO_DATA_DIR")
-    return Path(chosen).expanduser().absolute() if chosen else None
+    if not chosen:
+        return None
+    place = Path(chosen).expanduser().absolute()
+    if place.exists() and not place.is_dir():
+        raise Untrusted(f"{place} is a file, not a directory.", "Name a directory with --data-dir or TORYO_DATA_DIR.")
+    return place
 
 
 def _of_project(project: Path) -> Path:
@@ -137,8 +142,8 @@ def _pointed(project: Path) -> Path:
     if doubt:
         raise Untrusted(
             f"{pointer} names the data directory {place}, but {doubt}.",
-            f"If the file came with a repository or a copy, remove it. If you moved the project:"
-            f" cd {shlex.quote(str(project))} && toryo db move --data-dir {shlex.quote(str(place))}",
+            "If the file came with a repository or a copy, or the data was deleted, remove it. If you moved the"
+            f" project: cd {shlex.quote(str(project))} && toryo db move --data-dir {shlex.quote(str(place))}",
         )
     return place
 

@@ -173,7 +173,7 @@ class AuthSettings(BaseModel):
         parts = urlsplit(value)
         local = parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1")
         if not parts.hostname or not (local or parts.scheme == "https"):
-            raise ValueError("it must be a URL that begins with https://HOST")
+            raise ValueError("must be a URL that begins with https://HOST")
         return value
 
     @model_validator(mode="after")
@@ -242,7 +242,10 @@ def _pairs(value: object) -> object:
     if not isinstance(value, str):
         return value
     if value.lstrip().startswith("{"):
-        return json.loads(value)
+        try:
+            return json.loads(value)
+        except ValueError:
+            raise ValueError("must be NAME=VALUE,NAME=VALUE, or a JSON object") from None
     pairs = (part.partition("=") for part in value.split(",") if part.strip())
     return {name.strip(): told.strip() for name, _, told in pairs}
 
@@ -257,7 +260,7 @@ def _refuse_other(url: SecretStr | None, schemes: tuple[str, ...]) -> SecretStr 
     except ValueError:
         fits = False
     if not fits:
-        raise ValueError(f"it must be a URL that begins with {' or '.join(f'{each}://HOST' for each in schemes)}")
+        raise ValueError(f"must be a URL that begins with {' or '.join(f'{each}://HOST' for each in schemes)}")
     return url
 
 
@@ -335,8 +338,10 @@ class Settings(BaseSettings):
     @classmethod
     def _networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for each in value:
-            if each != "unix":
-                ip_network(each)
+            try:
+                _ = each == "unix" or ip_network(each)
+            except ValueError:
+                raise ValueError(f"must be unix, addresses or networks such as 10.0.0.0/8; {each!r} is none") from None
         return value
 
     def directory(self) -> Path:

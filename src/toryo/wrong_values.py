@@ -1,6 +1,7 @@
 """What is said of a value that does not fit its declaration, by pydantic's type of mistake: which values are accepted.
 
-The sentences stand after the name of what is wrong: `port must be a whole number`. pydantic itself is not imported.
+The sentences stand after the name of what is wrong: `port must be a whole number`; so do those of our own rules for one
+value. pydantic itself is not imported.
 """
 
 from __future__ import annotations
@@ -57,6 +58,17 @@ _SENTENCES = {
     "none_required": "must be left out",
     "recursion_loop": "contains itself",
 }
+
+
+_PREDICATES = ("is ", "are ", "must ", "has ", "does ", "needs ", "contains ", "cannot ")
+
+
+def sentence(name: str, problem: str) -> str:
+    """What is wrong with what is called `name`: with a problem that goes on after a name, and with one of its own words
+    (of a rule about several values, for example)."""
+    if not name:
+        return problem
+    return f"{name} {problem}" if problem.startswith(_PREDICATES) else f"{name}: {problem}"
 
 
 def told(error: Mapping[str, Any]) -> str:

@@ -23,6 +23,8 @@ TASK = {
     "created_by": "worker-a",
     "requested_by": "owner",
     "approval": "pending_approval",
+    "status": "backlog",
+    "agent_type": None,
     "version": 7,
 }
 
@@ -33,7 +35,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
 
     def rest(_client: Client, method: str, path: str, json: Any = None, params: Any = None) -> dict[str, Any]:
         found.append((f"{method} {path}", json))
-        return {"success": True, "task": TASK}
+        moves = [{"status": "in_progress", "allowed": True}]
+        return {"success": True, "task": TASK, "moves": moves, "first": None}
 
     monkeypatch.setattr(Client, "rest", rest)
     return found
@@ -58,7 +61,14 @@ def test_it_shows_who_asks_and_all_that_is_approved_and_approves_that_version(
     assert "    | Check it.\ufffd[2J" in shown and "    | Approved by Owner." in shown
     assert '    | {"command": "id \\u202e> x", "limit_kb": "100; id"}' in shown
     assert '  It runs this command: "id \\u202e> x"' in shown and "  It runs this command: make test" in shown
-    assert asked[-1] == ("POST /tasks/tsk_1/approve", {"version": 7})
+    assert ("POST /tasks/tsk_1/approve", {"version": 7}) in asked
+
+
+def test_who_has_approved_a_task_is_told_how_it_is_started(
+    asked: list[tuple[str, Any]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    approve("--yes")
+    assert capsys.readouterr().err.splitlines()[-1] == "To start it: toryo task move tsk_1 in_progress"
 
 
 def test_a_list_shows_what_is_to_be_approved_and_what_was_rejected(capsys: pytest.CaptureFixture[str]) -> None:

@@ -184,6 +184,13 @@ def test_the_project_is_asked_for_where_there_is_not_exactly_one(crew: Toryo, tm
     assert crew.json("chat", "nomad", "--project", "dock", "--send", "hello")["project_id"] == "dock"
 
 
+def test_who_has_no_project_is_answered_with_those_there_are_and_oneself_with_who_else(crew: Toryo) -> None:
+    crew.json("agent", "add", "rover", "--role", "worker")
+    told = crew("chat", "rover", "--send", "hello").err
+    assert "rover belongs to no project" in told and "(there are: " in told and "yard" in told
+    assert "owner is you. Name somebody else" in crew("chat", "owner", "--send", "hello").err
+
+
 def test_without_a_server_nobody_talks(nowhere: Toryo) -> None:
     for words in (("--send", "hello"), ("--send", "hello", "--wait", "5"), ()):
         ended = nowhere("chat", "mia", *words, typed="hello\n")

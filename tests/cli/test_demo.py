@@ -133,7 +133,9 @@ def test_a_process_that_dies_meanwhile_ends_the_demo(server: Toryo, project: str
     seen = watching.Seen(time.monotonic(), {project: task["task_id"]}, after=watching.newest_event(here))
     watching.look(here, seen)
     with pytest.raises(Failure, match="coordinator exited"):
-        watching.until_over(here, seen, limit_seconds=30, changed=lambda: None, died=lambda: "coordinator")
+        watching.until_over(
+            here, seen, limit_seconds=30, changed=lambda: None, died=lambda: "The coordinator exited with code 1"
+        )
 
 
 def test_a_start_that_only_looked_counts_as_idle(server: Toryo, project: str, agent: str) -> None:

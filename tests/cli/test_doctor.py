@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -292,3 +293,31 @@ def test_it_says_whether_agents_run_in_a_sandbox_and_what_each_may_do(working: M
     assert (found["sandbox"]["ok"], found["sandbox"]["needed"]) == (False, False)
     assert "ann" in found["permissions"]["what"]
     assert "sandbox: off" in working.toryo("coordinator", "check").out
+
+
+# --- a data directory that is gone -----------------------------------------------------------------------------------
+
+
+def test_where_the_data_of_a_project_was_deleted_doctor_still_says_everything_else(nowhere: Toryo) -> None:
+    place = nowhere.home / "place"
+    place.mkdir()
+    data = Path(json.loads(nowhere("init", "--yes", "--provider", "none", "--json", cwd=place).out)["data_dir"])
+    shutil.rmtree(data)
+    ended = nowhere("doctor", cwd=place)
+    assert (ended.code, ended.err) == (1, "")
+    assert "missing  data directory" in ended.out and "the data was deleted" in ended.out
+    assert "sandbox" in ended.out and "claude" in ended.out
+
+
+def test_of_a_server_whose_database_was_deleted_doctor_says_so_and_what_to_do(fresh_server: Toryo) -> None:
+    data = Path(fresh_server.environment["TORYO_DATA_DIR"])
+    address = json.loads((data / "server.json").read_bytes())["url"]
+    token = (data / "owner.token").read_text().strip()
+    for each in data.glob("toryo.db*"):
+        each.rename(each.with_name(f"kept-{each.name}"))
+    ended = fresh_server("--server", address, "--token", token, "doctor")
+    for each in data.glob("kept-*"):
+        each.rename(each.with_name(each.name.removeprefix("kept-")))
+    assert ended.code == 1
+    assert "missing  server" in ended.out and "toryo.db was deleted, moved or replaced" in ended.out
+    assert "start it again" in " ".join(ended.out.split())

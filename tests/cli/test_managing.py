@@ -243,6 +243,22 @@ def test_logs_of_a_task_for_which_nobody_was_started_say_where_to_look(server: T
     assert server("logs", "tsk_missing").code == 4
 
 
+def test_logs_of_a_task_that_nobody_will_be_started_for_say_so_and_lead_to_what_shows_something(
+    server: Toryo, project: str
+) -> None:
+    queued = server.json("task", "add", "Plan", "--project", project, "--agent-type", "planner")["task_id"]
+    whole = server.json("task", "add", "House", "--project", project)["task_id"]
+    part = server.json("task", "add", "Roof", "--project", project, "--parent", whole)["task_id"]
+    assert "of the queue planner" in server("logs", queued).err
+    assert f"toryo logs {whole}" in server("logs", part).err
+    server.json("task", "cancel", whole, "--reason", "enough")
+    ended = server("logs", whole)
+    assert f"Nobody was started for {whole}, and it is cancelled." in ended.err
+    for task in (queued, whole, part):
+        (_, _, command) = server("logs", task).err.strip().rpartition(": toryo ")
+        assert server(*command.split()).code == 0
+
+
 def test_logs_of_nobody_name_whom_one_may_have_meant(server: Toryo, project: str) -> None:
     server.json("agent", "add", f"{project}-runner", "--role", "worker", "--project", project)
     ended = server("logs", f"{project}-runnr")

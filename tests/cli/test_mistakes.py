@@ -89,6 +89,19 @@ def test_a_project_in_a_directory_that_is_not_there_is_refused(server: Toryo, pr
     assert "is no directory" in server("project", "add", "Gone", "--dir", str(file)).err
 
 
+@pytest.mark.parametrize(
+    "words", [("up", "--port", "0"), ("server", "--port", "0"), ("down",), ("task", "list"), ("coordinator",)]
+)
+def test_a_data_directory_that_is_a_file_is_called_one(nowhere: Toryo, words: tuple[str, ...]) -> None:
+    file = nowhere.home / "file"
+    file.write_text("")
+    ended = nowhere(*words, "--data-dir", str(file))
+    assert (ended.code, ended.out) == (2, "")
+    assert (
+        ended.err == f"toryo: {file} is a file, not a directory. Name a directory with --data-dir or TORYO_DATA_DIR.\n"
+    )
+
+
 def test_a_port_of_our_own_server_is_named_with_its_data_directory_and_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +12,10 @@ import pytest
 import typer
 from pydantic import BaseModel, ValidationError
 
+import toryo
 from toryo import wrong_values
-from toryo.cli import misuse
+from toryo.cli import misuse, running
+from toryo.cli.failures import Misuse
 from toryo.cli.main import app, main
 from toryo.nearest import nearest
 
@@ -167,6 +170,11 @@ GUESSES = {
     "restart": "toryo up",
     "ps": "toryo task list",
     "status": "toryo task list` or `toryo needs` or `toryo doctor",
+    "statsu": "toryo task list` or `toryo needs` or `toryo doctor",
+    "stauts": "toryo task list` or `toryo needs` or `toryo doctor",
+    "strat": "toryo up",
+    "histroy": "toryo events",
+    "task delte tsk_1": "toryo task cancel TASK",
     "backup x": "toryo db backup FILE",
     "migrate": "toryo db upgrade",
     "validate x": "toryo playbook check FILE",
@@ -216,6 +224,14 @@ def test_a_setting_that_does_not_exist_is_answered_with_the_nearest(server: Any,
     assert (ended.code, "Did you mean commands_from?" in ended.err) == (4, True)
 
 
+def test_a_title_that_is_nearly_one_is_answered_with_the_task(server: Any, project: str) -> None:
+    task = server.json("task", "add", f"Sweep the yard of {project}", "--project", project)["task_id"]
+    for words in (("task", "show"), ("task", "move"), ("logs",)):
+        ended = server(*words, f"Sweeep the yard of {project}")
+        assert ended.code == 4
+        assert f"Did you mean {task}" in ended.err
+
+
 @pytest.mark.parametrize("title", ["", "   "])
 def test_an_empty_title_is_refused_in_plain_words(title: str, server: Any, project: str) -> None:
     assert "title must not be empty." in server("task", "add", title, "--project", project).err
@@ -236,3 +252,69 @@ def test_values_of_every_declared_kind_have_a_sentence_of_their_own(model: type[
             for error in invalid.errors():
                 told = wrong_values.told(error)
                 assert told and not [words for words in LIBRARY if words in told], (error["type"], told)
+
+
+def _own_rules() -> Iterator[tuple[str, bool, str]]:
+    """Where a rule of ours is broken, whether the rule is about one value, and how what is said of it begins."""
+    for file in sorted(Path(toryo.__file__).parent.rglob("*.py")):
+        for function in ast.walk(ast.parse(file.read_text())):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            marks = {ast.unparse(each).partition("(")[0] for each in function.decorator_list}
+            for raised in (each.exc for each in ast.walk(function) if isinstance(each, ast.Raise)):
+                if not isinstance(raised, ast.Call):
+                    continue
+                name = ast.unparse(raised.func)
+                if name == "PydanticCustomError" or (name == "ValueError" and marks & {"field_validator"}):
+                    yield f"{file.name}:{raised.lineno}", True, _beginning(raised.args[name != "ValueError"])
+                elif name == "ValueError" and "model_validator" in marks:
+                    yield f"{file.name}:{raised.lineno}", False, _beginning(raised.args[0])
+
+
+def _beginning(words: ast.expr) -> str:
+    first = words.values[0] if isinstance(words, ast.JoinedStr) else words
+    return str(first.value) if isinstance(first, ast.Constant) else ""
+
+
+def test_what_is_said_of_a_value_makes_one_sentence_with_its_name() -> None:
+    """A rule of one value goes on after its name, one of several values follows a colon; none begins a new sentence."""
+    rules = list(_own_rules())
+    assert len(rules) > 15
+    for where, of_one_value, words in rules:
+        said = wrong_values.sentence("port", words)
+        assert not re.match(r"(?:[Ii]t|[Tt]his)\b|[A-Z]", words), (where, said)
+        if of_one_value and words and not words.startswith(("a check", "each check")):
+            assert said == f"port {words}", (where, said)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        (
+            "NOTICES__WEBHOOK_URL",
+            "ftp://x",
+            "notices.webhook_url must be a URL that begins with http://HOST or https://HOST",
+        ),
+        ("AUTH__OIDC_ISSUER", "http://x", "auth.oidc_issuer must be a URL that begins with https://HOST"),
+        ("NOTICES__SMTP_FROM", "a@example.org", "notices: e-mails need smtp_url as well: the server that takes them"),
+        ("NOTICES__EMAILS", "{", "notices.emails must be NAME=VALUE,NAME=VALUE, or a JSON object"),
+        (
+            "TRUSTED_PROXIES",
+            "here",
+            "trusted_proxies must be unix, addresses or networks such as 10.0.0.0/8; 'here' is none",
+        ),
+        ("PORT", "x", "port must be a whole number, such as 10"),
+    ],
+)
+def test_a_mistaken_setting_is_told_in_one_sentence(
+    name: str, value: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"TORYO_{name}", value)
+    with pytest.raises(Misuse) as refused:
+        running._settings()
+    assert refused.value.what == f"The setting {said}."
+
+
+def test_a_title_of_two_lines_is_refused_in_one_sentence(server: Any, project: str) -> None:
+    told = server("task", "add", "One\ntwo", "--project", project).err
+    assert told == "toryo: title must be one line of visible characters, and has U+000A.\n"

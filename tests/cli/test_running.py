@@ -82,6 +82,15 @@ def test_up_brings_a_server_and_a_coordinator_and_takes_both_away(start: Start, 
     assert not _alive(pid)
 
 
+@pytest.mark.parametrize("words", [("up", "--port", "0"), ("server", "--port", "0")])
+def test_down_ends_what_was_stopped_by_ctrl_z(start: Start, words: tuple[str, ...]) -> None:
+    stopped = start(*words)
+    stopped.until("http://")
+    stopped.process.send_signal(signal.SIGSTOP)
+    assert start("down").process.wait(running.LEAVES_WITHIN_SECONDS) == 0
+    assert stopped.process.wait(100) == 0
+
+
 def test_up_ended_by_a_service_manager_ends_well(start: Start) -> None:
     up = start("up", "--port", "0")
     up.until("Toryo is up at http://")
@@ -94,7 +103,7 @@ def test_up_ends_with_1_if_its_server_dies(start: Start, tmp_path: Path) -> None
     up.until("Toryo is up at http://")
     pid = json.loads((tmp_path / "data" / "server.json").read_text())["pid"]
     os.kill(pid, 9)
-    up.until("The server exited unexpectedly")
+    up.until("The server was ended by signal 9 (SIGKILL), so Toryo is down.")
     assert up.process.wait(100) == 1
 
 

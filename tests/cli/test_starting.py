@@ -227,6 +227,25 @@ def test_a_program_that_cannot_work_is_refused_and_nothing_is_written(machine: M
     assert list(machine.place.iterdir()) == []
 
 
+def test_none_and_a_program_together_are_refused_and_said_to_exclude_each_other(machine: Machine) -> None:
+    machine.install("claude")
+    ended = machine.toryo("init", "--yes", "--provider", "none", "--provider", "claude")
+    assert ended.code == 2
+    assert "none is for a team without a model, and cannot be combined with a program." in ended.err
+    assert list(machine.place.iterdir()) == []
+
+
+def test_where_no_data_directory_can_be_made_no_file_stands_in_the_way_of_the_next_init(nowhere: Toryo) -> None:
+    in_the_way = nowhere.home / ".local"
+    in_the_way.write_text("")
+    (nowhere.home / "place").mkdir()
+    failed = nowhere("init", "--yes", "--provider", "none", "--dir", "place")
+    assert failed.code != 0 and str(in_the_way) in failed.err
+    assert not (nowhere.home / "place" / "toryo.yaml").exists()
+    in_the_way.unlink()
+    assert nowhere("init", "--yes", "--provider", "none", "--dir", "place").code == 0
+
+
 def test_a_directory_with_any_name_gets_a_file_that_can_be_read(tmp_path: Path) -> None:
     for name in ("2026", "no", "a: b # c", "日本語", "{x}"):
         machine = Machine(tmp_path / name.encode().hex())
@@ -326,7 +345,7 @@ def test_at_a_terminal_init_asks_and_asks_again_after_a_bad_answer(terminals: li
     terminal = opened(terminals, machine)
     terminal.until("The project's name [bakery]")
     terminal.type("   \n")
-    terminal.until("it needs a name")
+    terminal.until("A project needs a name.")
     terminal.type("Old Mill\n")
     terminal.until("[claude codex]: ")
     terminal.type("claude, gemini\n")

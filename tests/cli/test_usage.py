@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Toryo
-from toryo.cli import logs, usage
+from toryo.cli import logs, output, usage
 from toryo.client import Client, discovery
 
 SPENT = {
@@ -151,6 +151,26 @@ def test_logs_of_a_launch_that_told_nothing_end_with_its_output(team: Team) -> N
 )
 def test_money_is_shown_to_the_cent_and_little_money_more_exactly(dollars: float, text: str) -> None:
     assert usage.money(dollars) == text
+
+
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [
+        ({"exit_code": 0}, ""),
+        ({"exit_error": "stopped"}, ", because it was told to stop"),
+        (
+            {"exit_signal": 9, "exit_error": "killed: out of memory"},
+            " by signal 9 (SIGKILL), because its process was killed: out of memory",
+        ),
+        ({"exit_code": 3, "exit_error": "crashed"}, " with exit code 3, because its process failed"),
+        ({"exit_code": 1}, " with exit code 1"),
+    ],
+)
+def test_logs_of_a_launch_that_did_not_end_well_say_how_it_ended(ends: dict[str, Any], told: str) -> None:
+    launch = {"usage": None, "ended_at": "2026-01-31T09:00:00Z", **ends}
+    said = logs.remarks({"ended": True, "launch": launch})
+    assert said == ([f"ended {output.clock(launch['ended_at'])}{told}"] if told else [])
+    assert logs.remarks({"ended": False, "launch": {**launch, "ended_at": None}}) == []
 
 
 def test_output_that_was_removed_is_told_before_what_was_used() -> None:

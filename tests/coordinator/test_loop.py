@@ -596,7 +596,33 @@ def test_a_refused_token_is_one_clear_message_and_no_start(server, orders, tmp_p
 
     server.on("claim_starts", no)
     story(server, tmp_path, lambda _: server.waiting_for("claim_starts", 3))
-    assert caplog.text.count("coordinatorRequired: claim_starts is for Coordinators.") == 1
+    assert caplog.text.count("no work with the server") == 1
+    assert "`toryo token rotate coordinator` puts a new one there" in caplog.text
+    assert "claim_starts is for Coordinators" not in caplog.text, "that is for agents"
+
+
+def test_a_token_that_was_replaced_is_read_anew_from_its_file(server, orders, tmp_path, caplog) -> None:
+    file = tmp_path / "coordinator.token"
+    file.write_text("tct_new\n")
+
+    def known(call: Call) -> dict[str, Any]:
+        if call.token != "tct_new":
+            raise Refused("invalidCredentials", "This token is not known here.", "Use another one.")
+        return {"success": True, "status": "ok", "version": "0.1.0"}
+
+    server.on("health_check", known)
+    client = AsyncClient(server.url, "tct_old")
+    coordinator = Coordinator(Config(), client=client, data_dir=tmp_path / "data", token_file=file)
+    assert asyncio.run(_health(coordinator)) == "tct_new"
+
+
+async def _health(coordinator: Coordinator) -> str | None:
+    try:
+        await coordinator._server.check_health()
+        return coordinator._server._client.token
+    finally:
+        await coordinator._server.close()
+        coordinator._instance.release()
 
 
 @pytest.mark.parametrize("health", [{"status": "starting", "version": "0.1.0"}, {"status": "ok", "version": "7.0.0"}])

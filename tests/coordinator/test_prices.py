@@ -49,6 +49,17 @@ def test_without_a_price_the_cost_is_unknown_and_not_nought() -> None:
     assert cost(reading({"other": PRICES["big"]}), model="big", input_tokens=5) is None
 
 
+def test_a_model_without_a_price_beside_others_is_told_once_with_the_name_that_may_have_been_meant(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    one = reading({"gtp-5-mini": PRICES["big"]})
+    assert cost(one, model="gpt-5-mini", input_tokens=5) is None
+    assert cost(one, model="gpt-5-mini", input_tokens=9) is None
+    (told,) = caplog.messages
+    assert told.startswith("no price for the model gpt-5-mini: ai_providers.codex.prices has gtp-5-mini.")
+    assert "Did you write gtp-5-mini and mean gpt-5-mini?" in told
+
+
 def test_what_the_program_says_itself_goes_before_the_file() -> None:
     assert cost(reading(), model="big", input_tokens=10**6, cost_usd=0.25) == 0.25
     assert cost(reading(), model="big", input_tokens=10**6, cost_usd=0.0) == 0.0

@@ -327,13 +327,28 @@ def test_only_owners_add_change_and_remove_people(house: World):
 
 
 def test_ids_and_addresses_are_of_one_person_each(house: World):
-    house.owner.refused("add_person", "conflict", person_id="ann", login="viewer")
+    taken = house.owner.refused("add_person", "conflict", person_id="ann", login="viewer")
+    assert "There is a person ann already" in taken["message"]
+    assert "toryo person edit ann --role ROLE" in taken["instruction"]
     house.owner.refused("add_person", "validationError", person_id="Not An Id", login="viewer")
     house.owner.refused("add_person", "projectNotFound", person_id="bea", login="member", projects=["prj_x"])
     house.owner.call("change_person", person_id="ann", email="Ann@example.org")
     refusal = house.owner.refused("add_person", "conflict", person_id="bea", login="viewer", email="ann@example.org")
     assert refusal["existing_id"] == "ann"
     assert "bea" not in {person["person_id"] for person in house.owner.call("list_people")["people"]}
+
+
+def test_an_id_that_an_agent_or_somebody_removed_has_is_refused_with_what_exists(house: World):
+    house.worker("bob")
+    taken = house.owner.refused("add_person", "conflict", person_id="bob", login="viewer")
+    assert "There is an agent bob already" in taken["message"]
+    assert taken["instruction"].endswith("toryo agent edit bob")
+    also = house.owner.refused("create_agent", "conflict", id="vic", name="Vic", role="worker")
+    assert "There is a person vic already" in also["message"]
+    house.owner.call("remove_person", person_id="vic")
+    gone = house.owner.refused("add_person", "conflict", person_id="vic", login="viewer")
+    assert "who was removed" in gone["message"]
+    assert gone["instruction"].endswith("toryo agent activate vic")
 
 
 def test_who_is_removed_has_no_way_in_left(house: World):

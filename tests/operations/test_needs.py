@@ -130,6 +130,7 @@ def test_what_a_guard_has_blocked_needs_the_person_above_until_it_is_lifted(crew
     assert (item["kind"], item["task_id"], item["agent_id"]) == ("blocked_by_guard", task, "w1")
     assert "without reporting" in item["text"]
     assert f"toryo task move {task} in_progress" in commands(item)
+    assert f"toryo logs {launch_of(crew, task)}" in commands(item)
     assert needs(crew, "owner") == []
     crew.move(task, "in_progress")
     assert needs(crew) == []
@@ -298,6 +299,12 @@ def test_a_delegation_that_nobody_waits_for_needs_nobody_when_it_fails(crew: Wor
 # --- failures --------------------------------------------------------------------------------------------------------
 
 
+def launch_of(world: World, task: str) -> str:
+    """The newest launch for a task."""
+    launch_id: str = world.owner.call("list_launches", task_id=task)["launches"][0]["launch_id"]
+    return launch_id
+
+
 def failed(world: World, agent_id: str, **more: Any) -> str:
     task = world.task(agent_id, **more)
     world.start(agent_id).report("failed", "the disk is full")
@@ -311,6 +318,7 @@ def test_a_failure_needs_the_person_above_until_it_is_tried_again_or_given_up(cr
     assert (item["kind"], item["task_id"], item["agent_id"]) == ("failed", task, "w1")
     assert "the disk is full" in item["text"]
     assert commands(item)[:2] == [f"toryo task retry {task}", f"toryo task cancel {task} --reason …"]
+    assert f"toryo logs {launch_of(crew, task)}" in commands(item)
     assert needs(crew, "owner") == []
     crew.move(task, to, "it was too large")
     assert needs(crew) == []
@@ -334,6 +342,19 @@ def test_a_failed_part_of_what_a_person_does_needs_a_person(crew: World):
     mine = crew.task("ann")
     part = failed(crew, "w1", parent_task_id=mine)
     assert [(need["kind"], need["task_id"]) for need in needs(crew)] == [("failed", part), ("task", mine)]
+
+
+def test_the_log_of_a_failed_part_is_that_of_the_process_that_was_started_for_the_whole(crew: World):
+    main = crew.task("w1")
+    session = crew.start("w1")
+    (part,) = session.batch("Part")
+    session.call("get_next_action")
+    session.set(part, "in_progress")
+    session.set(part, "failed", "the disk is full")
+    crew.move(main, "todo")
+    (item,) = needs(crew)
+    assert item["task_id"] == part
+    assert f"toryo logs {launch_of(crew, main)}" in commands(item)
 
 
 def test_what_a_person_has_moved_to_failed_and_what_has_failed_long_ago_needs_nobody(crew: World):
@@ -368,7 +389,7 @@ def test_the_dead_letters_of_one_queue_are_one_need_as_long_as_there_is_any(crew
     (item,) = needs(crew, "owner")
     assert item["title"].endswith(" and 2 more")
     assert item["key"] == alone["key"]
-    assert commands(item) == [f"toryo queue dead --project {crew.project_id}", "toryo logs planner-1"]
+    assert commands(item) == [f"toryo queue dead --project {crew.project_id}"]
     for left in (2, 1, 0):
         crew.owner.call("requeue_task", task_id=item["task_id"])
         tasks.remove(item["task_id"])
@@ -427,7 +448,7 @@ def test_an_agent_that_a_guard_has_stopped_is_shown_while_it_cools_down_because_
     (item,) = needs(crew)
     assert (item["kind"], item["agent_id"]) == ("runaway", "w1")
     assert "after 200 turns" in item["text"]
-    assert commands(item) == ["toryo agent resume w1", "toryo logs w1"]
+    assert commands(item) == ["toryo agent resume w1", f"toryo logs {launch}"]
     crew.owner.call("resume_agent", agent_id="w1")
     assert needs(crew) == []
 
@@ -615,6 +636,16 @@ def test_why_names_the_task_that_can_be_started_and_the_command_that_starts_it(c
     crew.owner.call("edit_task", task_id=task, add_dependencies=[first])
     assert "move" not in why_of(crew, "w1")
     assert "“Sweep” (todo) cannot be started yet:" in why_of(crew, "w1")
+    ready = crew.task("w1", title="Dust", status="todo", priority="low")
+    assert f"“Dust” is todo. To start it: toryo task move {ready} in_progress" in why_of(crew, "w1")
+
+
+def test_why_of_a_paused_project_says_that_chats_go_on(crew: World) -> None:
+    crew.task("w1")
+    crew.owner.call("pause_project", project_id=crew.project_id)
+    assert "nobody is started for its tasks; chats go on" in why_of(crew, "w1")
+    crew.say("w1", "Are you there?", as_person="ann")
+    assert [each["purpose"] for each in crew.coordinator().claim(free_slots=1, free_chat_slots=1)["start"]] == ["chat"]
 
 
 def test_why_names_a_provider_that_nobody_has_though_nothing_is_to_be_started(crew: World) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import re
+import shutil
 import signal
 import socket
 import sqlite3
@@ -47,6 +48,21 @@ def test_it_is_well_over_every_door(server: Running) -> None:
         answer = http.post("/mcp", content=call("health_check"), headers=JSON_RPC).json()["result"]
         assert answer["structuredContent"]["status"] == "ok"
         assert orjson.loads(answer["content"][0]["text"]) == answer["structuredContent"]
+
+
+def test_a_server_whose_data_directory_was_deleted_is_not_well_and_takes_nothing_more(tmp_path: Path) -> None:
+    place = tmp_path / "data"
+    with app.run_in_thread(Settings(port=0, data_dir=place)) as running:
+        owner = token(place)
+        shutil.rmtree(place)
+        with httpx.Client(base_url=running.url, headers=owner) as http:
+            health = http.get("/health")
+            refused = http.post("/api/v1/projects", json={"project_id": "p", "working_directory": str(tmp_path)})
+            answers = [health, http.get("/api/v1/status"), refused, http.get("/api/v1/projects")]
+    assert [each.status_code for each in answers] == [503] * 4
+    assert "was deleted" in health.json()["detail"]
+    assert "start it again" in health.json()["instruction"]
+    assert not place.exists()
 
 
 def test_clients_find_it_by_the_file_it_leaves_while_it_runs(tmp_path: Path) -> None:

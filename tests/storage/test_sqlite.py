@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import sqlite3
 import stat
@@ -201,9 +202,50 @@ def test_a_file_that_vanished_is_not_replaced_by_an_empty_one(tmp_path: Path) ->
         database.write(define)
         for each in (path, path.with_name("toryo.db-wal"), path.with_name("toryo.db-shm")):
             each.unlink()
-        with pytest.raises(DatabaseUnavailable, match="cannot be opened"):
+        with pytest.raises(DatabaseUnavailable, match="was deleted"):
             database.read(number)  # a reader's connection is made only now
         assert not path.exists()
+
+
+def test_nothing_is_written_to_a_deleted_file_and_from_then_on_nothing_is_read_from_it(tmp_path: Path) -> None:
+    place = tmp_path / "data"
+    place.mkdir()
+    with open_database(url_of(place / "toryo.db")) as database:
+        database.write(define)
+        assert database.read(number) == 0
+        shutil.rmtree(place)
+        with pytest.raises(DatabaseUnavailable, match="was deleted, moved or replaced") as refused:
+            database.write(increment)
+        assert "db restore" in refused.value.instruction
+        for read in (database.read, lambda work: asyncio.run(database.read_async(work))):
+            with pytest.raises(DatabaseUnavailable, match="was deleted, moved or replaced"):
+                read(number)
+    assert not place.exists()
+
+
+def test_a_file_that_is_put_back_is_used_again_and_another_one_of_its_name_is_not(tmp_path: Path) -> None:
+    place, away = tmp_path / "data", tmp_path / "away"
+    place.mkdir()
+    with open_database(url_of(place / "toryo.db")) as database:
+        database.write(define)
+        place.rename(away)
+        shutil.copytree(away, place)
+        with pytest.raises(DatabaseUnavailable, match="replaced"):
+            database.write(increment)
+        shutil.rmtree(place)
+        away.rename(place)
+        assert database.write(increment) == 1
+        assert database.read(number) == 1
+
+
+def test_a_check_finds_a_deleted_file_before_any_write_does(tmp_path: Path) -> None:
+    path = tmp_path / "toryo.db"
+    with open_database(url_of(path)) as database:
+        database.write(define)
+        database.read(lambda connection: connection.check())
+        path.unlink()
+        with pytest.raises(DatabaseUnavailable, match="was deleted"):
+            database.read(lambda connection: connection.check())
 
 
 def test_a_damaged_file_is_called_damaged(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import messages, output, typed
+from toryo.cli import messages, output, projects, typed
 from toryo.cli.failures import Failure, Misuse
 from toryo.cli.here import Here, command
 from toryo.cli.panel import Heard, Panel
@@ -71,12 +71,18 @@ def only_project(here: Here, agent: str, named: str | None) -> str:
     """The project that is named, else the only one the agent belongs to."""
     if named is not None:
         return named
-    projects = sorted({decision["project_id"] for decision in here.get(f"/agents/{agent}/why")["decisions"]})
-    if len(projects) == 1:
-        return str(projects[0])
-    if not projects:
-        raise Misuse(f"{agent} belongs to no project.", f"Name one with --project PRJ (toryo agent edit {agent} …).")
-    raise Misuse(f"{agent} belongs to several projects: {', '.join(projects)}.", "Choose one with --project PRJ.")
+    its_own = sorted({decision["project_id"] for decision in here.get(f"/agents/{agent}/why")["decisions"]})
+    if len(its_own) == 1:
+        return str(its_own[0])
+    if agent == here.get("/me")["person_id"]:
+        raise Misuse(f"{agent} is you.", "Name somebody else: toryo agent list, toryo person list.")
+    if not its_own:
+        there = ", ".join(projects.active(here))
+        raise Misuse(
+            f"{agent} belongs to no project, and people talk in one.",
+            f"Choose one with --project PRJ (there are: {there})." if there else "Make one: toryo project add NAME",
+        )
+    raise Misuse(f"{agent} belongs to several projects: {', '.join(its_own)}.", "Choose one with --project PRJ.")
 
 
 def _at_terminal() -> bool:

@@ -11,6 +11,7 @@ import shutil
 import socket
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -222,10 +223,11 @@ def _of_sandbox(here: Here, team: Team) -> Iterator[Finding]:
     one that is started here would do it."""
     from toryo.coordinator import identity_lock, sandbox
     from toryo.coordinator.provider import BadConfig
-    from toryo.directories import data_dir
 
     running = {each["coordinator_id"] for each in team.coordinators}
-    words = identity_lock.left_word(data_dir(here.data_dir))
+    words: Mapping[str, str] = {}
+    with suppress(Untrusted):  # `_of_machine` says so
+        words = identity_lock.left_word(directories.data_dir(here.data_dir))
     told = {name: word for name, word in words.items() if name in running}
     if not told and team.local:
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from toryo import wrong_values
 from toryo.trust import Untrusted
 
 DONE, FAILED, MISUSED, UNREACHABLE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
@@ -79,6 +80,6 @@ def _of_client(error: BaseException) -> Failure | None:
     details = {**error.data, "error": error.code}
     mistakes = error.data.get("errors")
     if mistakes:  # its words are for callers of the operation: which parameters there are helps nobody here
-        told = "; ".join(f"{mistake['parameter']} {mistake['problem']}" for mistake in mistakes)
+        told = "; ".join(wrong_values.sentence(mistake["parameter"], mistake["problem"]) for mistake in mistakes)
         return kind(told, "", details)
     return kind(error.message, error.instruction, details)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from typing import Annotated, Any
 
 import typer
 
+from toryo import failures
 from toryo.cli import completing, meant, output, usage
 from toryo.cli.failures import Failure
 from toryo.cli.following import following
 from toryo.cli.here import Here, command
+from toryo.domain.tasks import CLOSED
+from toryo.domain.texts import one_line
 
 LAUNCH = "lau_"
+_MEANT = "Did you mean"
 WAIT_SECONDS = 20
 """How long one look waits at the server while following."""
 LAST_OUTPUT_SECONDS = 1.0
@@ -68,10 +73,34 @@ def _follow(here: Here, launch: str, offset: int) -> dict[str, Any]:
 
 
 def remarks(last: dict[str, Any]) -> list[str]:
-    """What is to be said after the output: that it is not kept any more, and what was used by the end."""
+    """What is to be said after the output: that it is not kept any more, how it ended unless well, and what was used
+    by the end."""
     used = last["launch"]["usage"] if last["ended"] else None
     told = [f"used: {usage.brief(used)}"] if used and "lower_bound" in used else []
-    return [*filter(None, [last.get("removed")]), *told]
+    return [*filter(None, [last.get("removed"), _how_it_ended(last["launch"])]), *told]
+
+
+_ORDERED = {
+    failures.Ended.STOPPED.value: "it was told to stop",
+    failures.Ended.COORDINATOR_STOPPED.value: "its Coordinator stopped",
+}
+
+
+def _how_it_ended(launch: dict[str, Any]) -> str:
+    """Empty while it runs, and where it has ended well."""
+    error, code, number = (launch.get(name) for name in ("exit_error", "exit_code", "exit_signal"))
+    if not launch.get("ended_at") or not (error or code or number):
+        return ""
+    how = f" by signal {number}{_name_of(number)}" if number else f" with exit code {code}" if code is not None else ""
+    reason, _, said = (error or "").partition(":")
+    nature = failures.nature_of(error)
+    why = nature.words if nature is not None else _ORDERED.get(reason, reason)
+    because = f", because {why}" if why else ""
+    return f"ended {output.clock(launch['ended_at'])}{how}{because}" + (f": {one_line(said)}" if said.strip() else "")
+
+
+def _name_of(number: int) -> str:
+    return f" ({signal.Signals(number).name})" if number in set(signal.Signals) else ""
 
 
 def _newest(here: Here, of: str) -> str:
@@ -80,10 +109,9 @@ def _newest(here: Here, of: str) -> str:
     if not launches and (task := meant.task(here, of)).startswith(meant.PREFIX):
         launches = here.get("/launches", task_id=task)["launches"]
         if not launches:
-            here.get(f"/tasks/{task}")  # one that is not there is refused
-            raise Failure(f"Nobody was started for {task} yet.", f"See what it waits for: toryo task watch {task}")
+            raise _nobody_for(here.get(f"/tasks/{task}")["task"])  # one that is not there is refused
     if not launches:
-        here.get(f"/agents/{of}")  # one that is not there is refused, with those that may be meant
+        _refuse_unknown(here, of)
         raise Failure(f"{of} was never started.", f"See why: toryo why {of}")
     shown, *others = in_order(launches)
     task = f", for {shown['task_id']}" if shown["task_id"] else ""
@@ -93,6 +121,43 @@ def _newest(here: Here, of: str) -> str:
         if not other["ended_at"]:
             output.say(f"Also running: {other['launch_id']} ({other['purpose']}): toryo logs {other['launch_id']}")
     return str(shown["launch_id"])
+
+
+def _refuse_unknown(here: Here, of: str) -> None:
+    """Raises the refusal of an agent that is not there; where none is like it and a task is, that of the task."""
+    from toryo.client import RefusalError
+
+    try:
+        here.get(f"/agents/{of}")
+    except RefusalError as no_agent:
+        if _MEANT not in no_agent.instruction:
+            try:
+                here.get(f"/tasks/{of}")
+            except RefusalError as no_task:
+                if _MEANT in no_task.instruction:
+                    raise no_task from None
+        raise
+
+
+def _nobody_for(task: dict[str, Any]) -> Failure:
+    """Why nothing was printed for a task, and where to look instead."""
+    task_id = task["task_id"]
+    if task["agent_type"]:
+        return Failure(
+            f"{task_id} is a task of the queue {task['agent_type']}: agents fetch it, and nobody is started for it.",
+            f"See who has it and what was reported: toryo task show {task_id}",
+        )
+    if task["status"] in CLOSED:
+        return Failure(
+            f"Nobody was started for {task_id}, and it is {task['status']}.",
+            f"See what happened: toryo trace {task_id}",
+        )
+    if task["parent_task_id"]:
+        return Failure(
+            f"Nobody was started for {task_id} by itself.",
+            f"See what was printed for the task that it is a part of: toryo logs {task['parent_task_id']}",
+        )
+    return Failure(f"Nobody was started for {task_id} yet.", f"See what it waits for: toryo task watch {task_id}")
 
 
 def in_order(launches: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -48,6 +48,8 @@ _NOUNS = {
     "repo": "project",
 }
 THERE = {"coordinator list": "doctor", "coordinator start": "coordinator", "status": "task list, needs, doctor"}
+_OF_OTHERS = {word for each in (*INSTEAD, *THERE) for word in each.split()}
+"""Of which a near miss counts as well, where nothing that exists is like what was typed."""
 OPTIONS = {
     "-o --output --format -j": "--json",
     "-w --watch": "--follow",
@@ -138,6 +140,8 @@ def meant(words: Sequence[str], path: Sequence[str], program: Any) -> list[str]:
     if not found and "list" in (typed, *_same(typed, INSTEAD)) and _below(program, path).invoke_without_command:
         found = [list(path)]
     told = list(dict.fromkeys(_written(each, program) for each in found))
+    if not told and (near := nearest(typed, _OF_OTHERS - {typed}, close=_NEAR)) is not None:
+        return meant([near, *after], path, program)
     return told[:_SUGGESTED]
 
 

@@ -86,7 +86,7 @@ class Child:
         """Waits for the line `ready http://…` and returns the address; raises Failure if it does not come."""
         self._announced.wait(READY_WITHIN_SECONDS)
         if self._address is None:
-            state = "it exited" if self.ended.is_set() else f"it was not ready after {READY_WITHIN_SECONDS} s"
+            state = f"it {self.end}" if self.ended.is_set() else f"it was not ready after {READY_WITHIN_SECONDS} s"
             failure = Failure(f"The {self.name} did not start: {state}.", "See its output above.")
             failure.exit_code = max(self.exit_code or 0, failure.exit_code)  # negative: a signal has ended it
             raise failure
@@ -97,8 +97,8 @@ class Child:
         process = self._process
         if process is None:
             return
-        if self._process is not None and self._process.poll() is None:
-            self._process.send_signal(signal.SIGTERM)
+        self._signal(signal.SIGTERM)
+        self._signal(signal.SIGCONT)  # a stopped one hears nothing else before it goes on
         try:
             process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -112,6 +112,19 @@ class Child:
     @property
     def exit_code(self) -> int | None:
         return None if self._process is None else self._process.poll()
+
+    @property
+    def end(self) -> str:
+        """How it has ended, to go on with after its name."""
+        code = self.exit_code
+        if code is None or code >= 0:
+            return f"exited with code {code}"
+        known = -code in set(signal.Signals)
+        return f"was ended by signal {-code}{f' ({signal.Signals(-code).name})' if known else ''}"
+
+    def _signal(self, number: int) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(number)
 
     def _listen(self, process: subprocess.Popen[str]) -> None:
         for line in process.stdout or ():
@@ -199,18 +212,18 @@ class Crew:
         self._server.stop(SERVER_LEAVES_WITHIN_SECONDS)
 
     def ended(self, within_seconds: float) -> str | None:
-        """Waits so long for one of the two to end by itself; its name, or None while both run."""
+        """Waits so long for one of the two to end by itself; which and how, in words, or None while both run."""
         for child in (self._server, self._coordinator):
             if child is not None and child.ended.wait(within_seconds / 2):
-                return child.name
+                return f"The {child.name} {child.end}"
         return None
 
     def wait(self) -> str:
-        """Until one of the two ends by itself: its name."""
+        """Until one of the two ends by itself: which and how, in words."""
         while True:
-            name = self.ended(within_seconds=1)
-            if name is not None:
-                return name
+            told = self.ended(within_seconds=1)
+            if told is not None:
+                return told
 
     def _kill(self) -> None:
         for child in (self._coordinator, self._server):

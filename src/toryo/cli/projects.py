@@ -103,7 +103,7 @@ def edit_project(
 
 @command(group, "pause")
 def pause_project(here: Here, project: Id) -> None:
-    """Start no more agents in a project. Those at work leave, and keep their tasks."""
+    """Start no more agents for the tasks of a project. Those at work leave, and keep their tasks; chats go on."""
     _turn(here, project, "pause")
 
 

@@ -105,14 +105,14 @@ def up(
             output.say(f"Toryo is up at {crew.address}; ^C ends it.")
             try:
                 opening.invite(Here(data_dir=place, server=crew.address), place, open_it=not no_open)
-                name = crew.wait()
+                ended = crew.wait()
             except KeyboardInterrupt:
                 _say_ending()
                 raise
     except Terminated:
         return
     raise Failure(
-        f"The {name} exited unexpectedly, so Toryo is down.",
+        f"{ended}, so Toryo is down.",
         "See its last output above. Start again: toryo up. What was in progress goes on then.",
     )
 
@@ -149,6 +149,7 @@ def _end(holder: held.Holder) -> None:
         raise Failure(f"{holder.lock} is held by a process of an older Toryo.", "End that process by hand.")
     with suppress(ProcessLookupError):
         os.kill(holder.pid, signal.SIGTERM)
+        os.kill(holder.pid, signal.SIGCONT)  # one that was stopped by ^Z hears nothing else before it goes on
     if not held.released(holder.lock, LEAVES_WITHIN_SECONDS):
         raise Failure(
             f"The {holder.name} (pid {holder.pid}) has not ended within {LEAVES_WITHIN_SECONDS} s.",
@@ -210,7 +211,8 @@ def coordinator(
     if here.server is None:
         warn_of_clear_text(configuration.server_url)
     file = config and config.absolute()
-    raise typer.Exit(loop.main(configuration, data_dir=here.data_dir, config_file=file))
+    named = None if here.token_file is None or str(here.token_file) == "-" else here.token_file.expanduser().absolute()
+    raise typer.Exit(loop.main(configuration, data_dir=here.data_dir, config_file=file, token_file=named))
 
 
 def check(
@@ -341,9 +343,8 @@ def _settings(**given: Any) -> Any:
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
-        raise Misuse(
-            f"The setting {name} {wrong_values.told(first)}.", "See docs/reference/settings.md in Toryo's source."
-        ) from None
+        told = wrong_values.sentence(f"The setting {name}", wrong_values.told(first))
+        raise Misuse(f"{told}.", "See docs/reference/settings.md in Toryo's source.") from None
     except SettingsError as error:  # a text that should be JSON; which one is said, and not what stands in it
         raise Misuse(
             f"A setting cannot be read: {error}.", "See docs/reference/settings.md in Toryo's source."

@@ -69,8 +69,8 @@ def init(
     if not here.json:
         _print_found(found)
     plan = _asked(directory, wanted, found) if ask else _by_default(directory, wanted, found)
-    team.write_text(plan.text(), encoding="utf-8")
     place = _data_directory(directory)
+    team.write_text(plan.text(), encoding="utf-8")
     document = {
         "success": True,
         "file": str(team),
@@ -159,8 +159,10 @@ def _wanted(named: Sequence[str], found: Sequence[Program]) -> list[str] | None:
 
 def _chosen(names: Sequence[str], found: Sequence[Program]) -> list[str]:
     """Each once; `none` stands alone. Raises ValueError, which says what there is to choose or to do."""
-    if list(names) == [NONE]:
+    if set(names) == {NONE}:
         return []
+    if NONE in names:
+        raise ValueError(f"{NONE} is for a team without a model, and cannot be combined with a program.")
     there = {program.name: program for program in found}
     for name in names:
         if name not in there:
@@ -200,7 +202,7 @@ def _asked(directory: Path, wanted: Sequence[str] | None, found: Sequence[Progra
 
 def _named(text: str) -> str:
     if not text.strip():
-        raise ValueError("it needs a name")
+        raise ValueError("A project needs a name.")
     return text.strip()
 
 

@@ -283,6 +283,8 @@ def approve_task(
         questions.confirm(here, "Approve this?", unasked=unasked)
     answer = here.send("POST", f"/tasks/{task}/approve", {"version": shown["version"]})
     here.answer(answer, lambda: output.done(f"approved {task}"))
+    if not here.json and answer["task"]["status"] in ("backlog", "todo") and not answer["task"]["agent_type"]:
+        output.say("It is approved, and waits to be started.", *_how_to_start(here, task))
 
 
 def _request(task: dict[str, Any]) -> dict[str, Any]:

@@ -128,7 +128,10 @@ def _print_rotated(answer: dict[str, Any]) -> None:
     output.done(f"new token in {answer['file']} of the server's data directory; the old one is revoked")
     output.fields({"tokens revoked": answer["tokens_revoked"], "browsers signed out": answer["signed_out"]})
     if answer["file"] == "coordinator.token":
-        output.say("Start Coordinators again: those of other machines need the new token.")
+        output.say(
+            "Coordinators of other machines need the new token: write it into the file of their --token-file, or"
+            " start them again with it."
+        )
 
 
 # --- of people -------------------------------------------------------------------------------------------------------

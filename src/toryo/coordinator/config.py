@@ -156,7 +156,7 @@ class Config(Section):
     @classmethod
     def _not_empty(cls, value: object) -> object:
         if value is None:
-            raise ValueError("sandbox is empty: use auto, bwrap or none, or leave it out")
+            raise ValueError("is empty: use auto, bwrap or none, or leave it out")
         return value
 
     @field_validator("server_url")

@@ -103,6 +103,7 @@ INTERRUPTED = 130
 class Coordinator:
     """Runs until `stop()` was called and every agent has left: `await Coordinator(config).run()`.
 
+    `token_file` is where the configuration's token was read: it is read anew where the server does not know that one.
     `client` and `data_dir` may be given; else the server and token are found as every client finds them. `adopts`:
     this process is there for nothing else and gets what agents leave behind (`descendants.adopt`).
     """
@@ -118,10 +119,11 @@ class Coordinator:
         limits: Limits | None = None,
         adopts: bool = False,
         config_file: Path | None = None,
+        token_file: Path | None = None,
     ) -> None:
         place = discovery.directory(data_dir)
         self.config = config
-        self._server = Server(client or _client(config, data_dir), partial(_token, config, data_dir))
+        self._server = Server(client or _client(config, data_dir), partial(_token, config, data_dir, token_file))
         self._instance = identity_lock.hold(place, config.coordinator_id)
         self._limits = limits or Limits(config.max_concurrent, config.chat_slots)
         self._inherited = dict(os.environ if environ is None else environ)
@@ -668,21 +670,25 @@ class Coordinator:
                 self._instance.release()
 
 
-def main(config: Config, *, data_dir: Path | None = None, config_file: Path | None = None) -> int:
+def main(
+    config: Config, *, data_dir: Path | None = None, config_file: Path | None = None, token_file: Path | None = None
+) -> int:
     """`toryo coordinator`: runs until SIGTERM or SIGINT and says on stderr what it does; the exit code."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
     try:
-        interrupted = asyncio.run(_main(config, data_dir, config_file))
+        interrupted = asyncio.run(_main(config, data_dir, config_file, token_file))
     except BadConfig as wrong:
         log.error("%s", wrong)
         return WRONG_CONFIGURATION
     return INTERRUPTED if interrupted else 0
 
 
-async def _main(config: Config, data_dir: Path | None, config_file: Path | None) -> bool:
+async def _main(config: Config, data_dir: Path | None, config_file: Path | None, token_file: Path | None) -> bool:
     """Whether it was a person's ^C that ended it."""
-    coordinator = Coordinator(config, data_dir=data_dir, adopts=descendants.adopt(), config_file=config_file)
+    coordinator = Coordinator(
+        config, data_dir=data_dir, adopts=descendants.adopt(), config_file=config_file, token_file=token_file
+    )
     log.info("%s", coordinator.sandbox.told)
     loop = asyncio.get_running_loop()
     signals: list[signal.Signals] = []
@@ -709,11 +715,13 @@ def _client(config: Config, data_dir: Path | None) -> AsyncClient:
     return AsyncClient(found.url, found.token)
 
 
-def _token(config: Config, data_dir: Path | None) -> str | None:
+def _token(config: Config, data_dir: Path | None, token_file: Path | None) -> str | None:
     """As it is now; None where no server has left its address any more."""
     try:
+        if token_file is not None:
+            return token_file.read_text().strip() or None
         return discovery.find(config.server, config.coordinator_token, data_dir, role="coordinator").token
-    except (Unreachable, Untrusted):
+    except (Unreachable, Untrusted, OSError, UnicodeDecodeError):
         return None
 
 

@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,10 @@ from toryo import provider_options
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.stream import Event, Parse, Troubled
 from toryo.failures import Ended, Failure
+from toryo.nearest import nearest
 from toryo.provider_options import PERMISSIONS, Option, Permissions
+
+log = logging.getLogger("toryo.coordinator")
 
 
 class StartFailure(Exception):
@@ -164,6 +169,15 @@ class Beside:
     """What was written there since the last look, as lines of its output that `parse` understands."""
 
 
+@cache
+def _tell_unpriced(provider: str, model: str, priced: tuple[str, ...]) -> None:
+    """Once: what this model uses counts in no budget, though the file names prices."""
+    near = nearest(model, priced)
+    meant = f" Did you write {near} and mean {model}?" if near is not None else ""
+    names = ", ".join(priced)
+    log.warning("no price for the model %s: ai_providers.%s.prices has %s.%s", model, provider, names, meant)
+
+
 @dataclass(frozen=True, slots=True)
 class Provider:
     name: str
@@ -213,7 +227,11 @@ class Provider:
     def price(self, model: str | None, read: int, written: int, cached: int) -> float | None:
         """US dollars by the prices of its configuration; None where it names none for this model."""
         prices = self.prices.get(model or "") or self.prices.get("*")
-        return None if prices is None else round(prices.of(read, written, cached), 6)
+        if prices is None:
+            if self.prices and model:
+                _tell_unpriced(self.name, model, tuple(self.prices))
+            return None
+        return round(prices.of(read, written, cached), 6)
 
     @property
     def model_cli(self) -> bool:

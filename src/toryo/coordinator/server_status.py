@@ -7,6 +7,13 @@ import logging
 from toryo.client import RefusalError
 from toryo.coordinator.server import Unfit
 
+_TOKEN_REFUSED = frozenset({"invalidCredentials", "authenticationRequired", "coordinatorRequired"})
+_WHERE_IT_IS = (
+    "On the server's machine, coordinator.token in its data directory has the token of Coordinators; `toryo token"
+    " rotate coordinator` puts a new one there. Write it into the file of --token-file; where the token was given"
+    " otherwise, start this Coordinator again with the new one"
+)
+
 log = logging.getLogger("toryo.coordinator")
 
 
@@ -26,7 +33,7 @@ class ServerStatus:
         self._refused = isinstance(why, RefusalError)
         what = why.code if isinstance(why, RefusalError) else "unfit" if isinstance(why, Unfit) else "away"
         if what != self._told:
-            log.warning("no work with the server: %s; trying again", why)
+            log.warning("no work with the server: %s; trying again", _told(why))
         self._told = what
 
     def greeted(self) -> None:
@@ -43,3 +50,10 @@ class ServerStatus:
     def _say_working(self) -> None:
         self._told, self._refused = None, False
         log.info("working with %s as %s", *self._who)
+
+
+def _told(why: Exception) -> str:
+    """What a refusal says is meant for agents: of a token that is none of a Coordinator, where to get one."""
+    if isinstance(why, RefusalError) and why.code in _TOKEN_REFUSED:
+        return f"its token is not one of this server's Coordinators ({why.code}). {_WHERE_IT_IS}"
+    return str(why)

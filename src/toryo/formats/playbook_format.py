@@ -96,7 +96,7 @@ class Condition(Section):
     @classmethod
     def _is_one_value(cls, value: Any) -> Any:
         if isinstance(value, (list, dict)):
-            raise ValueError("this must be a text, a number, true or false")
+            raise ValueError("must be a text, a number, true or false")
         return value
 
     @field_validator("summary_matches", "matches")

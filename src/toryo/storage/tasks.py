@@ -101,17 +101,23 @@ _CORRELATED = Statement(
     .order_by(_t.c.created_at, _t.c.ordinal, _t.c.id)
     .limit(2000)
 )
+_ALIKE = 2
+"""First characters of a title in which people make no mistakes."""
 _NEAR = Statement(
     sa.select(_t.c.id, _t.c.title)
     .where(
         in_list(_t.c.project_id, "projects"),
         sa.or_(
-            sa.func.lower(_t.c.title).like(_p("begins"), escape="!"),
+            sa.func.lower(_t.c.title).like(_p("starts"), escape="!"),
             _t.c.id.like(_p("head"), escape="!"),
             _t.c.id.like(_p("tail"), escape="!"),
         ),
     )
-    .order_by(_t.c.updated_at.desc(), _t.c.id)
+    .order_by(
+        sa.case((sa.func.lower(_t.c.title).like(_p("begins"), escape="!"), 0), else_=1),
+        _t.c.updated_at.desc(),
+        _t.c.id,
+    )
     .limit(200)
 )
 _REQUESTS = Statement(
@@ -215,9 +221,12 @@ class Tasks:
         return ROWS.nouns(self._connection.all(statement, project_id=project_id, **wanted))
 
     def near(self, text: str, project_ids: Iterable[str]) -> list[tuple[str, str]]:
-        """Id and title of those that begin with a text, or whose id has the same beginning or end."""
+        """Id and title of those whose title begins with a text (first) or as it does, or whose id has the same
+        beginning or end."""
         plain = "".join(f"!{each}" if each in "%_!" else each for each in text)
-        parts = {"begins": f"{plain.lower()}%", "head": f"{plain[:13]}%", "tail": f"%{plain[-8:]}"}
+        starts = "".join(f"!{each}" if each in "%_!" else each for each in text[:_ALIKE].lower())
+        parts = {"begins": f"{plain.lower()}%", "starts": f"{starts}%"}
+        parts |= {"head": f"{plain[:13]}%", "tail": f"%{plain[-8:]}"}
         found = self._connection.all(_NEAR, projects=list(project_ids), **parts)
         return [(row[0], row[1]) for row in found]
 

@@ -168,7 +168,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Pause a project: nothing starts in it, running agents are told to leave, tasks stay as they are. */
+        /** Pause a project: nobody is started for its tasks, who works on one is told to leave. Tasks stay as they are, chats go on. */
         post: operations["pause_project"];
         delete?: never;
         options?: never;

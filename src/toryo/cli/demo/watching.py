@@ -77,9 +77,9 @@ def until_over(
         if _heard(here, seen):
             look(here, seen)
             changed()
-        name = died()
-        if name is not None:
-            raise Failure(f"The {name} exited unexpectedly.", "See its log in the demo's directory.")
+        ended = died()
+        if ended is not None:
+            raise Failure(f"{ended}.", "See its log in the demo's directory.")
     seen.finished = time.monotonic()
     # Until nobody is at work any more: a start for nothing after the end would count, too.
     until = time.monotonic() + QUIET_WITHIN_SECONDS

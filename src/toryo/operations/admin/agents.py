@@ -17,7 +17,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import iso
 from toryo.domain.wording import say
 from toryo.formats import plans
-from toryo.operations.admin.shared import AgentsResult, Name, Text, join, taken, widened_told
+from toryo.operations.admin.shared import AgentsResult, Name, Text, join, widened_told
 from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
@@ -29,7 +29,7 @@ from toryo.operations.calls.identity import digest
 from toryo.operations.calls.pagination import Paged, cut, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.directory import names as directory_names
-from toryo.operations.directory import widening
+from toryo.operations.directory import roles, widening
 from toryo.operations.launches import dismissal
 from toryo.operations.messaging import mailboxes
 from toryo.operations.people import credentials
@@ -98,8 +98,8 @@ def create_agent(call: Call, wanted: CreateAgent) -> AgentResult:
     wrong_plans = _wrong_plans(call, wanted.provider_options)
     call.tx.lock_everything()
     agent_id = ids.chosen(wanted.id) if wanted.id else call.new_id(ids.AGENT)
-    if call.tx.agents.find(agent_id) is not None:
-        raise taken("agent", agent_id)
+    if (existing := call.tx.agents.find(agent_id)) is not None:
+        raise roles.id_taken(existing)
     if wanted.reports_to is not None:
         call.known_agent(wanted.reports_to)
     for each in wanted.projects:

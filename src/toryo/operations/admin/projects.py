@@ -15,7 +15,7 @@ from toryo.domain.handover import INTERRUPT, PAUSED, Notification
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project, Settings
 from toryo.domain.wording import constant, say
-from toryo.operations.admin.shared import Name, OneProject, Text, taken, widened_told
+from toryo.operations.admin.shared import Name, OneProject, Text, widened_told
 from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
@@ -61,7 +61,12 @@ def create_project(call: Call, wanted: CreateProject) -> ProjectResult:
     call.tx.lock_everything()
     project_id = ids.chosen(wanted.id) if wanted.id else call.new_id(ids.PROJECT, wanted.name)
     if call.tx.projects.find(project_id) is not None:
-        raise taken("project", project_id)
+        raise Refusal(
+            Code.CONFLICT,
+            say("There is a project {project_id} already.", project_id=project_id),
+            "Choose another id, or change the one that exists.",
+            existing_id=project_id,
+        )
     project = Project(
         id=project_id,
         name=wanted.name.strip(),
@@ -182,7 +187,8 @@ def _save_project(
     tool=False,
 )
 def pause_project(call: Call, wanted: OneProject) -> ProjectResult:
-    """Pause a project: nothing starts in it, running agents are told to leave, tasks stay as they are."""
+    """Pause a project: nobody is started for its tasks, who works on one is told to leave. Tasks stay as they are,
+    chats go on."""
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
     if project.status is projects.Status.ARCHIVED:

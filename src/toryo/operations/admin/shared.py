@@ -7,8 +7,6 @@ from typing import Annotated, NotRequired, final
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from toryo.domain.errors import Code, Refusal
-from toryo.domain.wording import say
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters
@@ -19,20 +17,6 @@ Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 
 
 Text = Annotated[Lines, Field(max_length=100_000)]
-
-
-def taken(what: str, identifier: str) -> Refusal:
-    return Refusal(
-        Code.CONFLICT,
-        say(
-            "There is an agent {identifier} already."
-            if what == "agent"
-            else "There is a project {identifier} already.",
-            identifier=identifier,
-        ),
-        "Choose another id, or change the one that exists.",
-        existing_id=identifier,
-    )
 
 
 class OneProject(Parameters):

@@ -43,7 +43,7 @@ def _few(given: Any) -> Any:
     if isinstance(given, dict) and len(given) > MOST_NAMES:
         raise PydanticCustomError(
             "too_many_names",
-            "{given} names are too many, {most} are the most",
+            "has {given} names, and {most} are the most",
             {"given": len(given), "most": MOST_NAMES},
         )
     return given

@@ -21,7 +21,7 @@ Id = Annotated[str, Field(min_length=1, max_length=64)]
 
 def _command(text: str) -> str:
     if texts.several_lines(text) != text:
-        raise PydanticCustomError("control_character", "It must not have control characters but newlines and tabs")
+        raise PydanticCustomError("control_character", "must not have control characters but newlines and tabs")
     return text
 
 
@@ -58,7 +58,7 @@ def line(value: Any) -> Any:
     found = texts.not_of_a_line(text)
     if found is not None:
         raise PydanticCustomError(
-            "one_line", "It must be one line of visible characters, and has {character}", {"character": found}
+            "one_line", "must be one line of visible characters, and has {character}", {"character": found}
         )
     return text
 

@@ -14,6 +14,22 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 
 
+def id_taken(existing: Agent) -> Refusal:
+    """Why nobody can be added with this one's id."""
+    words, edit = "There is an agent {agent_id} already, and agents and people share their ids.", "agent edit {}"
+    if existing.human:
+        words = "There is a person {agent_id} already, and agents and people share their ids."
+        edit = "person edit {} --role ROLE"
+    if existing.human and not existing.active:
+        words, edit = "There was a person {agent_id}, who was removed and keeps the id.", "agent activate {}"
+    return Refusal(
+        Code.CONFLICT,
+        say(words, agent_id=existing.id),
+        say("Choose another id, or change the one that exists: toryo {command}", command=edit.format(existing.id)),
+        existing_id=existing.id,
+    )
+
+
 def person(call: Call, person_id: str) -> Agent:
     found = call.tx.agents.find(person_id)
     if found is None or not visibility.sees_agent(call, found):

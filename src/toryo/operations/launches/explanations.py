@@ -11,8 +11,8 @@ from toryo.operations.launches.placement import PlacementProblem
 from toryo.workflow.launch import Action, Decision
 
 WORDS = {
-    "project_paused": "The project is paused or archived; nothing starts in it."
-    " Resume it: toryo project resume {project_id}",
+    "project_paused": "The project is paused (nobody is started for its tasks; chats go on) or archived (nobody is"
+    " started). Resume it: toryo project resume {project_id}",
     "agent_not_assigned": "The agent is not a member of the project. Add it:"
     " toryo agent edit {agent_id} --project {project_id}",
     "agent_inactive": "The agent is inactive. Activate it: toryo agent activate {agent_id}",

@@ -359,6 +359,7 @@ class Status(Result):
 def server_status(call: Call, _: NoParameters) -> Status:
     """How the server stands: version, database, Coordinators seen, what runs. Members are told of what they may see."""
     seen = {each.id for each in call.tx.agents.all() if visibility.sees_agent(call, each)}
+    call.tx.connection.check()
     return {
         "success": True,
         "version": toryo.__version__,

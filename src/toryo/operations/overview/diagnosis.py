@@ -24,6 +24,8 @@ from toryo.workflow.launch import Action, Decision
 from toryo.workflow.snapshot import Snapshot
 
 _SHOWN = 3
+_LOOKED_AT = 50
+"""Tasks among which one is looked for that can be started."""
 
 
 def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise: bool = False) -> schemas.Decision:
@@ -108,11 +110,16 @@ def _what_was_wrong(call: Call, agent_id: str, project_id: str, decision: Decisi
 
 
 def _to_start(call: Call, s: Snapshot, _: Decision) -> Worded:
-    """The first of its tasks that could be started, or what is in its way; else how it gets one."""
+    """The first of its tasks that can be started, else the first one and what is in its way; else how it gets one."""
+    first: Worded | None = None
     for status in (Status.TODO, Status.BACKLOG, Status.FAILED):
-        for task in call.tx.tasks.listed(s.project_id, status=status.value, assignee_id=s.agent_id, limit=1):
-            return _start(call, task)
-    return say(
+        listed = call.tx.tasks.listed(s.project_id, status=status.value, assignee_id=s.agent_id, limit=_LOOKED_AT)
+        for task in listed:
+            hindrance = _hindrance(call, task)
+            if hindrance is None:
+                return _start(task)
+            first = first or hindrance
+    return first or say(
         "It has none to start. Give it one: toryo task add TITLE --project {project_id} --assignee {agent_id}"
         " --status in_progress",
         project_id=s.project_id,
@@ -120,16 +127,21 @@ def _to_start(call: Call, s: Snapshot, _: Decision) -> Worded:
     )
 
 
-def _start(call: Call, task: Task) -> Worded:
+def _hindrance(call: Call, task: Task) -> Worded | None:
+    """Why a task cannot be started yet."""
+    tree_state = call.tree_state(task)
+    hindrance: StartBlocker | None = next(tree_state.hindrances(task), None)
+    if hindrance is None or task.status is Status.FAILED:
+        return None
+    why = moves.refusal_to_start(tree_state, task, hindrance).message
+    return say("“{title}” ({status}) cannot be started yet: {why}", title=task.title, status=task.status, why=why)
+
+
+def _start(task: Task) -> Worded:
     if task.status is Status.FAILED:
         return say(
             "“{title}” has failed. To try it once more: toryo task retry {task_id}", title=task.title, task_id=task.id
         )
-    tree_state = call.tree_state(task)
-    hindrance: StartBlocker | None = next(tree_state.hindrances(task), None)
-    if hindrance is not None:
-        why = moves.refusal_to_start(tree_state, task, hindrance).message
-        return say("“{title}” ({status}) cannot be started yet: {why}", title=task.title, status=task.status, why=why)
     return say(
         "“{title}” is {status}. To start it: toryo task move {task_id} in_progress",
         title=task.title,

@@ -403,9 +403,22 @@ def _block(view: _View, task: Task, remedy: remedies.Remedy | None) -> Iterator[
         *(remedy.actions if remedy else ()),
         Action("unblock", f"toryo task move {task.id} in_progress"),
         Action("cancel", f"toryo task cancel {task.id} --reason …"),
-        *([Action("log", f"toryo logs {task.assignee_id}")] if guarded and task.assignee_id else []),
+        *(_log_of(view, task) if guarded else ()),
         since=task.moved_at,
     )
+
+
+def _log_of(view: _View, task: Task) -> Iterator[Action]:
+    """What was printed by the process in which its assignee has moved this task (it may have been started for the task
+    above), else by the newest that was started for it."""
+    tx = view.call.tx
+    session = tx.sessions.find(task.moved_session) if task.moved_session is not None else None
+    if session is not None and session.agent_id == task.assignee_id:
+        launch = tx.launches.find(session.launch_id)
+    else:
+        launch = tx.launches.last_of_task(task.id)
+    if launch is not None and launch.coordinator_id is not None:
+        yield Action("log", f"toryo logs {launch.id}")
 
 
 def _said_by(name: str, reason: str) -> Worded:
@@ -461,7 +474,7 @@ def _failure_of(view: _View, task: Task, why: str) -> Iterator[Need]:
         ),
         Action(again, f"toryo queue requeue {task.id}" if task.for_queue else f"toryo task retry {task.id}"),
         Action("cancel", f"toryo task cancel {task.id} --reason …"),
-        *([Action("log", f"toryo logs {task.assignee_id}")] if task.assignee_id else []),
+        *_log_of(view, task),
         since=task.completed_at or task.moved_at,
     )
 
@@ -789,7 +802,7 @@ def _failing(view: _View, agent: Agent, kind: Kind, title: Worded, reason: str) 
             actions=(
                 *correct,
                 Action("resume", f"toryo agent resume {agent.id}"),
-                Action("log", f"toryo logs {agent.id}"),
+                *([Action("log", f"toryo logs {seen.id}")] if seen is not None else []),
             ),
             agent_id=agent.id,
         )

@@ -116,13 +116,8 @@ def add_person(call: Call, wanted: AddPerson) -> PersonResult:
     """Add somebody. They sign in with a link, a password that you give them, or an identity provider."""
     call.tx.lock_everything()
     person_id = ids.chosen(wanted.person_id)
-    if call.tx.agents.find(person_id) is not None:
-        raise Refusal(
-            Code.CONFLICT,
-            say("There is somebody called {person_id} already.", person_id=person_id),
-            "Choose another id, or change what they may do: toryo person edit ID --role ROLE.",
-            existing_id=person_id,
-        )
+    if (existing := call.tx.agents.find(person_id)) is not None:
+        raise roles.id_taken(existing)
     for each in wanted.projects:
         call.project(each)
     person = roles.make_person(call, person_id, wanted.name, wanted.login)

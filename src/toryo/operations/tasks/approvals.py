@@ -29,7 +29,8 @@ def tell_consented(call: Call, task: Task, person: Agent) -> None:
     """What a person's message has approved, in their own thread: they have not seen the text that was filed."""
     told = (
         f"{call.agent.name} has filed {quoted(task.title)} ({task.id}) for {task.assignee_id}, approved by your "
-        f"message. Look at it: toryo task show {task.id}; take it back: toryo task cancel {task.id} --reason …"
+        f"message. Look at it: toryo task show {task.id}; start it: toryo task move {task.id} in_progress; take it "
+        f"back: toryo task cancel {task.id} --reason …"
     )
     mailboxes.tell_person(call, task.project_id, person.id, call.agent.id, told, task.id)
 

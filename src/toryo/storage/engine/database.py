@@ -59,6 +59,10 @@ class Connection(ABC):
         cannot be used any more: that is its caller's error then, as ever. Locks taken within are given back with it."""
 
     @abstractmethod
+    def check(self) -> None:
+        """Raises DatabaseUnavailable where what is written would be lost, though statements still succeed."""
+
+    @abstractmethod
     def lock(self, key: str) -> bool:
         """Waits until no other transaction holds `key`, and holds it until the end of this one.
 

@@ -12,7 +12,7 @@ import fcntl
 import os
 import sqlite3
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
@@ -62,6 +62,8 @@ class SQLiteDatabase(Database):
         self._kept: deque[SQLiteConnection] = deque()
         self.place = str(self._path)
         _create(self._path)
+        self._file = self._path.stat()
+        self._lost = False
         self._owner = _claim(self._path) if exclusive else None
         self._writers = WorkerPool("writer", 1, lambda: _Writer(self), self._inside, most=_WORKS_PER_COMMIT)
         self._readers = WorkerPool("reader", threads, lambda: _Reader(self), self._inside, most=_WORKS_PER_SNAPSHOT)
@@ -70,6 +72,7 @@ class SQLiteDatabase(Database):
     def read(self, work: Work[T]) -> T:
         self._inside.refuse()
         call = Call(work)
+        self.refuse_while_lost()
         connection = self._borrowed()
         self._inside.work = True
         try:
@@ -91,6 +94,7 @@ class SQLiteDatabase(Database):
 
     def connect(self, pragmas: Sequence[str]) -> SQLiteConnection:
         """A new connection. The file must be there: one that vanished is reported, not replaced by an empty one."""
+        self.check_file()
         try:
             driver = sqlite3.connect(
                 f"file:{quote(self.place)}?mode=rw",
@@ -102,7 +106,7 @@ class SQLiteDatabase(Database):
             )
         except sqlite3.Error as error:
             raise _translated(error, self.place) or error from error
-        connection = SQLiteConnection(driver, self.place, reads_only=pragmas is _FOR_READERS)
+        connection = SQLiteConnection(driver, self.place, reads_only=pragmas is _FOR_READERS, check=self.check_file)
         try:
             for pragma in pragmas:
                 connection.command(pragma)
@@ -110,6 +114,25 @@ class SQLiteDatabase(Database):
             connection.close()
             raise
         return connection
+
+    def check_file(self) -> None:
+        """Raises DatabaseUnavailable where the file is no longer what its name leads to: SQLite would go on writing,
+        and nobody would ever see it again."""
+        try:
+            self._lost = not os.path.samestat(self._file, self._path.stat())
+        except OSError:
+            self._lost = True
+        if self._lost:
+            raise DatabaseUnavailable(
+                f"The database {self.place} was deleted, moved or replaced while the server ran: nothing can be saved.",
+                "Put it back where it was; or stop the server (^C in its terminal, or kill its process) and start it"
+                " again: from a backup (toryo db restore), or with an empty database.",
+            )
+
+    def refuse_while_lost(self) -> None:
+        """As `check_file`, but looks only where a write has found the file gone and none has found it again."""
+        if self._lost:
+            self.check_file()
 
     def _look(self) -> None:
         """Fails now rather than at the first call, if this is no database or cannot be written."""
@@ -142,11 +165,14 @@ class SQLiteConnection(DriverConnection):
 
     dialect: Literal["sqlite", "postgresql"] = "sqlite"
 
-    def __init__(self, driver: sqlite3.Connection, place: str, *, reads_only: bool) -> None:
+    def __init__(
+        self, driver: sqlite3.Connection, place: str, *, reads_only: bool, check: Callable[[], None] = lambda: None
+    ) -> None:
         self._driver = driver
+        self._place = place
+        self._check = check
         self._cursor = driver.cursor()
         self._execute = self._cursor.execute
-        self._place = place
         self._reads_only = reads_only
         self._changes_before = 0
         self._defined = False
@@ -181,6 +207,9 @@ class SQLiteConnection(DriverConnection):
             self._cursor.executemany(compiled.text, ready)
         except _DRIVER_ERRORS as error:
             self.fail(error)
+
+    def check(self) -> None:
+        self._check()
 
     def lock(self, key: str) -> bool:  # noqa: ARG002 - the writer is alone
         return False
@@ -245,6 +274,7 @@ class _Reader:
 
     def carry_out(self, calls: list[Call]) -> int:
         try:
+            self._database.refuse_while_lost()
             self._connection = self._connection or self._database.connect(_FOR_READERS)
             self._connection.snapshot(calls)
         except DatabaseUnavailable as error:
@@ -268,6 +298,7 @@ class _Writer:
 
     def carry_out(self, calls: list[Call]) -> int:
         try:
+            self._database.check_file()
             self._connection = self._connection or self._opened()
             self._commit_all(self._connection, calls)
         except DatabaseUnavailable as error:
