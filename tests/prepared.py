@@ -213,6 +213,32 @@ def _become(asked: dict[str, Any], files: list[int]) -> None:
     sys.argv = ["toryo", *asked["words"]]
 
 
+def _run() -> int:
+    """What the `toryo …` ends with."""
+    try:
+        runpy.run_module("toryo", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return end.code or 0
+        print(end.code, file=sys.stderr)  # noqa: T201 - as Python does it
+        return 1
+    except BaseException:  # noqa: BLE001 - as Python does it
+        sys.excepthook(*sys.exc_info())
+        return 1
+    return 0
+
+
+def _end(code: int) -> None:
+    """As Python ends, except that it does not put away all that the process has loaded."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.flush()
+    os._exit(code)
+
+
 def _dies_with_its_parent() -> None:
     """A test run that is killed leaves nothing behind (Linux; elsewhere nothing happens)."""
     with contextlib.suppress(AttributeError, OSError):
@@ -227,4 +253,4 @@ if __name__ == "__main__":
             getattr(loaded, call)()
     gc.freeze()  # so that what is shared stays shared
     _fork_for_each(socket.socket(fileno=int(sys.argv[1])))
-    runpy.run_module("toryo", run_name="__main__", alter_sys=True)
+    _end(_run())
