@@ -9,10 +9,28 @@ import pytest
 from httpx._config import DEFAULT_TIMEOUT_CONFIG
 
 from tests import once
-from tests.databases import database, database_url, postgres_empty, postgres_server, redis_url
+from tests.databases import (
+    database,
+    database_url,
+    kept_database,
+    kept_postgresql,
+    kept_sqlite,
+    postgres_empty,
+    postgres_server,
+    redis_url,
+)
 
 pytest_plugins = ["tests.fast"]
-__all__ = ["database", "database_url", "postgres_empty", "postgres_server", "redis_url"]
+__all__ = [
+    "database",
+    "database_url",
+    "kept_database",
+    "kept_postgresql",
+    "kept_sqlite",
+    "postgres_empty",
+    "postgres_server",
+    "redis_url",
+]
 
 
 os.environ["TORYO_SANDBOX"] = "none"  # what agents' programs see is tested in test_sandbox.py files; others look on
