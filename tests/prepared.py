@@ -2,8 +2,9 @@
 
 A process that has loaded them forks for each, and what it forks does what `python -m toryo …` does: with words, an
 environment, a directory, stdin, stdout, stderr and an end of its own. Only /proc shows it with the environment and the
-words of the process it comes from. What `toryo up` starts is forked from it likewise. `run` is for commands (of `toryo` they load only what every command loads; the rest
-they load themselves), `Started` for servers and Coordinators. With TORYO_TEST_REAL_STARTS=1 nobody uses this.
+words of the process it comes from. What `toryo up` starts is forked from it likewise. `run` is for commands (of `toryo`
+they load only what every command loads; the rest they load themselves), `Started` for servers and Coordinators. With
+TORYO_TEST_REAL_STARTS=1 nobody uses this.
 
 This file is both sides: it is imported by who asks, and it is the program that forks.
 """
@@ -219,7 +220,7 @@ def _become(asked: dict[str, Any], files: list[int]) -> None:
 class _Forking(subprocess.Popen[Any]):
     """Forks what `toryo up` and `toryo demo` start, from a process that has loaded all that it needs."""
 
-    def _execute_child(self, args: Any, *rest: Any) -> None:  # type: ignore[override]
+    def _execute_child(self, args: Any, *rest: Any) -> None:
         if args[:3] != [sys.executable, "-m", "toryo"] or args[-1] != "--ends-with-stdin":
             super()._execute_child(args, *rest)  # type: ignore[misc]
             return
@@ -239,8 +240,8 @@ def _become_child(words: list[str], environment: Mapping[str, str], keeps: Seque
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
-    for number, end in enumerate((pipes[0], pipes[3], pipes[5])):
-        os.dup2(end, number)
+    for standard, end in enumerate((pipes[0], pipes[3], pipes[5])):
+        os.dup2(end, standard)
     kept = sorted({2, *keeps})
     for low, high in zip(kept, [*kept[1:], os.sysconf("SC_OPEN_MAX")], strict=True):
         os.closerange(low + 1, high)
