@@ -273,7 +273,7 @@ async def _listening(edge: Edge, socket: Path) -> AsyncIterator[str]:
     try:
         yield f"http://127.0.0.1:{sockets[0].getsockname()[1]}"
     finally:
-        listener.should_exit = True
+        listener.stop()
         await serving
         await edge.close()
 
