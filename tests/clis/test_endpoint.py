@@ -28,20 +28,24 @@ def test_a_program_does_its_task_and_reports_it_and_its_session_is_resumed_with_
 ) -> None:
     made = tmp_path / "work" / "hello.txt"
     task = office.worker("w1", name)
-    credential = office.order().credential
+    order = office.order()
     works = ObedientModel(writes(made, "hello"), summary="said hello")
     with Endpoint(lambda turn: _remembers(turn) if ASKS in turn.prompt else works(turn)) as endpoint:
         driver = Driver(name, endpoint, tmp_path)
-        run = driver.run(f"{first_words('w1')}\nThe word is crane.", server=office.url, credential=credential)
+        run = driver.run(f"{first_words('w1')}\nThe word is crane.", server=office.url, credential=order.credential)
         told, used = _tokens_told(name, run, tmp_path / "files"), endpoint.usage
-        again = driver.run(ASKS, server=office.url, credential=credential, session=session_of(name, run))
+        office.ended(order, 0)
+        office.file("w1", "Once more")
+        next_order = office.order()
+        again = driver.run(ASKS, server=office.url, credential=next_order.credential, session=session_of(name, run))
     assert run.exit_code == 0, run.errors
     assert made.read_text() == "hello"
     assert (office.task(task)["status"], office.task(task)["summary"]) == ("completed", "said hello")
     assert GOODBYE in run.output
     assert told == (used.input, used.output)
     _kept_to_itself(endpoint)
-    assert [str(path) for path in _files(tmp_path / "work", tmp_path / "files") if credential in path.read_text()] == []
+    written = "".join(path.read_text() for path in _files(tmp_path / "work", tmp_path / "files"))
+    assert [each for each in (order, next_order) if each.credential in written] == []
     assert "It was crane." in again.output, again.errors
     assert session_of(name, again) == session_of(name, run)
 
