@@ -14,20 +14,16 @@ work gets a transaction of its own.
 from __future__ import annotations
 
 import hashlib
-import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal
 
 import psycopg
 import sqlalchemy as sa
 from psycopg import conninfo
-from psycopg.adapt import Buffer, Loader, PyFormat, Transformer
+from psycopg.adapt import Buffer, Loader
 from psycopg.pq import ConnStatus, ExecStatus
-from psycopg.pq.abc import PGresult
 from psycopg.types.numeric import Int8Dumper
 
 from toryo.domain import secrecy
@@ -76,12 +72,13 @@ class PostgreSQLDatabase(Database):
 
     def connect(self, *, reads_only: bool) -> PostgreSQLConnection:
         try:
-            driver = psycopg.connect(self._conninfo, autocommit=True)
+            driver = psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=2)
         except psycopg.Error as error:
             raise DatabaseUnavailable(
                 f"PostgreSQL at {self.place} cannot be reached: {_first_line(error)}.",
                 "Start it or correct the database URL; a running server goes on by itself.",
             ) from error
+        driver.prepared_max = _STATEMENTS_KEPT
         driver.adapters.register_loader("numeric", _PlainNumber)
         driver.adapters.register_dumper(int, Int8Dumper)  # by size there would be a prepared statement for each
         connection = PostgreSQLConnection(driver, self.place, reads_only=reads_only)
@@ -103,18 +100,13 @@ class PostgreSQLDatabase(Database):
 
 
 class PostgreSQLConnection(DriverConnection):
-    """One kept driver connection.
-
-    Statements go straight to libpq, prepared when they come again: the driver's cursor takes more than twice as long.
-    """
+    """One kept driver connection with one cursor."""
 
     dialect: Literal["sqlite", "postgresql"] = "postgresql"
 
     def __init__(self, driver: psycopg.Connection[Row], place: str, *, reads_only: bool) -> None:
         self._driver = driver
-        self._converting = Transformer(driver)
-        self._came: set[_Key] = set()
-        self._prepared: dict[_Key, bytes] = {}
+        self._cursor = driver.cursor()
         self._place = place
         self._reads_only = reads_only
         self._wrote = False
@@ -123,20 +115,22 @@ class PostgreSQLConnection(DriverConnection):
         self.waits_for_locks = True
 
     def all(self, statement: Statement, **params: Any) -> list[Row]:
+        compiled = statement.postgresql
         try:
-            return self._rows(self._execute(statement.postgresql, params))
+            rows = self._execute(compiled, params).fetchall()
         except _DRIVER_ERRORS as error:
             self.fail(error)
+        return rows
 
     def one(self, statement: Statement, **params: Any) -> Row | None:
         try:
-            return next(iter(self._rows(self._execute(statement.postgresql, params), most=1)), None)
+            return self._execute(statement.postgresql, params).fetchone()
         except _DRIVER_ERRORS as error:
             self.fail(error)
 
     def run(self, statement: Statement, **params: Any) -> int:
         try:
-            return self._execute(statement.postgresql, params).command_tuples or 0
+            return self._execute(statement.postgresql, params).rowcount
         except _DRIVER_ERRORS as error:
             self.fail(error)
 
@@ -144,11 +138,10 @@ class PostgreSQLConnection(DriverConnection):
         compiled = statement.postgresql
         ready = rows if compiled.plain else [compiled.prepare(dict(row)) for row in rows]
         try:
-            with self._driver.cursor() as cursor:
-                cursor.executemany(compiled.text, ready)
+            self._cursor.executemany(compiled.text, ready)
         except _DRIVER_ERRORS as error:
             self.fail(error)
-        self._wrote = self._wrote or cursor.rowcount > 0
+        self._wrote = self._wrote or self._cursor.rowcount > 0
 
     def lock(self, key: str) -> bool:
         if key in self._locked:
@@ -230,71 +223,11 @@ class PostgreSQLConnection(DriverConnection):
             return _Lost(f"The connection to PostgreSQL at {self._place} broke ({_first_line(error)}).", "Try again.")
         return _translated(error, self._place, self._reads_only)
 
-    def _execute(self, compiled: Compiled, params: dict[str, Any]) -> PGresult:
-        query = _numbered(compiled.text)
-        given = params if compiled.plain else compiled.prepare(params)
-        values = self._converting.dump_sequence([given[name] for name in query.names], query.formats)
-        result = self._sent(query.text, values)
-        if result.status not in _DONE:
-            raise psycopg.errors.error_from_result(result, encoding="utf-8")
-        if compiled.writes and result.command_tuples:
+    def _execute(self, compiled: Compiled, params: dict[str, Any]) -> psycopg.Cursor[Row]:
+        cursor = self._cursor.execute(compiled.text, params if compiled.plain else compiled.prepare(params))
+        if compiled.writes and cursor.rowcount:
             self._wrote = True
-        return result
-
-    def _sent(self, text: bytes, values: Sequence[Any]) -> PGresult:
-        libpq, types, formats = self._driver.pgconn, self._converting.types, self._converting.formats
-        key = text, types
-        if key not in self._came:
-            self._came.add(key)
-            return libpq.exec_params(text, values, types, formats)
-        if key not in self._prepared:
-            result = self._prepare(key)
-            if result.status not in _DONE:
-                return result
-        return libpq.exec_prepared(self._prepared[key], values, formats)
-
-    def _prepare(self, key: _Key) -> PGresult:
-        if len(self._prepared) >= _STATEMENTS_KEPT:
-            self.command(b";".join(b"DEALLOCATE " + name for name in self._prepared.values()))
-            self._prepared.clear()
-            self._came.clear()
-        name = b"toryo_%d" % len(self._prepared)
-        result = self._driver.pgconn.prepare(name, *key)
-        if result.status in _DONE:
-            self._prepared[key] = name
-        return result
-
-    def _rows(self, result: PGresult, most: int | None = None) -> list[Row]:
-        self._converting.set_pgresult(result)
-        there = result.ntuples if most is None else min(most, result.ntuples)
-        return self._converting.load_rows(0, there, tuple)
-
-
-_Key = tuple[bytes, tuple[int, ...] | None]
-"""A statement, and the types of what it is given: for each there is a prepared statement of its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Numbered:
-    """A statement as PostgreSQL takes it, with the names of its parameters in their order."""
-
-    text: bytes
-    names: tuple[str, ...]
-    formats: tuple[PyFormat, ...]
-
-
-_PARAMETER = re.compile(r"%(?:\((\w+)\)s|%)")
-
-
-@lru_cache(maxsize=2 * _STATEMENTS_KEPT)
-def _numbered(text: str) -> _Numbered:
-    numbers: dict[str, int] = {}
-
-    def number(found: re.Match[str]) -> str:
-        return f"${numbers.setdefault(found[1], len(numbers) + 1)}" if found[1] else "%"
-
-    numbered = _PARAMETER.sub(number, text).encode()
-    return _Numbered(numbered, tuple(numbers), (PyFormat.AUTO,) * len(numbers))
+        return cursor
 
 
 class _Hand:
