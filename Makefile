@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 ARGS   ?=
 
-# How many processes run the tests; 0 runs them in this one. They must agree on the order of sets (PYTHONHASHSEED).
+# How many processes run the tests; 0 runs them in this one.
 # Each takes the next file when it is through with one (tests/conftest.py says in which order).
 # Where compiled files may not be kept (PYTHONDONTWRITEBYTECODE), each of them would compile every test again.
 WORKERS ?= 3
@@ -52,10 +52,10 @@ fix: $(READY) web/node_modules/.ready ## mend what can be mended by machine
 
 test: $(READY) $(PAGES) ## run the tests (ARGS="tests/cli -k demo" for some of them)
 	$(if $(ARGS),,cd web && $(WITH_NODE) npm run --silent test)
-	PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-fast: $(READY) ## run the tests that need nothing but Python and take moments: in less than a minute
-	PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --fast -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --fast -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 demo: $(READY) $(if $(findstring --keep,$(ARGS)),$(PAGES)) ## see a team at work, from nothing: no model, no key
 	$(BIN)/toryo demo $(ARGS)

@@ -1,5 +1,6 @@
 """Fixtures that every test folder may use, and the order of tests."""
 
+import gc
 import os
 import signal
 import tempfile
@@ -9,10 +10,28 @@ import pytest
 from httpx._config import DEFAULT_TIMEOUT_CONFIG
 
 from tests import once
-from tests.databases import database, database_url, postgres_empty, postgres_server, redis_url
+from tests.databases import (
+    database,
+    database_url,
+    kept_database,
+    kept_postgresql,
+    kept_sqlite,
+    postgres_empty,
+    postgres_server,
+    redis_url,
+)
 
 pytest_plugins = ["tests.fast"]
-__all__ = ["database", "database_url", "postgres_empty", "postgres_server", "redis_url"]
+__all__ = [
+    "database",
+    "database_url",
+    "kept_database",
+    "kept_postgresql",
+    "kept_sqlite",
+    "postgres_empty",
+    "postgres_server",
+    "redis_url",
+]
 
 
 os.environ["TORYO_SANDBOX"] = "none"  # what agents' programs see is tested in test_sandbox.py files; others look on
@@ -38,6 +57,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
     items.sort(key=lambda each: (not each.nodeid.startswith(DEAR), -slow[each.path]))
+
+
+def pytest_collection_finish() -> None:
+    """Tests that are collected stay to the end: the collector need not look at them again."""
+    gc.collect()
+    gc.freeze()
 
 
 # In the background or under nohup: what the tests start would hear neither ^C nor a terminal that is closed.

@@ -13,18 +13,23 @@ import secrets
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 import psycopg
 import pytest
+import sqlalchemy as sa
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 from redis import Redis
 from redis.exceptions import RedisError
 
 from tests.once import alone, why_not
-from toryo.storage.engine.database import Database
+from toryo.storage import schema
+from toryo.storage.engine.database import Connection, Database
+from toryo.storage.engine.statements import Statement
 from toryo.storage.opening import open_database, upgrade
 
 SERVER = os.environ.get("TORYO_TEST_POSTGRES", "postgresql://127.0.0.1:5432/test")
@@ -41,7 +46,7 @@ def missing(reason: str) -> None:
 
 @contextmanager
 def postgres_database() -> Iterator[str]:
-    """The URL of a new database, dropped afterwards."""
+    """The URL of a new database, dropped afterwards. No test tells of a power cut: its commits await no disk."""
     name = f"toryo_test_{secrets.token_hex(6)}"
     try:
         connection = psycopg.connect(SERVER, autocommit=True, connect_timeout=3)
@@ -50,6 +55,7 @@ def postgres_database() -> Iterator[str]:
         raise
     with connection:
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        connection.execute(sql.SQL("ALTER DATABASE {} SET synchronous_commit = off").format(sql.Identifier(name)))
         try:
             yield postgres_url(SERVER, dbname=name)
         finally:
@@ -57,15 +63,13 @@ def postgres_database() -> Iterator[str]:
 
 
 @contextmanager
-def postgres_schema(database_url: str, *settings: str) -> Iterator[str]:
-    """The URL of a new, empty schema in that database, dropped afterwards; `settings` are those of its connections."""
+def postgres_schema(database_url: str) -> Iterator[str]:
+    """The URL of a new, empty schema in that database, dropped afterwards."""
     name = f"test_{secrets.token_hex(6)}"
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(name)))
         try:
-            yield postgres_url(
-                database_url, options=" ".join(f"-c{each}" for each in (f"search_path={name}", *settings))
-            )
+            yield postgres_url(database_url, options=f"-csearch_path={name}")
         finally:
             connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(name)))
 
@@ -101,12 +105,56 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return url
 
 
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    """An open database with all tables, of each kind."""
-    with open_database(database_url) as opened:
+@pytest.fixture(scope="session")
+def kept_sqlite() -> Iterator[Database]:
+    """An open database with all tables that stays for the whole run: making one costs more than most tests.
+
+    No test tells of a power cut: commits await no disk.
+    """
+    memory = "/dev/shm"
+    with (
+        TemporaryDirectory(prefix="toryo_test_", dir=memory if os.access(memory, os.W_OK) else None) as directory,
+        open_database(f"sqlite:///{directory}/toryo.db") as opened,
+    ):
         upgrade(opened)
         yield opened
+
+
+@pytest.fixture(scope="session")
+def kept_postgresql(postgres_server: str) -> Iterator[Database]:
+    """The same on PostgreSQL."""
+    with postgres_schema(postgres_server) as url, open_database(url) as opened:
+        upgrade(opened)
+        yield opened
+
+
+@pytest.fixture(params=KINDS)
+def kept_database(request: pytest.FixtureRequest) -> Database:
+    """Each kind of these. The parameter is not the session's: pytest would make each database anew after the other."""
+    found: Database = request.getfixturevalue(f"kept_{request.param}")
+    return found
+
+
+def empty(database: Database) -> None:
+    """Every row of every table is gone."""
+
+    def work(connection: Connection) -> None:
+        for table in reversed(schema.metadata.sorted_tables):
+            connection.run(_delete(table))
+
+    database.write(work)
+
+
+@lru_cache(maxsize=64)
+def _delete(table: sa.Table) -> Statement:
+    return Statement(sa.delete(table))
+
+
+@pytest.fixture
+def database(kept_database: Database) -> Database:
+    """An open database with all tables and no rows, of each kind."""
+    empty(kept_database)
+    return kept_database
 
 
 # --- Redis -----------------------------------------------------------------------------------------------------------

@@ -2,8 +2,9 @@
 
 A process that has loaded them forks for each, and what it forks does what `python -m toryo …` does: with words, an
 environment, a directory, stdin, stdout, stderr and an end of its own. Only /proc shows it with the environment and the
-words of the process it comes from. `run` is for commands (of `toryo` they load only what every command loads; the rest
-they load themselves), `Started` for servers and Coordinators. With TORYO_TEST_REAL_STARTS=1 nobody uses this.
+words of the process it comes from. What `toryo up` starts is forked from it likewise. `run` is for commands (of `toryo`
+they load only what every command loads; the rest they load themselves), `Started` for servers and Coordinators. With
+TORYO_TEST_REAL_STARTS=1 nobody uses this.
 
 This file is both sides: it is imported by who asks, and it is the program that forks.
 """
@@ -58,7 +59,8 @@ def run(
     ):
         stdin.write(typed.encode())
         stdin.seek(0)
-        process = _Forked(LIBRARIES, words, environment, cwd, [stdin, stdout, stderr])
+        libraries = EVERYTHING if words[:1] in (["up"], ["demo"]) else LIBRARIES
+        process = _Forked(libraries, words, environment, cwd, [stdin, stdout, stderr])
         try:
             code = process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -211,6 +213,68 @@ def _become(asked: dict[str, Any], files: list[int]) -> None:
     os.environ.update(asked["environment"])
     sys.path.insert(0, asked["cwd"])
     sys.argv = ["toryo", *asked["words"]]
+    if "toryo.server.app" in sys.modules:
+        subprocess.Popen = _Forking  # type: ignore[misc]
+
+
+class _Forking(subprocess.Popen[Any]):
+    """Forks what `toryo up` and `toryo demo` start, from a process that has loaded all that it needs."""
+
+    def _execute_child(self, args: Any, *rest: Any) -> None:
+        if args[:3] != [sys.executable, "-m", "toryo"] or args[-1] != "--ends-with-stdin":
+            super()._execute_child(args, *rest)  # type: ignore[misc]
+            return
+        _, _, _, keeps, _, environment, _, _, _, *pipes = rest[:15]
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self._child_created = True
+        self.pid = os.fork()
+        if self.pid == 0:
+            _become_child(args[3:], environment, keeps, pipes)
+        self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
+
+
+def _become_child(words: list[str], environment: Mapping[str, str], keeps: Sequence[int], pipes: Sequence[int]) -> None:
+    """Never returns."""
+    os.setsid()
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    for standard, end in enumerate((pipes[0], pipes[3], pipes[5])):
+        os.dup2(end, standard)
+    kept = sorted({2, *keeps})
+    for low, high in zip(kept, [*kept[1:], os.sysconf("SC_OPEN_MAX")], strict=True):
+        os.closerange(low + 1, high)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = ["toryo", *words]
+    _end(_run())
+
+
+def _run() -> int:
+    """What the `toryo …` ends with."""
+    try:
+        runpy.run_module("toryo", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return end.code or 0
+        print(end.code, file=sys.stderr)  # noqa: T201 - as Python does it
+        return 1
+    except BaseException:  # noqa: BLE001 - as Python does it
+        sys.excepthook(*sys.exc_info())
+        return 1
+    return 0
+
+
+def _end(code: int) -> None:
+    """As Python ends, except that it does not put away all that the process has loaded."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def _dies_with_its_parent() -> None:
@@ -227,4 +291,4 @@ if __name__ == "__main__":
             getattr(loaded, call)()
     gc.freeze()  # so that what is shared stays shared
     _fork_for_each(socket.socket(fileno=int(sys.argv[1])))
-    runpy.run_module("toryo", run_name="__main__", alter_sys=True)
+    _end(_run())

@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
-from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
@@ -23,7 +22,6 @@ import sqlalchemy as sa
 import structlog
 from jsonschema_rs import Draft202012Validator
 
-from tests.databases import KINDS, postgres_schema
 from toryo.domain.errors import Code
 from toryo.domain.times import SECOND, iso
 from toryo.housekeeping.runner import CHORES
@@ -37,7 +35,6 @@ from toryo.settings import Settings
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
-from toryo.storage.opening import open_database, upgrade
 from toryo.storage.transaction import Transaction
 
 Answer = dict[str, Any]
@@ -541,51 +538,6 @@ def seeds(first: int, usual: int = 2) -> range:
 # --- fixtures ------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="session")
-def kept_sqlite() -> Iterator[Database]:
-    """An open database with all tables that stays for the whole run: making one costs more than most stories.
-
-    No story tells of a power cut: commits await no disk.
-    """
-    memory = "/dev/shm"
-    with (
-        TemporaryDirectory(prefix="toryo_test_", dir=memory if os.access(memory, os.W_OK) else None) as directory,
-        open_database(f"sqlite:///{directory}/toryo.db") as opened,
-    ):
-        upgrade(opened)
-        yield opened
-
-
-@pytest.fixture(scope="session")
-def kept_postgresql(postgres_server: str) -> Iterator[Database]:
-    """The same on PostgreSQL."""
-    with postgres_schema(postgres_server, "synchronous_commit=off") as url, open_database(url) as opened:
-        upgrade(opened)
-        yield opened
-
-
-@pytest.fixture(params=KINDS)
-def kept_database(request: pytest.FixtureRequest) -> Database:
-    """Each kind of these. The parameter is not the session's: pytest would make each database anew after the other."""
-    found: Database = request.getfixturevalue(f"kept_{request.param}")
-    return found
-
-
-def empty(database: Database) -> None:
-    """Every row of every table is gone."""
-
-    def work(connection: Connection) -> None:
-        for table in reversed(schema.metadata.sorted_tables):
-            connection.run(_delete(table))
-
-    database.write(work)
-
-
-@lru_cache(maxsize=64)
-def _delete(table: sa.Table) -> Statement:
-    return Statement(sa.delete(table))
-
-
 @pytest.fixture
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     """No log line per call: thousands of calls would be mostly printing."""
@@ -594,10 +546,9 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def fresh(kept_database: Database, quiet: None) -> Database:
-    """An empty database of each kind."""
-    empty(kept_database)
-    return kept_database
+def fresh(database: Database, quiet: None) -> Database:
+    """An empty database of each kind, and no line of the log for each call."""
+    return database
 
 
 @pytest.fixture

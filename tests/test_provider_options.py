@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.stories import World, fresh, kept_database, kept_postgresql, kept_sqlite, quiet, world
+from tests.stories import World, fresh, quiet, world
 from toryo import provider_options
 from toryo.coordinator.config import KNOWN, ProviderConfig
 from toryo.coordinator.orders import Launch
@@ -21,7 +21,7 @@ from toryo.coordinator.provider import BadConfig, Command, Setting, refuse_mista
 from toryo.coordinator.providers import BUILT_IN, configured, custom
 from toryo.provider_options import COMMON, DECLARED, EVERY, Given, Kind, Option, Widens
 
-__all__ = ["fresh", "kept_database", "kept_postgresql", "kept_sqlite", "quiet", "world"]
+__all__ = ["fresh", "quiet", "world"]
 
 TEMPLATE = "house-model"
 """A provider of a Coordinator's file, which Toryo does not know."""

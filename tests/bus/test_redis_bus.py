@@ -11,12 +11,12 @@ import pytest
 from redis import Redis
 
 from tests.databases import REDIS
-from tests.stories import World, fresh, kept_database, kept_postgresql, kept_sqlite, quiet
+from tests.stories import World, fresh, quiet
 from toryo.bus.redis import RedisBus
 from toryo.settings import Settings
 from toryo.storage.engine.database import Database
 
-__all__ = ["fresh", "kept_database", "kept_postgresql", "kept_sqlite", "quiet"]
+__all__ = ["fresh", "quiet"]
 
 pytestmark = pytest.mark.redis
 SECONDS = 100.0

@@ -20,6 +20,7 @@ import pytest
 
 from tests import prepared
 from tests.environments import clean_environment
+from toryo.client import Client, discovery
 
 if TYPE_CHECKING:
     from tests.cli.fakes import Machine
@@ -131,6 +132,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toryo]:
         yield toryo
 
 
+@pytest.fixture(scope="session")
+def owner(server: Toryo) -> Iterator[Client]:
+    """The owner of that server, who does not type: what a test only needs to be there costs no command."""
+    found = discovery.find(None, None, Path(server.environment["TORYO_DATA_DIR"]), role="owner")
+    with Client(found.url, found.token) as client:
+        yield client
+
+
 @pytest.fixture
 def fresh_server(tmp_path: Path) -> Iterator[Toryo]:
     """A server of the test's own: for what depends on everything that a server has ever been told."""
@@ -159,18 +168,19 @@ _numbers = count(1)
 
 
 @pytest.fixture
-def project(server: Toryo, tmp_path: Path) -> str:
+def project(owner: Client, tmp_path: Path) -> str:
     """A project of the test's own."""
     name = f"project-{os.getpid()}-{next(_numbers)}"
-    answer = server.json("project", "add", name, "--id", name, "--dir", str(tmp_path))
-    return str(answer["project"]["project_id"])
+    owner.rest("POST", "/projects", {"id": name, "name": name, "working_directory": str(tmp_path)})
+    return name
 
 
 @pytest.fixture
-def agent(server: Toryo, project: str) -> str:
+def agent(owner: Client, project: str) -> str:
     """A worker in that project whom nobody starts."""
     name = f"agent-{os.getpid()}-{next(_numbers)}"
-    return str(server.json("agent", "add", name, "--role", "worker", "--project", project)["agent_id"])
+    owner.rest("POST", "/agents", {"id": name, "role": "worker", "projects": [project]})
+    return name
 
 
 @pytest.fixture

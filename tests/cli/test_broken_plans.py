@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from tests.cli.conftest import Toryo
-from tests.stories import World, fresh, kept_database, kept_postgresql, kept_sqlite, quiet, world
+from tests.stories import World, fresh, quiet, world
 from toryo.formats.plans import FORMATS
 
-__all__ = ["fresh", "kept_database", "kept_postgresql", "kept_sqlite", "quiet", "world"]
+__all__ = ["fresh", "quiet", "world"]
 
 STEP = "subtasks: [{id: a, title: A}]"
 BROKEN = {

@@ -175,6 +175,7 @@ def qwen(place: Place) -> Start:
         "OPENAI_API_KEY": KEY,
         "OPENAI_BASE_URL": f"{place.endpoint_url}/v1",
         "OPENAI_MODEL": MODEL,
+        "QWEN_CODE_NO_RELAUNCH": "1",
         "QWEN_CODE_SUPPRESS_YOLO_WARNING": "1",
         "QWEN_CODE_SYSTEM_SETTINGS_PATH": place.file("qwen.json"),
     }

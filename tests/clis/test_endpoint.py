@@ -20,33 +20,34 @@ from toryo.first_words import first_words
 
 pytestmark = [pytest.mark.clis, pytest.mark.timeout(600, func_only=True)]
 
+ASKS = "Which word was it?"
 
-def test_a_program_signs_in_does_its_task_and_reports_it(name: str, office: Office, tmp_path: Path) -> None:
+
+def test_a_program_does_its_task_and_reports_it_and_its_session_is_resumed_with_a_new_prompt(
+    name: str, office: Office, tmp_path: Path
+) -> None:
     made = tmp_path / "work" / "hello.txt"
     task = office.worker("w1", name)
-    credential = office.order().credential
-    with Endpoint(ObedientModel(writes(made, "hello"), summary="said hello")) as endpoint:
-        run = Driver(name, endpoint, tmp_path).run(first_words("w1"), server=office.url, credential=credential)
+    order = office.order()
+    works = ObedientModel(writes(made, "hello"), summary="said hello")
+    with Endpoint(lambda turn: _remembers(turn) if ASKS in turn.prompt else works(turn)) as endpoint:
+        driver = Driver(name, endpoint, tmp_path)
+        run = driver.run(f"{first_words('w1')}\nThe word is crane.", server=office.url, credential=order.credential)
+        told, used = _tokens_told(name, run, tmp_path / "files"), endpoint.usage
+        office.ended(order, 0)
+        office.file("w1", "Once more")
+        next_order = office.order()
+        again = driver.run(ASKS, server=office.url, credential=next_order.credential, session=session_of(name, run))
     assert run.exit_code == 0, run.errors
     assert made.read_text() == "hello"
     assert (office.task(task)["status"], office.task(task)["summary"]) == ("completed", "said hello")
     assert GOODBYE in run.output
-    assert _tokens_told(name, run, tmp_path / "files") == (endpoint.usage.input, endpoint.usage.output)
+    assert told == (used.input, used.output)
     _kept_to_itself(endpoint)
-    assert [str(path) for path in _files(tmp_path / "work", tmp_path / "files") if credential in path.read_text()] == []
-
-
-def test_a_session_is_resumed_with_a_new_prompt(name: str, office: Office, tmp_path: Path) -> None:
-    office.worker("w1", name)
-    with Endpoint(_remembers) as endpoint:
-        driver = Driver(name, endpoint, tmp_path)
-        credential = office.order().credential
-        first = driver.run("The word is crane.", server=office.url, credential=credential)
-        session = session_of(name, first)
-        again = driver.run("Which word was it?", server=office.url, credential=credential, session=session)
-    assert "I shall remember it." in first.output
+    written = "".join(path.read_text() for path in _files(tmp_path / "work", tmp_path / "files"))
+    assert [each for each in (order, next_order) if each.credential in written] == []
     assert "It was crane." in again.output, again.errors
-    assert session_of(name, again) == session
+    assert session_of(name, again) == session_of(name, run)
 
 
 @pytest.mark.parametrize("name", ["claude", "gemini", "codex"], indirect=True)
@@ -115,8 +116,6 @@ def _started(driver: Driver, office: Office) -> Run:
 
 def _remembers(turn: Turn) -> Say:
     """Answers the second prompt out of the first."""
-    if "Which word" not in turn.prompt:
-        return Say("I shall remember it.")
     return Say("It was crane." if any("crane" in each for each in turn.prompts) else "I do not know.")
 
 

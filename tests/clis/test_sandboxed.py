@@ -1,10 +1,11 @@
-"""The six real programs in the sandbox, as they run on a machine as it is set up by default: each does a whole task in
-it, and one whose model turned hostile finds nothing that is not its own. Skipped, loudly, where there can be none.
+"""The six real programs in the sandbox, as they run on a machine as it is set up by default: each does whole tasks in
+it, and when its model turns hostile it finds nothing that is not its own. Skipped, loudly, where there can be none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -39,25 +40,6 @@ def done_with_one_start(house: ModelSite, task_id: str) -> None:
     assert len(house.launches(task_id=task_id)) == 1
 
 
-def test_each_program_does_whole_tasks_in_the_sandbox_with_one_start_for_each(
-    tmp_path: Path, name: str, sandboxed: None
-) -> None:
-    """The second one finds the home as the first has left it."""
-    home = tmp_path / "projects" / "house"
-    mind = ObedientModel(writes(home / "made.txt", f"by {name}\n"))
-    with ModelSite(tmp_path, mind, (name,), sandbox="bwrap", **TIME_TO_TELL) as house:
-        first = has_a_task(house, name)
-        assert any("sandbox: on (bwrap)" in line for line in house.coordinator().lines)
-        done_with_one_start(house, first)
-        assert (home / "made.txt").read_text().strip() == f"by {name}"
-        (home / "made.txt").unlink()
-        done_with_one_start(house, house.file("house", "Again", assignee_id=name, status="in_progress"))
-        assert (home / "made.txt").read_text().strip() == f"by {name}"
-        assert all(house.used(launch["launch_id"])["output_tokens"] > 0 for launch in house.launches())
-
-
-# --- hostile ----------------------------------------------------------------------------------------------------------
-
 READERS = ("Read", "read_file", "read", "view")
 """The tools that read a file, by name: Claude Code; Gemini and Qwen; opencode; Copilot. Codex has its shell alone."""
 OURS, OTHERS = "what-the-project-holds", "what-another-project-holds"
@@ -82,6 +64,16 @@ def thief(own: Path, wanted: Sequence[Path], command: str) -> Policy:
     return steals
 
 
+@dataclass
+class Turncoat:
+    """Has one mind, until it is given another."""
+
+    now: Policy
+
+    def __call__(self, turn: Turn) -> Answer:
+        return self.now(turn)
+
+
 def reading(tools: Mapping[str, Tool], path: Path) -> CallTool | None:
     tool = next((tools[each] for each in READERS if each in tools and not tools[each].ours), None)
     if tool is None:
@@ -90,21 +82,27 @@ def reading(tools: Mapping[str, Tool], path: Path) -> CallTool | None:
     return CallTool(tool.name, {next(each for each in names if "path" in each.lower()): str(path)})
 
 
-def test_a_hostile_model_of_each_program_finds_no_token_no_database_and_no_other_project(
+def test_each_program_does_whole_tasks_in_the_sandbox_with_one_start_for_each_and_a_hostile_model_finds_nothing_in_it(
     tmp_path: Path, name: str, sandboxed: None
 ) -> None:
+    """The second start, with the hostile model, finds the home as the first has left it."""
     data, home, other = tmp_path / "data", tmp_path / "projects" / "house", tmp_path / "projects" / "other"
     wanted = [data / "owner.token", data / "coordinator.token", data / "toryo.db", other / "plan.txt"]
     theirs = f"{' '.join(map(str, wanted))} {data}/workspaces/*/* {data}/logs/* {tmp_path}/*.yaml"
     look = f"cat {theirs}; grep -asz TORYO_TOKEN /proc/[0-9]*/environ; ls -A {data} {other}"
-    with ModelSite(tmp_path, thief(home / "own.txt", wanted, look), (name,), sandbox="bwrap", **TIME_TO_TELL) as house:
-        task_id = has_a_task(house, name)
+    mind = Turncoat(ObedientModel(writes(home / "made.txt", f"by {name}\n")))
+    with ModelSite(tmp_path, mind, (name,), sandbox="bwrap", **TIME_TO_TELL) as house:
+        first = has_a_task(house, name)
         house.project("other")
+        assert any("sandbox: on (bwrap)" in line for line in house.coordinator().lines)
+        done_with_one_start(house, first)
+        assert (home / "made.txt").read_text().strip() == f"by {name}"
+
         (home / "own.txt").write_text(OURS)
         (other / "plan.txt").write_text(OTHERS)
-        house.coordinator()
-        done_with_one_start(house, task_id)
-
+        mind.now = thief(home / "own.txt", wanted, look)
+        done_with_one_start(house, house.file("house", "Again", assignee_id=name, status="in_progress"))
+        assert all(house.used(launch["launch_id"])["output_tokens"] > 0 for launch in house.launches())
         answers = "\n".join(result.text for turn in house.endpoint.turns for result in turn.fresh)
         loot = (home / "loot.txt").read_text(errors="replace")
         assert LOOKED in answers, "its shell has looked"

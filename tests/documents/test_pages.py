@@ -37,9 +37,12 @@ def _words(command: str) -> list[str]:
     return words[1:end]
 
 
+PROGRAM = typer.main.get_command(app)
+
+
 def wrong(command: str) -> str | None:
     """What is wrong with a command line that a page shows; None if the CLI has all of it."""
-    at: Any = typer.main.get_command(app)
+    at: Any = PROGRAM
     known = _options(at)
     words = iter(_words(command))
     for word in words:

@@ -28,7 +28,7 @@ def shown(world: World, process: Process) -> str:
     return orjson.dumps([{key: each[key] for key in ("name", "description", "inputSchema")} for each in them]).decode()
 
 
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("kept_database", ["sqlite"], indirect=True)
 def test_the_tools_of_an_agent_cost_no_more_than_they_may(database: Database) -> None:
     world = World(database)
     world.crew(1)
@@ -45,7 +45,7 @@ def test_the_tools_of_an_agent_cost_no_more_than_they_may(database: Database) ->
         assert tokens(text) <= most, (process.launch["purpose"], process.agent_id, tokens(text))
 
 
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("kept_database", ["sqlite"], indirect=True)
 def test_they_are_the_same_before_it_has_signed_in(database: Database) -> None:
     world = World(database)
     world.crew(1)

@@ -48,7 +48,7 @@ TABLE = {
     COMPLETED: set(),
     CANCELLED: set(),
 }
-EDGES = [(before, to) for before, row in TABLE.items() for to in row]
+EDGES = [(before, to) for before, row in TABLE.items() for to in sorted(row)]
 
 BOSS, ANN, BOB, HANA, PAUL, ZOE = (actor(each) for each in ("boss", "ann", "bob", "hana", "paul", "zoe"))
 MAIN = at_work("main", "boss")

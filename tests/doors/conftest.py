@@ -1,5 +1,5 @@
-"""Databases that stay for the whole run."""
+"""Doors are tried without a line of the log for each call."""
 
-from tests.stories import kept_sqlite, quiet
+from tests.stories import quiet
 
-__all__ = ["kept_sqlite", "quiet"]
+__all__ = ["quiet"]

@@ -20,9 +20,10 @@ import orjson
 import pytest
 from pydantic import ConfigDict
 
+from tests.databases import empty
 from tests.doors.callers import MAY, PEOPLE, Caller, House, Right
 from tests.server.http import ENVELOPE, LIMIT, PLAIN, Headers, call, exchange, modern, request
-from tests.stories import World, empty
+from tests.stories import World
 from tests.transports.wires import Wire, bridged, posting
 from toryo.bus.in_process import InProcessBus
 from toryo.operations.calls import catalogue as declared
@@ -272,7 +273,7 @@ async def _listening(edge: Edge, socket: Path) -> AsyncIterator[str]:
     try:
         yield f"http://127.0.0.1:{sockets[0].getsockname()[1]}"
     finally:
-        listener.should_exit = True
+        listener.stop()
         await serving
         await edge.close()
 

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
+from tests.databases import empty
 from tests.doors.callers import PEOPLE, Caller, House, Right
 from tests.doors.test_every_door import PATIENT
-from tests.stories import World, empty
+from tests.stories import World
 from toryo.domain.errors import Refusal
 from toryo.first_words import BY_HAND, FIXED, STARTED
 from toryo.operations.calls.callers import Credentials

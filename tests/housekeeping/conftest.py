@@ -1,6 +1,6 @@
 """Fixtures of the story kit."""
 
 from tests.operations.talkers import pair
-from tests.stories import crew, fresh, kept_database, kept_postgresql, kept_sqlite, quiet, world
+from tests.stories import crew, fresh, quiet, world
 
-__all__ = ["crew", "fresh", "kept_database", "kept_postgresql", "kept_sqlite", "pair", "quiet", "world"]
+__all__ = ["crew", "fresh", "pair", "quiet", "world"]

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.operations.talkers import pair
-from tests.stories import crew, fresh, kept_database, kept_postgresql, kept_sqlite, quiet, world
+from tests.stories import crew, fresh, quiet, world
 from toryo.operations.people import passwords
 
-__all__ = ["crew", "fresh", "kept_database", "kept_postgresql", "kept_sqlite", "pair", "quiet", "world"]
+__all__ = ["crew", "fresh", "pair", "quiet", "world"]
 
 
 @pytest.fixture

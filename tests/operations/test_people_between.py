@@ -17,11 +17,12 @@ from typing import Any
 
 import pytest
 
+from tests.databases import empty
 from tests.exploring.memory import InMemory
 from tests.invariants import OPEN, Row, Rows, hold, read
 from tests.obedience import LedNowhere, Obedient, ObedientManager
 from tests.operations.test_queue import filed, key
-from tests.stories import Answer, Process, World, empty, seeds
+from tests.stories import Answer, Process, World, seeds
 from toryo.operations.calls.dispatch import Outcome
 from toryo.storage.engine.database import Database
 from toryo.storage.opening import upgrade

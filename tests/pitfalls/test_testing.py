@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.databases import empty
 from tests.environments import clean_environment
 from tests.obedience import crew_works
 from tests.scenarios.sites import Site
-from tests.stories import World, empty
+from tests.stories import World
 from toryo.domain.tasks import CLOSED
 from toryo.operations.calls.catalogue import catalogue
 from toryo.storage.engine.database import Database

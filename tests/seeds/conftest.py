@@ -1,5 +1,5 @@
 """Fixtures of the story kit."""
 
-from tests.stories import crew, fresh, kept_database, kept_postgresql, kept_sqlite, quiet, world
+from tests.stories import crew, fresh, quiet, world
 
-__all__ = ["crew", "fresh", "kept_database", "kept_postgresql", "kept_sqlite", "quiet", "world"]
+__all__ = ["crew", "fresh", "quiet", "world"]

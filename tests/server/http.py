@@ -168,7 +168,7 @@ def served(socket_path: Path | None = None, connections: Connections | None = No
     try:
         yield started[0]
     finally:
-        started[0].listener.should_exit = True
+        started[0].listener.stop()
         thread.join(LIMIT)
         assert not thread.is_alive(), "the server did not stop"
 

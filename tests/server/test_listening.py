@@ -101,5 +101,5 @@ def test_a_stop_answers_held_calls_and_ends_long_before_their_time(monkeypatch: 
 def test_an_idle_connection_does_not_delay_a_stop() -> None:
     with served() as server, socket.create_connection(("127.0.0.1", server.port)):
         began = time.monotonic()
-        server.listener.should_exit = True
+        server.listener.stop()
     assert time.monotonic() - began < STOPS_WITHIN

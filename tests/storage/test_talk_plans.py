@@ -62,7 +62,7 @@ def test_no_statement_about_talk_reads_a_whole_table(database: Database) -> None
         assert not whole, (name, said)
 
 
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("kept_database", ["sqlite"], indirect=True)
 def test_the_frequent_ones_are_read_by_the_index_that_was_made_for_them(database: Database) -> None:
     """PostgreSQL decides by how full the tables are: benchmarks/messages.py shows it on full ones."""
     for name, indexes in FREQUENT.items():

@@ -15,14 +15,14 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.stories import fresh, kept_database, kept_postgresql, kept_sqlite, quiet, world
+from tests.stories import fresh, quiet, world
 from tests.transports import wires
 from tests.transports.wires import LIMIT, Wire
 from toryo.server import app, waiting
 from toryo.server.app import Running
 from toryo.settings import Settings
 
-__all__ = ["fresh", "kept_database", "kept_postgresql", "kept_sqlite", "quiet", "world"]
+__all__ = ["fresh", "quiet", "world"]
 
 KINDS = ("tcp", "unix", "stdio", "stdio over unix")
 

@@ -5,9 +5,9 @@ A story on the whole path, because looks and news are loaded; the tables themsel
 
 from __future__ import annotations
 
-from tests.stories import Process, World, fresh, kept_database, kept_postgresql, kept_sqlite, quiet, world
+from tests.stories import Process, World, fresh, quiet, world
 
-__all__ = ["fresh", "kept_database", "kept_postgresql", "kept_sqlite", "quiet", "world"]
+__all__ = ["fresh", "quiet", "world"]
 
 
 def in_a_hurry(world: World) -> Process:

@@ -43,6 +43,7 @@ from toryo.cli import (
     worktrees,
 )
 from toryo.cli.here import DataDir, Json, Server, Token, TokenFile, given_before
+from toryo.cli.narrowing import narrowed
 
 app = typer.Typer(
     name="toryo",
@@ -99,7 +100,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _outcome(given: list[str]) -> int:
     try:
-        code = app(args=given, prog_name="toryo", standalone_mode=False)
+        code = narrowed(app, given)(args=given, prog_name="toryo", standalone_mode=False)
     except typer.TyperException as mistake:
         if type(mistake).__name__ == "NoArgsIsHelpError":
             output.say(*mistake.format_message().rstrip().splitlines())

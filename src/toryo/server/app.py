@@ -295,7 +295,7 @@ class Running:
 
     def close(self) -> None:
         """Stops it; returns when everything it held is given back. Repeatable."""
-        self._listener.should_exit = True
+        self._listener.stop()
         self._thread.join(STOPS_WITHIN)
 
     def __enter__(self) -> Self:

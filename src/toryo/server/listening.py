@@ -6,6 +6,7 @@ does not know that held calls must be answered first. What is served is not know
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import functools
@@ -53,6 +54,7 @@ class Listener(uvicorn.Server):
         """The signal that ended it, if one did."""
         self._on_ready = on_ready
         self._on_stopping = on_stopping
+        self._stop: Callable[[], object] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -63,9 +65,25 @@ class Listener(uvicorn.Server):
         self._on_stopping()
         await super().shutdown(sockets)
 
+    async def main_loop(self) -> None:
+        """Ticks once a second, for the Date header; a stop is heard at once."""
+        loop, stopping = asyncio.get_running_loop(), asyncio.Event()
+        self._stop = functools.partial(loop.call_soon_threadsafe, stopping.set)
+        while not await self.on_tick(0):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stopping.wait(), 1)
+
+    def stop(self) -> None:
+        """Callable from any thread, and from a handler of signals."""
+        self.should_exit = True
+        if self._stop is not None:
+            with contextlib.suppress(RuntimeError):  # its loop is over
+                self._stop()
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self.signal = sig
         super().handle_exit(sig, frame)
+        self.stop()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -62,24 +62,28 @@ def _shape(value: Any) -> str:
 
 
 HERE = "\0here"
+KINDS = ("type", "subtype", "status", "name")
+"""Fields by whose words a line, or a part of it, is of another kind."""
+Way = tuple[Any, ...]
 
 
-def places(value: Any, put: Any = lambda inner: inner) -> Iterator[Any]:
-    """The document with a mark in the place of each value within it, one after the other."""
-    yield put(HERE)
+def places(value: Any, put: Any = lambda inner: inner, way: Way = ()) -> Iterator[tuple[Way, Any]]:
+    """The document with a mark in the place of each value within it, one after the other, and the way to that place."""
+    yield way, put(HERE)
     if isinstance(value, dict):
+        kinds = tuple(value[name] for name in KINDS if isinstance(value.get(name), str))
         for key, each in value.items():
-            yield from places(each, lambda inner, key=key: put({**value, key: inner}))
+            yield from places(each, lambda inner, key=key: put({**value, key: inner}), (*way, kinds, key))
     elif isinstance(value, list) and value:
-        yield from places(value[0], lambda inner: put([inner, *value[1:]]))
+        yield from places(value[0], lambda inner: put([inner, *value[1:]]), (*way, "[]"))
 
 
 def hostile_lines(name: str) -> Iterator[str]:
+    """Each place once: what a parser tells lines apart by stands on the way to it."""
     mark = json.dumps(HERE)
-    for document in shapes(name):
-        for marked in places(document):
-            line = json.dumps(marked)
-            yield from (line.replace(mark, each) for each in HOSTILE)
+    marked = {way: marked for document in shapes(name) for way, marked in places(document)}
+    for line in map(json.dumps, marked.values()):
+        yield from (line.replace(mark, each) for each in HOSTILE)
 
 
 def sendable(reading: Reading) -> None:

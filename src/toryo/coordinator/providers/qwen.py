@@ -67,6 +67,7 @@ def _prepare(setting: Setting) -> Command:
     )
     env = {
         "QWEN_CODE_SYSTEM_SETTINGS_PATH": str(setting.workspace / SETTINGS),
+        "QWEN_CODE_NO_RELAUNCH": "1",  # one process in place of two
         "QWEN_CODE_SUPPRESS_YOLO_WARNING": "1",
         "QWEN_TELEMETRY_OUTFILE": str(setting.workspace / TELEMETRY),
         **({"OPENAI_MODEL": model} if model else {}),  # without it, a key in the environment is not taken for a login

@@ -1,0 +1,49 @@
+"""A command that is built alone is the same as among all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer.main
+
+from toryo.cli.main import app
+from toryo.cli.narrowing import narrowed
+
+
+def _lines(command: Any, *names: str) -> Iterator[list[str]]:
+    yield [*names]
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _lines(below, *names, name)
+
+
+def _help(program: Any, names: list[str]) -> str:
+    for name in names:
+        program = program.commands[name]
+    return str(program.get_help(program.make_context(names[-1], [], resilient_parsing=True)))
+
+
+PROGRAM: Any = typer.main.get_command(app)
+
+
+def test_each_command_alone_is_what_it_is_among_all() -> None:
+    for line in list(_lines(PROGRAM))[1:]:
+        alone: Any = typer.main.get_command(narrowed(app, [*line, "--help"]))
+        assert _help(alone, line) == _help(PROGRAM, line)
+        assert [param.opts for param in alone.params] == [param.opts for param in PROGRAM.params]
+
+
+@pytest.mark.parametrize("given", [[], ["nonsense"], ["--json", "task"], ["-h"]])
+def test_where_no_command_is_named_all_are_there(given: list[str]) -> None:
+    assert list(_lines(typer.main.get_command(narrowed(app, given)))) == list(_lines(PROGRAM))
+
+
+def test_of_a_group_only_the_command_that_is_named_is_built() -> None:
+    alone = typer.main.get_command(narrowed(app, ["task", "list", "--json"]))
+    assert list(_lines(alone)) == [[], ["task"], ["task", "list"]]
+
+
+def test_what_a_group_has_is_there_where_it_is_asked_for_help() -> None:
+    everything: Any = typer.main.get_command(narrowed(app, ["task", "--help"]))
+    assert list(everything.commands["task"].commands) == list(PROGRAM.commands["task"].commands)
