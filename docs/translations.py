@@ -17,7 +17,7 @@ from pathlib import Path
 import polib
 
 import toryo
-from toryo import catalogues, first_words
+from toryo import first_prompt, translation_catalogues
 from toryo.domain import projects, tasks, worktrees
 from toryo.domain.agents import Role
 from toryo.domain.projects import Language
@@ -38,7 +38,7 @@ NOT_TRANSLATED = (
     "formats/",
     # Refused to agents only, who read English beside their instructions.
     "domain/chat.py",
-    "domain/creating.py",
+    "domain/creation_rules.py",
     "operations/chat/delegations.py",
     "operations/chat/tools.py",
     "operations/launches/check_results.py",
@@ -118,13 +118,13 @@ def update(language: Language) -> None:
         said = "" if kept is None else kept.msgstr
         flags = ["python-brace-format"] if fields(text) else []
         catalogue.append(polib.POEntry(msgctxt=context or None, msgid=text, msgstr=said, comment=place, flags=flags))
-    path = catalogues.catalogue_file(language)
+    path = translation_catalogues.catalogue_file(language)
     path.parent.mkdir(parents=True, exist_ok=True)
     catalogue.save(str(path))
 
 
 def _entries(language: Language) -> dict[Key, polib.POEntry]:
-    path = catalogues.catalogue_file(language)
+    path = translation_catalogues.catalogue_file(language)
     found = polib.pofile(str(path)) if path.exists() else ()
     return {(entry.msgctxt or "", entry.msgid): entry for entry in found}
 
@@ -134,7 +134,7 @@ def problems() -> list[str]:
     found: list[str] = []
     places = wanted()
     for language in set(Language) - {Language.ENGLISH}:
-        said = catalogues.texts(language)
+        said = translation_catalogues.texts(language)
         old = _entries(language)
         found += [f"{language}: not translated ({places[key]}): {key[1]}" for key in places if key not in said]
         kept = _kept(old)
@@ -195,8 +195,8 @@ def _tables() -> Iterator[tuple[str, str]]:
         "workflow/instructions.py": [instructions.TEXTS],
     }
     yield from ((text, where) for where, them in tables.items() for table in them for text in table.values())
-    parts = (*first_words.STARTED.values(), *first_words.BY_HAND.values())
-    yield from ((text, "first_words.py") for text in (first_words.FIXED, *parts, first_words.REMINDER))
+    parts = (*first_prompt.STARTED.values(), *first_prompt.BY_HAND.values())
+    yield from ((text, "first_prompt.py") for text in (first_prompt.FIXED, *parts, first_prompt.REMINDER))
     natures = (text for nature in NATURES.values() for text in (nature.words, nature.people, nature.guarded))
     yield from ((text, "failures.py") for text in natures if text is not None)
     rows = (*launch.AGENT_ROWS, *launch.OTHERWISE_ROWS, *launch.CHAT_ROWS)

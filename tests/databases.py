@@ -25,7 +25,7 @@ from redis.exceptions import RedisError
 
 from tests.once import alone, why_not
 from toryo.storage.engine.database import Database
-from toryo.storage.opening import open_database, upgrade
+from toryo.storage.open_database import open_database, upgrade
 
 SERVER = os.environ.get("TORYO_TEST_POSTGRES", "postgresql://127.0.0.1:5432/test")
 REDIS = os.environ.get("TORYO_TEST_REDIS", "redis://127.0.0.1:6379/15")

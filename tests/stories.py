@@ -37,7 +37,7 @@ from toryo.settings import Settings
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
-from toryo.storage.opening import open_database, upgrade
+from toryo.storage.open_database import open_database, upgrade
 from toryo.storage.transaction import Transaction
 
 Answer = dict[str, Any]

@@ -1,7 +1,7 @@
 """Every setting of the server: name, default, one line of help; from arguments or the environment (`TORYO_…`).
 
 What stands here and nowhere else: names, defaults and limits. What a setting does is in the part that reads it, where
-the data directory is in `directories.py`. Settings of a project live in the database (`domain/projects.py`).
+the data directory is in `data_directories.py`. Settings of a project live in the database (`domain/projects.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from toryo.directories import data_dir
+from toryo.data_directories import data_dir
 from toryo.domain import chat
 from toryo.domain.times import SECOND
 from toryo.workflow.snapshot import Limits

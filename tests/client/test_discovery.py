@@ -9,14 +9,14 @@ from contextlib import ExitStack
 
 import pytest
 
-from toryo import held
+from toryo import process_locks
 from toryo.client import Unreachable, discovery
 
 
 @pytest.fixture
 def place(tmp_path):
     """A data directory while a server runs from it."""
-    lock = held.hold(tmp_path / held.SERVER_LOCK)
+    lock = process_locks.hold(tmp_path / process_locks.SERVER_LOCK)
     assert lock is not None
     (tmp_path / "server.json").write_text(json.dumps({"url": "http://127.0.0.1:4711", "socket": None, "pid": 1}))
     (tmp_path / "owner.token").write_text("tpt_owner\n")
@@ -54,7 +54,7 @@ def test_inside_an_agent_its_launch_credential_is_the_only_one(place) -> None:
 def test_a_token_file_is_never_shown_to_a_stranger_elsewhere(place, monkeypatch) -> None:
     monkeypatch.chdir(place)
     place.joinpath(".toryo").mkdir(mode=0o700)
-    for name in ("owner.token", "server.json", held.SERVER_LOCK):
+    for name in ("owner.token", "server.json", process_locks.SERVER_LOCK):
         (place / name).rename(place / ".toryo" / name).chmod(0o600)
     assert discovery.find("https://elsewhere.example", environ={}).token is None
     assert discovery.find("http://localhost:9", environ={}).token == "tpt_owner"
@@ -78,10 +78,10 @@ def test_a_server_that_was_killed_is_not_taken_for_one_that_runs(tmp_path) -> No
         discovery.find(data_dir=tmp_path, environ={})
 
 
-@pytest.fixture(params=[held.UP_LOCK, held.SERVER_LOCK])
+@pytest.fixture(params=[process_locks.UP_LOCK, process_locks.SERVER_LOCK])
 def starting(tmp_path, request):
     """A data directory whose server has not yet written where it is."""
-    lock = held.hold(tmp_path / request.param)
+    lock = process_locks.hold(tmp_path / request.param)
     assert lock is not None
     with ExitStack() as process:
         process.callback(os.close, lock)
@@ -90,7 +90,7 @@ def starting(tmp_path, request):
 
 def test_a_server_that_is_starting_is_waited_for(tmp_path, starting, monkeypatch) -> None:
     looks = iter([None, None, {"url": "http://127.0.0.1:4711"}])
-    monkeypatch.setattr(held, "server", lambda _: next(looks))
+    monkeypatch.setattr(process_locks, "server", lambda _: next(looks))
     assert discovery.find(data_dir=tmp_path, environ={}, wait_seconds=60).url == "http://127.0.0.1:4711"
 
 

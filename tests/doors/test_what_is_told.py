@@ -17,7 +17,7 @@ from tests.doors.callers import PEOPLE, Caller, House, Right
 from tests.doors.test_every_door import PATIENT
 from tests.stories import World, empty
 from toryo.domain.errors import Refusal
-from toryo.first_words import BY_HAND, FIXED, STARTED
+from toryo.first_prompt import BY_HAND, FIXED, STARTED
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation, catalogue, tools
 from toryo.operations.calls.grants import Door

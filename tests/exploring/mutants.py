@@ -24,7 +24,7 @@ from toryo.operations.overview import needs
 from toryo.operations.queue.claims import Fate
 from toryo.operations.worktrees import file_locks, jobs
 from toryo.storage import snapshots
-from toryo.storage.opening import upgrade
+from toryo.storage.open_database import upgrade
 from toryo.workflow import facts, launch
 
 Break = Callable[[pytest.MonkeyPatch], None]

@@ -21,7 +21,7 @@ import pytest
 from tests.environments import clean_environment
 from tests.scenarios.programs import Agent, Program
 from tests.scenarios.sites import Gate, Site, free_port
-from toryo.agents import variables
+from toryo.agents import env_vars
 from toryo.client import Client, RefusalError, wire
 from toryo.coordinator import processes
 from toryo.server import app, waiting
@@ -259,7 +259,7 @@ def test_f1_one_process_has_the_database_open_and_agents_know_an_address_and_no_
     assert _who_has_open(site.data / "toryo.db") == {site.server.pid}
     for name in at_work.agents:
         found = at_work.environment(name)
-        assert found[variables.SERVER_URL] == site.url
+        assert found[env_vars.SERVER_URL] == site.url
         told = "\n".join([*found.values(), *(each.read_text() for each in at_work.files(name))])
         assert "toryo.db" not in told
         assert "sqlite" not in told
@@ -315,7 +315,7 @@ def test_f116_what_stands_in_an_agents_environment_and_files_is_worth_that_agent
         told = "\n".join([*at_work.environment(name).values(), *(each.read_text() for each in at_work.files(name))])
         for role in ("coordinator", "owner"):
             assert at_work.site.token(role) not in told
-        held = Client(at_work.site.url, at_work.environment(name)[variables.CREDENTIAL])
+        held = Client(at_work.site.url, at_work.environment(name)[env_vars.CREDENTIAL])
         for tool, arguments in (("get_agent_action", {"agent_id": name}), ("list_managed_agents", {})):
             with pytest.raises(RefusalError) as caught:
                 held.call(tool, **arguments)
@@ -329,7 +329,7 @@ def test_f116_what_stands_in_an_agents_environment_and_files_is_worth_that_agent
 def test_f120_no_secret_is_in_database_logs_or_arguments(at_work: AtWork) -> None:
     """An agent that prints its own credential has it in its own output, a file for this user alone, and only there."""
     site = at_work.site
-    credentials = [at_work.environment(name)[variables.CREDENTIAL] for name in at_work.agents]
+    credentials = [at_work.environment(name)[env_vars.CREDENTIAL] for name in at_work.agents]
     secrets = [*at_work.passkeys.values(), site.token("coordinator"), site.token("owner")]
     places = {each: each.read_bytes() for each in _kept(site)}
     places |= {each: each.read_bytes() for each in Path("/proc").glob("[0-9]*/cmdline") if _readable(each)}

@@ -13,7 +13,7 @@ from tests.operations.test_queue import claimed, filed, key, poller
 from tests.stories import Caller, World
 from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.grants import KEYED
-from toryo.storage.opening import open_database, upgrade
+from toryo.storage.open_database import open_database, upgrade
 
 
 @pytest.fixture

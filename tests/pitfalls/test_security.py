@@ -21,7 +21,7 @@ from toryo.domain.agents import Agent
 from toryo.domain.errors import Refusal
 from toryo.domain.launches import Purpose
 from toryo.domain.queue import ApiKey
-from toryo.first_words import first_words
+from toryo.first_prompt import first_words
 from toryo.formats import playbook_format
 from toryo.operations.calls.callers import Caller, Kind, Login
 from toryo.operations.calls.catalogue import Operation, catalogue

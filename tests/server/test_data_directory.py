@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from toryo.held import SERVER_FILE
+from toryo.process_locks import SERVER_FILE
 from toryo.server import app
 from toryo.server.data_directory import COORDINATOR_TOKEN, OWNER_TOKEN, DataDirectory
 from toryo.server.errors import ConfigurationError

@@ -14,7 +14,7 @@ import pytest
 import structlog
 
 from tests.server.http import MAX_BODY, PLAIN, Exchange, call, edge, request
-from toryo.domain import secrecy
+from toryo.domain import log_redaction
 from toryo.server import app, logs, streams
 from toryo.server.app import Running
 from toryo.server.bodies import MOST_VALUES, Bodies
@@ -230,10 +230,10 @@ PASSWORDS = ["s3cret-word", "s3cret/word", "s3cret@word", "s3cret#word", "s3cret
 @pytest.mark.parametrize("password", PASSWORDS)
 @pytest.mark.parametrize("scheme", ["redis", "rediss", "unknown", "postgresql", "sqlite", "mysql"])
 def test_no_url_that_is_shown_holds_what_signs_in(scheme: str, password: str, rest: str) -> None:
-    shown = secrecy.address(f"{scheme}://user:{password}{rest}")
+    shown = log_redaction.address(f"{scheme}://user:{password}{rest}")
     assert shown.startswith(f"{scheme}://")
     assert not any(part in shown for part in ("s3cret", "word", "user"))
-    assert secrecy.address(password) == secrecy.MASK
+    assert log_redaction.address(password) == log_redaction.MASK
 
 
 @pytest.mark.parametrize(

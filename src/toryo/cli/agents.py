@@ -14,7 +14,7 @@ from toryo.cli.failures import Misuse
 from toryo.cli.here import Here, command
 
 if TYPE_CHECKING:
-    from toryo.formats.documents import Document
+    from toryo.formats.yaml_documents import Document
 
 group = typer.Typer(help="Agents: who can be given work.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -246,9 +246,9 @@ def _text(given: str | None) -> str | None:
     """The words themselves, or those in the file after an `@`."""
     if given is None or not given.startswith("@"):
         return given
-    from toryo import files
+    from toryo import untrusted_files
 
-    return files.text(Path(given[1:]).expanduser())
+    return untrusted_files.text(Path(given[1:]).expanduser())
 
 
 def _options(given: str | None, single: list[str] | None) -> dict[str, Any] | None:
@@ -270,9 +270,9 @@ def _options(given: str | None, single: list[str] | None) -> dict[str, Any] | No
         plain = value and name.strip() in provider_options.TEXTS
         options[name.strip()] = value if plain else _yaml(value, f"--option {name}").data
     # A playbook or script that is written out here; one in a file is read where the agent is started.
-    from toryo.formats import plans
+    from toryo.formats import plan_options
 
-    for _, mistakes in plans.mistakes(options, document):
+    for _, mistakes in plan_options.mistakes(options, document):
         raise Misuse(str(mistakes), "Nothing was changed.")
     # Dates and the like become the text they were written as: what is sent is JSON.
     clean: dict[str, Any] = json.loads(json.dumps(options, default=str))
@@ -280,13 +280,13 @@ def _options(given: str | None, single: list[str] | None) -> dict[str, Any] | No
 
 
 def _yaml(text: str, what: str) -> Document:
-    from toryo.formats import documents
+    from toryo.formats import yaml_documents
 
     try:
-        document = documents.read(text, what)
+        document = yaml_documents.read(text, what)
         document.fail_if_mistaken()
         return document
-    except documents.Mistakes as mistakes:
+    except yaml_documents.Mistakes as mistakes:
         raise Misuse(str(mistakes), "Write a mapping, or @FILE with one.") from None
 
 

@@ -20,7 +20,7 @@ from toryo.cli.failures import Failure, Refused, ServerAway
 from toryo.cli.here import Here
 from toryo.cli.manifest import Agent, Manifest, Project, Task, by_project
 from toryo.domain.projects import Settings
-from toryo.formats import documents
+from toryo.formats import yaml_documents
 
 NOTHING = "Nothing was changed."
 OPEN = frozenset({"backlog", "todo", "in_progress", "blocked"})
@@ -244,7 +244,7 @@ def _refuse_unknown(
 ) -> None:
     names = list(dict.fromkeys(known))
     if name not in names:
-        hint = documents.hint(name, names) if names else "there is none yet."
+        hint = yaml_documents.hint(name, names) if names else "there is none yet."
         manifest.mistake(entry, key, message=f"there is no {what} {name!r}; {hint}")
 
 
@@ -290,7 +290,7 @@ class _Plan:
 
     steps: list[tuple[dict[str, Any], Project | Agent | Task]] = field(default_factory=list)
     tellers: list[Callable[[Found], Change]] = field(default_factory=list)
-    projects: dict[documents.Path, str] = field(default_factory=dict)
+    projects: dict[yaml_documents.Path, str] = field(default_factory=dict)
     """What is made: by where it stands in the file, the id by which later changes mean it."""
 
     def project(self, manifest: Manifest, name: str, there: _There) -> str:

@@ -18,11 +18,11 @@ from typing import Any
 import typer
 
 import toryo
-from toryo import directories
+from toryo import data_directories
 from toryo.cli import output
 from toryo.cli.failures import FAILED, of
 from toryo.cli.here import Here, command
-from toryo.trust import Untrusted
+from toryo.data_directory_trust import Untrusted
 
 OLDEST_PYTHON = (3, 11)
 LATELY = 60
@@ -99,13 +99,13 @@ def _of_machine(here: Here) -> Iterator[Finding]:
     what, _, instruction = NOT_BUILT.partition(". ")
     yield Finding("dashboard", built(), "built" if built() else what, "" if built() else instruction, needed=False)
     try:
-        place = directories.data_dir(here.data_dir)
+        place = data_directories.data_dir(here.data_dir)
     except Untrusted as untrusted:
         yield Finding("data directory", False, untrusted.what, untrusted.instruction)
         return
     yield _data_directory(place)
     yield _disk(place)
-    for folder in (place / "logs", directories.work_dir(place) / "worktrees"):
+    for folder in (place / "logs", data_directories.work_dir(place) / "worktrees"):
         if folder.is_dir():
             yield Finding(folder.name, True, f"{_size(folder)} in {folder}")
 
@@ -116,7 +116,7 @@ def _data_directory(place: Path) -> Finding:
         return Finding("data directory", False, f"{place} is a file", "Name a directory with --data-dir.")
     if not os.access(nearest, os.W_OK | os.X_OK):
         return Finding("data directory", False, f"{nearest} cannot be written", "Name another one with --data-dir.")
-    if place.name == directories.MARK:
+    if place.name == data_directories.MARK:
         what = f"{place} lies where agents work: one that reads files reads owner.token"
         instruction = "Move it: toryo down, then: toryo db move"
         return Finding("data directory", False, what, instruction, needed=False)
@@ -222,7 +222,7 @@ def _of_sandbox(here: Here, team: Team) -> Iterator[Finding]:
     one that is started here would do it."""
     from toryo.coordinator import identity_lock, sandbox
     from toryo.coordinator.provider import BadConfig
-    from toryo.directories import data_dir
+    from toryo.data_directories import data_dir
 
     running = {each["coordinator_id"] for each in team.coordinators}
     words = identity_lock.left_word(data_dir(here.data_dir))

@@ -13,8 +13,8 @@ from typing import Any
 
 from toryo.cli.manifest import Agent, Manifest
 from toryo.domain.projects import Settings
-from toryo.formats import documents
-from toryo.formats.plans import FORMATS
+from toryo.formats import yaml_documents
+from toryo.formats.plan_options import FORMATS
 
 _VARIABLE = "{{"
 
@@ -94,7 +94,7 @@ def check(team: Team, *, beside: Path | None = None) -> dict[str, dict[str, Any]
         )
         if directory is None and FORMATS[agent.provider].is_path(given):
             continue
-        at: documents.Path = (*agent.where, "provider_options", agent.provider)
+        at: yaml_documents.Path = (*agent.where, "provider_options", agent.provider)
         try:
             document = team.manifest.option(given, agent.provider, FORMATS[agent.provider].is_path, directory, at)
             plan = FORMATS[agent.provider].parse(document)
@@ -102,13 +102,13 @@ def check(team: Team, *, beside: Path | None = None) -> dict[str, dict[str, Any]
                 found[agent.id] = plan
                 _check_playbook(team, agent, plan, document, at)
             document.fail_if_mistaken()
-        except documents.Mistakes as mistakes:
+        except yaml_documents.Mistakes as mistakes:
             team.manifest.take_over(mistakes, f"agent {agent.id}", at)
     return found
 
 
 def _check_playbook(
-    team: Team, agent: Agent, playbook: Mapping[str, Any], document: documents.Document, at: documents.Path
+    team: Team, agent: Agent, playbook: Mapping[str, Any], document: yaml_documents.Document, at: yaml_documents.Path
 ) -> None:
     """A worker does its steps itself; a manager gives them to those below it, in the projects it is in."""
     if agent.role != "manager":
@@ -127,38 +127,41 @@ def _check_playbook(
             problems += _problems(team, agent.id, subtask, workers)
         for key, problem in problems:
             at_key = (*where, *key)
-            document.mistake(at_key, f"{documents.place(at_key)}{problem}")
+            document.mistake(at_key, f"{yaml_documents.place(at_key)}{problem}")
 
 
 def _problems(
     team: Team, manager: str, subtask: Mapping[str, Any], workers: list[str]
-) -> Iterator[tuple[documents.Path, str]]:
+) -> Iterator[tuple[yaml_documents.Path, str]]:
     """Who is to do it, and cannot."""
     assignee, capability = subtask["assignee"], subtask["capability"]
     if assignee is not None and _VARIABLE not in assignee and assignee not in workers:
         if assignee not in team.ids():
-            yield ("assignee",), f"there is no agent {assignee!r}; {documents.hint(assignee, workers or team.ids())}"
+            yield (
+                ("assignee",),
+                f"there is no agent {assignee!r}; {yaml_documents.hint(assignee, workers or team.ids())}",
+            )
         elif workers:
             fix = f"give it reports_to: {manager} and the same project, or name one of: {', '.join(workers)}"
             yield ("assignee",), f"{assignee} cannot be given work by {manager}; {fix}"
     known = list(dict.fromkeys(each for one in workers for each in team.able(one)))
     if capability is not None and _VARIABLE not in capability and workers and capability not in known:
-        hint = documents.hint(capability, known) if known else f"add it to the capabilities of {workers[0]}"
+        hint = yaml_documents.hint(capability, known) if known else f"add it to the capabilities of {workers[0]}"
         yield ("capability",), f"nobody who works for {manager} has the capability {capability!r}; {hint}"
 
 
-def _subtasks(playbook: Mapping[str, Any]) -> Iterator[tuple[documents.Path, Mapping[str, Any]]]:
+def _subtasks(playbook: Mapping[str, Any]) -> Iterator[tuple[yaml_documents.Path, Mapping[str, Any]]]:
     for number, plan in enumerate(playbook["tasks"]):
         for place, subtask in enumerate(plan["subtasks"]):
             yield ("tasks", number, "subtasks", place), subtask
 
 
-def _misplaced_commands(subtask: Mapping[str, Any], closed: str | None) -> Iterator[tuple[documents.Path, str]]:
+def _misplaced_commands(subtask: Mapping[str, Any], closed: str | None) -> Iterator[tuple[yaml_documents.Path, str]]:
     """`closed`: a project of the manager that takes no commands from managers."""
     if subtask["run"] is not None:
         fix = "write what the assignee is to run as context: {command: …}"
         yield ("run",), f"run is for a worker's own playbook, and a manager runs nothing itself; {fix}"
-    places: list[documents.Path] = [("context", "command")] if "command" in subtask["context"] else []
+    places: list[yaml_documents.Path] = [("context", "command")] if "command" in subtask["context"] else []
     places += [
         ("acceptance", number, "command") for number, each in enumerate(subtask["acceptance"]) if "command" in each
     ]

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from toryo import held
+from toryo import process_locks
 from toryo.cli import output
 from toryo.cli.failures import Failure, Misuse
 
@@ -154,10 +154,11 @@ class Crew:
         # Takes the data directory for one `toryo up` at a time. Raises Misuse where another one has it.
         place = self._place
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = held.hold(place / held.UP_LOCK)
+        lock = process_locks.hold(place / process_locks.UP_LOCK)
         if lock is None:
             raise Misuse(
-                f"toryo up (pid {held.pid_in(place / held.UP_LOCK)}) already runs from the data directory {place}.",
+                f"toryo up (pid {process_locks.pid_in(place / process_locks.UP_LOCK)}) already runs from the data"
+                f" directory {place}.",
                 f"Use that one, or stop it first: {output.program()} down --data-dir {shlex.quote(str(place))}",
             )
         self._lock = lock

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toryo import directories, held, wrong_values
+from toryo import data_directories, process_locks, wrong_values
 from toryo.cli import opening, output
 from toryo.cli.failures import FAILED, Failure, Misuse, ServerAway
 from toryo.cli.here import Here, command, taking, warn_of_clear_text
@@ -95,9 +95,9 @@ def up(
     if config is not None:
         _refuse_unreachable(_configured(config, {}), by_tcp=True)  # a mistake in it is told before anything starts
     starting = _arguments({"--max-concurrent": max_concurrent, "--config": config and config.absolute()})
-    place = directories.prepared(here.data_dir)
+    place = data_directories.prepared(here.data_dir)
     output.say(f"The data directory is {shlex.quote(str(place))}")
-    if place.name == directories.MARK:
+    if place.name == data_directories.MARK:
         output.say("Agents work around it, and it holds your token. To move it: toryo down, then toryo db move")
     heed_terminate()
     try:
@@ -127,9 +127,9 @@ def down(here: Here) -> None:
     nothing does."""
     from toryo.client import discovery
 
-    place = directories.data_dir(here.data_dir)
-    stopped: list[held.Holder] = []
-    while (each := next(held.holders(place), None)) is not None:
+    place = data_directories.data_dir(here.data_dir)
+    stopped: list[process_locks.Holder] = []
+    while (each := next(process_locks.holders(place), None)) is not None:
         _end(each)
         stopped.append(each)
     if not stopped:
@@ -144,12 +144,12 @@ def down(here: Here) -> None:
     here.answer(document, lambda: output.done(f"stopped {told}; data directory {place}"))
 
 
-def _end(holder: held.Holder) -> None:
+def _end(holder: process_locks.Holder) -> None:
     if not holder.pid:
         raise Failure(f"{holder.lock} is held by a process of an older Toryo.", "End that process by hand.")
     with suppress(ProcessLookupError):
         os.kill(holder.pid, signal.SIGTERM)
-    if not held.released(holder.lock, LEAVES_WITHIN_SECONDS):
+    if not process_locks.released(holder.lock, LEAVES_WITHIN_SECONDS):
         raise Failure(
             f"The {holder.name} (pid {holder.pid}) has not ended within {LEAVES_WITHIN_SECONDS} s.",
             f"Wait and try again, or end it at once: kill -9 {holder.pid}",
@@ -170,7 +170,7 @@ def server(
     from toryo.server import app
     from toryo.server.errors import ConfigurationError
 
-    place = directories.prepared(here.data_dir)
+    place = data_directories.prepared(here.data_dir)
     settings = _settings(host=host, port=port, socket=socket, data_dir=place, database=database, redis=redis)
 
     def opened() -> None:
@@ -206,7 +206,7 @@ def coordinator(
         "coordinator_token": here.token,
     }
     configuration = _configured(config, given)
-    directories.prepared(here.data_dir)
+    data_directories.prepared(here.data_dir)
     if here.server is None:
         warn_of_clear_text(configuration.server_url)
     file = config and config.absolute()
@@ -284,11 +284,11 @@ def _row(found: Program) -> tuple[str, str, str]:
 
 
 def _check_scripts(files: list[Path]) -> None:
-    from toryo.formats import documents, script_format
+    from toryo.formats import script_format, yaml_documents
 
     for file in files:
         try:
-            document = documents.of_file(file)
+            document = yaml_documents.of_file(file)
             wrapped = isinstance(document.data, dict) and list(document.data) == ["script"]  # as --options takes it
             script_format.parse(document.inside("script") if wrapped else document)
         except script_format.Mistakes as mistakes:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toryo import directories
+from toryo import data_directories
 from toryo.cli import output, questions, teams, widening
 from toryo.cli.failures import Misuse
 from toryo.cli.here import Here, command
 from toryo.cli.programs import KNOWN
+from toryo.data_directory_trust import Untrusted
 from toryo.nearest import nearest
-from toryo.trust import Untrusted
 
 if TYPE_CHECKING:
     from toryo.cli.programs import Program
@@ -92,7 +92,7 @@ def _doubt(directory: Path) -> str:
 
 
 def _is_project(directory: Path) -> bool:
-    return (directory / TEAM).is_file() or directories.project_directory(directory) == directory
+    return (directory / TEAM).is_file() or data_directories.project_directory(directory) == directory
 
 
 def apply(
@@ -236,9 +236,9 @@ def _print_found(found: Sequence[Program]) -> None:
 def _data_directory(project: Path) -> Path:
     """That of the project. A pointer that came with a repository, or is out of date, is replaced."""
     try:
-        return directories.prepare(project)
+        return data_directories.prepare(project)
     except Untrusted:
-        return directories.prepare(project, directories.default_of(project))
+        return data_directories.prepare(project, data_directories.default_of(project))
 
 
 def _print_next(team: Path, place: Path, plan: Plan, found: Sequence[Program]) -> None:

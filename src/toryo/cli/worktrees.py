@@ -180,12 +180,12 @@ def _confirm(here: Here, worktree: dict[str, Any]) -> None:
 
 def _leftovers(here: Here, projects: list[str], found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Directories on this machine that no open worktree has: only told, for they may hold somebody's work."""
-    from toryo import directories
+    from toryo import data_directories
     from toryo.coordinator import worktrees as disk
 
     known = [each["task_id"] for each in found if each["state"] == "open"]
     for project in projects:
-        place = directories.work_dir(directories.data_dir(here.data_dir)) / "worktrees" / project
+        place = data_directories.work_dir(data_directories.data_dir(here.data_dir)) / "worktrees" / project
         for leftover in disk.leftovers(place, known):
             branch = leftover.worktree.branch if leftover.worktree else None
             yield {"project_id": project, "path": str(leftover.path), "size": leftover.size, "branch": branch}

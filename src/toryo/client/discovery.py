@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from toryo import held
+from toryo import process_locks
 from toryo.client import address
 from toryo.client.errors import Unreachable
-from toryo.directories import data_dir as chosen_directory
-from toryo.directories import project_directory
+from toryo.data_directories import data_dir as chosen_directory
+from toryo.data_directories import project_directory
 
 Role = Literal["owner", "coordinator"]
 
@@ -54,7 +54,7 @@ def find(
     if named and (given or role is None):
         return Found(named, given)
     place, explicit = directory(data_dir, env), bool(data_dir or env.get("TORYO_DATA_DIR"))
-    running = held.server(place) if named else _awaited(place, wait_seconds)
+    running = process_locks.server(place) if named else _awaited(place, wait_seconds)
     if not named and running is None:
         raise Unreachable(
             f"No server is running from {described(place, data_dir, env)}. Start one with `toryo up`, or name one with"
@@ -98,10 +98,10 @@ def described(place: Path, given: Path | str | None = None, environ: Mapping[str
 def _awaited(place: Path, seconds: float) -> dict[str, Any] | None:
     """What a running server wrote; while one is starting, waits that long. Raises Unreachable if that was too short."""
     limit = time.monotonic() + seconds
-    while (running := held.server(place)) is None:
-        holder = next((each for each in held.holders(place) if each.name in ("toryo up", "server")), None)
+    while (running := process_locks.server(place)) is None:
+        holder = next((each for each in process_locks.holders(place) if each.name in ("toryo up", "server")), None)
         if holder is None:
-            return held.server(place)  # written since, perhaps
+            return process_locks.server(place)  # written since, perhaps
         if time.monotonic() >= limit:
             name = "toryo server" if holder.name == "server" else holder.name
             raise Unreachable(f"{name} (pid {holder.pid}) is starting or stopping in {place}; try again in a moment.")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from toryo import files
+from toryo import untrusted_files
 from toryo.coordinator import logs, processes
 from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.processes import Process
@@ -68,8 +68,8 @@ def _there(directory: Path) -> bool:
 
 def _missing(name: str, directory: Path) -> str | None:
     try:
-        path = files.real(directory / name)
-        if not path.is_relative_to(files.real(directory)):
+        path = untrusted_files.real(directory / name)
+        if not path.is_relative_to(untrusted_files.real(directory)):
             return f"{name} lies outside the working directory."
         kind = path.lstat().st_mode
     except FileNotFoundError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from toryo.agents.variables import CREDENTIAL, SERVER_URL, own_python_path
+from toryo.agents.env_vars import CREDENTIAL, SERVER_URL, own_python_path
 from toryo.coordinator.provider import Setting
 
 NAME = "toryo"

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from toryo import files
+from toryo import untrusted_files
 from toryo.coordinator.orders import Launch
 
 log = logging.getLogger("toryo.coordinator")
@@ -91,7 +91,7 @@ class Journal:
             if known["told"] is None and self._is_to_be_told(path):
                 return
             self._directory.mkdir(mode=0o700, exist_ok=True)
-            with os.fdopen(files.made(new, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as file:
+            with os.fdopen(untrusted_files.made(new, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as file:
                 json.dump(known, file)
                 file.flush()
                 os.fsync(file.fileno())
@@ -130,4 +130,4 @@ class Journal:
 
 
 def _content(path: Path) -> Any:
-    return json.loads(files.text(path, largest=files.LARGEST_RECORD, nofollow=True))
+    return json.loads(untrusted_files.text(path, largest=untrusted_files.LARGEST_RECORD, nofollow=True))

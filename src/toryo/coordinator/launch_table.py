@@ -16,7 +16,7 @@ from toryo.coordinator.processes import Process
 from toryo.coordinator.provider import Provider
 from toryo.coordinator.stream import Event, Reading, Troubled
 from toryo.coordinator.worktrees import Worktree
-from toryo.redaction import Mask
+from toryo.output_redaction import Mask
 
 REMEMBERED = 10_000
 """Launches of the past, so that an order for one of them (a lost answer) is recognised."""

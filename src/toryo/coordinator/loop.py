@@ -36,7 +36,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from toryo import directories
+from toryo import data_directories
 from toryo.client import AsyncClient, ProtocolError, RefusalError, Unreachable, discovery
 from toryo.coordinator import (
     checks,
@@ -74,8 +74,8 @@ from toryo.coordinator.starting import Resumed, Starter
 from toryo.coordinator.stream import MISUNDERSTOOD, Reading
 from toryo.coordinator.workspaces import Workspaces
 from toryo.coordinator.worktrees import Worktree
+from toryo.data_directory_trust import Untrusted
 from toryo.failures import Ended, Failure
-from toryo.trust import Untrusted
 
 log = logging.getLogger("toryo.coordinator")
 
@@ -127,7 +127,7 @@ class Coordinator:
         self._inherited = dict(os.environ if environ is None else environ)
         self._logs_in = config.log_directory or place / "logs"
         workspaces_in = (config.workspace_directory or place / "workspaces").resolve()
-        worktrees_in = config.worktree_directory or directories.work_dir(place) / "worktrees"
+        worktrees_in = config.worktree_directory or data_directories.work_dir(place) / "worktrees"
         kept = [place, self._logs_in, workspaces_in, worktrees_in, *([config_file] if config_file else [])]
         self.sandbox = Sandbox(
             default_mode(config.sandbox, self._inherited),

@@ -19,7 +19,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from toryo.agents.variables import LAUNCH_ID, SERVER_URL
+from toryo.agents.env_vars import LAUNCH_ID, SERVER_URL
 from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.provider import BadConfig, CommandNotFound
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toryo import files, redaction
-from toryo.agents import variables
+from toryo import output_redaction, untrusted_files
+from toryo.agents import env_vars
 from toryo.coordinator import environment, isolation, logs, processes, sandbox
 from toryo.coordinator.config import Config
 from toryo.coordinator.orders import CheckOrder, Launch
@@ -25,9 +25,9 @@ from toryo.coordinator.sandbox import Place, Sandbox, Walled
 from toryo.coordinator.stream import Reading, Totals
 from toryo.coordinator.workspaces import Workspaces, working_directory
 from toryo.coordinator.worktrees import Worktree, signing
-from toryo.first_words import first_words
+from toryo.first_prompt import first_words
+from toryo.output_redaction import Mask
 from toryo.provider_options import PERMISSIONS, Permissions
-from toryo.redaction import Mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,9 @@ class Starter:
     def told_beside(self, launch_id: str, name: str, since: int | None) -> tuple[str, int]:
         """What a program has written into a file of the launch's directory since then, and how far that is. Of much,
         the end."""
-        with os.fdopen(files.opened(self.workspace(launch_id) / name, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+        with os.fdopen(
+            untrusted_files.opened(self.workspace(launch_id) / name, os.O_RDONLY | os.O_NOFOLLOW), "rb"
+        ) as file:
             size = os.fstat(file.fileno()).st_size
             begin = size if since is None else since if since <= size else 0
             file.seek(max(begin, size - self.MOST_BESIDE))
@@ -187,7 +189,7 @@ class Starter:
         """Hides this launch's credential, the Coordinator's own, and what the provider was trusted with."""
         passkey = self._config.agent(launch.agent_id).passkey
         own = [launch.credential, self._config.coordinator_token, passkey]
-        return Mask([*own, *(redaction.among(self._trusted(provider)) if provider else ())])
+        return Mask([*own, *(output_redaction.among(self._trusted(provider)) if provider else ())])
 
     def _trusted(self, provider: Provider) -> dict[str, str]:
         """What a provider's programs get of this machine's environment and of the file's, beside the allow-list."""
@@ -246,8 +248,8 @@ class Starter:
         """For acceptance checks: the agent's, without what would let a command act as the agent."""
         return {
             **environment.allowed(self._inherited),
-            variables.CHECK_ID: order.check_id,
-            variables.COORDINATOR_ID: self._mark,
+            env_vars.CHECK_ID: order.check_id,
+            env_vars.COORDINATOR_ID: self._mark,
             "AGENT_ID": order.agent_id,
             "PROJECT_ID": order.project_id,
         }
@@ -283,7 +285,7 @@ class Starter:
 
     def _environment(self, launch: Launch, provider: Provider, worktree: Worktree | None) -> dict[str, str]:
         passkey = self._config.agent(launch.agent_id).passkey
-        where = {} if worktree is None else {variables.WORKTREE: str(worktree.path), **signing(launch.agent_id)}
+        where = {} if worktree is None else {env_vars.WORKTREE: str(worktree.path), **signing(launch.agent_id)}
         return {
             **where,
             **environment.allowed(self._inherited, provider.env),

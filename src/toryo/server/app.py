@@ -23,8 +23,8 @@ import structlog
 import toryo
 from toryo.bus.bus import Bus
 from toryo.bus.in_process import InProcessBus
-from toryo.domain import secrecy
-from toryo.domain.addresses import is_loopback
+from toryo.domain import log_redaction
+from toryo.domain.network_addresses import is_loopback
 from toryo.housekeeping.runner import Housekeeping
 from toryo.housekeeping.sending import Sending
 from toryo.operations.calls.catalogue import catalogue
@@ -43,7 +43,7 @@ from toryo.server.proxies import Proxies
 from toryo.settings import Settings
 from toryo.storage.engine.database import Database
 from toryo.storage.errors import DatabaseUnavailable
-from toryo.storage.opening import open_database, upgrade
+from toryo.storage.open_database import open_database, upgrade
 from toryo.storage.shared_state import InDatabase, Shared
 from toryo.storage.transaction import Transaction
 
@@ -242,7 +242,7 @@ def _shared(settings: Settings, held: contextlib.ExitStack) -> Callable[[Transac
         state = RedisState(settings.redis)
     except ValueError:
         raise ConfigurationError(
-            f"{secrecy.address(settings.redis)} is no Redis URL.",
+            f"{log_redaction.address(settings.redis)} is no Redis URL.",
             "Write it like redis://:PASSWORD@127.0.0.1:6379/0, with / ? # @ % in the password written as %2F %3F %23 "
             "%40 %25 (TORYO_REDIS_URL, --redis).",
         ) from None

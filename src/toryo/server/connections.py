@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
-from toryo.domain.addresses import household
+from toryo.domain.network_addresses import household
 from toryo.server.coalesced_writes import CoalescingProtocol
 
 

@@ -13,13 +13,13 @@ from typing import Any, Final
 
 import orjson
 
-from toryo import held, token_forms
+from toryo import process_locks, secret_patterns
 from toryo.server.errors import ConfigurationError
 
 COORDINATOR_TOKEN: Final = "coordinator.token"  # noqa: S105 - a file name
 OWNER_TOKEN: Final = "owner.token"  # noqa: S105 - a file name
 _ID: Final = "directory.id"
-_PREFIXES: Final = {COORDINATOR_TOKEN: token_forms.COORDINATOR, OWNER_TOKEN: token_forms.PERSON}
+_PREFIXES: Final = {COORDINATOR_TOKEN: secret_patterns.COORDINATOR, OWNER_TOKEN: secret_patterns.PERSON}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +39,20 @@ class DataDirectory:
                     each.chmod(stat.S_IMODE(each.stat().st_mode) & 0o700)  # only ever less: no directory is opened here
             if path.name == ".toryo":
                 _write_once(path / ".gitignore", b"*\n", 0o644)
-            lock = held.hold(path / held.SERVER_LOCK)
+            lock = process_locks.hold(path / process_locks.SERVER_LOCK)
         except OSError as error:
             raise _unusable(path, error) from None
         if lock is None:
-            other = held.server(path) or {}
+            other = process_locks.server(path) or {}
             where = f" (pid {other.get('pid')}, {other.get('url')})" if other else ""
             raise ConfigurationError(
                 f"Another server already uses the data directory {path}{where}.",
                 f"Use that one, or stop it: toryo down --data-dir {shlex.quote(str(path))}. Or give this one a"
                 " directory of its own with --data-dir.",
             )
-        (path / held.SERVER_FILE).unlink(missing_ok=True)  # of one that was killed: it is not what this one says
+        (path / process_locks.SERVER_FILE).unlink(
+            missing_ok=True
+        )  # of one that was killed: it is not what this one says
         return cls(path, lock)
 
     def token(self, name: str) -> str:
@@ -90,18 +92,18 @@ class DataDirectory:
 
     def announce(self, server: dict[str, Any]) -> None:
         """Writes `server.json` for clients to find: whole or not at all, readable by this user alone."""
-        _replace(self.path / held.SERVER_FILE, orjson.dumps(server, option=orjson.OPT_INDENT_2) + b"\n")
+        _replace(self.path / process_locks.SERVER_FILE, orjson.dumps(server, option=orjson.OPT_INDENT_2) + b"\n")
 
     def release(self) -> None:
         """Takes `server.json` away and lets the next server in."""
         if self._is_mine():
-            (self.path / held.SERVER_FILE).unlink(missing_ok=True)
+            (self.path / process_locks.SERVER_FILE).unlink(missing_ok=True)
         os.close(self.lock)
 
     def _is_mine(self) -> bool:
         """Not where the directory was deleted meanwhile, and another server has made one of its name."""
         with contextlib.suppress(OSError):
-            return os.path.samestat(os.fstat(self.lock), (self.path / held.SERVER_LOCK).stat())
+            return os.path.samestat(os.fstat(self.lock), (self.path / process_locks.SERVER_LOCK).stat())
         return False
 
 

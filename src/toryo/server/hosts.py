@@ -11,7 +11,7 @@ import socket
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 
-from toryo.domain.addresses import is_loopback
+from toryo.domain.network_addresses import is_loopback
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _REMEMBERED = 256

@@ -22,7 +22,7 @@ from typing import Any
 
 import uvicorn
 
-from toryo import directories, held
+from toryo import data_directories, process_locks
 from toryo.server.connections import BoundedProtocol, Connections
 from toryo.server.errors import ConfigurationError
 
@@ -181,7 +181,7 @@ def _clear(path: Path) -> None:
 
 def _cannot_listen(host: str, port: int, error: OSError) -> ConfigurationError:
     if error.errno == errno.EADDRINUSE:
-        if (ours := held.server_at(port, directories.every())) is not None:
+        if (ours := process_locks.server_at(port, data_directories.every())) is not None:
             place, pid = ours
             return ConfigurationError(
                 f"Port {port} on {host} is used by the Toryo server of the data directory {place} (pid {pid}).",

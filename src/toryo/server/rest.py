@@ -26,12 +26,12 @@ from toryo.domain.wording import say
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.grants import Door, Grant
+from toryo.secret_patterns import COORDINATOR, LAUNCH, PERSON, QUEUE, SESSION
 from toryo.server import answers, event_stream, identity, openapi, readme
 from toryo.server.answers import API
 from toryo.server.bodies import Bodies, Leaving
 from toryo.server.csrf import refuse_forged
 from toryo.server.waiting import Waiting
-from toryo.token_forms import COORDINATOR, LAUNCH, PERSON, QUEUE, SESSION
 
 STREAM = "/events/stream"
 """The events as they happen (server-sent events): `read_events` without end. Also where the events are read, for who

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toryo.domain import creating
+from toryo.domain import creation_rules
 from toryo.domain.projects import Decomposition
 from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Approval, Checks, Status, Task
@@ -64,7 +64,7 @@ def may_be_decomposed(case: RuleInput) -> bool:
         no_subtasks(case)
         and main.children_ever == 0
         and (main.delegated or main.parent_id is None)
-        and creating.window_open(main, not task_not_fetched(case))
+        and creation_rules.window_open(main, not task_not_fetched(case))
         and main.depth < settings.tree_depth
         and settings.decomposition is not Decomposition.NEVER
         and case.agent.provider not in NEVER_DIVIDE

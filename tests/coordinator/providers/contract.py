@@ -26,7 +26,7 @@ from toryo.coordinator.providers import BUILT_IN
 from toryo.coordinator.starting import Resumed, Starter
 from toryo.coordinator.stream import Reading
 from toryo.coordinator.workspaces import STDIN, Workspaces
-from toryo.first_words import first_words
+from toryo.first_prompt import first_words
 
 BOUND = 100.0
 STREAMS = Path(__file__).parents[2] / "clis" / "streams"

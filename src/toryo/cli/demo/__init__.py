@@ -19,7 +19,7 @@ from typing import Annotated
 
 import typer
 
-from toryo import directories, files, held
+from toryo import data_directories, process_locks, untrusted_files
 from toryo.cli.failures import FAILED, INTERRUPTED, Failure, Misuse
 from toryo.cli.here import Here, command
 
@@ -56,8 +56,8 @@ def demo(
     directory = _directory(dir) if dir else Path(str(temporary), "crew")
     # Makes the demo's directory and its data directory, which is not in it: agents work there.
     directory.mkdir(parents=True, exist_ok=True)
-    data = directories.prepare(directory, (temporary and temporary / "data"))
-    (directory / directories.MARK / MARKER).touch()
+    data = data_directories.prepare(directory, (temporary and temporary / "data"))
+    (directory / data_directories.MARK / MARKER).touch()
     try:
         ends = "ends it" if temporary is None else "ends it, and removes its files (--dir keeps them)"
         as_promised = _perform(here, directory, data, keeps_up=ends if keep else None, open_it=not no_browser)
@@ -123,14 +123,14 @@ def _directory(given: Path) -> Path:
     directory = given.expanduser().resolve()
     elsewhere = "Name a new or empty directory, or that of an earlier demo."
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-        if not (directory / directories.MARK / MARKER).is_file():
+        if not (directory / data_directories.MARK / MARKER).is_file():
             raise Misuse(f"{directory} is not empty, and no demo made it.", elsewhere)
         team = directory / TEAM
         from toryo import demo_team
 
-        if not (not team.exists() or files.text(team, errors="replace") == demo_team.text()):
+        if not (not team.exists() or untrusted_files.text(team, errors="replace") == demo_team.text()):
             raise Misuse(f"{directory / TEAM} is not the demo's any more, and it would be overwritten.", elsewhere)
-        for holder in held.holders(directories.prepare(directory)):
+        for holder in process_locks.holders(data_directories.prepare(directory)):
             raise Misuse(
                 f"A {holder.name} (pid {holder.pid}) runs there.",
                 f"Stop it first: cd {shlex.quote(str(directory))} && toryo down",
@@ -154,7 +154,7 @@ def _shown_on_failure(log: Path) -> Iterator[None]:
     try:
         yield
     except Failure:
-        lines = files.text(log, largest=files.LARGEST_RECORD).splitlines() if log.exists() else []
+        lines = untrusted_files.text(log, largest=untrusted_files.LARGEST_RECORD).splitlines() if log.exists() else []
         from toryo.cli import output
 
         output.say(*lines[-LAST_WORDS:])

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from toryo import files
-from toryo.agents.variables import CREDENTIAL
+from toryo import untrusted_files
+from toryo.agents.env_vars import CREDENTIAL
 from toryo.coordinator.connection import NAME, TOOL_TIME_OUT, mcp_server, over_socket
 from toryo.coordinator.failure_words import judge_model
 from toryo.coordinator.probe import ask
@@ -206,7 +206,7 @@ def _own_settings(environ: Mapping[str, str]) -> dict[str, Any]:
     """What cannot be read counts as nothing: Codex says so itself."""
     home = environ.get("CODEX_HOME") or Path(environ.get("HOME") or "/") / ".codex"
     try:
-        return tomllib.loads(files.text(Path(home) / "config.toml"))
+        return tomllib.loads(untrusted_files.text(Path(home) / "config.toml"))
     except (OSError, ValueError, RecursionError):
         return {}
 

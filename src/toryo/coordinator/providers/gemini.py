@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from toryo import files
+from toryo import untrusted_files
 from toryo.coordinator.connection import NAME, mcp_server_of_gemini
 from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.failure_words import judge_model
@@ -99,7 +99,7 @@ def _settings(setting: Setting, home: Path) -> dict[str, Any]:
 def _own_settings(home: Path) -> dict[str, Any]:
     """What cannot be read counts as nothing: it says so itself where a person starts it."""
     try:
-        found = json.loads(files.text(home / SETTINGS))
+        found = json.loads(untrusted_files.text(home / SETTINGS))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

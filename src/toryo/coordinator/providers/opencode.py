@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from toryo import files
+from toryo import untrusted_files
 from toryo.coordinator.connection import NAME, TOOL_TIME_OUT, mcp_server, over_socket
 from toryo.coordinator.failure_words import judge_model
 from toryo.coordinator.provider import (
@@ -153,7 +153,7 @@ def _login(environ: Mapping[str, str]) -> Login:
     """Its own list of logins costs half a gigabyte of memory; the file behind it is documented."""
     data = environ.get("XDG_DATA_HOME") or Path(environ.get("HOME") or "/") / ".local" / "share"
     try:
-        names = sorted(json.loads(files.text(Path(data) / "opencode" / "auth.json")))
+        names = sorted(json.loads(untrusted_files.text(Path(data) / "opencode" / "auth.json")))
     except (OSError, ValueError, TypeError):
         names = []
     if names:

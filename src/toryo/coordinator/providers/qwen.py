@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from toryo import files
+from toryo import untrusted_files
 from toryo.coordinator import content_blocks
 from toryo.coordinator.connection import NAME, mcp_server_of_gemini
 from toryo.coordinator.environment import PROXIES
@@ -200,7 +200,7 @@ def _login(environ: Mapping[str, str]) -> Login:
     if (place / ".env").is_file() and (place / ".env").stat().st_size:
         return Login(None, f"{place / '.env'} may hold a key")
     try:
-        kind = json.loads(files.text(place / "settings.json"))["security"]["auth"]["selectedType"]
+        kind = json.loads(untrusted_files.text(place / "settings.json"))["security"]["auth"]["selectedType"]
         return Login(None, f"set up for {kind}")
     except (OSError, ValueError, KeyError, TypeError):
         return Login(False, "no key, and never set up")

@@ -9,14 +9,14 @@ from typing import Any, Literal, NotRequired
 
 from pydantic import Field
 
-from toryo import provider_options, token_forms
+from toryo import provider_options, secret_patterns
 from toryo.domain import agents as people
 from toryo.domain import ids
 from toryo.domain.agents import Agent, Kind, Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import iso
 from toryo.domain.wording import say
-from toryo.formats import plans
+from toryo.formats import plan_options
 from toryo.operations.admin.shared import AgentsResult, Name, Text, join, taken, widened_told
 from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import WORK, Call
@@ -80,7 +80,7 @@ def _mistakes_of_plans(options: dict[str, Any]) -> list[Wrong]:
             provider_options.say("The {option} has a mistake: {mistake}", option=name, mistake=each.told(found.source)),
             provider_options.say("Correct it, then send the request again."),
         )
-        for name, found in plans.mistakes(options)
+        for name, found in plan_options.mistakes(options)
         for each in found.found
     ]
 
@@ -128,7 +128,7 @@ def create_agent(call: Call, wanted: CreateAgent) -> AgentResult:
     widened = widening.widened(None, agent)
     if wanted.preview:
         return {**_agent(call, agent), **widened_told(widened)}
-    passkey = call.new_token(token_forms.PASSKEY)
+    passkey = call.new_token(secret_patterns.PASSKEY)
     call.tx.agents.add(agent, digest(passkey))
     data = {"role": agent.role.value, "provider": agent.provider, **widened_told(widened)}
     call.event("agent.created", agent_id=agent.id, data=data)
@@ -333,7 +333,7 @@ def renew_passkey(call: Call, wanted: OneAgent) -> Passkey:
     """Make a new passkey, shown once. The old one is refused from now on, and sessions signed in with it end."""
     call.tx.lock_everything()
     agent = call.known_agent(wanted.agent_id)
-    passkey = call.new_token(token_forms.PASSKEY)
+    passkey = call.new_token(secret_patterns.PASSKEY)
     call.tx.agents.set_passkey(agent.id, digest(passkey))
     call.context.tries.forgive(PASSKEY, agent.id)
     call.event("agent.passkey_renewed", agent_id=agent.id)

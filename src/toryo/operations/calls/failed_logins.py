@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from threading import Lock
 
-from toryo.domain.addresses import household
+from toryo.domain.network_addresses import household
 from toryo.domain.times import Millis
 
 PASSKEY, PASSWORD = "passkey", "password"

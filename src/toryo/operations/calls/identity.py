@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
-from toryo import token_forms
+from toryo import secret_patterns
 from toryo.domain import people
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
@@ -17,8 +17,8 @@ from toryo.domain.wording import say
 from toryo.operations.calls.callers import Caller, Credentials, Kind, Login
 from toryo.storage.transaction import Transaction
 
-COORDINATOR, PERSON, LAUNCH = token_forms.COORDINATOR, token_forms.PERSON, token_forms.LAUNCH
-SESSION, QUEUE, BROWSER = token_forms.SESSION, token_forms.QUEUE, token_forms.BROWSER
+COORDINATOR, PERSON, LAUNCH = secret_patterns.COORDINATOR, secret_patterns.PERSON, secret_patterns.LAUNCH
+SESSION, QUEUE, BROWSER = secret_patterns.SESSION, secret_patterns.QUEUE, secret_patterns.BROWSER
 
 
 END_PROCESS = "End this process; the Coordinator starts a new one when there is work."

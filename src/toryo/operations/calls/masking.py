@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 from pydantic import BaseModel
 
-from toryo.domain import secrecy
+from toryo.domain import log_redaction
 
 LONGEST_TEXT = 300
 """Characters that a declared text may have to be shown: ids, names and titles do."""
@@ -27,8 +27,8 @@ def shown(parameters: type[BaseModel], arguments: dict[str, Any]) -> str:
     """The arguments as a log line has them: JSON."""
     plain = _plain(parameters)
     told = {
-        _speakable(secrecy.hidden(name[:_LONGEST_NAME])): secrecy.MASK
-        if secrecy.is_named(name)
+        _speakable(log_redaction.hidden(name[:_LONGEST_NAME])): log_redaction.MASK
+        if log_redaction.is_named(name)
         else _value(value, plain=name in plain)
         for name, value in itertools.islice(arguments.items(), _MOST)
     }
@@ -44,7 +44,7 @@ def _value(value: Any, *, plain: bool) -> Any:
         return value if plain and abs(value) < 2**53 else "(number)"
     if isinstance(value, str):
         if plain and len(value) <= LONGEST_TEXT:
-            return _speakable(secrecy.hidden(value))
+            return _speakable(log_redaction.hidden(value))
         return f"(text of {len(value)} characters)"
     if isinstance(value, list):
         if plain and len(value) <= _MOST and all(isinstance(each, str | int) for each in value):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from toryo.domain.addresses import household
+from toryo.domain.network_addresses import household
 
 BURST, EVERY_SECONDS = 30, 2.0
 """So many at once, and one more in so many seconds."""

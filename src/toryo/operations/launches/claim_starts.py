@@ -29,7 +29,7 @@ from toryo.operations.launches.running import Stop, renew, stops_for
 from toryo.operations.worktrees import file_locks
 from toryo.operations.worktrees.handing_out import Job, jobs_for
 from toryo.storage.coordinators import Seen
-from toryo.workflow import cooldowns
+from toryo.workflow import program_choice
 from toryo.workflow.launch import Action
 
 
@@ -133,7 +133,7 @@ def _start(call: Call, asked: ClaimStarts, each: Candidate) -> list[decisions.St
     """None or one."""
     snapshot, decision = decisions.decide(call, each.agent_id, each.project_id, Purpose.TASK)
     call.context.holds.remember(each, decision, call.now)
-    program = cooldowns.chosen(snapshot, Purpose.TASK)
+    program = program_choice.chosen(snapshot, Purpose.TASK)
     if decision.action is not Action.START or program is None or not asked.offer.has(program):
         return []
     if file_locks.hindrance(call, decision.task_id, asked.coordinator_id) is not None:
@@ -177,7 +177,7 @@ def _chat(call: Call, asked: ClaimStarts, room: bool, each: Talker) -> list[deci
     snapshot, decision = decisions.decide(call, each.agent_id, each.project_id, Purpose.CHAT)
     if decision.action is not Action.START or not (room or snapshot.talk.answers_somebody):
         return []
-    program = cooldowns.chosen(snapshot, Purpose.CHAT)
+    program = program_choice.chosen(snapshot, Purpose.CHAT)
     if program is None or not asked.offer.has(program):
         return []
     made = decisions.order(call, snapshot, decision, Purpose.CHAT, asked.coordinator_id)

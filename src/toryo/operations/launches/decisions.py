@@ -20,8 +20,8 @@ from toryo.operations.launches import termination
 from toryo.operations.messaging import conversations
 from toryo.operations.queue import claims
 from toryo.operations.worktrees import file_locks
-from toryo.workflow import cooldowns
 from toryo.workflow import launch as table
+from toryo.workflow import program_choice
 from toryo.workflow.launch import Action, Decision
 from toryo.workflow.snapshot import Snapshot
 
@@ -113,7 +113,7 @@ def order(
 ) -> tuple[Launch, str] | None:
     """Creates the launch of a start, with a fresh credential. None if somebody else was faster."""
     assert snapshot.agent is not None
-    program = cooldowns.chosen(snapshot, purpose) or snapshot.agent.program  # the own one: a start by hand
+    program = program_choice.chosen(snapshot, purpose) or snapshot.agent.program  # the own one: a start by hand
     launch = Launch(
         id=call.new_id(ids.LAUNCH),
         agent_id=snapshot.agent_id,

@@ -8,7 +8,7 @@ from typing import Any, NotRequired
 import orjson
 from pydantic import Field
 
-from toryo import failures, first_words
+from toryo import failures, first_prompt
 from toryo.domain.launches import LIVE, Launch, Purpose, State
 from toryo.domain.sessions import End
 from toryo.domain.times import Millis, iso
@@ -110,7 +110,7 @@ def _remind(call: Call, launch: Launch) -> ExitTaken:
     )
     project = call.tx.projects.find(launch.project_id)
     language = project.settings.language.value if project is not None else "en"
-    return {"success": True, "released": [], "reminder": first_words.reminder(launch.agent_id, language)}
+    return {"success": True, "released": [], "reminder": first_prompt.reminder(launch.agent_id, language)}
 
 
 def _program_session(left: ProgramSession | None) -> str | None:

@@ -22,7 +22,7 @@ from toryo.operations.launches import decisions, explanations
 from toryo.operations.launches import stops as launch_stops
 from toryo.operations.launches.claim_request import OFFERED, Labels
 from toryo.operations.worktrees import file_locks
-from toryo.workflow import cooldowns
+from toryo.workflow import program_choice
 from toryo.workflow.launch import Action, Decision
 from toryo.workflow.snapshot import Snapshot
 
@@ -59,7 +59,7 @@ def should_start(call: Call, wanted: AgentId) -> ShouldStart:
     for purpose in Purpose:
         for project_id in call.tx.agents.projects_of(wanted.agent_id):
             snapshot, decision = decisions.decide(call, wanted.agent_id, project_id, purpose, changes=False)
-            if decision.action is Action.START and (program := cooldowns.chosen(snapshot, purpose)) is not None:
+            if decision.action is Action.START and (program := program_choice.chosen(snapshot, purpose)) is not None:
                 return {"success": True, "should_start": True, "ai_type": program.provider}
     return {"success": True, "should_start": False}
 

@@ -9,7 +9,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.launches import termination
-from toryo.workflow import cooldowns
+from toryo.workflow import program_choice
 from toryo.workflow.snapshot import Snapshot
 
 
@@ -18,7 +18,7 @@ def hindered(snapshot: Snapshot, launch: Launch) -> bool:
     ran = termination.program_of(launch)
     programs_of = snapshot.agent.programs if snapshot.agent is not None else ()
     return any(
-        cooldowns.hindrances(snapshot, launch.purpose, program) for program in programs_of if program.name == ran
+        program_choice.hindrances(snapshot, launch.purpose, program) for program in programs_of if program.name == ran
     )
 
 

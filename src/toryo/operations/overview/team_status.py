@@ -23,8 +23,8 @@ from toryo.operations.calls import fencing
 from toryo.operations.launches import explanations, placement
 from toryo.operations.overview import diagnosis
 from toryo.operations.overview.state import Picture, Place
-from toryo.workflow import cooldowns
 from toryo.workflow import launch as table
+from toryo.workflow import program_choice
 from toryo.workflow.launch import Action
 
 IN_FULL = 8
@@ -260,7 +260,7 @@ def _not_running(
     decision = table.decide(snapshot)
     if place in last and decision.row in _ABOUT_MAIN_TASKS:
         return {**shown, **first, "state": state_of("hold", last[place]), **_words(last[place])}
-    program = cooldowns.chosen(snapshot, Purpose.TASK)
+    program = program_choice.chosen(snapshot, Purpose.TASK)
     agent = picture.agents[place[0]]
     starts = decision.action is Action.START and program is not None
     obstacle = placement.obstacle(agent, program, picture.coordinators, picture.now) if starts and program else None

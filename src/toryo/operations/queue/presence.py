@@ -9,10 +9,10 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from toryo.domain import ids, queue
-from toryo.domain.addresses import is_loopback
 from toryo.domain.agents import Agent, Role, Status
 from toryo.domain.agents import Kind as AgentKind
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.network_addresses import is_loopback
 from toryo.domain.queue import ApiKey, Presence
 from toryo.domain.times import iso
 from toryo.operations.calls import schemas

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from toryo.domain import chat, ids, moves, queue
 from toryo.domain import dependencies as graph
 from toryo.domain.agents import SYSTEM
-from toryo.domain.creating import Draft, in_order
+from toryo.domain.creation_rules import Draft, in_order
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import INTERRUPT, address_of_agent, address_of_task
 from toryo.domain.launches import Purpose

@@ -1,6 +1,6 @@
 """How agents create tasks: subtasks of their main task, one or several at once; orchestrators for a queue, too.
 
-Who may create which, and how many, is in `domain/creating.py`.
+Who may create which, and how many, is in `domain/creation_rules.py`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from toryo.domain import creating
+from toryo.domain import creation_rules
 from toryo.domain.agents import Role
-from toryo.domain.creating import Draft, Intent
+from toryo.domain.creation_rules import Draft, Intent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Status, Task, priority_named
@@ -260,13 +260,13 @@ def _create(
     if call.agent.role is Role.MANAGER:
         descendants.refuse_outside(tree_state, main, parent)
         parent = tree_state.tree.tasks[parent.id]
-        creating.refuse_manager(tree_state, parent, call.agent, drafts, intent)
+        creation_rules.refuse_manager(tree_state, parent, call.agent, drafts, intent)
     else:
-        creating.refuse_worker(tree_state, main, parent, call.agent, drafts, call.session.fetched_at is not None)
+        creation_rules.refuse_worker(tree_state, main, parent, call.agent, drafts, call.session.fetched_at is not None)
         drafts = [replace(draft, assignee_id=call.agent.id) for draft in drafts]
     replacing = intent is Intent.REPLACE
-    creating.refuse_commands(tree_state, drafts, call.agent)
-    creating.refuse_place(
+    creation_rules.refuse_commands(tree_state, drafts, call.agent)
+    creation_rules.refuse_place(
         tree_state.project.settings, tree_state.tree, parent, drafts, capped=True, replacing=replacing
     )
     if replacing:

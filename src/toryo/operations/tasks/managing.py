@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from toryo.domain import creating
+from toryo.domain import creation_rules
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.sessions import Choice
@@ -294,7 +294,7 @@ def assign_task(call: Call, wanted: AssignTask) -> DetailedResult:
     tree_state, main = descendants.main_task(call)
     task = descendants.below(call, tree_state, main, wanted.task_id)
     if wanted.assignee_id is not None:
-        creating.refuse_assignee(tree_state, call.agent, wanted.assignee_id)
+        creation_rules.refuse_assignee(tree_state, call.agent, wanted.assignee_id)
     task_commands.assign(call, tree_state, task, wanted.assignee_id)
     descendants.acted(call, Choice.ADJUST)
     stored = call.task(task.id)

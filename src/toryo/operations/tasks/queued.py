@@ -8,8 +8,8 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from toryo.domain import creating, queue
-from toryo.domain.creating import Draft
+from toryo.domain import creation_rules, queue
+from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.tasks import Details, Priority, Status, Task
 from toryo.domain.times import iso, iso_or_none
@@ -92,10 +92,10 @@ def _file(call: Call, wanted: Wanted) -> Task:
         agent_type=wanted.agent_type,
         context=wanted.context,
     )
-    creating.refuse_command_for_others(draft)
+    creation_rules.refuse_command_for_others(draft)
     if parent is not None:
         tree = call.tx.tasks.tree(parent.root_id)
-        creating.refuse_place(project.settings, tree, parent, [draft], capped=True, distinct=False)
+        creation_rules.refuse_place(project.settings, tree, parent, [draft], capped=True, distinct=False)
     elif wanted.correlation_id is not None:
         call.correlation_id = wanted.correlation_id
     [made] = task_commands.create(call, project, parent, [draft]).values()

@@ -12,9 +12,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from toryo.domain import chat, creating
+from toryo.domain import chat, creation_rules
 from toryo.domain.agents import Agent, Role, superiors
-from toryo.domain.creating import Draft
+from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project
@@ -202,7 +202,7 @@ def _create(
         assignee_id=assignee.id,
         context=wanted.context,
     )
-    creating.refuse_command_for_others(draft)
+    creation_rules.refuse_command_for_others(draft)
     [made] = task_commands.create(
         call,
         project,

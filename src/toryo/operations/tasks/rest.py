@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from toryo.domain import creating, moves
-from toryo.domain.creating import Draft
+from toryo.domain import creation_rules, moves
+from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Project
 from toryo.domain.tasks import Approval, CheckFailure, Checks, Status, Task, priority_named, status_named
@@ -89,7 +89,7 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
     )
     if parent is not None:
         tree = call.tx.tasks.tree(parent.root_id)
-        creating.refuse_place(project.settings, tree, parent, [draft], capped=False)
+        creation_rules.refuse_place(project.settings, tree, parent, [draft], capped=False)
     to = status_named(wanted.status)
     if to is Status.IN_PROGRESS and wanted.assignee_id is None:
         raise Refusal(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from toryo import directories
-from toryo.directories import data_dir, prepared
-from toryo.trust import Untrusted
+from toryo import data_directories
+from toryo.data_directories import data_dir, prepared
+from toryo.data_directory_trust import Untrusted
 
 
 @pytest.fixture
@@ -32,64 +32,64 @@ def project(tmp_path: Path, users: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 
 def test_a_project_has_a_private_data_directory_outside_of_itself(project: Path, users: Path) -> None:
-    place = directories.prepare(project)
+    place = data_directories.prepare(project)
     assert place.is_relative_to(users / "projects")
     assert not place.is_relative_to(project)
     assert {path.stat().st_mode & 0o777 for path in (place, place.parent, project / ".toryo")} == {0o700}
-    assert directories.prepare(project) == directories.data_dir() == place
+    assert data_directories.prepare(project) == data_directories.data_dir() == place
 
 
 def test_what_stands_in_the_project_is_no_secret_and_not_for_git(project: Path) -> None:
-    place = directories.prepare(project)
+    place = data_directories.prepare(project)
     left = {path.name: path.read_text() for path in (project / ".toryo").iterdir()}
     assert left == {".gitignore": "*\n", "data-dir": f"{place}\n"}
 
 
 def test_the_directories_that_agents_work_in_are_not_below_the_data(project: Path, users: Path) -> None:
-    for place in (directories.prepare(project), users / "data"):
-        assert not directories.work_dir(place).is_relative_to(place)
-    assert directories.work_dir(project / "named") == project / "named"
+    for place in (data_directories.prepare(project), users / "data"):
+        assert not data_directories.work_dir(place).is_relative_to(place)
+    assert data_directories.work_dir(project / "named") == project / "named"
 
 
 def test_it_is_found_from_below_the_project_as_git_finds_a_repository(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = directories.prepare(project)
+    place = data_directories.prepare(project)
     (project / "src" / "lib").mkdir(parents=True)
     monkeypatch.chdir(project / "src" / "lib")
-    assert directories.data_dir() == place
+    assert data_directories.data_dir() == place
 
 
 def test_projects_of_one_name_have_different_data(project: Path, tmp_path: Path) -> None:
     other = tmp_path / "elsewhere" / project.name
     other.mkdir(parents=True)
-    assert directories.prepare(other) != directories.prepare(project)
+    assert data_directories.prepare(other) != data_directories.prepare(project)
 
 
 @pytest.mark.parametrize("name", ["パン屋", "a b'c", "..hidden", "x" * 200])
 def test_any_name_of_a_project_gives_a_directory_below_projects(name: str, tmp_path: Path, users: Path) -> None:
     made = tmp_path / name
     made.mkdir()
-    assert directories.prepare(made).parent.parent == users / "projects"
+    assert data_directories.prepare(made).parent.parent == users / "projects"
 
 
 def test_outside_of_projects_the_users_own_is_taken_as_before_where_it_has_data(project: Path, users: Path) -> None:
-    assert directories.data_dir() == directories.prepared() == users / "data"
+    assert data_directories.data_dir() == data_directories.prepared() == users / "data"
     users.mkdir(parents=True)
     (users / "toryo.db").touch()
-    assert directories.data_dir() == users
+    assert data_directories.data_dir() == users
 
 
 def test_a_directory_that_is_named_wins_over_everything(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    directories.prepare(project)
+    data_directories.prepare(project)
     monkeypatch.setenv("TORYO_DATA_DIR", "/from/environment")
-    assert directories.data_dir() == directories.prepared() == Path("/from/environment")
-    assert directories.data_dir("/said") == Path("/said")
+    assert data_directories.data_dir() == data_directories.prepared() == Path("/from/environment")
+    assert data_directories.data_dir("/said") == Path("/said")
 
 
 def test_an_empty_mark_is_enough_for_a_project_to_get_its_own_data(project: Path) -> None:
     (project / ".toryo").mkdir()
-    assert directories.data_dir() == directories.prepared() == directories.default_of(project)
+    assert data_directories.data_dir() == data_directories.prepared() == data_directories.default_of(project)
     assert (project / ".toryo" / "data-dir").is_file()
 
 
@@ -97,7 +97,7 @@ def test_an_empty_mark_is_enough_for_a_project_to_get_its_own_data(project: Path
 def test_data_that_an_older_toryo_keeps_in_the_project_is_still_used(project: Path, file: str) -> None:
     (project / ".toryo").mkdir(mode=0o700)
     (project / ".toryo" / file).touch(mode=0o600)
-    assert directories.data_dir() == directories.prepared() == project / ".toryo"
+    assert data_directories.data_dir() == data_directories.prepared() == project / ".toryo"
 
 
 # --- pointers that came from elsewhere -------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def _pointing(project: Path, place: Path | str) -> None:
 
 
 def _refused(words: str) -> None:
-    for ask in (directories.data_dir, directories.prepared):
+    for ask in (data_directories.data_dir, data_directories.prepared):
         with pytest.raises(Untrusted) as caught:
             ask()
         assert words in caught.value.what
@@ -119,7 +119,7 @@ def _refused(words: str) -> None:
 def test_a_pointer_to_the_data_of_another_project_is_refused(project: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
-    _pointing(project, directories.prepare(other))
+    _pointing(project, data_directories.prepare(other))
     _refused(f"it belongs to {other}")
 
 
@@ -148,7 +148,7 @@ def test_a_pointer_to_no_directory_is_refused(project: Path, target: str) -> Non
 def test_a_pointer_that_is_no_plain_file_is_not_followed(project: Path) -> None:
     (project / ".toryo").mkdir()
     pointer = project / ".toryo" / "data-dir"
-    directories.point(project, directories.prepare(project.parent))  # a pointer that would be good
+    data_directories.point(project, data_directories.prepare(project.parent))  # a pointer that would be good
     pointer.rename(project / "good")
     for make in (
         lambda: pointer.symlink_to("/dev/zero"),
@@ -163,12 +163,12 @@ def test_a_pointer_that_is_no_plain_file_is_not_followed(project: Path) -> None:
 def test_what_a_pointer_says_does_not_reach_the_terminal_as_escapes(project: Path) -> None:
     _pointing(project, "/tmp/\x1b]0;title\x07")
     with pytest.raises(Untrusted) as caught:
-        directories.data_dir()
+        data_directories.data_dir()
     assert str(caught.value).isprintable()
 
 
 def test_a_pointer_through_a_symbolic_link_is_refused(project: Path, tmp_path: Path) -> None:
-    place = directories.prepare(project)
+    place = data_directories.prepare(project)
     link = tmp_path / "link"
     link.symlink_to(place)
     _pointing(project, link)
@@ -178,11 +178,11 @@ def test_a_pointer_through_a_symbolic_link_is_refused(project: Path, tmp_path: P
 def test_data_of_a_moved_project_is_not_taken_silently_for_its_own_nor_forgotten(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = directories.prepare(project)
+    place = data_directories.prepare(project)
     moved = project.rename(project.with_name("moved"))
     monkeypatch.chdir(moved)
     with pytest.raises(Untrusted) as caught:
-        directories.data_dir()
+        data_directories.data_dir()
     assert f"toryo db move --data-dir {place}" in caught.value.instruction
 
 
@@ -191,7 +191,7 @@ def test_the_mark_of_another_user_decides_nothing(project: Path, users: Path) ->
     (project / ".toryo").mkdir()
     (project / ".toryo" / "server.json").write_text('{"url": "http://127.0.0.1:1"}')
     os.chown(project / ".toryo", 65534, 65534)
-    assert directories.data_dir() == users / "data"
+    assert data_directories.data_dir() == users / "data"
 
 
 @pytest.mark.parametrize("commanded", [data_dir, prepared])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import unquote
 
-from toryo import token_forms
+from toryo import secret_patterns
 
 MASK = "********"
 SHORTEST = 8
@@ -14,7 +14,7 @@ SHORTEST = 8
 
 _BEGIN, _END = (rf"-----{each} [A-Z0-9 ]{{0,40}}PRIVATE KEY(?: BLOCK)?-----" for each in ("BEGIN", "END"))
 _BODY = r"(?:[A-Za-z0-9+/=\s:,.\\]|-(?!-)){0,20000}"
-_LOOKS_SECRET = re.compile(rf"{token_forms.LOOKS}|{_BEGIN}{_BODY}(?:{_END}|\Z)")
+_LOOKS_SECRET = re.compile(rf"{secret_patterns.LOOKS}|{_BEGIN}{_BODY}(?:{_END}|\Z)")
 """Tokens by their form, and keys of several lines."""
 _BEGUN = re.compile(rf"(?:{_BEGIN}{_BODY}|-----BEGIN [A-Z0-9 ]{{0,60}})-{{0,5}}\Z")
 

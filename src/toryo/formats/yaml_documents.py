@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from toryo import files, wrong_values
-from toryo.formats import templates
+from toryo import untrusted_files, wrong_values
+from toryo.formats import command_templates
 from toryo.nearest import nearest
 
 MOST_NODES = 50_000
@@ -107,8 +107,8 @@ def read(text: str, source: str, above: int | None = 0) -> Document:
 
     `above`: how many lines of the source stand above the text; None if its lines are not those of the source.
     """
-    if len(text) > files.LARGEST:
-        raise Mistakes(source, [Mistake(f"this is longer than {files.LARGEST / 1e6:g} million characters")])
+    if len(text) > untrusted_files.LARGEST:
+        raise Mistakes(source, [Mistake(f"this is longer than {untrusted_files.LARGEST / 1e6:g} million characters")])
     loader = None
     try:
         loader = _Loader(text)
@@ -191,7 +191,7 @@ def _is_glob(pattern: str) -> bool:
 def text_of(name: str, directory: pathlib.Path) -> str:
     """The text of a file in that directory; raises Mistakes where it lies outside or cannot be read."""
     try:
-        return files.text(directory / name, beneath=directory)
+        return untrusted_files.text(directory / name, beneath=directory)
     except OSError as problem:
         raise Mistakes(name, [Mistake(f"{problem.strerror} (looked in {directory})")]) from problem
 
@@ -199,7 +199,7 @@ def text_of(name: str, directory: pathlib.Path) -> str:
 def of_file(path: pathlib.Path) -> Document:
     """The document of a file that a person named; raises Mistakes, also where it cannot be read."""
     try:
-        text = files.text(path)
+        text = untrusted_files.text(path)
     except OSError as problem:
         raise Mistakes(str(path), [Mistake(problem.strerror or str(problem))]) from problem
     return read(text, str(path))
@@ -237,8 +237,8 @@ def every_text(data: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
 
 def check_commands(document: Document, section: Mapping[str, Any], path: Path) -> None:
     """Notes every command in a section whose `{{…}}` could not be filled in safely."""
-    for within, command in templates.within(section):
-        wrong = templates.problem(command)
+    for within, command in command_templates.within(section):
+        wrong = command_templates.problem(command)
         if wrong is not None:
             document.mistake((*path, *within), f"{place((*path, *within))}{wrong}")
 
@@ -300,7 +300,7 @@ class _Loader(yaml.SafeLoader):
     def _count(self, where: Any, nodes: int, characters: int) -> None:
         self._nodes += nodes
         self._characters += characters
-        if self._nodes > MOST_NODES or self._characters > files.LARGEST:
+        if self._nodes > MOST_NODES or self._characters > untrusted_files.LARGEST:
             raise _refused(where, "this is too large, with everything that its aliases (*name) stand for")
         if time.monotonic() > self._until:
             raise _refused(where, "reading this takes too long")

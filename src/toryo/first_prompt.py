@@ -3,14 +3,14 @@
 Said by the Coordinator to the programs it starts, and by the server as the prompt `agent_start`; so they stand above
 both, and know neither. The fixed protocol part is always there; a project's own words are added to it and never
 replace it. The role itself (the system prompt) comes with the answer of `authenticate`, so that it is changed in one
-place. Here they are English; `catalogues.py` has the other languages.
+place. Here they are English; `translation_catalogues.py` has the other languages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from toryo.catalogues import in_language
+from toryo.translation_catalogues import in_language
 
 FIXED = """\
 You are the agent {agent_id}. The MCP server "toryo" leads you; {identity}.

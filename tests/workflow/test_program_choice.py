@@ -11,7 +11,7 @@ from tests.domain.things import NOW, tree_state
 from tests.workflow.scenes import MAIN, snapshot
 from toryo.domain.agents import Agent
 from toryo.domain.launches import Purpose
-from toryo.workflow import cooldowns
+from toryo.workflow import program_choice
 from toryo.workflow.snapshot import Cooldown, Snapshot
 
 OWN, OTHER = "claude opus", "gemini"
@@ -34,8 +34,8 @@ def scene(
 
 def asked(s: Snapshot) -> tuple[str | None, int | None]:
     """The program that would be started, and if none, when one would."""
-    found = cooldowns.chosen(s, Purpose.TASK)
-    return (found.name, None) if found else (None, cooldowns.until(s, Purpose.TASK))
+    found = program_choice.chosen(s, Purpose.TASK)
+    return (found.name, None) if found else (None, program_choice.until(s, Purpose.TASK))
 
 
 def test_without_any_failure_its_own_program_is_started() -> None:
@@ -125,13 +125,13 @@ def test_behind_some_programs_there_is_no_account(provider: str) -> None:
 
 def test_task_and_chat_cool_down_each_for_itself_and_an_account_for_both() -> None:
     s = scene(Cooldown(SOON, "crashed", 1, OWN), options={})
-    assert cooldowns.chosen(s, Purpose.CHAT) is not None
+    assert program_choice.chosen(s, Purpose.CHAT) is not None
     s = scene(accounts={"claude": SOON}, options={})
-    assert cooldowns.chosen(s, Purpose.CHAT) is None
-    assert cooldowns.cooling_down(s, Purpose.CHAT)
+    assert program_choice.chosen(s, Purpose.CHAT) is None
+    assert program_choice.cooling_down(s, Purpose.CHAT)
 
 
 def test_who_is_started_by_nobody_does_not_cool_down() -> None:
     s = snapshot(agent=replace(agent(), provider=None), cooldowns={Purpose.TASK: Cooldown(SOON, "crashed")})
-    assert not cooldowns.cooling_down(s, Purpose.TASK)
+    assert not program_choice.cooling_down(s, Purpose.TASK)
     assert asked(s) == (None, None)

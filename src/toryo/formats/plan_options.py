@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from toryo.formats import documents, playbook_format, script_format
+from toryo.formats import playbook_format, script_format, yaml_documents
 
 FORMATS = {"playbook": playbook_format, "script": script_format}
 """Providers whose agents follow something written, which stands in the option of the same name."""
@@ -21,8 +21,8 @@ JUDGED_WITHIN = 5.0
 
 
 def mistakes(
-    options: Mapping[str, Any], within: documents.Document | None = None
-) -> Iterator[tuple[str, documents.Mistakes]]:
+    options: Mapping[str, Any], within: yaml_documents.Document | None = None
+) -> Iterator[tuple[str, yaml_documents.Mistakes]]:
     """The options whose plan has mistakes, with these. `within`: the document that the options were read from."""
     until = time.monotonic() + JUDGED_WITHIN
     for name, plans in FORMATS.items():
@@ -31,7 +31,7 @@ def mistakes(
             continue
         written = within if within is not None and within.data.get(name) is given else None
         try:
-            with documents.judged_until(until):
-                plans.parse(documents.of_option(given, name, plans.is_path, Path(), written, (name,)))
-        except documents.Mistakes as found:
+            with yaml_documents.judged_until(until):
+                plans.parse(yaml_documents.of_option(given, name, plans.is_path, Path(), written, (name,)))
+        except yaml_documents.Mistakes as found:
             yield name, found

@@ -23,9 +23,9 @@ from tests.domain.things import (
     todo,
     tree_state,
 )
-from toryo.domain import creating
+from toryo.domain import creation_rules
 from toryo.domain.agents import Agent, Role
-from toryo.domain.creating import Draft, Intent
+from toryo.domain.creation_rules import Draft, Intent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import CommandsFrom, Decomposition
 from toryo.domain.tasks import Task
@@ -49,7 +49,7 @@ def by_worker(
     """What becomes of a worker's wish for so many subtasks: None if it may."""
     where = tree_state(main, *children, where=more.pop("where", None))
     wanted = drafts(many, **more)
-    return outcome(creating.refuse_worker, where, main, parent or main, ANN, wanted, fetched)
+    return outcome(creation_rules.refuse_worker, where, main, parent or main, ANN, wanted, fetched)
 
 
 def own(name: str, **fields: Any) -> Task:
@@ -126,7 +126,7 @@ def test_the_workers_cap_is_the_projects() -> None:
 
 def by_manager(*children: Task, parent: Task = PLAN, intent: Intent | None = None, **draft: Any) -> Any:
     where = tree_state(PLAN, *([] if parent is PLAN else [parent]), *children, **draft.pop("around", {}))
-    return outcome(creating.refuse_manager, where, parent, BOSS, drafts(1, **draft), intent)
+    return outcome(creation_rules.refuse_manager, where, parent, BOSS, drafts(1, **draft), intent)
 
 
 def test_a_manager_plans_for_its_subordinates_or_for_nobody_yet() -> None:
@@ -177,7 +177,9 @@ def test_adding_where_nothing_is_open_needs_no_intent(over) -> None:
 
 def place(where: TreeState, parent: Task = PLAN, wanted: list[Draft] | None = None, **how: Any) -> Any:
     settings = where.project.settings
-    return outcome(creating.refuse_place, settings, where.tree, parent, wanted or drafts(1), **{"capped": True, **how})
+    return outcome(
+        creation_rules.refuse_place, settings, where.tree, parent, wanted or drafts(1), **{"capped": True, **how}
+    )
 
 
 @pytest.mark.parametrize("over", [done, failed, cancelled])
@@ -254,7 +256,9 @@ IN_CHECKS = Draft("Run it", acceptance=({"file": "a"}, {"command": "true"}))
 @pytest.mark.parametrize("draft", [IN_CONTEXT, IN_CHECKS], ids=["in the context", "in the acceptance checks"])
 def test_commands_are_written_by_people_and_by_managers_where_the_project_says_so(draft: Draft) -> None:
     def may(by: Agent | None, who: CommandsFrom) -> bool:
-        return outcome(creating.refuse_commands, tree_state(where=project(commands_from=who)), [draft], by) is None
+        return (
+            outcome(creation_rules.refuse_commands, tree_state(where=project(commands_from=who)), [draft], by) is None
+        )
 
     assert [may(by, CommandsFrom.PEOPLE) for by in (None, HANA, BOSS, ANN)] == [True, True, False, False]
     assert [may(by, CommandsFrom.MANAGERS) for by in (None, HANA, BOSS, ANN)] == [True, True, True, False]
@@ -266,7 +270,7 @@ def test_everybody_may_do_without_commands() -> None:
         Draft("Told", context={"note": "command"}),
         Draft("Filed", acceptance=({"file": "a"},)),
     ):
-        creating.refuse_commands(tree_state(), [draft], ANN)
+        creation_rules.refuse_commands(tree_state(), [draft], ANN)
 
 
 # --- batches ---------------------------------------------------------------------------------------------------------
@@ -277,17 +281,17 @@ def batch(**waits: list[str]) -> list[Draft]:
 
 
 def test_a_batch_may_name_its_own_tasks_in_any_order_and_existing_ones() -> None:
-    order = creating.in_order(batch(c=["b", "tsk_old"], a=[], b=["a"]))
+    order = creation_rules.in_order(batch(c=["b", "tsk_old"], a=[], b=["a"]))
     assert order == {"c": ("b",), "a": (), "b": ("a",)}
 
 
 def test_drafts_without_local_ids_need_none() -> None:
-    creating.in_order([Draft("x", dependencies=("tsk_old",)), Draft("y", dependencies=("tsk_old",))])
+    creation_rules.in_order([Draft("x", dependencies=("tsk_old",)), Draft("y", dependencies=("tsk_old",))])
 
 
 def test_a_local_id_is_used_once() -> None:
     twice = [*batch(a=[], b=[]), *batch(a=[])]
-    assert "twice: a." in refused(Code.VALIDATION_ERROR, creating.in_order, twice).message
+    assert "twice: a." in refused(Code.VALIDATION_ERROR, creation_rules.in_order, twice).message
 
 
 @pytest.mark.parametrize(
@@ -299,7 +303,7 @@ def test_a_local_id_is_used_once() -> None:
     ],
 )
 def test_tasks_of_a_batch_do_not_wait_in_a_circle_and_the_circle_is_named(waits: dict, cycle: list) -> None:
-    assert refused(Code.DEPENDENCY_CYCLE, creating.in_order, batch(**waits)).details["cycle"] == cycle
+    assert refused(Code.DEPENDENCY_CYCLE, creation_rules.in_order, batch(**waits)).details["cycle"] == cycle
 
 
 names = st.sampled_from("abcdefg")
@@ -311,7 +315,7 @@ def test_a_batch_is_accepted_exactly_when_its_tasks_can_be_done_in_some_order(wa
     while ready := [name for name, others in left.items() if not others & set(left)]:
         for name in ready:
             del left[name]
-    answer = outcome(creating.in_order, batch(**waits))
+    answer = outcome(creation_rules.in_order, batch(**waits))
     assert isinstance(answer, Refusal) == bool(left)
     if isinstance(answer, Refusal):
         cycle = answer.details["cycle"]
@@ -322,5 +326,5 @@ def test_a_batch_is_accepted_exactly_when_its_tasks_can_be_done_in_some_order(wa
 @given(st.permutations(["a", "b", "c", "d"]))
 def test_the_order_of_a_batch_does_not_matter(order: list[str]) -> None:
     waits = {"a": [], "b": ["a"], "c": ["a", "b"], "d": ["c"]}
-    creating.in_order(batch(**{name: waits[name] for name in order}))
-    creating.in_order(batch(**{name: [*waits[name]] for name in reversed(order)}))
+    creation_rules.in_order(batch(**{name: waits[name] for name in order}))
+    creation_rules.in_order(batch(**{name: [*waits[name]] for name in reversed(order)}))

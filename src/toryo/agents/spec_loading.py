@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from toryo import files
-from toryo.agents.session import say
+from toryo import untrusted_files
+from toryo.agents.agent_loop import say
 
 WRONG_CONFIGURATION = 78
 
@@ -22,7 +22,7 @@ def given(kind: str, parse: Callable[[str, str], dict[str, Any]]) -> dict[str, A
     try:
         # JSON is the checked form that a Coordinator writes; YAML, as people write it, is checked here.
         path = arguments.parse_args().file
-        text = files.text(path, largest=files.LARGEST_RECORD)
+        text = untrusted_files.text(path, largest=untrusted_files.LARGEST_RECORD)
         if path.suffix == ".json":
             found: dict[str, Any] = json.loads(text)
             return found

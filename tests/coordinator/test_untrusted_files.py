@@ -8,25 +8,25 @@ from pathlib import Path
 
 import pytest
 
-from toryo import files
+from toryo import untrusted_files
 from toryo.coordinator import checks, logs
 from toryo.coordinator.logs import Log
 from toryo.coordinator.sandbox import Walled
 from toryo.coordinator.stream import Reading
-from toryo.formats import documents, playbook_format, script_format
-from toryo.formats.documents import Mistakes
+from toryo.formats import playbook_format, script_format, yaml_documents
+from toryo.formats.yaml_documents import Mistakes
 
-SOURCE = Path(files.__file__).parent
+SOURCE = Path(untrusted_files.__file__).parent
 
 DIRECT = {
-    "files.py": {"os.open"},
+    "untrusted_files.py": {"os.open"},
     "coordinator/processes.py": {"read_text", "read_bytes"},  # /proc, which no agent writes
     "coordinator/descendants.py": {"read_text"},  # the same
     "coordinator/journal.py": {"os.open"},  # its directory, to sync it
     "coordinator/sandbox.py": {"os.open"},  # what is mounted, without following links; nothing is read
     "coordinator/workspaces.py": {"open", "os.open"},  # writes what is generated, and reads that
     "coordinator/worktrees/making.py": {"os.open"},  # a directory, to lock it
-    "formats/documents.py": {"yaml.SafeLoader"},
+    "formats/yaml_documents.py": {"yaml.SafeLoader"},
     "cli/demo/__init__.py": {"open"},  # writes its own log
     "cli/exporting.py": {"os.open"},  # writes
     "cli/here.py": {"read_text"},  # the token file that a person names: it may be a pipe
@@ -34,7 +34,7 @@ DIRECT = {
     "cli/lifeline.py": {"os.open"},  # /dev/null
     "cli/programs.py": {"open"},  # the first line of a program on PATH
 }
-"""Whoever opens files without `files.py`, or reads YAML without `documents.py`, and why that is right."""
+"""Who opens files without `untrusted_files.py`, or reads YAML without `yaml_documents.py`, and why that is right."""
 
 
 def opened_directly(path: Path) -> set[str]:
@@ -61,7 +61,7 @@ def test_files_and_yaml_are_read_in_one_place() -> None:
     found = {str(source.relative_to(SOURCE)): opened_directly(source) for source in sources}
     unexpected = {name: use - DIRECT.get(name, set()) for name, use in found.items() if use - DIRECT.get(name, set())}
     unexpected.pop("cli/teams.py", None)  # whether a word that was typed is a plain one
-    assert not unexpected, "read it with files.py, and YAML with documents.py"
+    assert not unexpected, "read it with untrusted_files.py, and YAML with yaml_documents.py"
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def odd(tmp_path: Path):
     (tmp_path / "secret").write_text("tasks: []")
     (directory / "out").symlink_to(tmp_path / "secret")
     (directory / "up").symlink_to(tmp_path)
-    (directory / "large").write_bytes(b"#" * (files.LARGEST + 1))
+    (directory / "large").write_bytes(b"#" * (untrusted_files.LARGEST + 1))
     (directory / "utf16").write_bytes("tasks: []".encode("utf-16"))
     (directory / "binary").write_bytes(b"\x7fELF\xff\x00")
     listening = socket.socket(socket.AF_UNIX)
@@ -103,15 +103,17 @@ def test_a_file_in_a_folder_of_the_project_and_a_link_within_it_are_read(tmp_pat
     (tmp_path / "plans").mkdir()
     (tmp_path / "plans" / "a.yaml").write_bytes(b"\xef\xbb\xbftext")
     (tmp_path / "b.yaml").symlink_to("plans/a.yaml")
-    assert files.text(tmp_path / "plans/a.yaml", beneath=tmp_path) == files.text(tmp_path / "b.yaml", beneath=tmp_path)
-    assert files.text(tmp_path / "b.yaml") == "text"
+    assert untrusted_files.text(tmp_path / "plans/a.yaml", beneath=tmp_path) == untrusted_files.text(
+        tmp_path / "b.yaml", beneath=tmp_path
+    )
+    assert untrusted_files.text(tmp_path / "b.yaml") == "text"
 
 
 def test_a_link_that_is_put_there_between_two_looks_is_not_followed(odd, monkeypatch) -> None:
-    monkeypatch.setattr(files, "real", lambda path: path)
+    monkeypatch.setattr(untrusted_files, "real", lambda path: path)
     for name in ("out", "up/secret"):
         with pytest.raises(OSError, match=r"ymbolic|directory"):
-            files.text(odd / name, beneath=odd)
+            untrusted_files.text(odd / name, beneath=odd)
 
 
 ALIASES = "\n".join(
@@ -127,7 +129,7 @@ COSTLY = {
     "rows in rows": "- " * 5000,
     "mappings in mappings": "{a: " * 5000,
     "keys of keys": "? " * 5000,
-    "more characters than there may be": "#" * (files.LARGEST + 1),
+    "more characters than there may be": "#" * (untrusted_files.LARGEST + 1),
     "a number to the base of sixty": "a: 1" + ":1" * 10_000,
     "many digits": "a: " + "9" * 10_000,
     "a date that is none": "a: 2020-13-45",
@@ -143,22 +145,22 @@ COSTLY = {
 @pytest.mark.parametrize("text", COSTLY.values(), ids=COSTLY)
 def test_yaml_that_costs_too_much_or_means_nothing_is_a_mistake_in_words(text) -> None:
     with pytest.raises(Mistakes) as wrong:
-        documents.read(text, "toryo.yaml")
+        yaml_documents.read(text, "toryo.yaml")
     assert str(wrong.value).startswith("toryo.yaml")
     assert len(wrong.value.found) == 1
     assert len(str(wrong.value)) < 400
 
 
 def test_an_alias_stands_for_what_its_anchor_names() -> None:
-    document = documents.read("a: &a {x: [1, 2]}\nb: *a\nc: {<<: *a, y: 3}", "toryo.yaml")
+    document = yaml_documents.read("a: &a {x: [1, 2]}\nb: *a\nc: {<<: *a, y: 3}", "toryo.yaml")
     assert document.data == {"a": {"x": [1, 2]}, "b": {"x": [1, 2]}, "c": {"x": [1, 2], "y": 3}}
 
 
 def test_of_many_mistakes_the_first_are_told() -> None:
     text = "tasks:\n" + "".join(f"- {{z{n}: 1, subtasks: [{{id: a, title: b}}]}}\n" for n in range(200))
     with pytest.raises(Mistakes) as wrong:
-        playbook_format.parse(documents.read(text, "playbook.yaml"))
-    assert len(wrong.value.found) == documents.MOST_MISTAKES
+        playbook_format.parse(yaml_documents.read(text, "playbook.yaml"))
+    assert len(wrong.value.found) == yaml_documents.MOST_MISTAKES
 
 
 def test_a_regular_expression_may_be_wrong_in_any_way() -> None:
@@ -166,7 +168,7 @@ def test_a_regular_expression_may_be_wrong_in_any_way() -> None:
         when = f"{{variable: x, matches: '{pattern}'}}"
         text = f"tasks: [{{subtasks: [{{id: a, title: A, when: {when}}}]}}]"
         with pytest.raises(Mistakes):
-            playbook_format.parse(documents.read(text, "playbook.yaml"))
+            playbook_format.parse(yaml_documents.read(text, "playbook.yaml"))
 
 
 def made(checked, directory, env):

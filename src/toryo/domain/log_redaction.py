@@ -1,13 +1,13 @@
 """What is a secret by its name or by its looks, and how a text is shown without: in the log, and in what is printed.
 
-The output of agents' programs is masked by Coordinators (`redaction.py`), who know the very values.
+The output of agents' programs is masked by Coordinators (`output_redaction.py`), who know the very values.
 """
 
 from __future__ import annotations
 
 import re
 
-from toryo import token_forms
+from toryo import secret_patterns
 
 MASK = "***"
 
@@ -20,7 +20,7 @@ _NUMBERS = re.compile(
     r"(?:max|min|num|total|input|output|cached?|prompt|completion|reasoning)_?(?:\w+_)?tokens$", re.IGNORECASE
 )
 """How many tokens of a model: figures, no secrets."""
-_LOOKS = re.compile(rf"{token_forms.LOOKS}|(?<=[Bb]earer )[\w.~+/=-]{{8,}}|(?<=://)[^/?#\s@]{{1,300}}(?=@)")
+_LOOKS = re.compile(rf"{secret_patterns.LOOKS}|(?<=[Bb]earer )[\w.~+/=-]{{8,}}|(?<=://)[^/?#\s@]{{1,300}}(?=@)")
 
 
 def is_named(name: str) -> bool:

@@ -2,7 +2,7 @@
 
 Never waits and never reads without end: only regular files, opened so that a named pipe or a device keeps nobody, up
 to a size. What is wrong is an OSError whose `strerror` is made for people. What a YAML text may cost stands in
-`documents.py`. Standard library only: runners import this.
+`yaml_documents.py`. Standard library only: runners import this.
 """
 
 from __future__ import annotations

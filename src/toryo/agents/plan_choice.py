@@ -9,9 +9,9 @@ from typing import Any
 
 from toryo.agents import conditions
 from toryo.agents.conditions import Condition
-from toryo.formats import templates
-from toryo.formats.patterns import FACTS, compiled
-from toryo.formats.templates import VARIABLE, Unfit
+from toryo.formats import command_templates
+from toryo.formats.command_templates import VARIABLE, Unfit
+from toryo.formats.plan_patterns import FACTS, compiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def fits(pattern: str, title: str) -> dict[str, str] | None:
 def filled(value: Any, variables: Mapping[str, Any]) -> Any:
     """Every `{{name}}` in a nest of texts replaced; a text that is nothing but one keeps the variable's type.
 
-    Not for commands: see `templates.filled`.
+    Not for commands: see `command_templates.filled`.
     """
     if isinstance(value, str):
         whole = VARIABLE.fullmatch(value.strip())
@@ -157,12 +157,12 @@ def _step(raw: Mapping[str, Any], retry: int, variables: Mapping[str, Any], made
 
 def _fill_commands(subtask: dict[str, Any], raw: Mapping[str, Any], variables: Mapping[str, Any]) -> None:
     """Commands are filled in their own way: as texts they would be the value's, not the plan's."""
-    for path, command in templates.within(raw):
+    for path, command in command_templates.within(raw):
         at: Any = subtask
         for part in path[:-1]:
             at = at[part]
         try:
-            at[path[-1]] = templates.filled(command, lambda name: _value(name, variables))
+            at[path[-1]] = command_templates.filled(command, lambda name: _value(name, variables))
         except Unfit as wrong:
             raise NoPlan(f"{'.'.join(map(str, path))} of {raw['id']}: {wrong}") from None
 

@@ -18,8 +18,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from toryo import trust
-from toryo.trust import Untrusted, trusted
+from toryo import data_directory_trust
+from toryo.data_directory_trust import Untrusted, trusted
 
 MARK = ".toryo"
 """The directory in a project that says where its data is (or, made by an older Toryo, holds it)."""
@@ -113,7 +113,7 @@ def project_of(place: Path) -> Path | None:
 
 def holds_data(place: Path) -> bool:
     """Whether a server has kept its data there."""
-    return any(os.path.lexists(place / each) for each in trust.DATA)
+    return any(os.path.lexists(place / each) for each in data_directory_trust.DATA)
 
 
 def _explicit(given: Path | str | None, environ: Mapping[str, str] | None) -> Path | None:

@@ -11,10 +11,10 @@ import pytest
 
 from tests.cli.conftest import Toryo
 from tests.environments import clean_environment
-from toryo import held
+from toryo import process_locks
 from toryo.client import Unreachable, discovery
-from toryo.directories import data_dir
-from toryo.trust import DATA, Untrusted, trusted
+from toryo.data_directories import data_dir
+from toryo.data_directory_trust import DATA, Untrusted, trusted
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ def test_a_token_goes_to_a_server_that_only_a_file_names_if_that_is_on_this_mach
     data: Path, url: str, *, goes: bool
 ):
     (data / "server.json").write_text(json.dumps({"url": url}))
-    lock = held.hold(data / held.SERVER_LOCK)
+    lock = process_locks.hold(data / process_locks.SERVER_LOCK)
     assert lock is not None
     for environ in ({"TORYO_TOKEN": "tpt_mine"}, {"TORYO_LAUNCH_CREDENTIAL": "tlc_mine"}):
         if goes:

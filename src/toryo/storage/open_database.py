@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toryo.domain import secrecy
+from toryo.domain import log_redaction
 from toryo.storage import migrations
 from toryo.storage.engine.database import Database
 from toryo.storage.errors import DatabaseUnavailable
@@ -25,7 +25,7 @@ def open_database(url: str, *, threads: int = 8, exclusive: bool = True, patienc
 
         return postgresql.PostgreSQLDatabase(url, threads=threads, patience=patience)
     raise DatabaseUnavailable(
-        f"Toryo does not know databases of the kind {secrecy.address(url)}.",
+        f"Toryo does not know databases of the kind {log_redaction.address(url)}.",
         "Use sqlite:///path/to/toryo.db or postgresql://…",
     )
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from toryo import backoff
-from toryo.agents.variables import COORDINATOR_PID, CREDENTIAL, PASSKEY, own_python_path
+from toryo.agents.env_vars import COORDINATOR_PID, CREDENTIAL, PASSKEY, own_python_path
 from toryo.client import Client, ProtocolError, RefusalError, Unreachable
-from toryo.redaction import Mask
+from toryo.output_redaction import Mask
 
 Answer = dict[str, Any]
 Handler = Callable[[Answer], Answer]
