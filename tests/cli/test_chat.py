@@ -18,7 +18,7 @@ from tests.environments import clean_environment
 from toryo.cli.here import Here
 from toryo.cli.panel import Heard, Panel
 from toryo.client import Client, Unreachable, discovery
-from toryo.operations.calls.identity import digest
+from toryo.operations.calls.credential_verification import digest
 
 MIA = """
 script:

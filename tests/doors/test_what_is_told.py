@@ -20,8 +20,8 @@ from toryo.domain.errors import Refusal
 from toryo.first_prompt import BY_HAND, FIXED, STARTED
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation, catalogue, tools
+from toryo.operations.calls.credential_verification import identify
 from toryo.operations.calls.grants import Door
-from toryo.operations.calls.identity import identify
 from toryo.operations.calls.permissions import allowed
 from toryo.server import openapi, rest
 from toryo.server.answers import API

@@ -12,7 +12,7 @@ from tests.stories import Answer, Browser, Caller, World
 from toryo.domain.people import LOCKED_FOR, SIGN_IN_LIVES, TRIES, TRIES_OF_ADDRESS
 from toryo.domain.times import DAY, SECOND
 from toryo.operations.calls.callers import Credentials
-from toryo.operations.calls.identity import digest
+from toryo.operations.calls.credential_verification import digest
 from toryo.operations.people import passwords
 from toryo.settings import AuthSettings, Settings
 from toryo.storage.engine.database import Database

@@ -7,7 +7,7 @@ from functools import partial
 
 from toryo.domain.times import HOUR, SECOND, Millis
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.fencing import each_fenced, fenced
+from toryo.operations.calls.fault_isolation import each_fenced, fenced
 from toryo.operations.queue import claims
 
 QUEUES = "queues"

@@ -7,7 +7,7 @@ from functools import partial
 from toryo.domain.chat import Message
 from toryo.domain.launches import Purpose
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.fencing import each_fenced, fenced
+from toryo.operations.calls.fault_isolation import each_fenced, fenced
 from toryo.operations.launches import decisions, explanations
 from toryo.operations.messaging import conversations, delegation_changes, mailboxes
 

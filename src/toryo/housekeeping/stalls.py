@@ -10,7 +10,7 @@ from functools import partial
 
 from toryo.domain.times import SECOND
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.fencing import fenced
+from toryo.operations.calls.fault_isolation import fenced
 from toryo.workflow import facts
 from toryo.workflow.snapshot import RuleInput
 

@@ -14,7 +14,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import HOUR, Millis, iso
 from toryo.domain.worktrees import LOST_AFTER, Errand, Kind, Worktree
 from toryo.operations.calls.call import WORK, Call
-from toryo.operations.calls.fencing import each_fenced
+from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.worktrees import file_locks
 
 CLEAN_AFTER: Millis = 24 * HOUR

@@ -21,13 +21,13 @@ from toryo.operations.admin.shared import AgentsResult, Name, Text, join, taken,
 from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
-from toryo.operations.calls.concurrency import refuse_stale
-from toryo.operations.calls.failed_logins import PASSKEY
+from toryo.operations.calls.credential_verification import digest
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.identity import digest
+from toryo.operations.calls.optimistic_concurrency import refuse_stale
 from toryo.operations.calls.pagination import Paged, cut, paged
 from toryo.operations.calls.results import Result
+from toryo.operations.calls.sign_in_lockout import PASSKEY
 from toryo.operations.directory import names as directory_names
 from toryo.operations.directory import widening
 from toryo.operations.launches import dismissal

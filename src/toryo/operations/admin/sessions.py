@@ -10,7 +10,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch, State
 from toryo.domain.sessions import End
 from toryo.domain.wording import say
-from toryo.operations.calls import near, visibility
+from toryo.operations.calls import did_you_mean, visibility
 from toryo.operations.calls.call import RIGHTS, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.fields import Id, Lines
@@ -46,7 +46,7 @@ def end_session(call: Call, wanted: EndSession) -> SessionEnded:
         raise Refusal(
             Code.SESSION_NOT_FOUND,
             say("There is no session {session_id}.", session_id=wanted.session_id),
-            near.hint(
+            did_you_mean.hint(
                 wanted.session_id,
                 ((each.id, "") for each in call.tx.sessions.live() if visibility.sees(call, each.project_id)),
                 "List the sessions for their ids (toryo sessions).",

@@ -9,10 +9,10 @@ from typing import Any, Protocol
 from toryo.domain import chat
 from toryo.domain.times import SECOND
 from toryo.operations.calls.decision_cache import HoldCache, Waits
-from toryo.operations.calls.failed_logins import Tries
-from toryo.operations.calls.faults import Faults
+from toryo.operations.calls.internal_faults import Faults
 from toryo.operations.calls.rate_limits import Pace
-from toryo.operations.calls.token_uses import Uses
+from toryo.operations.calls.sign_in_lockout import Tries
+from toryo.operations.calls.token_last_use import Uses
 from toryo.settings import Settings
 from toryo.storage.shared_state import InDatabase, Shared
 from toryo.storage.transaction import Transaction

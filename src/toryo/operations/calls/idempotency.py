@@ -18,7 +18,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, Operation
-from toryo.operations.calls.identity import digest
+from toryo.operations.calls.credential_verification import digest
 from toryo.operations.calls.results import JsonObject
 
 CREATED = 201

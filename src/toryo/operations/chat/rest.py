@@ -18,7 +18,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Purpose
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import say
-from toryo.operations.calls import fencing, schemas, visibility
+from toryo.operations.calls import fault_isolation, schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import Later, Parameters, Route, operation
@@ -151,15 +151,15 @@ def _status(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:
     """`connected`, `connecting`, `terminating`, `cooling_down` or `disconnected`, and why."""
     if agent.human:
         return {"state": "person", "explanation": f"{agent.name} is a person."}
-    said = explanations.said(fencing.REASON)
+    said = explanations.said(fault_isolation.REASON)
     unknown: schemas.ChatStatus = {
         "state": "disconnected",
-        "reason": fencing.REASON,
+        "reason": fault_isolation.REASON,
         "explanation": said,
         "until": None,
     }
     look = partial(_status_of_program, call, project_id, agent)
-    return fencing.fenced(call, "chat_status", look, unknown, agent_id=agent.id, project_id=project_id)
+    return fault_isolation.fenced(call, "chat_status", look, unknown, agent_id=agent.id, project_id=project_id)
 
 
 def _status_of_program(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:

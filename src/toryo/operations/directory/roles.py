@@ -9,7 +9,7 @@ from toryo.domain import people
 from toryo.domain.agents import Agent, Kind, Role, Status
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.wording import say
-from toryo.operations.calls import identity, near, visibility
+from toryo.operations.calls import credential_verification, did_you_mean, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 
@@ -21,7 +21,7 @@ def person(call: Call, person_id: str) -> Agent:
         raise Refusal(
             Code.AGENT_NOT_FOUND,
             say("There is no person {person_id}.", person_id=person_id),
-            near.hint(
+            did_you_mean.hint(
                 person_id,
                 [(agent.id, agent.name) for agent in people],
                 "List the people for their ids (toryo person list).",
@@ -44,11 +44,11 @@ def of_caller(call: Call) -> Login:
 
 def is_whole(call: Call) -> bool:
     """Whether the caller's browser or token is worth as much as the person."""
-    return not people.is_above(identity.role_of(call.tx, call.agent).value, of_caller(call).value)
+    return not people.is_above(credential_verification.role_of(call.tx, call.agent).value, of_caller(call).value)
 
 
 def capped(call: Call, person: Agent, at_most: str) -> str:
-    return identity.at_most(call.tx, person, at_most).value
+    return credential_verification.at_most(call.tx, person, at_most).value
 
 
 def refuse_more(person: Agent, at_most: str, own: str) -> None:

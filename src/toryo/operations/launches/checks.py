@@ -11,7 +11,7 @@ from toryo.domain.coordinators import gone
 from toryo.domain.launches import Launch
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.fencing import each_fenced
+from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.calls.results import JsonObject
 from toryo.operations.launches.claim_request import CLAIM, ClaimStarts
 from toryo.operations.worktrees import file_locks

@@ -17,7 +17,7 @@ from toryo.operations.calls import server_id
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Later, operation
 from toryo.operations.calls.decision_cache import Candidate
-from toryo.operations.calls.fencing import each_fenced
+from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.launches import decisions, termination

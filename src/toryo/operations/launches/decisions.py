@@ -14,7 +14,7 @@ from toryo.domain.projects import Isolation, Project
 from toryo.domain.times import iso
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.identity import LAUNCH, digest
+from toryo.operations.calls.credential_verification import LAUNCH, digest
 from toryo.operations.calls.results import JsonObject
 from toryo.operations.launches import termination
 from toryo.operations.messaging import conversations

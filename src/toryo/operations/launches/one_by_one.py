@@ -11,10 +11,10 @@ from typing_extensions import TypedDict
 from toryo.domain.agents import Agent
 from toryo.domain.coordinators import Offer
 from toryo.domain.launches import Purpose
-from toryo.operations.calls import fencing
+from toryo.operations.calls import fault_isolation
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import NoParameters, Parameters, operation
-from toryo.operations.calls.fencing import fenced
+from toryo.operations.calls.fault_isolation import fenced
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
@@ -100,7 +100,7 @@ def get_agent_action(call: Call, wanted: AgentAction) -> ActionResult:
         found = fenced(call, "get_agent_action", look, nothing, agent_id=agent.id, project_id=project_id)
         asked += [(each, project_id, *one) for one in found]
     if places and not asked:
-        return _held(agent.id, None, Purpose.TASK, fencing.REASON, explanations.said(fencing.REASON))
+        return _held(agent.id, None, Purpose.TASK, fault_isolation.REASON, explanations.said(fault_isolation.REASON))
     elsewhere = _elsewhere(agent, wanted.labels)
     for action in (Action.STOP, Action.START):
         for purpose, project_id, snapshot, decision in asked:

@@ -12,7 +12,7 @@ from toryo.domain.coordinators import gone
 from toryo.domain.launches import Launch, State
 from toryo.domain.times import SECOND, Millis
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.fencing import each_fenced
+from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.launches import decisions, termination
 from toryo.operations.launches import stops as launch_stops
 from toryo.operations.launches.claim_request import CLAIM, ClaimStarts

@@ -12,7 +12,7 @@ from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.sessions import End
 from toryo.failures import Failure
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.fencing import each_fenced
+from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.launches import decisions, termination
 from toryo.workflow.launch import Action, Decision
 

@@ -15,7 +15,7 @@ from toryo.operations.calls.call import WORK, Call
 from toryo.operations.messaging import conversations
 from toryo.operations.queue import claims
 from toryo.operations.queue.claims import Fate
-from toryo.operations.tasks import commands as task_commands
+from toryo.operations.tasks import mutations
 from toryo.workflow import launch as rows
 
 GUARD = Actor(SYSTEM, everything=True, guard=True)
@@ -161,7 +161,7 @@ def block_by_guard(call: Call, task: Task, reason: str) -> None:
     """A guard blocks a task: only a person lifts that."""
     if not task.in_progress:
         return
-    task_commands.move(call, call.tree_state(task), task, Status.BLOCKED, reason, actor=GUARD)
+    mutations.move(call, call.tree_state(task), task, Status.BLOCKED, reason, actor=GUARD)
     call.event("guard.blocked", task=task, actor=GUARD, data={"reason": reason})
 
 

@@ -16,7 +16,7 @@ from toryo.domain.projects import Project, Status
 from toryo.domain.sessions import Session
 from toryo.domain.times import iso
 from toryo.domain.wording import say
-from toryo.operations.calls import reachable, schemas
+from toryo.operations.calls import reachable_agents, schemas
 from toryo.operations.calls.call import WORK, Call
 
 
@@ -34,7 +34,7 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("{other_id} is you.", other_id=other.id),
-            reachable.told(call.tx, call.caller) if call.of_agent else "Name somebody else.",
+            reachable_agents.told(call.tx, call.caller) if call.of_agent else "Name somebody else.",
             target_agent_id=other.id,
         )
     if project.status is Status.ARCHIVED:
@@ -50,7 +50,7 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("{other_id} is inactive: nobody comes to read.", other_id=other.id),
-            reachable.told(call.tx, call.caller)
+            reachable_agents.told(call.tx, call.caller)
             if call.of_agent
             else "Write to an active member, or ask a person to activate it.",
             target_agent_id=other.id,
@@ -65,7 +65,7 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
             other_id=other.id,
             writer_id=writer.id,
         ),
-        reachable.told(call.tx, call.caller)
+        reachable_agents.told(call.tx, call.caller)
         if call.of_agent
         else "Write to a member of the project; a person can add one (toryo agent edit ID --project PRJ).",
         target_agent_id=other.id,

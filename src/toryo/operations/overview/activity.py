@@ -15,7 +15,7 @@ from toryo.domain.events import Event
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.times import DAY, iso, of_datetime
 from toryo.domain.wording import constant, say
-from toryo.operations.calls import fencing, near, rendering, schemas, visibility
+from toryo.operations.calls import did_you_mean, fault_isolation, rendering, schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, NoParameters, Parameters, Route, operation
 from toryo.operations.calls.fields import Id
@@ -65,7 +65,7 @@ def why(call: Call, wanted: Why) -> WhyResult:
 def _told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> schemas.Decision:
     tell = partial(diagnosis.told, call, agent_id, project_id, purpose, advise=True)
     unknown = diagnosis.not_decided(project_id, purpose)
-    return fencing.fenced(call, "why", tell, unknown, agent_id=agent_id, project_id=project_id)
+    return fault_isolation.fenced(call, "why", tell, unknown, agent_id=agent_id, project_id=project_id)
 
 
 # --- events ----------------------------------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ def read_launch_log(call: Call, wanted: ReadLog) -> LogResult | Later:
         raise Refusal(
             Code.LAUNCH_NOT_FOUND,
             say("There is no launch {launch_id}.", launch_id=wanted.launch_id),
-            near.hint(
+            did_you_mean.hint(
                 wanted.launch_id,
                 ((each.id, "") for each in call.tx.launches.listed() if visibility.sees(call, each.project_id)),
                 "Name an agent for its newest launch (toryo logs AGENT), or list the launches for their ids.",

@@ -13,7 +13,7 @@ from toryo.domain.tasks import Approval, Status, Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.tree_state import StartBlocker
 from toryo.domain.wording import Worded, constant, say, together
-from toryo.operations.calls import fencing, schemas
+from toryo.operations.calls import fault_isolation, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.directory import widening
 from toryo.operations.launches import decisions, explanations, placement
@@ -65,12 +65,12 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise
 
 def not_decided(project_id: str, purpose: Purpose) -> schemas.Decision:
     """What is told of an agent about which nothing can be decided, because of a fault of our own."""
-    said = explanations.said(fencing.REASON)
+    said = explanations.said(fault_isolation.REASON)
     return {
         "project_id": project_id,
         "purpose": purpose.value,
         "action": "hold",
-        "reason": fencing.REASON,
+        "reason": fault_isolation.REASON,
         "row": "",
         "rule": said,
         "explanation": said,

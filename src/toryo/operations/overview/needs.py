@@ -26,12 +26,12 @@ from toryo.domain.tree_state import StartBlocker
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.domain.worktrees import Worktree
 from toryo.failures import NATURES, Failure
-from toryo.operations.calls import failed_logins, fencing, schemas, visibility
+from toryo.operations.calls import fault_isolation, schemas, sign_in_lockout, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import catalogue
-from toryo.operations.calls.faults import Fault
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.internal_faults import Fault
 from toryo.operations.directory import widening
 from toryo.operations.overview import stuck
 from toryo.operations.overview.state import Picture
@@ -172,7 +172,7 @@ class _View:
         """What is found of an agent, if that can be found."""
         nothing: list[Need] = []
         look: Callable[[], list[Need]] = partial(list, find(self, agent, *more))
-        return fencing.fenced(self.call, NEEDS, look, nothing, agent_id=agent.id, asks=asks)
+        return fault_isolation.fenced(self.call, NEEDS, look, nothing, agent_id=agent.id, asks=asks)
 
     def only(self, project_id: str) -> _View:
         """The same, with nothing in it but one project."""
@@ -296,7 +296,7 @@ def _by_project(view: _View, source: Callable[[_View], Iterator[Need]]) -> list[
             return found
         for project_id in sorted(view.projects):
             look: Callable[[], list[Need]] = partial(list, source(view.only(project_id)))
-            found += fencing.fenced(view.call, NEEDS, look, [], project_id=project_id)
+            found += fault_isolation.fenced(view.call, NEEDS, look, [], project_id=project_id)
         return found
 
 
@@ -820,7 +820,7 @@ def _signed_in(view: _View, agent_id: str, purpose: str) -> bool:
 def _locked(view: _View) -> Iterator[Need]:
     """Known agents whose passkey was guessed at."""
     active = {each.id for each in view.agents.values() if each.active}
-    for agent_id, since, until in view.call.context.tries.locked(failed_logins.PASSKEY, active, view.now):
+    for agent_id, since, until in view.call.context.tries.locked(sign_in_lockout.PASSKEY, active, view.now):
         agent = view.agents[agent_id]
         for person_id in view.responsible(agent.id, None):
             yield Need(
@@ -854,7 +854,7 @@ def _faults(view: _View) -> Iterator[Need]:
             yield Need(
                 person_id=person_id,
                 kind=Kind.AGENT_CANNOT_START if agent_id else Kind.STUCK,
-                about=" ".join(filter(None, [fencing.REASON, project_id, agent_id])),
+                about=" ".join(filter(None, [fault_isolation.REASON, project_id, agent_id])),
                 title=say("Internal error: {what}", what=view.name(agent_id) if agent_id else project_id or "Toryo"),
                 text=say("Internal error, see the server's log ({where}; {times} times).", where=where, times=times),
                 since=min(each.since for each in faults),

@@ -19,7 +19,7 @@ from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import constant
-from toryo.operations.calls import fencing
+from toryo.operations.calls import fault_isolation
 from toryo.operations.launches import explanations, placement
 from toryo.operations.overview import diagnosis
 from toryo.operations.overview.state import Picture, Place
@@ -73,8 +73,8 @@ def members(picture: Picture) -> list[Member]:
 
     def member(place: Place) -> Member:
         tell = partial(_member, picture, place, used, in_full, last)
-        lost: Member = {**_nothing_yet(picture, place), "state": "held", **_words(fencing.REASON)}
-        return fencing.fenced(picture.call, "show_overview", tell, lost, agent_id=place[0], project_id=place[1])
+        lost: Member = {**_nothing_yet(picture, place), "state": "held", **_words(fault_isolation.REASON)}
+        return fault_isolation.fenced(picture.call, "show_overview", tell, lost, agent_id=place[0], project_id=place[1])
 
     return [member(each) for each in picture.places]
 

@@ -15,13 +15,13 @@ from toryo.domain.agents import OWNER_ID, Agent, Status
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.people import Account
 from toryo.domain.wording import say
-from toryo.operations.calls import failed_logins
+from toryo.operations.calls import sign_in_lockout
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import Parameters, Route, operation
-from toryo.operations.calls.concurrency import refuse_stale
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.optimistic_concurrency import refuse_stale
 from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.directory import roles, widening
@@ -286,7 +286,7 @@ def set_password(call: Call, wanted: SetPassword) -> PasswordSet:
         replace(account, login=login, own_login=own, password_hash=checked.new_hash, changed_at=call.now)
     )
     roles.renewed(call, person)
-    call.context.tries.forgive(failed_logins.PASSWORD, person.id)
+    call.context.tries.forgive(sign_in_lockout.PASSWORD, person.id)
     signed_out = credentials.end_sign_ins(call, person.id, call.caller.sign_in_id).browsers
     credentials.lose_ownership(call, person.id, people.role_of(person, before), login)
     told = widening.told_of_login(people.role_of(person, before), login)

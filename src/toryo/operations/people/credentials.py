@@ -1,6 +1,6 @@
 """How credentials of people end: one at a time, all of a person, and with each of them whatever was made with it.
 
-What a credential proves stands in `identity.py`. Sessions of agents end in `launches/termination.py`.
+What a credential proves stands in `calls/credential_verification.py`. Sessions of agents end in `launches/termination.py`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from toryo.domain.agents import OWNER_ID, Agent, Kind, Role, Status
 from toryo.domain.people import AccessToken, Account, SignIn
 from toryo.domain.times import Millis
 from toryo.operations.calls.call import RIGHTS, Call
+from toryo.operations.calls.credential_verification import digest
 from toryo.operations.calls.dispatch import Dispatcher
-from toryo.operations.calls.identity import digest
 from toryo.operations.directory import widening
 from toryo.storage.tokens import FileToken
 

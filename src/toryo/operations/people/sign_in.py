@@ -21,13 +21,13 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.people import Account, How, Link, SignIn
 from toryo.domain.times import HOUR, Millis, iso
 from toryo.domain.wording import constant, say
-from toryo.operations.calls import failed_logins, schemas
+from toryo.operations.calls import schemas, sign_in_lockout
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import NoParameters, Parameters, Route, operation
+from toryo.operations.calls.credential_verification import BROWSER, digest
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.identity import BROWSER, digest
 from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Refused, Result
 from toryo.operations.directory import roles
@@ -193,17 +193,19 @@ def _with_password(call: Call, wanted: SignInWith, person_id: str) -> SignedIn |
         return _wrong(call, wanted, person)
     if not person.active:
         return _wrong(call, wanted, person)
-    call.context.tries.forgive(failed_logins.PASSWORD, person.id, call.remote or "")
+    call.context.tries.forgive(sign_in_lockout.PASSWORD, person.id, call.remote or "")
     return _signed_in(call, person, people.OWNER, How.PASSWORD)
 
 
-_OF_PERSON = failed_logins.Rule(people.TRIES, HOUR, people.LOCKED_FOR)
-_OF_ADDRESS = failed_logins.Rule(people.TRIES_OF_ADDRESS, HOUR, people.LOCKED_FOR)
+_OF_PERSON = sign_in_lockout.Rule(people.TRIES, HOUR, people.LOCKED_FOR)
+_OF_ADDRESS = sign_in_lockout.Rule(people.TRIES_OF_ADDRESS, HOUR, people.LOCKED_FOR)
 
 
-def _counters(call: Call, wanted: SignInWith) -> dict[failed_logins.Counter, failed_logins.Rule]:
+def _counters(call: Call, wanted: SignInWith) -> dict[sign_in_lockout.Counter, sign_in_lockout.Rule]:
     """Where wrong passwords are counted, whether or not there is such a person."""
-    return failed_logins.counters(failed_logins.PASSWORD, wanted.person_id or "", call.remote, _OF_PERSON, _OF_ADDRESS)
+    return sign_in_lockout.counters(
+        sign_in_lockout.PASSWORD, wanted.person_id or "", call.remote, _OF_PERSON, _OF_ADDRESS
+    )
 
 
 def _locked(call: Call, wanted: SignInWith) -> int | None:

@@ -18,9 +18,9 @@ from toryo.domain.times import iso
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, operation
+from toryo.operations.calls.credential_verification import QUEUE, digest
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.identity import QUEUE, digest
 from toryo.operations.calls.permissions import key_required
 from toryo.operations.calls.results import Result, Said
 from toryo.operations.directory import names

@@ -20,8 +20,7 @@ from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import JsonObject, Refused, Result
 from toryo.operations.queue import claims as queue_claims
-from toryo.operations.tasks import commands as task_commands
-from toryo.operations.tasks import queued
+from toryo.operations.tasks import mutations, queue_tasks
 
 # --- submitting ------------------------------------------------------------------------------------------------------
 
@@ -71,7 +70,7 @@ def submit_result(call: Call, submitted: Submit) -> Submitted | Refused:
         call.tx.queues.save_claim(queue.ended(held, "submitted", call.now, outcome))
         to = TaskStatus.COMPLETED if submitted.status == "completed" else TaskStatus.FAILED
         reason = None if to is TaskStatus.COMPLETED else submitted.error or "(failed without a reason)"
-        task_commands.move(call, call.tree_state(task), task, to, reason, actor=Actor(me))
+        mutations.move(call, call.tree_state(task), task, to, reason, actor=Actor(me))
         call.tx.tasks.save_details(task.id, result=submitted.result, error=submitted.error)
     return _answer(call, task.id)
 
@@ -122,7 +121,7 @@ _KEPT = 20_000
 
 
 def _answer(call: Call, task_id: str) -> Submitted:
-    task = queued.show(call, call.task(task_id))
+    task = queue_tasks.show(call, call.task(task_id))
     shown: Result = {"success": True}
     return {**shown, **task, "task": task}
 

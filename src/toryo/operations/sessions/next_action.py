@@ -29,7 +29,7 @@ from toryo.operations.calls.results import (
 )
 from toryo.operations.launches import termination
 from toryo.operations.messaging import conversations, mailboxes
-from toryo.operations.tasks import descendants
+from toryo.operations.tasks import below_main_task
 from toryo.operations.translations import words
 from toryo.workflow import facts, launch, manager, next_action
 from toryo.workflow.instructions import TOOLS, key_of
@@ -172,11 +172,13 @@ def _rests(task: Task) -> bool:
 
 
 def _may_resolve(call: Call, case: RuleInput, task: Task) -> bool:
-    return descendants.may_move(call, case.tree_state, task, Status.TODO)
+    return below_main_task.may_move(call, case.tree_state, task, Status.TODO)
 
 
 def _may_cancel(call: Call, case: RuleInput, task: Task) -> bool:
-    return descendants.may_change(call, task) and descendants.may_move(call, case.tree_state, task, Status.CANCELLED)
+    return below_main_task.may_change(call, task) and below_main_task.may_move(
+        call, case.tree_state, task, Status.CANCELLED
+    )
 
 
 def _active_workers(case: RuleInput) -> bool:

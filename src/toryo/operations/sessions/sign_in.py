@@ -20,12 +20,12 @@ from toryo.domain.projects import Language
 from toryo.domain.sessions import End, Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND, Millis
-from toryo.operations.calls import failed_logins
+from toryo.operations.calls import sign_in_lockout
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.callers import Kind
 from toryo.operations.calls.catalogue import Audience, Available, NoParameters, Parameters, operation
+from toryo.operations.calls.credential_verification import SESSION, digest
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.identity import SESSION, digest
 from toryo.operations.calls.results import Refused, Result, Said
 from toryo.operations.launches import decisions, explanations, termination
 from toryo.operations.translations import words
@@ -33,8 +33,8 @@ from toryo.workflow import next_action
 from toryo.workflow.launch import Action
 from toryo.workflow.snapshot import Snapshot
 
-_OF_AGENT = failed_logins.Rule(5, 60 * SECOND, 60 * SECOND)
-_OF_ADDRESS = failed_logins.Rule(50, 60 * SECOND, 60 * SECOND)
+_OF_AGENT = sign_in_lockout.Rule(5, 60 * SECOND, 60 * SECOND)
+_OF_ADDRESS = sign_in_lockout.Rule(50, 60 * SECOND, 60 * SECOND)
 
 
 class Authenticate(Parameters):
@@ -135,7 +135,7 @@ def _by_passkey(call: Call, wanted: Authenticate) -> SignedIn | Refused:
     if refusal is not None:
         return refusal
     assert agent is not None
-    call.context.tries.forgive(failed_logins.PASSKEY, agent.id, call.remote or "")
+    call.context.tries.forgive(sign_in_lockout.PASSKEY, agent.id, call.remote or "")
     return _sign_in_by_hand(call, agent, wanted.project_id)
 
 
@@ -146,8 +146,8 @@ def _locked(call: Call, agent_id: str) -> Refused | None:
     return _refused(Code.LOCKED, "Too many failed sign-ins", retry_after=(until - call.now) // SECOND + 1)
 
 
-def _counters(call: Call, agent_id: str) -> dict[failed_logins.Counter, failed_logins.Rule]:
-    return failed_logins.counters(failed_logins.PASSKEY, agent_id, call.remote, _OF_AGENT, _OF_ADDRESS)
+def _counters(call: Call, agent_id: str) -> dict[sign_in_lockout.Counter, sign_in_lockout.Rule]:
+    return sign_in_lockout.counters(sign_in_lockout.PASSKEY, agent_id, call.remote, _OF_AGENT, _OF_ADDRESS)
 
 
 def _wrong_passkey(call: Call, agent: Agent | None, wanted: Authenticate) -> Refused | None:

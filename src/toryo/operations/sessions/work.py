@@ -21,8 +21,7 @@ from toryo.operations.calls.results import Next, Refused, Result, Said
 from toryo.operations.launches import termination
 from toryo.operations.sessions import guards, next_action
 from toryo.operations.sessions.notes import Progress, Text, add_note, shown_note
-from toryo.operations.tasks import acceptance
-from toryo.operations.tasks import commands as task_commands
+from toryo.operations.tasks import acceptance_checks, mutations
 from toryo.operations.translations import words
 from toryo.operations.worktrees import file_locks
 from toryo.workflow import launch as launches
@@ -205,10 +204,10 @@ def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused 
     reason = None if report.result == "success" else report.summary or "(reported without a reason)"
     try:
         if report.result == "success":
-            waiting = acceptance.awaited(call, tree_state, main, report.model_dump(), "report_completed")
+            waiting = acceptance_checks.awaited(call, tree_state, main, report.model_dump(), "report_completed")
             if waiting is not None:
                 return waiting
-        after = task_commands.move(call, tree_state, main, _STATUS[report.result], reason, because_of=because_of)
+        after = mutations.move(call, tree_state, main, _STATUS[report.result], reason, because_of=because_of)
     except Refusal as refusal:
         if refusal.code is not Code.DELEGATION_OPEN:
             raise

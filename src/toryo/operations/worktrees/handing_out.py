@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from toryo.domain.worktrees import Errand
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.fencing import each_fenced
+from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.calls.results import JsonObject
 
 

@@ -16,7 +16,7 @@ from toryo.domain.times import iso, iso_or_none
 from toryo.operations.calls import idempotency, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.results import Result
-from toryo.operations.tasks import commands as task_commands
+from toryo.operations.tasks import mutations
 
 _SCOPE = "queue"
 _TITLE = 300
@@ -98,7 +98,7 @@ def _file(call: Call, wanted: Wanted) -> Task:
         creation_rules.refuse_place(project.settings, tree, parent, [draft], capped=True, distinct=False)
     elif wanted.correlation_id is not None:
         call.correlation_id = wanted.correlation_id
-    [made] = task_commands.create(call, project, parent, [draft]).values()
+    [made] = mutations.create(call, project, parent, [draft]).values()
     limits = replace(made.task, timeout_seconds=wanted.timeout_seconds, max_attempts=wanted.max_attempts)
     return call.tx.tasks.save(made.task, limits)
 

@@ -13,7 +13,7 @@ from toryo.operations.calls.fields import GivenStatus, Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import DetailedResult
-from toryo.operations.tasks import descendants
+from toryo.operations.tasks import below_main_task
 
 _USUAL = 50
 """Tasks in one answer where no limit was given: an agent pays for each of them."""
@@ -54,7 +54,7 @@ def list_tasks(call: Call, wanted: ListTasks) -> Listed:
         below = {descendant.id for descendant in tree.descendants(main)} if main is not None else set()
         found = [task for task in found if task.id in below]
     shown, more = cut(found, wanted.at_most(_USUAL), lambda each: each.id)
-    answer: Listed = {"success": True, "tasks": descendants.show_briefly(call, shown), "total": len(found)}
+    answer: Listed = {"success": True, "tasks": below_main_task.show_briefly(call, shown), "total": len(found)}
     return paged(answer, more)
 
 
@@ -72,4 +72,4 @@ class GetTask(Parameters):
 def get_task(call: Call, wanted: GetTask) -> DetailedResult:
     """One task of your project in detail, with its subtasks, result and summary."""
     task = call.task(wanted.task_id)
-    return {"success": True, "task_id": task.id, "task": descendants.show(call, task)}
+    return {"success": True, "task_id": task.id, "task": below_main_task.show(call, task)}

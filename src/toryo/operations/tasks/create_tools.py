@@ -25,8 +25,7 @@ from toryo.operations.calls.fields import Command, GivenPriority, Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.permissions import refuse_session
 from toryo.operations.calls.results import Result
-from toryo.operations.tasks import acceptance, descendants, queued
-from toryo.operations.tasks import commands as task_commands
+from toryo.operations.tasks import acceptance_checks, below_main_task, mutations, queue_tasks
 
 Text = Annotated[Lines, Field(max_length=100_000)]
 Title = Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
@@ -156,7 +155,7 @@ def _form_of_one(_caller: Caller, for_queue: bool) -> Form:
     form_for=_form_of_one,
     leads=True,
 )
-def create_task(call: Call, wanted: CreateTask) -> Created | queued.Filed:
+def create_task(call: Call, wanted: CreateTask) -> Created | queue_tasks.Filed:
     """Create one subtask (for several: create_tasks_batch); orchestrators: a task for a queue."""
     if wanted.agent_type is not None:
         return _for_queue(call, wanted)
@@ -168,19 +167,19 @@ def create_task(call: Call, wanted: CreateTask) -> Created | queued.Filed:
         )
     refuse_session(catalogue()["create_task"], call.caller)
     [made] = _create(call, wanted.parent_task_id, [_draft(wanted, None)], wanted.intent).values()
-    return {"success": True, "task_id": made.task.id, "task": descendants.show_created(made)}
+    return {"success": True, "task_id": made.task.id, "task": below_main_task.show_created(made)}
 
 
-def _for_queue(call: Call, wanted: CreateTask) -> queued.Filed:
+def _for_queue(call: Call, wanted: CreateTask) -> queue_tasks.Filed:
     if not call.caller.orchestrates:
         raise Refusal(
             Code.PERMISSION_DENIED,
             "Only an orchestrator files tasks for queues.",
             "Create a subtask with title and description, or ask a person for the capability orchestrator.",
         )
-    return queued.file(
+    return queue_tasks.file(
         call,
-        queued.Wanted(
+        queue_tasks.Wanted(
             agent_type=wanted.agent_type or "",
             task_description=wanted.task_description or "",
             priority=priority_named(wanted.priority),
@@ -245,20 +244,20 @@ def _draft(wanted: CreateTask | BatchTask, local_id: str | None) -> Draft:
         dependencies=tuple(wanted.dependencies),
         assignee_id=wanted.assignee_id,
         context=wanted.context,
-        acceptance=acceptance.kept(wanted.acceptance),
+        acceptance=acceptance_checks.kept(wanted.acceptance),
     )
 
 
 def _create(
     call: Call, parent_id: str | None, drafts: list[Draft], intent_name: str | None
-) -> dict[str, task_commands.Created]:
+) -> dict[str, mutations.Created]:
     """Under all rules of who may create what, and how many; for workers and managers."""
     main = call.task(call.session.task_id or "")
     parent = main if parent_id in (None, main.id) else call.task(parent_id or "")
     tree_state = call.tree_state(main)
     intent = Intent(intent_name) if intent_name else None
     if call.agent.role is Role.MANAGER:
-        descendants.refuse_outside(tree_state, main, parent)
+        below_main_task.refuse_outside(tree_state, main, parent)
         parent = tree_state.tree.tasks[parent.id]
         creation_rules.refuse_manager(tree_state, parent, call.agent, drafts, intent)
     else:
@@ -273,8 +272,8 @@ def _create(
         for child in tree_state.tree.children(parent):
             if child.open and not child.in_progress:
                 now = call.task(child.id)
-                task_commands.move(call, call.tree_state(now), now, Status.CANCELLED, "replaced by a new plan")
+                mutations.move(call, call.tree_state(now), now, Status.CANCELLED, "replaced by a new plan")
         parent = call.task(parent.id)
-    made = task_commands.create(call, tree_state.project, parent, drafts)
-    descendants.acted(call, Choice.ADJUST)
+    made = mutations.create(call, tree_state.project, parent, drafts)
+    below_main_task.acted(call, Choice.ADJUST)
     return made

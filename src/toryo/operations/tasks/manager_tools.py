@@ -22,8 +22,7 @@ from toryo.operations.calls.catalogue import Audience, Available, NoParameters, 
 from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import DetailedResult, Result, Said
-from toryo.operations.tasks import commands as task_commands
-from toryo.operations.tasks import descendants
+from toryo.operations.tasks import below_main_task, mutations
 from toryo.operations.translations import words
 from toryo.workflow import facts, manager, next_action
 from toryo.workflow.snapshot import RuleInput
@@ -139,11 +138,11 @@ class Completions(Result):
 )
 def get_recent_completions(call: Call, wanted: RecentCompletions) -> Completions:
     """Which direct subtasks have completed or failed since the end of your last session, with their summaries."""
-    tree_state, main = descendants.main_task(call)
+    tree_state, main = below_main_task.main_task(call)
     parent = (
         main
         if wanted.parent_task_id is None
-        else descendants.below(call, tree_state, main, wanted.parent_task_id, itself=True)
+        else below_main_task.below(call, tree_state, main, wanted.parent_task_id, itself=True)
     )
     since = _since(wanted.since) if wanted.since is not None else main.left_at or main.created_at
     ended = [
@@ -291,16 +290,16 @@ class AssignTask(Parameters):
 @operation("assign_task", shown_to=Audience.MANAGER, grant=Grant.MANAGER, parameters=AssignTask, leads=True)
 def assign_task(call: Call, wanted: AssignTask) -> DetailedResult:
     """Give a task to a subordinate (or to nobody). Not while it is in progress."""
-    tree_state, main = descendants.main_task(call)
-    task = descendants.below(call, tree_state, main, wanted.task_id)
+    tree_state, main = below_main_task.main_task(call)
+    task = below_main_task.below(call, tree_state, main, wanted.task_id)
     if wanted.assignee_id is not None:
         creation_rules.refuse_assignee(tree_state, call.agent, wanted.assignee_id)
-    task_commands.assign(call, tree_state, task, wanted.assignee_id)
-    descendants.acted(call, Choice.ADJUST)
+    mutations.assign(call, tree_state, task, wanted.assignee_id)
+    below_main_task.acted(call, Choice.ADJUST)
     stored = call.task(task.id)
     return {
         "success": True,
         "task_id": task.id,
-        "task": descendants.show(call, stored),
+        "task": below_main_task.show(call, stored),
         "assignee_id": wanted.assignee_id,
     }

@@ -25,7 +25,7 @@ from toryo.domain.tasks import VERBS, Approval, CheckFailure, Checks, Details, S
 from toryo.domain.texts import quoted
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import say
-from toryo.operations.calls import near
+from toryo.operations.calls import did_you_mean
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.messaging import mailboxes, notifications
 from toryo.operations.tasks import approvals
@@ -330,7 +330,7 @@ def existing_dependency(call: Call, project_id: str, task_id: str) -> Task:
             else say(
                 "The dependency {task_id} is no task of this project and no local_id of this call.", task_id=task_id
             ),
-            near.hint(
+            did_you_mean.hint(
                 task_id,
                 call.tasks_like(task_id, project_id),
                 "List the tasks for their ids (toryo task list --project PRJ)."

@@ -1,4 +1,4 @@
-"""How agents move tasks below their own main task. What comes of a move is in `descendants.py`, the rules in
+"""How agents move tasks below their own main task. What comes of a move is in `below_main_task.py`, the rules in
 `domain/moves.py`."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from toryo.operations.calls.catalogue import Audience, Later, Parameters, operat
 from toryo.operations.calls.fields import GivenStatus, Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import MoveResult, Refused
-from toryo.operations.tasks import descendants
+from toryo.operations.tasks import below_main_task
 
 
 class UpdateStatus(Parameters):
@@ -30,4 +30,4 @@ class UpdateStatus(Parameters):
 )
 def update_task_status(call: Call, wanted: UpdateStatus) -> MoveResult | Refused | Later:
     """Move a subtask: start it (in_progress), finish it (completed, failed), block it, or put it back (todo)."""
-    return descendants.move(call, wanted.task_id, status_named(wanted.status), wanted.reason)
+    return below_main_task.move(call, wanted.task_id, status_named(wanted.status), wanted.reason)

@@ -12,7 +12,7 @@ import structlog
 from tests.documents.test_pages import wrong as mistake_in
 from tests.stories import Answer, World
 from toryo.housekeeping import stalls
-from toryo.operations.calls import faults
+from toryo.operations.calls import internal_faults
 from toryo.operations.launches import decisions, termination
 from toryo.operations.overview import health, needs, stuck
 from toryo.storage import schema
@@ -67,7 +67,7 @@ def logged(monkeypatch: pytest.MonkeyPatch) -> list[Answer]:
         raise structlog.DropEvent
 
     kept = structlog.wrap_logger(None, processors=[keep], wrapper_class=structlog.BoundLogger)
-    monkeypatch.setattr(faults, "_log", kept)
+    monkeypatch.setattr(internal_faults, "_log", kept)
     return found
 
 
@@ -94,7 +94,7 @@ def test_it_is_started_as_soon_as_it_can_be_decided_about_again(
         patch.setattr(table, "decide", _fails)
         assert crew.coordinator().starts() == []
     assert crew.coordinator().starts() == [BROKEN]
-    crew.advance(faults.SHOWN_FOR / 1000 + 1)
+    crew.advance(internal_faults.SHOWN_FOR / 1000 + 1)
     assert told(crew) == []
 
 

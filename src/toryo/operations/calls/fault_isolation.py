@@ -1,6 +1,6 @@
 """Fences: a fault of our own while one agent or project is decided about keeps nobody else waiting.
 
-What the part has written is undone, and the fault is remembered (`faults.py`).
+What the part has written is undone, and the fault is remembered (`internal_faults.py`).
 """
 
 from __future__ import annotations

@@ -17,8 +17,7 @@ from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later
 from toryo.operations.calls.results import MoveResult, Refused
-from toryo.operations.tasks import acceptance
-from toryo.operations.tasks import commands as task_commands
+from toryo.operations.tasks import acceptance_checks, mutations
 
 
 def refuse_outside(tree_state: TreeState, main: Task, task: Task) -> None:
@@ -148,7 +147,7 @@ def why_rejected(call: Call, task: Task) -> WhyRejected:
     return {"rejected_by": event.actor_id, "rejection_reason": event.data.get("reason")}
 
 
-def show_created(made: task_commands.Created) -> schemas.FullTask:
+def show_created(made: mutations.Created) -> schemas.FullTask:
     """As `show`, of a task that was created in this call: nothing is below it, and nobody has handed it over."""
     tree = Tree({made.task.id: made.task}, {made.task.id: tuple(made.depends_on)})
     return {**rendering.full_task(made.task, made.details, tree), "handoffs": []}
@@ -180,13 +179,15 @@ def move(call: Call, task_id: str, to: Status, reason: str | None) -> MoveResult
     _refuse_others(call, task)
     if task.status is to and task.moved_session == session.id and task.moved_from is not None:
         return _moved(task, task.moved_from, to, reason)
-    task_commands.refuse_restless(call, task)
+    mutations.refuse_restless(call, task)
     if to is Status.COMPLETED:
         asked = {"task_id": task.id, "status": to.value}
-        waiting = acceptance.awaited(call, tree_state, tree_state.tree.tasks[task.id], asked, "update_task_status")
+        waiting = acceptance_checks.awaited(
+            call, tree_state, tree_state.tree.tasks[task.id], asked, "update_task_status"
+        )
         if waiting is not None:
             return waiting
-    task_commands.move(call, tree_state, tree_state.tree.tasks[task.id], to, reason)
+    mutations.move(call, tree_state, tree_state.tree.tasks[task.id], to, reason)
     if to in (Status.FAILED, Status.COMPLETED):
         call.tx.tasks.save_details(task.id, **({"error": reason} if to is Status.FAILED else {"summary": reason}))
     acted(call, Choice.START if to is Status.IN_PROGRESS else Choice.ADJUST)
@@ -207,7 +208,7 @@ def may_move(call: Call, tree_state: TreeState, task: Task, to: Status) -> bool:
     """Whether `move` would be accepted for a task below the caller's main task: asked of the rules that judge it."""
     try:
         _refuse_others(call, task)
-        task_commands.refuse_restless(call, task)
+        mutations.refuse_restless(call, task)
         moves.plan(tree_state, Order(task, to, call.actor, call.now, "asked"))
     except Refusal:
         return False

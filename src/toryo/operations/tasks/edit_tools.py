@@ -15,8 +15,7 @@ from toryo.operations.calls.catalogue import Audience, Parameters, operation
 from toryo.operations.calls.fields import GivenPriority, Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import MoveResult, Result, Said
-from toryo.operations.tasks import commands as task_commands
-from toryo.operations.tasks import descendants
+from toryo.operations.tasks import below_main_task, mutations
 from toryo.operations.translations import words
 
 Reason = Annotated[Lines, Field(min_length=1, max_length=10_000, pattern=r"\S")]
@@ -38,14 +37,14 @@ class Updated(Said):
 def update_task(call: Call, wanted: UpdateTask) -> Updated:
     """Change title, description or priority of a task."""
     task = _own(call, wanted.task_id)[1]
-    updated = task_commands.edit(
+    updated = mutations.edit(
         call,
         task,
         title=wanted.title,
         description=wanted.description,
         priority=priority_named(wanted.priority) if wanted.priority else None,
     )
-    descendants.acted(call, Choice.ADJUST)
+    below_main_task.acted(call, Choice.ADJUST)
     language = call.project(task.project_id).settings.language
     told = words("updated" if updated else "unchanged", language)
     return {"success": True, "task_id": task.id, "updated_fields": updated, "message": told}
@@ -80,9 +79,9 @@ def _move(call: Call, task_id: str, to: Status, reason: str) -> MoveResult:
         before = task.moved_from
     else:
         before = task.status
-        task_commands.refuse_restless(call, task)
-        task_commands.move(call, tree_state, task, to, reason)
-        descendants.acted(call, Choice.ADJUST)
+        mutations.refuse_restless(call, task)
+        mutations.move(call, tree_state, task, to, reason)
+        below_main_task.acted(call, Choice.ADJUST)
     return {
         "success": True,
         "task_id": task.id,
@@ -116,8 +115,8 @@ class Dependencies(Result):
 def update_task_dependencies(call: Call, wanted: UpdateDependencies) -> Dependencies:
     """Change what a task waits for. Circles are refused."""
     task = _own(call, wanted.task_id)[1]
-    changed = task_commands.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
-    descendants.acted(call, Choice.ADJUST)
+    changed = mutations.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
+    below_main_task.acted(call, Choice.ADJUST)
     return {
         "success": True,
         "task_id": task.id,
@@ -129,9 +128,9 @@ def update_task_dependencies(call: Call, wanted: UpdateDependencies) -> Dependen
 
 def _own(call: Call, task_id: str) -> tuple[TreeState, Task]:
     """A manager's descendant, or a worker's own self-made subtask. Raises Refusal."""
-    tree_state, main = descendants.main_task(call)
-    task = descendants.below(call, tree_state, main, task_id)
-    if not descendants.may_change(call, task):
+    tree_state, main = below_main_task.main_task(call)
+    task = below_main_task.below(call, tree_state, main, task_id)
+    if not below_main_task.may_change(call, task):
         raise Refusal(
             Code.MANAGER_REQUIRED,
             f"Task {task_id} is not one of your own subtasks.",

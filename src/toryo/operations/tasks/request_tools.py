@@ -21,15 +21,14 @@ from toryo.domain.projects import Project
 from toryo.domain.tasks import CLOSED, Approval, Priority, Status, Task, priority_named
 from toryo.domain.times import HOUR, Millis
 from toryo.domain.wording import say
-from toryo.operations.calls import reachable, rendering
+from toryo.operations.calls import reachable_agents, rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Caller
 from toryo.operations.calls.catalogue import Audience, Form, Parameters, operation
 from toryo.operations.calls.fields import GivenPriority, Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import TaskResult
-from toryo.operations.tasks import approvals
-from toryo.operations.tasks import commands as task_commands
+from toryo.operations.tasks import approvals, mutations
 from toryo.operations.translations import words
 
 Text = Annotated[Lines, Field(max_length=100_000)]
@@ -116,7 +115,7 @@ def _assignee(call: Call, project: Project, agent_id: str) -> Agent:
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("{assignee_id} is not an active member of this project.", assignee_id=assignee.id),
-            reachable.told(call.tx, call.caller),
+            reachable_agents.told(call.tx, call.caller),
         )
     return assignee
 
@@ -203,7 +202,7 @@ def _create(
         context=wanted.context,
     )
     creation_rules.refuse_command_for_others(draft)
-    [made] = task_commands.create(
+    [made] = mutations.create(
         call,
         project,
         None,
