@@ -38,7 +38,7 @@ from toryo.client import AsyncClient, Client
 from toryo.domain import chat
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Dispatcher
-from toryo.operations.people.credentials import bootstrap
+from toryo.operations.people.credential_revocation import bootstrap
 from toryo.settings import ChatSettings, GuardSettings, Settings
 from toryo.storage import chat as stored
 from toryo.storage import schema

@@ -24,7 +24,7 @@ from toryo.domain.projects import Language
 from toryo.failures import NATURES
 from toryo.operations import translations
 from toryo.operations.calls.callers import Login
-from toryo.operations.launches import explanations
+from toryo.operations.launches import reason_texts
 from toryo.operations.overview import needs, prompts, queue_status
 from toryo.workflow import instructions, launch
 
@@ -39,26 +39,26 @@ NOT_TRANSLATED = (
     # Refused to agents only, who read English beside their instructions.
     "domain/chat.py",
     "domain/creation_rules.py",
-    "operations/chat/delegations.py",
+    "operations/chat/delegation_tools.py",
     "operations/chat/tools.py",
     "operations/launches/check_results.py",
     "operations/launches/claim_starts.py",
-    "operations/launches/exits.py",
-    "operations/launches/reported.py",
+    "operations/launches/process_exits.py",
+    "operations/launches/launch_reports.py",
     "operations/messaging/conversations.py",
-    "operations/messaging/delegation_changes.py",
+    "operations/messaging/delegations.py",
     "operations/overview/prompts.py",
     "operations/overview/resources.py",
     "operations/queue/claims.py",
     "operations/queue/polling.py",
     "operations/queue/presence.py",
-    "operations/queue/results.py",
+    "operations/queue/task_results.py",
     "operations/queue/shared_state.py",
     "operations/sessions/guards.py",
     "operations/sessions/handoffs.py",
     "operations/sessions/notes.py",
-    "operations/sessions/sign_in.py",
-    "operations/sessions/work.py",
+    "operations/sessions/agent_sign_in.py",
+    "operations/sessions/work_tools.py",
     "operations/tasks/acceptance_checks.py",
     "operations/tasks/edit_tools.py",
     "operations/tasks/create_tools.py",
@@ -66,7 +66,7 @@ NOT_TRANSLATED = (
     "operations/tasks/manager_tools.py",
     "operations/tasks/queue_tasks.py",
     "operations/tasks/request_tools.py",
-    "operations/worktrees/jobs.py",
+    "operations/worktrees/coordinator_reports.py",
     "storage/shared_state_redis.py",
     "storage/shared_state.py",
     # Refused to who writes a program against the API.
@@ -188,7 +188,7 @@ def _separators() -> set[str]:
 def _tables() -> Iterator[tuple[str, str]]:
     """Sentences that stand in tables, and where."""
     tables = {
-        "operations/launches/explanations.py": [explanations.WORDS, explanations.STEPS],
+        "operations/launches/reason_texts.py": [reason_texts.WORDS, reason_texts.STEPS],
         "operations/overview/needs.py": [needs.GUARDS],
         "operations/overview/prompts.py": [prompts.TEXTS],
         "operations/overview/queue_status.py": [queue_status.OF_AGENTS],

@@ -13,7 +13,7 @@ from toryo.domain.people import LOCKED_FOR, SIGN_IN_LIVES, TRIES, TRIES_OF_ADDRE
 from toryo.domain.times import DAY, SECOND
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.credential_verification import digest
-from toryo.operations.people import passwords
+from toryo.operations.people import password_hashing
 from toryo.settings import AuthSettings, Settings
 from toryo.storage.engine.database import Database
 
@@ -275,36 +275,36 @@ def test_verifying_a_password_holds_nobody_up_who_writes(house: World, monkeypat
     """The writer is free while a password is verified: another write is done in the middle of it."""
     written = []
 
-    def check(_hash: str | None, _password: str) -> passwords.Checked:
+    def check(_hash: str | None, _password: str) -> password_hashing.Checked:
         written.append(house.dispatcher.perform("create_project", asked, house.owner.credentials).refused)
-        return passwords.Checked(None, fits=False)
+        return password_hashing.Checked(None, fits=False)
 
     asked = {"name": "Meanwhile", "working_directory": "/srv/meanwhile"}
-    monkeypatch.setattr(passwords, "check", check)
+    monkeypatch.setattr(password_hashing, "check", check)
     assert try_password(house, "ann", GOOD)["error"] == "invalidCredentials"
     assert written == [False]
 
 
 def test_a_password_that_changes_while_it_is_verified_does_not_sign_in(house: World, monkeypatch: pytest.MonkeyPatch):
-    verify = passwords.check
+    verify = password_hashing.check
 
-    def check(password_hash: str | None, password: str) -> passwords.Checked:
+    def check(password_hash: str | None, password: str) -> password_hashing.Checked:
         checked = verify(password_hash, password)
         asked = {"person_id": "ann", "password": OTHER}
         house.dispatcher.perform("set_password", asked, house.owner.credentials)
         return checked
 
-    monkeypatch.setattr(passwords, "check", check)
+    monkeypatch.setattr(password_hashing, "check", check)
     assert try_password(house, "ann", GOOD)["error"] == "invalidCredentials"
 
 
 def test_a_password_costs_a_thief_memory_and_time(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.undo()
-    passwords._hasher.cache_clear()
-    hashed = passwords.replacing(None, None, GOOD).new_hash
+    password_hashing._hasher.cache_clear()
+    hashed = password_hashing.replacing(None, None, GOOD).new_hash
     assert hashed is not None
-    assert hashed.startswith(f"$argon2id$v=19$m={passwords.MEMORY_KIB},t={passwords.PASSES},")
-    assert passwords.MEMORY_KIB >= 46 * 1024
+    assert hashed.startswith(f"$argon2id$v=19$m={password_hashing.MEMORY_KIB},t={password_hashing.PASSES},")
+    assert password_hashing.MEMORY_KIB >= 46 * 1024
 
 
 # --- who there is ----------------------------------------------------------------------------------------------------

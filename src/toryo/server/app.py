@@ -25,12 +25,12 @@ from toryo.bus.bus import Bus
 from toryo.bus.in_process import InProcessBus
 from toryo.domain import log_redaction
 from toryo.domain.network_addresses import is_loopback
+from toryo.housekeeping.notice_sending import Sending
 from toryo.housekeeping.runner import Housekeeping
-from toryo.housekeeping.sending import Sending
 from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.dispatch import Dispatcher
 from toryo.operations.people import accounts
-from toryo.operations.people.credentials import bootstrap
+from toryo.operations.people.credential_revocation import bootstrap
 from toryo.server import clock, listening, logs, memory
 from toryo.server.connections import Bounds, Connections
 from toryo.server.data_directory import COORDINATOR_TOKEN, OWNER_TOKEN, DataDirectory

@@ -24,7 +24,7 @@ from toryo.domain import people
 from toryo.domain.errors import Refusal
 from toryo.domain.times import SECOND
 from toryo.operations.calls.callers import Credentials
-from toryo.operations.people import sign_in
+from toryo.operations.people import browser_sign_in
 from toryo.server import errors, identity
 from toryo.server.oidc_state import OidcState
 from toryo.server.pages import GUARDS
@@ -73,7 +73,7 @@ class OidcEndpoint:
         departure = OidcState(secrets.token_urlsafe(32))
         address = await self._at_work().address(departure, _callback(request))
         who = Credentials(signed_in_before=identity.browser_token(request))
-        await waiting.as_server(partial(sign_in.leave_for_provider, state=departure.state), who)
+        await waiting.as_server(partial(browser_sign_in.leave_for_provider, state=departure.state), who)
         response = _redirect(address)
         _keep(response, request, departure.secret)
         return response
@@ -86,13 +86,13 @@ class OidcEndpoint:
         departure = OidcState(identity.cookie(request, _cookie_name(request)) or "")
         if not departure.secret or not hmac.compare_digest(said.get("state", "").encode(), departure.state.encode()):
             raise Untrusted("this is not the browser that began to sign in, or that was too long ago")
-        await waiting.as_server(partial(sign_in.come_back_from_provider, state=departure.state))
+        await waiting.as_server(partial(browser_sign_in.come_back_from_provider, state=departure.state))
         if "code" not in said:
             raise Untrusted(f"the provider says {said.get('error', 'nothing')[:100]}")
         person = await self._at_work().vouch(said["code"], departure, _callback(request))
         shown = identity.credentials(dict(request.scope["headers"]), request.scope)
         who = Credentials(remote=shown.remote, browser=shown.browser)
-        result = await waiting.as_server(partial(sign_in.sign_in_vouched, wanted=person), who)
+        result = await waiting.as_server(partial(browser_sign_in.sign_in_vouched, wanted=person), who)
         if result["success"] is False:
             return _refused(dict(result))
         _log.info("signed_in", person_id=result["person_id"], provider=person.issuer)

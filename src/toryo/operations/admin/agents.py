@@ -28,11 +28,11 @@ from toryo.operations.calls.optimistic_concurrency import refuse_stale
 from toryo.operations.calls.pagination import Paged, cut, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.calls.sign_in_lockout import PASSKEY
-from toryo.operations.directory import names as directory_names
-from toryo.operations.directory import widening
+from toryo.operations.directory import confusable_names as directory_names
+from toryo.operations.directory import wider_rights
 from toryo.operations.launches import dismissal
 from toryo.operations.messaging import mailboxes
-from toryo.operations.people import credentials
+from toryo.operations.people import credential_revocation
 from toryo.provider_options import Wrong
 
 
@@ -125,7 +125,7 @@ def create_agent(call: Call, wanted: CreateAgent) -> AgentResult:
     if not agent.human:
         directory_names.refuse_misleading(call, agent.id, agent.name, wanted.projects)
     people.refuse_mistakes(agent, wrong_plans)
-    widened = widening.widened(None, agent)
+    widened = wider_rights.widened(None, agent)
     if wanted.preview:
         return {**_agent(call, agent), **widened_told(widened)}
     passkey = call.new_token(secret_patterns.PASSKEY)
@@ -139,7 +139,7 @@ def create_agent(call: Call, wanted: CreateAgent) -> AgentResult:
 
 def _agent(call: Call, agent: Agent) -> AgentResult:
     """`warnings`: nothing is wrong with what was asked for, and it will not work as it stands."""
-    warnings = widening.warnings(agent, widening.reported_providers(call))
+    warnings = wider_rights.warnings(agent, wider_rights.reported_providers(call))
     answer: AgentResult = {"success": True, "agent_id": agent.id, "agent": rendering.agent(agent)}
     return {**answer, "warnings": warnings} if warnings else answer
 
@@ -275,7 +275,7 @@ def edit_agent(call: Call, wanted: EditAgent) -> AgentResult:
         people.refuse_mistakes(changed, wrong_plans)
     if changed.name != agent.name and not agent.human:
         directory_names.refuse_misleading(call, agent.id, changed.name, call.tx.agents.projects_of(agent.id))
-    widened = widening.widened(agent, changed)
+    widened = wider_rights.widened(agent, changed)
     changes = provider_options.changes(agent.provider_options, changed.provider_options)
     answer = (
         _agent(call, changed)
@@ -407,7 +407,7 @@ def deactivate_agent(call: Call, wanted: OneAgent) -> AgentResult:
         )
     dismissal.dismiss(call, agent)
     if agent.human:
-        credentials.end_all(call, agent.id)
+        credential_revocation.end_all(call, agent.id)
     return _save_agent(
         call, agent, replace(agent, status=people.Status.INACTIVE, deactivated_at=call.now), "agent.deactivated"
     )

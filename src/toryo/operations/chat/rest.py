@@ -27,7 +27,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, cut, key_of, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.chat import on_behalf
-from toryo.operations.launches import decisions, explanations, placement
+from toryo.operations.launches import placement, reason_texts, start_decisions
 from toryo.operations.messaging import conversations as messaging_conversations
 from toryo.operations.messaging import mailboxes
 from toryo.storage.threads import Thread
@@ -151,7 +151,7 @@ def _status(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:
     """`connected`, `connecting`, `terminating`, `cooling_down` or `disconnected`, and why."""
     if agent.human:
         return {"state": "person", "explanation": f"{agent.name} is a person."}
-    said = explanations.said(fault_isolation.REASON)
+    said = reason_texts.said(fault_isolation.REASON)
     unknown: schemas.ChatStatus = {
         "state": "disconnected",
         "reason": fault_isolation.REASON,
@@ -163,7 +163,7 @@ def _status(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:
 
 
 def _status_of_program(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:
-    snapshot, decision = decisions.decide(call, agent.id, project_id, Purpose.CHAT, changes=False)
+    snapshot, decision = start_decisions.decide(call, agent.id, project_id, Purpose.CHAT, changes=False)
     if Purpose.CHAT in snapshot.sessions:
         leaving = table.nobody_needs_it(snapshot) and not snapshot.talk.wanted
         state: schemas.ChatState = "terminating" if leaving or decision.action is Action.STOP else "connected"
@@ -174,7 +174,7 @@ def _status_of_program(call: Call, project_id: str, agent: Agent) -> schemas.Cha
     return {
         "state": state,
         "reason": decision.reason,
-        "explanation": explanations.explained(
+        "explanation": reason_texts.explained(
             decision, agent.id, placement.nobody_can(call, snapshot, decision, Purpose.CHAT), project_id
         ),
         "until": iso_or_none(decision.until),

@@ -21,7 +21,7 @@ from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Said
 from toryo.operations.messaging import conversations as messaging_conversations
-from toryo.operations.messaging import delegation_changes, mailboxes
+from toryo.operations.messaging import delegations, mailboxes
 from toryo.operations.translations import words
 from toryo.workflow import next_action
 
@@ -143,7 +143,7 @@ class _HandOut:
         ]
         waiting = [delegation for delegation in self.delegations if delegation.status is DelegationStatus.PENDING]
         self.again = {delegation.id for delegation in waiting if delegation.processed_at is not None}
-        taken = [delegation_changes.take(self.call, delegation) for delegation in waiting]
+        taken = [delegations.take(self.call, delegation) for delegation in waiting]
         self._deliver(over, changed=bool(self.messages or invited or over or taken))
         turns = [conversation for conversation in open_ if conversation.awaits(self.agent.id)]
         return {
@@ -594,7 +594,7 @@ def report_delegation_completed(call: Call, report: ReportDelegation) -> Delegat
     delegation = _own(call, report.delegation_id)
     wanted = DelegationStatus.COMPLETED if report.success else DelegationStatus.FAILED
     if not (delegation.status is wanted and delegation.result == report.result):  # the same report again is fine
-        delegation = delegation_changes.finish(
+        delegation = delegations.finish(
             call, _in_hand(call, report.delegation_id), report.result, success=report.success
         )
     return {

@@ -1,4 +1,4 @@
-"""How acceptance checks that a Coordinator has run ended. They are handed out in `checks.py`."""
+"""How acceptance checks that a Coordinator has run ended. They are handed out in `check_orders.py`."""
 
 from __future__ import annotations
 

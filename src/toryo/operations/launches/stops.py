@@ -13,7 +13,7 @@ from toryo.domain.sessions import End
 from toryo.failures import Failure
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced
-from toryo.operations.launches import decisions, termination
+from toryo.operations.launches import start_decisions, termination
 from toryo.workflow.launch import Action, Decision
 
 
@@ -49,7 +49,7 @@ def overdue(call: Call) -> int:
 
 
 def _stop_overdue(call: Call, launch: Launch) -> bool:
-    _, decision = decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
+    _, decision = start_decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
     if decision.action is not Action.STOP or decision.reason not in _TAKEN_AWAY or launch.purpose is not Purpose.TASK:
         return False
     stop(call, launch, decision)

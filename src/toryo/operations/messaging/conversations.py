@@ -17,7 +17,7 @@ from toryo.domain.texts import one_line, quoted
 from toryo.domain.times import Millis
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.results import JsonObject
-from toryo.operations.messaging import delegation_changes, mailboxes
+from toryo.operations.messaging import delegations, mailboxes
 
 _LAST = 6
 """Messages that a summary, or a result the server writes itself, shows."""
@@ -65,7 +65,7 @@ def start(
     )
     call.tx.chat.add_conversation(conversation)
     if delegation is not None:
-        delegation_changes.save(call, delegation, conversation_id=conversation.id)
+        delegations.save(call, delegation, conversation_id=conversation.id)
     mailboxes.store(
         call,
         project.id,
@@ -151,7 +151,7 @@ def _keep(call: Call, before: Conversation, after: Conversation) -> None:
     if before.open and not after.open:
         mailboxes.forget_over(call, after.project_id, after.low_id, after.high_id)
         _summarise(call, after)
-        delegation_changes.hand_back(call, after)
+        delegations.hand_back(call, after)
         _tell(call, after, "conversation.expired" if after.state is chat.State.EXPIRED else "conversation.ended")
     elif before.state is not after.state:
         mailboxes.touch(call, after.project_id, after.low_id, after.high_id)
@@ -222,18 +222,18 @@ def _let_go(call: Call, delegation: Delegation, *, in_order: bool) -> None:
     conversation = call.tx.chat.conversation(delegation.conversation_id) if delegation.conversation_id else None
     if in_order and conversation is not None and not conversation.open:
         came = conversation.state is not chat.State.EXPIRED
-        delegation_changes.finish(call, delegation, _outcome(call, conversation), success=came)
+        delegations.finish(call, delegation, _outcome(call, conversation), success=came)
         return
     if in_order and (conversation is not None or _answer_awaited(call, delegation)):
         call.tx.chat.save_delegation(delegation, chat.parked(delegation))
-        delegation_changes.record(call, delegation, "delegation.parked", fact=False)
+        delegations.record(call, delegation, "delegation.parked", fact=False)
         return
     after = chat.lost(delegation, call.now, call.context.talk)
     call.tx.chat.save_delegation(delegation, after)
     if after.open:
-        delegation_changes.record(call, after, "delegation.returned", fact=False)
+        delegations.record(call, after, "delegation.returned", fact=False)
     else:
-        delegation_changes.tell_end(call, after)
+        delegations.tell_end(call, after)
 
 
 def _answer_awaited(call: Call, delegation: Delegation) -> bool:

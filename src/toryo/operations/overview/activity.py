@@ -22,7 +22,7 @@ from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, cut, key_of, paged
 from toryo.operations.calls.results import Result
-from toryo.operations.overview import diagnosis
+from toryo.operations.overview import agent_diagnosis
 from toryo.storage.coordinators import Seen
 
 MOST_LAUNCHES = 500
@@ -63,8 +63,8 @@ def why(call: Call, wanted: Why) -> WhyResult:
 
 
 def _told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> schemas.Decision:
-    tell = partial(diagnosis.told, call, agent_id, project_id, purpose, advise=True)
-    unknown = diagnosis.not_decided(project_id, purpose)
+    tell = partial(agent_diagnosis.told, call, agent_id, project_id, purpose, advise=True)
+    unknown = agent_diagnosis.not_decided(project_id, purpose)
     return fault_isolation.fenced(call, "why", tell, unknown, agent_id=agent_id, project_id=project_id)
 
 

@@ -32,9 +32,9 @@ from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.internal_faults import Fault
-from toryo.operations.directory import widening
+from toryo.operations.directory import wider_rights
 from toryo.operations.overview import stuck
-from toryo.operations.overview.state import Picture
+from toryo.operations.overview.home_state import Picture
 from toryo.operations.overview.stuck import Stuck
 from toryo.operations.tasks import remedies
 from toryo.storage.errors import DatabaseUnavailable
@@ -723,14 +723,14 @@ def _cannot_start(view: _View) -> Iterator[Need]:
 
 def _mistaken(view: _View) -> Iterator[Need]:
     """Agents that nothing starts because of what stands in their options, or of a provider that nobody has."""
-    reported = widening.reported_providers(view.call)
+    reported = wider_rights.reported_providers(view.call)
     for agent in view.agents.values():
         if agent.managed and agent.active:
             yield from view.about(agent, _mistakes, reported, asks=False)
 
 
 def _mistakes(view: _View, agent: Agent, reported: Collection[str] | None) -> Iterator[Need]:
-    for code, found in (("bad_options", mistakes_of(agent)), ("no_provider", widening.warnings(agent, reported))):
+    for code, found in (("bad_options", mistakes_of(agent)), ("no_provider", wider_rights.warnings(agent, reported))):
         for person_id in view.responsible(agent.id, None) if found else ():
             yield Need(
                 person_id=person_id,

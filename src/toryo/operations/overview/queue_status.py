@@ -15,7 +15,7 @@ from toryo.domain.times import Millis, iso
 from toryo.domain.tree_state import StartBlocker, TreeState
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.calls.schemas import StatusName
-from toryo.operations.overview.state import Picture, Place
+from toryo.operations.overview.home_state import Picture, Place
 from toryo.operations.overview.team_status import Member
 
 MOST = 50

@@ -20,7 +20,7 @@ from toryo.domain.tasks import Status, Task
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
-from toryo.operations.overview.state import Picture, Place
+from toryo.operations.overview.home_state import Picture, Place
 from toryo.workflow import facts
 from toryo.workflow import launch as table
 from toryo.workflow.snapshot import RuleInput, Snapshot

@@ -24,10 +24,10 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.optimistic_concurrency import refuse_stale
 from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Result
-from toryo.operations.directory import roles, widening
+from toryo.operations.directory import person_roles, wider_rights
 from toryo.operations.launches import dismissal
-from toryo.operations.people import credentials, passwords
-from toryo.operations.people.passwords import Checked
+from toryo.operations.people import credential_revocation, password_hashing
+from toryo.operations.people.password_hashing import Checked
 
 Role = Literal["owner", "member", "viewer"]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
@@ -125,7 +125,7 @@ def add_person(call: Call, wanted: AddPerson) -> PersonResult:
         )
     for each in wanted.projects:
         call.project(each)
-    person = roles.make_person(call, person_id, wanted.name, wanted.login)
+    person = person_roles.make_person(call, person_id, wanted.name, wanted.login)
     _put(call, Account(person.id, wanted.login, own_login=wanted.login), wanted.email)
     for each in wanted.projects:
         call.tx.agents.join(each, person.id, call.now)
@@ -137,7 +137,7 @@ def add_person(call: Call, wanted: AddPerson) -> PersonResult:
 
 def _put(call: Call, account: Account, email: str | None) -> None:
     """Stores it; two people cannot be known by the same address."""
-    subject = roles.mailto(email) if email is not None else account.subject
+    subject = person_roles.mailto(email) if email is not None else account.subject
     other = call.tx.people.by_subject(subject) if subject is not None else None
     if other is not None and other.agent_id != account.agent_id:
         raise Refusal(
@@ -146,7 +146,7 @@ def _put(call: Call, account: Account, email: str | None) -> None:
             "Give another one, or change theirs first: toryo person edit ID --email ADDRESS.",
             existing_id=other.agent_id,
         )
-    address = roles.address(email) if email is not None else account.email
+    address = person_roles.address(email) if email is not None else account.email
     call.tx.people.put(replace(account, subject=subject, email=address, changed_at=call.now))
 
 
@@ -168,16 +168,18 @@ class ChangePerson(Parameters):
 def change_person(call: Call, wanted: ChangePerson) -> PersonResult:
     """Change what a person may do, at once and everywhere they are signed in, or what they are called."""
     call.tx.lock_everything()
-    person = roles.person(call, wanted.person_id)
+    person = person_roles.person(call, wanted.person_id)
     refuse_stale(wanted.version, person.version)
     before = call.tx.people.account(person.id)
     login = wanted.login or people.role_of(person, before)
     _keep_first_owner(person, login)
     account = before or Account(person.id, login, own_login=login)
     _put(call, replace(account, login=login, own_login=wanted.login or account.own_login), wanted.email)
-    credentials.lose_ownership(call, person.id, people.role_of(person, before), login)
-    person = roles.renewed(call, person, name=(wanted.name or person.name).strip())
-    call.event("person.changed", agent_id=person.id, data=widening.told_of_login(people.role_of(person, before), login))
+    credential_revocation.lose_ownership(call, person.id, people.role_of(person, before), login)
+    person = person_roles.renewed(call, person, name=(wanted.name or person.name).strip())
+    call.event(
+        "person.changed", agent_id=person.id, data=wider_rights.told_of_login(people.role_of(person, before), login)
+    )
     return {"success": True, "person": _shown(call, person)}
 
 
@@ -210,9 +212,9 @@ class Removed(Result):
 def remove_person(call: Call, wanted: OnePerson) -> Removed:
     """Nobody comes in as this person any more: browsers, tokens, links and password end. What they did stays."""
     call.tx.lock_everything()
-    person = roles.person(call, wanted.person_id)
+    person = person_roles.person(call, wanted.person_id)
     _keep_first_owner(person, None)
-    lost = credentials.end_all(call, person.id)
+    lost = credential_revocation.end_all(call, person.id)
     call.tx.people.drop(person.id)
     if person.active:
         ended = replace(person, status=Status.INACTIVE, deactivated_at=call.now, updated_at=call.now)
@@ -253,7 +255,7 @@ def _look_at_password(call: Call, wanted: SetPassword) -> Callable[[], Checked] 
     account = call.tx.people.account(wanted.person_id)
     old = wanted.old_password.get_secret_value() if wanted.old_password is not None else None
     present = account.password_hash if account is not None else None
-    return partial(passwords.replacing, present, old, wanted.password.get_secret_value())
+    return partial(password_hashing.replacing, present, old, wanted.password.get_secret_value())
 
 
 @operation(
@@ -268,7 +270,7 @@ def set_password(call: Call, wanted: SetPassword) -> PasswordSet:
     """Give a person a password: yourself, or as an owner anybody. Their other browsers are signed out."""
     call.tx.lock_everything()
     _refuse_foreign(call, wanted)
-    person = roles.person(call, wanted.person_id)
+    person = person_roles.person(call, wanted.person_id)
     people.refuse_weak(wanted.password.get_secret_value())
     before = call.tx.people.account(person.id)
     if call.prepared is None or call.prepared.password_hash != (before.password_hash if before is not None else None):
@@ -285,11 +287,11 @@ def set_password(call: Call, wanted: SetPassword) -> PasswordSet:
     call.tx.people.put(
         replace(account, login=login, own_login=own, password_hash=checked.new_hash, changed_at=call.now)
     )
-    roles.renewed(call, person)
+    person_roles.renewed(call, person)
     call.context.tries.forgive(sign_in_lockout.PASSWORD, person.id)
-    signed_out = credentials.end_sign_ins(call, person.id, call.caller.sign_in_id).browsers
-    credentials.lose_ownership(call, person.id, people.role_of(person, before), login)
-    told = widening.told_of_login(people.role_of(person, before), login)
+    signed_out = credential_revocation.end_sign_ins(call, person.id, call.caller.sign_in_id).browsers
+    credential_revocation.lose_ownership(call, person.id, people.role_of(person, before), login)
+    told = wider_rights.told_of_login(people.role_of(person, before), login)
     call.event("person.password_set", agent_id=person.id, data=told)
     return {"success": True, "person_id": person.id, "login": login, "signed_out": signed_out}
 
@@ -303,10 +305,10 @@ def _refuse_foreign(call: Call, wanted: SetPassword) -> None:
             "Passwords and roles of others are set by owners.",
             "Set your own, without login, or ask an owner of this server.",
         )
-    if not owner and not roles.is_whole(call):
+    if not owner and not person_roles.is_whole(call):
         raise Refusal(
             Code.PERMISSION_DENIED,
-            say("Here you are a {role} only, which is less than you are.", role=roles.of_caller(call)),
+            say("Here you are a {role} only, which is less than you are.", role=person_roles.of_caller(call)),
             "Sign in as yourself (toryo open), and set it there.",
         )
 

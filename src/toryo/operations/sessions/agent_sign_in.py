@@ -27,7 +27,7 @@ from toryo.operations.calls.catalogue import Audience, Available, NoParameters, 
 from toryo.operations.calls.credential_verification import SESSION, digest
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Refused, Result, Said
-from toryo.operations.launches import decisions, explanations, termination
+from toryo.operations.launches import reason_texts, start_decisions, termination
 from toryo.operations.translations import words
 from toryo.workflow import next_action
 from toryo.workflow.launch import Action
@@ -200,9 +200,9 @@ def _on_the_spot(call: Call, agent: Agent, projects: list[str]) -> SignedIn | Re
     first_reason: str | None = None
     for purpose in (Purpose.TASK, Purpose.CHAT):
         for project_id in projects:
-            snapshot, decision = decisions.decide(call, agent.id, project_id, purpose, by_hand=True)
+            snapshot, decision = start_decisions.decide(call, agent.id, project_id, purpose, by_hand=True)
             if decision.action is Action.START:
-                made = decisions.order(call, snapshot, decision, purpose)
+                made = start_decisions.order(call, snapshot, decision, purpose)
                 if made is not None:
                     return _consume(call, agent, made[0], by_passkey=True)
             running = "already_running" if decision.reason in ("already_running", "start_pending") else None
@@ -214,7 +214,7 @@ def _on_the_spot(call: Call, agent: Agent, projects: list[str]) -> SignedIn | Re
             reason="already_running",
             hint="A person can end its session: toryo sessions --end SESSION.",
         )
-    why = f"No work for {agent.id} now. {explanations.in_short(first_reason or 'no_in_progress_task')}"
+    why = f"No work for {agent.id} now. {reason_texts.in_short(first_reason or 'no_in_progress_task')}"
     return _refused(Code.NOT_NOW, "No work for this agent now", why, reason=first_reason)
 
 

@@ -18,8 +18,8 @@ from toryo.operations.calls.catalogue import FewNames, Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.launches import decisions, termination
-from toryo.operations.launches.reported import count_usage, hindered, launch_of
+from toryo.operations.launches import start_decisions, termination
+from toryo.operations.launches.launch_reports import count_usage, hindered, launch_of
 from toryo.workflow.launch import withdrawn
 
 
@@ -92,7 +92,7 @@ def _left_too_early(call: Call, launch: Launch, exit_: ProcessExit) -> bool:
     session = call.tx.sessions.of_launch(launch.id)
     if launch.purpose is not Purpose.TASK or launch.told_to_leave or session is None or session.over:
         return False
-    snapshot, decision = decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose, changes=False)
+    snapshot, decision = start_decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose, changes=False)
     if session.runaway is not None or withdrawn(snapshot, session) is not None:
         return False
     return decision.reason == "already_running" and not hindered(snapshot, launch)

@@ -1,4 +1,4 @@
-"""What a way out of the house promises: `webhook.py` and `mail.py` are such, `sending.py` uses them."""
+"""What a way out of the house promises: `webhook.py` and `mail.py` are such, `notice_sending.py` uses them."""
 
 from __future__ import annotations
 

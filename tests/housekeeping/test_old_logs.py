@@ -6,7 +6,7 @@ import pytest
 
 from tests.stories import Process, World
 from toryo.domain.times import DAY, SECOND
-from toryo.housekeeping import logs
+from toryo.housekeeping import old_logs
 from toryo.operations.calls.call import Call
 from toryo.settings import Settings
 from toryo.storage import schema
@@ -106,17 +106,17 @@ def test_output_of_a_launch_that_still_lives_stays_however_old(crew: World):
     process = crew.start("w1")
     crew.coordinator().call("append_log", launch_id=process.launch_id, offset=0, text="words\n")
     crew.advance(40 * DAYS)
-    assert crew.dispatcher.housekeep(logs.forget) == 0
+    assert crew.dispatcher.housekeep(old_logs.forget) == 0
     assert printed(crew) == {process.launch_id}
 
 
 def test_a_round_deletes_a_bounded_part_and_whole_launches(crew: World, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(logs, "AT_ONCE", 2)
+    monkeypatch.setattr(old_logs, "AT_ONCE", 2)
     oldest, *_, newest = launches = [ran(crew) for _ in range(5)]
     crew.advance(31 * DAYS)
     deleted, left = [], []
     for _ in range(4):
-        deleted.append(crew.dispatcher.housekeep(logs.forget))
+        deleted.append(crew.dispatcher.housekeep(old_logs.forget))
         left.append(len(printed(crew)))
     assert (deleted, left) == ([2, 2, 1, 0], [3, 1, 0, 0])
     assert oldest.launch_id < newest.launch_id
@@ -128,7 +128,7 @@ def test_where_nothing_is_old_a_round_writes_nothing(crew: World):
     wrote: list[bool] = []
 
     def forget(call: Call) -> None:
-        logs.forget(call)
+        old_logs.forget(call)
         wrote.append(call.tx.wrote)
 
     crew.dispatcher.housekeep(forget)

@@ -18,10 +18,10 @@ from toryo.operations.calls.fault_isolation import fenced
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.launches import decisions, explanations
+from toryo.operations.launches import reason_texts, start_decisions
 from toryo.operations.launches import stops as launch_stops
 from toryo.operations.launches.claim_request import OFFERED, Labels
-from toryo.operations.worktrees import file_locks
+from toryo.operations.worktrees import worktree_locks
 from toryo.workflow import program_choice
 from toryo.workflow.launch import Action, Decision
 from toryo.workflow.snapshot import Snapshot
@@ -58,7 +58,7 @@ def should_start(call: Call, wanted: AgentId) -> ShouldStart:
         return {"success": True, "should_start": False}
     for purpose in Purpose:
         for project_id in call.tx.agents.projects_of(wanted.agent_id):
-            snapshot, decision = decisions.decide(call, wanted.agent_id, project_id, purpose, changes=False)
+            snapshot, decision = start_decisions.decide(call, wanted.agent_id, project_id, purpose, changes=False)
             if decision.action is Action.START and (program := program_choice.chosen(snapshot, purpose)) is not None:
                 return {"success": True, "should_start": True, "ai_type": program.provider}
     return {"success": True, "should_start": False}
@@ -77,7 +77,7 @@ class ActionResult(Result):
     agent_id: NotRequired[str]
     project_id: NotRequired[str | None]
     purpose: NotRequired[str]
-    launch: NotRequired[decisions.Start]
+    launch: NotRequired[start_decisions.Start]
     launch_id: NotRequired[str | None]
     rule: NotRequired[str]
 
@@ -100,7 +100,7 @@ def get_agent_action(call: Call, wanted: AgentAction) -> ActionResult:
         found = fenced(call, "get_agent_action", look, nothing, agent_id=agent.id, project_id=project_id)
         asked += [(each, project_id, *one) for one in found]
     if places and not asked:
-        return _held(agent.id, None, Purpose.TASK, fault_isolation.REASON, explanations.said(fault_isolation.REASON))
+        return _held(agent.id, None, Purpose.TASK, fault_isolation.REASON, reason_texts.said(fault_isolation.REASON))
     elsewhere = _elsewhere(agent, wanted.labels)
     for action in (Action.STOP, Action.START):
         for purpose, project_id, snapshot, decision in asked:
@@ -120,7 +120,7 @@ def _elsewhere(agent: Agent | None, labels: list[str]) -> bool:
 
 
 def _decided(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> list[tuple[Snapshot, Decision]]:
-    return [decisions.decide(call, agent_id, project_id, purpose)]
+    return [start_decisions.decide(call, agent_id, project_id, purpose)]
 
 
 def _held(agent_id: str, project_id: str | None, purpose: Purpose, reason: str, rule: str) -> ActionResult:
@@ -139,13 +139,13 @@ def _acted_on(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpo
     said: ActionResult = {**_held(snapshot.agent_id, project_id, purpose, decision.reason, decision.words)}
     said["action"] = decision.action.value
     if decision.action is Action.START:
-        found = file_locks.hindrance(call, decision.task_id) if purpose is Purpose.TASK else None
+        found = worktree_locks.hindrance(call, decision.task_id) if purpose is Purpose.TASK else None
         if found is not None:
             return _held(snapshot.agent_id, project_id, purpose, found.code, found.words)
-        made = decisions.order(call, snapshot, decision, purpose)
+        made = start_decisions.order(call, snapshot, decision, purpose)
         if made is None:
             return _held(snapshot.agent_id, project_id, purpose, "start_pending", "somebody else was faster")
-        said["launch"] = decisions.shown(call, *made)
+        said["launch"] = start_decisions.shown(call, *made)
     else:
         launch = snapshot.launches.get(purpose)
         said["launch_id"] = launch.id if launch else None

@@ -9,9 +9,9 @@ import pytest
 from tests.stories import Answer, World
 from toryo.domain.times import SECOND
 from toryo.domain.worktrees import LOST_AFTER
-from toryo.housekeeping import worktrees
+from toryo.housekeeping import old_worktrees
 
-LONG = worktrees.CLEAN_AFTER / SECOND + 60
+LONG = old_worktrees.CLEAN_AFTER / SECOND + 60
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_of_an_archived_project_everything_is_looked_at_and_what_hinders_is_kept
 
 
 def test_one_round_sends_a_bounded_number_and_nothing_to_a_coordinator_that_is_away(yard: World, monkeypatch):
-    monkeypatch.setattr(worktrees, "MOST", 2)
+    monkeypatch.setattr(old_worktrees, "MOST", 2)
     for _ in range(3):
         left(yard)
     yard.advance(LONG)

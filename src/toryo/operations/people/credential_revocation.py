@@ -1,6 +1,7 @@
 """How credentials of people end: one at a time, all of a person, and with each of them whatever was made with it.
 
-What a credential proves stands in `calls/credential_verification.py`. Sessions of agents end in `launches/termination.py`.
+What a credential proves stands in `calls/credential_verification.py`. Agents' sessions end in
+`launches/termination.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from toryo.domain.times import Millis
 from toryo.operations.calls.call import RIGHTS, Call
 from toryo.operations.calls.credential_verification import digest
 from toryo.operations.calls.dispatch import Dispatcher
-from toryo.operations.directory import widening
+from toryo.operations.directory import wider_rights
 from toryo.storage.tokens import FileToken
 
 COORDINATOR, OWNER = "coordinator.token", "owner.token"
@@ -91,7 +92,9 @@ def change_role(call: Call, account: Account, login: str) -> None:
     call.tx.people.put(replace(account, login=login, changed_at=call.now))
     person = call.known_agent(account.agent_id)
     call.tx.agents.save(person, replace(person, updated_at=call.now, version=person.version + 1))
-    call.event("person.changed", agent_id=person.id, data=widening.told_of_login(people.role_of(person, before), login))
+    call.event(
+        "person.changed", agent_id=person.id, data=wider_rights.told_of_login(people.role_of(person, before), login)
+    )
     lose_ownership(call, person.id, people.role_of(person, before), login)
 
 

@@ -19,11 +19,11 @@ from toryo.operations.calls.catalogue import Audience, Available, Form, Later, N
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Next, Refused, Result, Said
 from toryo.operations.launches import termination
-from toryo.operations.sessions import guards, next_action
+from toryo.operations.sessions import guards, next_action_answer
 from toryo.operations.sessions.notes import Progress, Text, add_note, shown_note
 from toryo.operations.tasks import acceptance_checks, mutations
 from toryo.operations.translations import words
-from toryo.operations.worktrees import file_locks
+from toryo.operations.worktrees import worktree_locks
 from toryo.workflow import launch as launches
 from toryo.workflow.snapshot import Snapshot
 
@@ -42,7 +42,7 @@ class NextAction(Parameters):
 )
 def get_next_action(call: Call, wanted: NextAction) -> Next | Later:
     """What to do next. Call it after every step and do what it says, until it says exit."""
-    told = next_action.told(call, patient=wanted.timeout_seconds > 0)
+    told = next_action_answer.told(call, patient=wanted.timeout_seconds > 0)
     if isinstance(told, Later):
         return told
     answer: Result = {"success": True}
@@ -111,7 +111,7 @@ def _my_task(call: Call, task: Task) -> OwnTask:
         "description": details.description,
         "status": task.status.value,
         "priority": task.priority.value,
-        "working_directory": file_locks.workplace(call) or (project.working_directory if project else None),
+        "working_directory": worktree_locks.workplace(call) or (project.working_directory if project else None),
         "context": _context(call, task, details.context),
         "handoff": handoffs[0] if handoffs else None,
         "handoffs": handoffs,

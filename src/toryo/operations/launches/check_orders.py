@@ -14,7 +14,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.calls.results import JsonObject
 from toryo.operations.launches.claim_request import CLAIM, ClaimStarts
-from toryo.operations.worktrees import file_locks
+from toryo.operations.worktrees import worktree_locks
 from toryo.storage.launches import Check
 
 
@@ -67,7 +67,7 @@ def _shown_check(call: Call, check: Check, launch: Launch) -> CheckOrder:
         "agent_id": launch.agent_id,
         "project_id": check.project_id,
         "working_directory": agent.directory or project.working_directory,
-        "worktree": file_locks.directory(call, launch.task_id or check.task_id),
+        "worktree": worktree_locks.directory(call, launch.task_id or check.task_id),
         "ai_type": launch.provider,
         "provider_options": agent.started_with(launch.provider),
         "checks": list(call.tx.tasks.details(check.task_id).acceptance),

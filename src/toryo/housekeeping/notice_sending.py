@@ -12,8 +12,8 @@ from collections.abc import Mapping
 import structlog
 
 from toryo.domain.notices import Channel, Notice
-from toryo.housekeeping import notices
-from toryo.housekeeping.delivery import Sender, Undelivered
+from toryo.housekeeping import notice_outbox
+from toryo.housekeeping.notice_channel import Sender, Undelivered
 from toryo.operations.calls.dispatch import Dispatcher
 from toryo.settings import NoticeSettings
 from toryo.storage.engine.database import Connection
@@ -80,7 +80,7 @@ class Sending:
         except Exception as error:  # noqa: BLE001 - whatever it is: it counts, and other notices are tried later
             self._failed(notice, str(error) if isinstance(error, Undelivered) else type(error).__name__)
             return False
-        self._dispatcher.housekeep(lambda call: notices.sent(call, notice))
+        self._dispatcher.housekeep(lambda call: notice_outbox.sent(call, notice))
         _log.info("notice_sent", notice_id=notice.id, channel=channel.value, person=notice.person_id)
         return True
 
@@ -93,11 +93,11 @@ class Sending:
 
         if not self._dispatcher.database.read(due):
             return None
-        taken: Notice | None = self._dispatcher.housekeep(lambda call: notices.take(call, channel))
+        taken: Notice | None = self._dispatcher.housekeep(lambda call: notice_outbox.take(call, channel))
         return taken
 
     def _failed(self, notice: Notice, error: str) -> None:
-        after: Notice | None = self._dispatcher.housekeep(lambda call: notices.failed(call, notice, error))
+        after: Notice | None = self._dispatcher.housekeep(lambda call: notice_outbox.failed(call, notice, error))
         given_up = after is not None and after.given_up_at is not None
         _log.warning(
             "notice_given_up" if given_up else "notice_not_sent",

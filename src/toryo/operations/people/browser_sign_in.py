@@ -30,9 +30,9 @@ from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Refused, Result
-from toryo.operations.directory import roles
-from toryo.operations.people import credentials, passwords
-from toryo.operations.people.passwords import Checked
+from toryo.operations.directory import person_roles
+from toryo.operations.people import credential_revocation, password_hashing
+from toryo.operations.people.password_hashing import Checked
 
 Role = Literal["owner", "member", "viewer"]
 
@@ -90,19 +90,19 @@ class LinkMade(Result):
 def make_sign_in_link(call: Call, wanted: MakeLink) -> LinkMade:
     """Make a link that signs a browser in, once, within ten minutes."""
     person = _for_whom(call, wanted.person_id)
-    own = roles.of_caller(call).value
+    own = person_roles.of_caller(call).value
     at_most = wanted.login or own
-    roles.refuse_more(person, at_most, own)
+    person_roles.refuse_more(person, at_most, own)
     code = call.new_token("")
     made = Link(
         agent_id=person.id,
         at_most=at_most,
-        expires_at=credentials.capped(call, call.now + people.LINK_LIVES),
+        expires_at=credential_revocation.capped(call, call.now + people.LINK_LIVES),
         made_by=call.agent.id,
         made_with=call.caller.credential,
     )
     call.tx.people.add_link(made, digest(code))
-    call.event("person.link_made", agent_id=person.id, data={"login": roles.capped(call, person, at_most)})
+    call.event("person.link_made", agent_id=person.id, data={"login": person_roles.capped(call, person, at_most)})
     return {"success": True, "code": code, "path": f"/sign-in#{code}", "expires_at": iso(made.expires_at)}
 
 
@@ -115,7 +115,7 @@ def _for_whom(call: Call, person_id: str | None) -> Agent:
             "Links for others are made by owners.",
             "Leave person_id out, or ask an owner of this server.",
         )
-    person = roles.person(call, person_id)
+    person = person_roles.person(call, person_id)
     if not person.active:
         raise _inactive(person)
     return person
@@ -140,7 +140,7 @@ def _look_at_password(call: Call, wanted: SignInWith) -> Callable[[], Checked] |
     if wanted.code is not None or wanted.person_id is None or wanted.password is None or _locked(call, wanted):
         return None
     account, password = call.tx.people.account(wanted.person_id), wanted.password.get_secret_value()
-    return partial(passwords.check, account.password_hash if account is not None else None, password)
+    return partial(password_hashing.check, account.password_hash if account is not None else None, password)
 
 
 @operation(
@@ -253,7 +253,7 @@ def _signed_in(call: Call, person: Agent, at_most: str, how: How, link: Link | N
         made_with=link.made_with if link is not None else None,
     )
     call.tx.people.add(made, digest(token))
-    login = roles.capped(call, person, at_most)
+    login = person_roles.capped(call, person, at_most)
     call.event("person.signed_in", agent_id=person.id, data={"how": how.value, "login": login})
     return {
         "success": True,
@@ -279,7 +279,7 @@ def _end_earlier(call: Call) -> None:
     """A browser is signed in once: whoever signs in anew with it leaves nothing behind that opens a door."""
     before = call.tx.people.by_token(digest(call.signed_in_before)) if call.signed_in_before else None
     if before is not None and before.live(call.now):
-        credentials.end_sign_in(call, before)
+        credential_revocation.end_sign_in(call, before)
 
 
 # --- with an identity provider ---------------------------------------------------------------------------------------
@@ -344,12 +344,12 @@ def sign_in_vouched(call: Call, wanted: Vouched) -> SignedIn | Refused:
     if login is None:
         # Nothing of what they have signed in with or made opens anything. Answered, not raised: this must stay.
         person = call.known_agent(account.agent_id)
-        credentials.change_role(call, replace(account, password_hash=None), people.VIEWER)
-        credentials.end_all(call, person.id)
+        credential_revocation.change_role(call, replace(account, password_hash=None), people.VIEWER)
+        credential_revocation.end_all(call, person.id)
         call.event("person.refused", agent_id=person.id, data={"reason": "no_role_at_provider", "remote": call.remote})
         return Refused(_not_yet(wanted).answer())
     if login != account.login:
-        credentials.change_role(call, account, login)
+        credential_revocation.change_role(call, account, login)
     return _signed_in(call, call.known_agent(account.agent_id), people.OWNER, How.OIDC)
 
 
@@ -384,7 +384,7 @@ def _known_to_provider(call: Call, wanted: Vouched) -> Account | None:
     subject = f"{wanted.issuer}#{wanted.subject}"
     account = call.tx.people.by_subject(subject)
     if account is None and wanted.email:
-        account = call.tx.people.by_subject(roles.mailto(wanted.email))
+        account = call.tx.people.by_subject(person_roles.mailto(wanted.email))
     if account is None:
         return None
     current = replace(account, subject=subject, email=wanted.email or account.email)
@@ -403,7 +403,7 @@ def _newcomer(call: Call, wanted: Vouched) -> Account:
     told = (wanted.email or wanted.name or "").partition("@")[0]
     base = chosen_ids.made_of(told, "person", _LONGEST_BASE)
     candidates = [base, *(f"{base}-{number}" for number in range(2, 100))]
-    person = roles.make_person(
+    person = person_roles.make_person(
         call,
         next((candidate for candidate in candidates if call.tx.agents.find(candidate) is None), call.new_id(ids.AGENT)),
         wanted.name,
@@ -437,7 +437,7 @@ def sign_out(call: Call, _: NoParameters) -> SignedOut:
     """This browser is not signed in any more; what it was signed in by opens nothing from now on."""
     found = call.tx.people.sign_in(call.caller.sign_in_id) if call.caller.sign_in_id else None
     if found is not None and found.ended_at is None:
-        credentials.end_sign_in(call, found)
+        credential_revocation.end_sign_in(call, found)
         call.tx.people.drop_links(call.agent.id)
     return {"success": True, "ended": int(found is not None)}
 
@@ -465,7 +465,7 @@ def list_sign_ins(call: Call, wanted: Paged) -> SignIns:
 def _shown(call: Call, each: SignIn) -> schemas.SignIn:
     return {
         "sign_in_id": each.id,
-        "login": roles.capped(call, call.agent, each.at_most),
+        "login": person_roles.capped(call, call.agent, each.at_most),
         "how": each.how.value,
         "browser": each.browser,
         "created_at": iso(each.created_at),
@@ -496,6 +496,6 @@ def end_sign_in(call: Call, wanted: OneSignIn) -> SignedOut:
             "List yours for their ids.",
         )
     if found.ended_at is None:
-        credentials.end_sign_in(call, found)
-        credentials.drop_links(call, found.agent_id)
+        credential_revocation.end_sign_in(call, found)
+        credential_revocation.drop_links(call, found.agent_id)
     return {"success": True, "ended": int(found.ended_at is None)}

@@ -15,7 +15,7 @@ from toryo.domain.times import HOUR, Millis, iso
 from toryo.domain.worktrees import LOST_AFTER, Errand, Kind, Worktree
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.fault_isolation import each_fenced
-from toryo.operations.worktrees import file_locks
+from toryo.operations.worktrees import worktree_locks
 
 CLEAN_AFTER: Millis = 24 * HOUR
 """A closed task's directory stays so long, for what is in it and ignored by git."""
@@ -38,13 +38,13 @@ def tidy(call: Call) -> int:
 def _clean(call: Call, worktree: Worktree) -> bool:
     if not _can_go(call, worktree):
         return False
-    file_locks.send(call, worktree, Kind.CLEAN)
+    worktree_locks.send(call, worktree, Kind.CLEAN)
     return True
 
 
 def _give_up(call: Call, errand: Errand) -> bool:
     """Whoever waits is told, and the task's files are free again: another Coordinator may begin anew."""
-    seen = file_locks.seen_at(call, errand.coordinator_id)
+    seen = worktree_locks.seen_at(call, errand.coordinator_id)
     if call.now - max(seen or 0, errand.created_at) < LOST_AFTER:
         return False
     trouble = f"Coordinator {errand.coordinator_id} has not called since {iso(seen) if seen else 'ever'}: start it."
@@ -59,9 +59,9 @@ def _can_go(call: Call, worktree: Worktree) -> bool:
     task = call.tx.tasks.find(worktree.task_id)
     if task is None or worktree.trouble is not None or not (_is_over(call, task, worktree) or _archived(call, task)):
         return False
-    if file_locks.is_away(call, worktree.coordinator_id) or file_locks.moving(call, worktree) is not None:
+    if worktree_locks.is_away(call, worktree.coordinator_id) or worktree_locks.moving(call, worktree) is not None:
         return False
-    return file_locks.at_work(call, [task.id]) is None
+    return worktree_locks.at_work(call, [task.id]) is None
 
 
 def _is_over(call: Call, task: Task, worktree: Worktree) -> bool:

@@ -15,11 +15,11 @@ from toryo.domain.tree_state import StartBlocker
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.calls import fault_isolation, schemas
 from toryo.operations.calls.call import Call
-from toryo.operations.directory import widening
-from toryo.operations.launches import decisions, explanations, placement
+from toryo.operations.directory import wider_rights
+from toryo.operations.launches import placement, reason_texts, start_decisions
 from toryo.operations.overview import needs
 from toryo.operations.tasks import remedies
-from toryo.operations.worktrees import file_locks
+from toryo.operations.worktrees import worktree_locks
 from toryo.workflow.launch import Action, Decision
 from toryo.workflow.snapshot import Snapshot
 
@@ -28,7 +28,7 @@ _SHOWN = 3
 
 def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise: bool = False) -> schemas.Decision:
     """The decision from facts now, in words and with what hinders it; changes nothing. `advise`: and what helps."""
-    snapshot, decision = decisions.decide(call, agent_id, project_id, purpose, changes=False)
+    snapshot, decision = start_decisions.decide(call, agent_id, project_id, purpose, changes=False)
     if "held_by" in decision.facts:
         # With the session that still lives on its main task.
         held_by = call.tx.sessions.live_of(project_id, decision.facts["held_by"]).get(Purpose.TASK)
@@ -36,7 +36,7 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise
         decision = replace(decision, facts={**decision.facts, **more})
     obstacle = placement.nobody_can(call, snapshot, decision, purpose)
     starts = decision.action is Action.START and purpose is Purpose.TASK
-    held = file_locks.hindrance(call, decision.task_id) if starts else None
+    held = worktree_locks.hindrance(call, decision.task_id) if starts else None
     said = _what_was_wrong(call, agent_id, project_id, decision) if purpose is Purpose.TASK else ""
     helps = _ADVICE.get(decision.reason) if advise else None
     advice = helps(call, snapshot, decision) if helps is not None else ""
@@ -65,7 +65,7 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise
 
 def not_decided(project_id: str, purpose: Purpose) -> schemas.Decision:
     """What is told of an agent about which nothing can be decided, because of a fault of our own."""
-    said = explanations.said(fault_isolation.REASON)
+    said = reason_texts.said(fault_isolation.REASON)
     return {
         "project_id": project_id,
         "purpose": purpose.value,
@@ -88,7 +88,7 @@ def _explained(call: Call, decision: Decision, s: Snapshot, obstacle: placement.
         return constant("It is a person: nobody starts people.")
     if agent is not None and agent.agent_type is not None:
         return say("Nobody starts it: its own program serves the queue {queue}.", queue=agent.agent_type)
-    return explanations.explained(decision, s.agent_id, obstacle, s.project_id)
+    return reason_texts.explained(decision, s.agent_id, obstacle, s.project_id)
 
 
 def _what_was_wrong(call: Call, agent_id: str, project_id: str, decision: Decision) -> str:
@@ -150,7 +150,7 @@ def _to_unblock(call: Call, s: Snapshot, _: Decision) -> Worded:
 
 def _of_provider(call: Call, s: Snapshot) -> Worded | str:
     """That nobody could start it, though nothing is to be started yet."""
-    found = widening.warnings(s.agent, widening.reported_providers(call)) if s.agent is not None else []
+    found = wider_rights.warnings(s.agent, wider_rights.reported_providers(call)) if s.agent is not None else []
     if not found or s.agent is None:
         return ""
     correct = say("To correct it: toryo agent edit {agent_id} --provider NAME", agent_id=s.agent.id)

@@ -13,10 +13,10 @@ from toryo.domain.launches import Launch, State
 from toryo.domain.times import SECOND, Millis
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced
-from toryo.operations.launches import decisions, termination
+from toryo.operations.launches import start_decisions, termination
 from toryo.operations.launches import stops as launch_stops
 from toryo.operations.launches.claim_request import CLAIM, ClaimStarts
-from toryo.operations.launches.reported import launch_of
+from toryo.operations.launches.launch_reports import launch_of
 from toryo.workflow.launch import Action
 
 _TELL_AGAIN_AFTER: Millis = 15 * SECOND
@@ -88,7 +88,7 @@ def _stop_live(call: Call, launch: Launch) -> list[Stop]:
     """What the launch decision says; a stopped session ends here, its process is ended by the Coordinator."""
     if launch.state is State.ORDERED:
         return _stop_unsigned(call, launch)
-    _, decision = decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
+    _, decision = start_decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
     if decision.action is not Action.STOP:
         return []
     launch_stops.stop(call, launch, decision)
@@ -97,7 +97,7 @@ def _stop_live(call: Call, launch: Launch) -> list[Stop]:
 
 def _stop_unsigned(call: Call, launch: Launch) -> list[Stop]:
     """A launch that nobody has signed in for ends at once when what it was for is over: its agent knows nothing yet."""
-    _, decision = decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
+    _, decision = start_decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
     launch = launch_of(call, launch.id)
     if not launch.live:  # it was given up just now
         return _stop_over(call, launch)

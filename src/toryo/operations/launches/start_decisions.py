@@ -19,7 +19,7 @@ from toryo.operations.calls.results import JsonObject
 from toryo.operations.launches import termination
 from toryo.operations.messaging import conversations
 from toryo.operations.queue import claims
-from toryo.operations.worktrees import file_locks
+from toryo.operations.worktrees import worktree_locks
 from toryo.workflow import launch as table
 from toryo.workflow import program_choice
 from toryo.workflow.launch import Action, Decision
@@ -197,7 +197,7 @@ def _workspace(call: Call, launch: Launch, project: Project) -> Workspace:
     kind = project.settings.isolation
     if kind is Isolation.NONE or launch.purpose is not Purpose.TASK or launch.task_id is None:
         return {"isolation": "none"}
-    found = file_locks.sources(call, launch.task_id)
+    found = worktree_locks.sources(call, launch.task_id)
     return {
         "isolation": "worktree",
         "name": launch.task_id,

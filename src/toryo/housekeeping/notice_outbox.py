@@ -2,7 +2,7 @@
 
 It is derived from the facts: a need without a notice that lasts gets one, for each channel that is configured; a
 notice whose need is gone is over. So none is lost and none is written twice, whatever has caused the need. Who
-carries them out of the house stands in `sending.py`.
+carries them out of the house stands in `notice_sending.py`.
 """
 
 from __future__ import annotations
