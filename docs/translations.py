@@ -75,7 +75,7 @@ NOT_TRANSLATED = (
     "operations/overview/health.py",
     "server/event_stream.py",
     "server/rest.py",
-    "server/sdk.py",
+    "server/mcp_sdk.py",
 )
 """Files whose refusals nobody meets by clicking. What stands in a catalogue all the same is used."""
 STATES: tuple[type[Enum], ...] = (tasks.Status, projects.Status, tasks.Approval, Role, Login, worktrees.Kind)

@@ -20,7 +20,7 @@ from toryo.cli import opening
 from toryo.cli.failures import Failure
 from toryo.cli.here import Here
 from toryo.client import Client, discovery
-from toryo.server import pages as toryo_pages
+from toryo.server import dashboard_files as toryo_pages
 
 PASSWORD = "a few words in a row"
 _numbers = count(1)

@@ -24,8 +24,8 @@ from toryo.operations.calls.credential_verification import identify
 from toryo.operations.calls.grants import Door
 from toryo.operations.calls.permissions import allowed
 from toryo.server import openapi, rest
-from toryo.server.answers import API
-from toryo.server.sdk import INSTRUCTIONS
+from toryo.server.mcp_sdk import INSTRUCTIONS
+from toryo.server.rest_answers import API
 from toryo.settings import Settings
 from toryo.storage.engine.database import Database
 from toryo.storage.transaction import Transaction

@@ -24,7 +24,7 @@ from tests.scenarios.sites import Gate, Site, free_port
 from toryo.agents import env_vars
 from toryo.client import Client, RefusalError, wire
 from toryo.coordinator import processes
-from toryo.server import app, waiting
+from toryo.server import app, long_polling
 from toryo.server.app import Running
 from toryo.settings import Settings
 
@@ -59,7 +59,7 @@ class Serving:
 @pytest.fixture
 def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serving]:
     path = tmp_path / "toryo.sock"
-    monkeypatch.setattr(waiting, "LOOK_AGAIN", 1000.0)  # who is answered was hinted
+    monkeypatch.setattr(long_polling, "LOOK_AGAIN", 1000.0)  # who is answered was hinted
     with app.run_in_thread(Settings(port=0, data_dir=tmp_path, socket=path)) as running:
         waiters = threading.Semaphore(0)
         subscribe = running.app.bus.subscribe
@@ -174,8 +174,8 @@ def test_f30_a_wait_ends_by_its_cause_over_every_way_and_else_with_its_time(
 @pytest.mark.pitfall("F30")
 def test_f30_a_client_is_more_patient_than_the_server_lets_it_wait() -> None:
     for asked in ({"timeout_seconds": 45}, {"wait_seconds": 45}, {"timeout_seconds": 1_000}):
-        assert wire.time_out(asked, default=1) > waiting.LONGEST
-    assert Client("http://127.0.0.1:1")._timeout > waiting.LONGEST
+        assert wire.time_out(asked, default=1) > long_polling.LONGEST
+    assert Client("http://127.0.0.1:1")._timeout > long_polling.LONGEST
 
 
 # --- agents at work --------------------------------------------------------------------------------------------------

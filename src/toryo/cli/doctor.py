@@ -94,7 +94,7 @@ def _of_machine(here: Here) -> Iterator[Finding]:
     good = sys.version_info >= OLDEST_PYTHON
     yield Finding("python", good, version, "" if good else "Toryo needs Python 3.11 or newer.")
     yield Finding("toryo", True, toryo.__version__)
-    from toryo.server.pages import NOT_BUILT, built
+    from toryo.server.dashboard_files import NOT_BUILT, built
 
     what, _, instruction = NOT_BUILT.partition(". ")
     yield Finding("dashboard", built(), "built" if built() else what, "" if built() else instruction, needed=False)

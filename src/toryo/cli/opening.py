@@ -74,7 +74,7 @@ def invite(here: Here, place: Path, *, open_it: bool) -> None:
     a token at hand (another one's database, another person's) is told as it is: the link is a help, not what it came
     up for.
     """
-    from toryo.server.pages import NOT_BUILT, built
+    from toryo.server.dashboard_files import NOT_BUILT, built
 
     if not built():
         output.say(NOT_BUILT)

@@ -168,7 +168,7 @@ def server(
     """Start the server alone, until ^C. It is ready when it prints `ready http://…` on stderr."""
     _heed_parent(ends_with_stdin)
     from toryo.server import app
-    from toryo.server.errors import ConfigurationError
+    from toryo.server.http_errors import ConfigurationError
 
     place = data_directories.prepared(here.data_dir)
     settings = _settings(host=host, port=port, socket=socket, data_dir=place, database=database, redis=redis)

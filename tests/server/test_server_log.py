@@ -10,14 +10,14 @@ import orjson
 import pytest
 import structlog
 
-from toryo.server import logs
+from toryo.server import server_log
 
 
 @pytest.fixture
 def lines(tmp_path: Path) -> Iterator[Path]:
     root = logging.getLogger()
     before = root.handlers, root.level
-    file = logs.configure(tmp_path, "info")
+    file = server_log.configure(tmp_path, "info")
     yield tmp_path / "server.log"
     file.close()
     root.handlers, root.level = before
@@ -66,7 +66,7 @@ def test_libraries_are_heard_from_warnings_on(lines: Path) -> None:
 
 @pytest.mark.pitfall("F53")
 def test_a_file_that_has_grown_is_put_aside_and_the_oldest_forgotten(tmp_path: Path) -> None:
-    file = logs.RotatingFile(tmp_path / "server.log", largest=100, kept=3)
+    file = server_log.RotatingFile(tmp_path / "server.log", largest=100, kept=3)
     for number in range(20):
         file.write(b"%02d " % number + b"x" * 60 + b"\n")
     file.close()

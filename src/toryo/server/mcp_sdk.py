@@ -23,12 +23,12 @@ from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.dispatch import Outcome
 from toryo.operations.calls.grants import Door
-from toryo.server import results
-from toryo.server.bodies import Receive, Scope, Send
-from toryo.server.exchange import Context, credentials_of, scope_of
-from toryo.server.prompts import Prompts
-from toryo.server.resources import Resources
-from toryo.server.streams import Streams
+from toryo.server import mcp_results
+from toryo.server.mcp_prompts import Prompts
+from toryo.server.mcp_request import Context, credentials_of, scope_of
+from toryo.server.mcp_resources import Resources
+from toryo.server.mcp_streams import Streams
+from toryo.server.request_bodies import Receive, Scope, Send
 
 INSTRUCTIONS = (
     "Call authenticate first (with a launch credential as bearer token it needs no arguments) and pass the "
@@ -90,14 +90,14 @@ class Sdk:
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         meta = (context.params or {}).get("_meta")
-        if context.protocol_version == results.PROTOCOL and isinstance(meta, dict):
+        if context.protocol_version == mcp_results.PROTOCOL and isinstance(meta, dict):
             self._handlers.accepted(meta)
         arguments = params.arguments or {}
         outcome = _unspeakable(arguments)
         if outcome is None:
             outcome = await self._handlers.answer(params.name, arguments, credentials_of(context), Door.MCP)
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=results.text(outcome).decode())],
+            content=[types.TextContent(type="text", text=mcp_results.text(outcome).decode())],
             structured_content=outcome.result,
             is_error=outcome.refused,
         )

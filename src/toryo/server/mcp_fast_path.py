@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeGuard
 
 import orjson
 
-from toryo.server.results import PROTOCOL, Call
+from toryo.server.mcp_results import PROTOCOL, Call
 
 _HANDSHAKE: Final = frozenset({b"2024-11-05", b"2025-03-26", b"2025-06-18", b"2025-11-25"})
 _MODERN: Final = PROTOCOL.encode()

@@ -1,7 +1,7 @@
 """Resources over MCP: listed, read, and followed, in both eras of the protocol.
 
 What may be read by whom is decided by the operations that read it, here as everywhere. In the era with a handshake
-`streams.py` tells of changes; in the newer one each `subscriptions/listen` is a stream of its own.
+`mcp_streams.py` tells of changes; in the newer one each `subscriptions/listen` is a stream of its own.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from mcp.shared.exceptions import MCPError
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Outcome
 from toryo.operations.calls.grants import Door
-from toryo.server import addresses, following, refusals
-from toryo.server.exchange import Context, credentials_of, headers_of
-from toryo.server.following import Read
-from toryo.server.streams import MOST_SUBSCRIPTIONS, Streams, Subscribed
+from toryo.server import mcp_refusals, mcp_resource_updates, resource_uris
+from toryo.server.mcp_request import Context, credentials_of, headers_of
+from toryo.server.mcp_resource_updates import Read
+from toryo.server.mcp_streams import MOST_SUBSCRIPTIONS, Streams, Subscribed
 
 JSON = "application/json"
 SESSION_NOT_FOUND = -32001
@@ -54,7 +54,7 @@ class Resources:
     async def _list(self, context: Context, _page: types.PaginatedRequestParams) -> types.ListResourcesResult:
         """What this caller is likely to want; the templates say how to reach the rest."""
         outcome = await self._handlers.answer("list_readable", {}, credentials_of(context), Door.CONTEXT)
-        found = refusals.result_of(outcome, context.protocol_version)["resources"]
+        found = mcp_refusals.result_of(outcome, context.protocol_version)["resources"]
         return types.ListResourcesResult(resources=[_resource(each) for each in found])
 
     async def _list_templates(
@@ -69,7 +69,7 @@ class Resources:
                     description=kind.description,
                     mime_type=JSON,
                 )
-                for kind in addresses.KINDS.values()
+                for kind in resource_uris.KINDS.values()
             ]
         )
 
@@ -83,11 +83,11 @@ class Resources:
         """What is at an address now. Raises MCPError."""
         read = self._reader(uri, credentials_of(context))
         if read is None:
-            raise refusals.not_found(uri, context.protocol_version)
-        return refusals.result_of(await read(None, 0), context.protocol_version)
+            raise mcp_refusals.not_found(uri, context.protocol_version)
+        return mcp_refusals.result_of(await read(None, 0), context.protocol_version)
 
     def _reader(self, uri: str, credentials: Credentials) -> Read | None:
-        found = addresses.reading(uri)
+        found = resource_uris.reading(uri)
         if found is None:
             return None
 
@@ -147,7 +147,7 @@ class Resources:
 
             read = self._reader(uri, credentials)
             assert read is not None
-            await following.follow(read, etag, changed, self._handlers.stopping)
+            await mcp_resource_updates.follow(read, etag, changed, self._handlers.stopping)
 
         async def end() -> None:
             await self._handlers.stopping.wait()
@@ -173,7 +173,7 @@ class Resources:
 
 
 def _resource(found: dict[str, str]) -> types.Resource:
-    kind = addresses.KINDS[found["kind"]]
+    kind = resource_uris.KINDS[found["kind"]]
     return types.Resource(
         name=kind.name,
         title=found["title"],

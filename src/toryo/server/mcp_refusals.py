@@ -9,7 +9,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 
 from toryo.domain.errors import Code
 from toryo.operations.calls.dispatch import Outcome
-from toryo.server import results
+from toryo.server import mcp_results
 
 _NOT_FOUND_BEFORE_2026 = -32002
 
@@ -30,7 +30,7 @@ def not_found(uri: str, version: str) -> MCPError:
 
 def _code(refusal: str, version: str) -> int:
     if refusal.endswith("NotFound"):
-        return INVALID_PARAMS if version == results.PROTOCOL else _NOT_FOUND_BEFORE_2026
+        return INVALID_PARAMS if version == mcp_results.PROTOCOL else _NOT_FOUND_BEFORE_2026
     if refusal in (Code.VALIDATION_ERROR, Code.TOO_LARGE):
         return INVALID_PARAMS
     return INTERNAL_ERROR if refusal == Code.UNAVAILABLE else INVALID_REQUEST

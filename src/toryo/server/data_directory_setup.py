@@ -14,7 +14,7 @@ from typing import Any, Final
 import orjson
 
 from toryo import process_locks, secret_patterns
-from toryo.server.errors import ConfigurationError
+from toryo.server.http_errors import ConfigurationError
 
 COORDINATOR_TOKEN: Final = "coordinator.token"  # noqa: S105 - a file name
 OWNER_TOKEN: Final = "owner.token"  # noqa: S105 - a file name

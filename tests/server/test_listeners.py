@@ -12,26 +12,26 @@ import httpx
 import pytest
 
 from tests.server.http import LIMIT, PLAIN, call, served
-from toryo.server import listening
-from toryo.server.errors import ConfigurationError
+from toryo.server import listeners
+from toryo.server.http_errors import ConfigurationError
 
 STOPS_WITHIN = 40.0
 """Seconds: a call would be held for 45, a connection kept for 75."""
 
 
 def test_a_port_in_use_is_named_with_what_to_do() -> None:
-    with listening.tcp("127.0.0.1", 0) as first:
+    with listeners.tcp("127.0.0.1", 0) as first:
         first.listen()
         port = first.getsockname()[1]
         with pytest.raises(ConfigurationError, match=str(port)) as caught:
-            listening.tcp("127.0.0.1", port)
+            listeners.tcp("127.0.0.1", port)
         assert "--port" in caught.value.instruction
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "no.such.host.invalid"])
 def test_an_address_of_another_machine_is_named_with_what_to_do(host: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        listening.tcp(host, 0)
+        listeners.tcp(host, 0)
     assert "--host" in caught.value.instruction
 
 
@@ -40,32 +40,32 @@ def test_an_address_of_another_machine_is_named_with_what_to_do(host: str) -> No
     [("127.0.0.1", "http://127.0.0.1:"), ("localhost", "http://localhost:"), ("0.0.0.0", "http://127.0.0.1:")],
 )
 def test_the_url_is_one_that_clients_here_can_use(host: str, shown: str) -> None:
-    with listening.tcp(host, 0) as bound:
-        assert listening.url(bound, host) == shown + str(bound.getsockname()[1])
+    with listeners.tcp(host, 0) as bound:
+        assert listeners.url(bound, host) == shown + str(bound.getsockname()[1])
 
 
 @pytest.mark.pitfall("F52")
 def test_the_unix_socket_is_for_this_user_alone_and_a_stale_one_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "toryo.sock"
-    listening.unix(path).close()  # nobody listens on it any more
-    with listening.unix(path) as bound:
+    listeners.unix(path).close()  # nobody listens on it any more
+    with listeners.unix(path) as bound:
         bound.listen()
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         with pytest.raises(ConfigurationError, match="answers"):
-            listening.unix(path)
+            listeners.unix(path)
 
 
 def test_a_file_in_the_place_of_the_socket_is_not_removed(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("precious")
     with pytest.raises(ConfigurationError):
-        listening.unix(path)
+        listeners.unix(path)
     assert path.read_text() == "precious"
 
 
 def test_a_path_too_long_for_a_socket_is_refused_with_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="socket"):
-        listening.unix(tmp_path / ("x" * 120))
+        listeners.unix(tmp_path / ("x" * 120))
 
 
 def test_the_unix_socket_answers_as_the_port_does(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_the_unix_socket_answers_as_the_port_does(tmp_path: Path) -> None:
 
 
 def test_a_stop_answers_held_calls_and_ends_long_before_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listening, "GRACE", 60)  # on a busy machine the answers may take longer than people would wait
+    monkeypatch.setattr(listeners, "GRACE", 60)  # on a busy machine the answers may take longer than people would wait
     answers: list[int] = []
 
     def hold(url: str) -> None:

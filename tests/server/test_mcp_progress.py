@@ -11,7 +11,7 @@ import pytest
 
 from tests.server.fakes import FakeDispatcher, ObservedBus
 from tests.server.http import LIMIT, PLAIN, Exchange, Headers, call, edge, exchange
-from toryo.server import progress
+from toryo.server import mcp_progress
 
 TOKENS = ["mine", 7]
 ONLY_JSON: Headers = tuple((name, value.split(",")[0] if name == "accept" else value) for name, value in PLAIN)
@@ -19,7 +19,7 @@ ONLY_JSON: Headers = tuple((name, value.split(",")[0] if name == "accept" else v
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "EVERY", 0.01)
+    monkeypatch.setattr(mcp_progress, "EVERY", 0.01)
 
 
 def run(story: Coroutine[Any, Any, None]) -> None:

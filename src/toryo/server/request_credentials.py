@@ -76,7 +76,7 @@ def set_cookie(
 
 
 def is_https(request: Request) -> bool:
-    """As the browser sees it (`proxies.py`). Not `request.url`, which is built from what strangers send."""
+    """As the browser sees it (`trusted_proxies.py`). Not `request.url`, which is built from what strangers send."""
     return bool(request.scope.get("scheme") == "https")
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from mcp.server.context import ServerRequestContext
 
 from toryo.operations.calls.callers import Credentials
-from toryo.server import identity
-from toryo.server.bodies import Scope
+from toryo.server import request_credentials
+from toryo.server.request_bodies import Scope
 
 Context = ServerRequestContext[Any, Any]
 
@@ -25,4 +25,4 @@ def headers_of(context: Context) -> dict[bytes, bytes]:
 
 
 def credentials_of(context: Context) -> Credentials:
-    return identity.credentials(headers_of(context), scope_of(context))
+    return request_credentials.credentials(headers_of(context), scope_of(context))

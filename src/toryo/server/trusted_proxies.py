@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
 
-from toryo.server.bodies import Scope
+from toryo.server.request_bodies import Scope
 
 _UNIX = "unix"
 _Address = IPv4Address | IPv6Address

@@ -13,7 +13,7 @@ import pytest
 
 from tests.server.http import LIMIT, Served, call, served
 from toryo.server import app
-from toryo.server.connections import Bounds, Connections
+from toryo.server.connection_limits import Bounds, Connections
 from toryo.settings import Settings
 
 SOON = 0.2

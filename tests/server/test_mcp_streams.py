@@ -11,8 +11,8 @@ import pytest
 
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Outcome
-from toryo.server import following, streams
-from toryo.server.streams import SESSION, Session, Streams, Subscribed
+from toryo.server import mcp_resource_updates, mcp_streams
+from toryo.server.mcp_streams import SESSION, Session, Streams, Subscribed
 
 LIMIT = 100.0
 ANN, BOB = Credentials(bearer="tpt_ann"), Credentials(bearer="tpt_bob")
@@ -226,7 +226,7 @@ def test_the_newest_stream_of_a_session_wins_and_ending_the_session_ends_it() ->
 
 
 def test_only_so_many_sessions_are_remembered_and_those_with_a_stream_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "MOST_SESSIONS", 2)
+    monkeypatch.setattr(mcp_streams, "MOST_SESSIONS", 2)
 
     async def story(desk: Desk) -> None:
         await desk.begin()
@@ -264,7 +264,7 @@ def test_only_an_answer_that_succeeds_begins_a_session() -> None:
     ],
 )
 def test_an_initialize_is_recognised(body: bytes, begins: bool) -> None:
-    assert streams.begins(body) is begins
+    assert mcp_streams.begins(body) is begins
 
 
 # --- following -------------------------------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ def test_an_initialize_is_recognised(body: bytes, begins: bool) -> None:
 def test_who_follows_hears_each_other_state_once_and_a_burst_as_one() -> None:
     async def story(_: Desk) -> None:
         reader, heard = Reader(), asyncio.Queue[str]()
-        task = asyncio.create_task(following.follow(reader, "e0", heard.put, asyncio.Event()))
+        task = asyncio.create_task(mcp_resource_updates.follow(reader, "e0", heard.put, asyncio.Event()))
         reader.change("e1")
         assert await heard.get() == "e1"
         for number in range(2, 6):
@@ -288,7 +288,7 @@ def test_who_follows_hears_each_other_state_once_and_a_burst_as_one() -> None:
 def test_who_may_read_no_more_follows_no_more() -> None:
     async def story(_: Desk) -> None:
         reader, heard = Reader(), asyncio.Queue[str]()
-        task = asyncio.create_task(following.follow(reader, "e0", heard.put, asyncio.Event()))
+        task = asyncio.create_task(mcp_resource_updates.follow(reader, "e0", heard.put, asyncio.Event()))
         reader.refuse("sessionExpired")
         await task
         assert heard.empty()
@@ -297,11 +297,11 @@ def test_who_may_read_no_more_follows_no_more() -> None:
 
 
 def test_a_database_that_is_away_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(following, "AGAIN", 0.01)
+    monkeypatch.setattr(mcp_resource_updates, "AGAIN", 0.01)
 
     async def story(_: Desk) -> None:
         reader, heard = Reader(), asyncio.Queue[str]()
-        task = asyncio.create_task(following.follow(reader, "e0", heard.put, asyncio.Event()))
+        task = asyncio.create_task(mcp_resource_updates.follow(reader, "e0", heard.put, asyncio.Event()))
         reader.refuse("unavailable")
         await reader.read_often.wait()
         reader.refused = None
@@ -320,6 +320,6 @@ def test_a_server_that_stops_ends_following_though_every_read_answers_at_once() 
             stopping.set()
             return Outcome({"etag": seen})
 
-        await following.follow(read, "e0", asyncio.Queue[str]().put, stopping)
+        await mcp_resource_updates.follow(read, "e0", asyncio.Queue[str]().put, stopping)
 
     at_a_desk(story)

@@ -12,8 +12,8 @@ import pytest
 
 from toryo.process_locks import SERVER_FILE
 from toryo.server import app
-from toryo.server.data_directory import COORDINATOR_TOKEN, OWNER_TOKEN, DataDirectory
-from toryo.server.errors import ConfigurationError
+from toryo.server.data_directory_setup import COORDINATOR_TOKEN, OWNER_TOKEN, DataDirectory
+from toryo.server.http_errors import ConfigurationError
 from toryo.settings import AuthSettings, Settings
 
 

@@ -13,8 +13,8 @@ from tests.server.http import LIMIT, Exchange, call, edge, exchange
 from toryo.operations.calls.call import RIGHTS
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.grants import Door
-from toryo.server import clock, waiting
-from toryo.server.waiting import Waiting, patience
+from toryo.server import clock, long_polling
+from toryo.server.long_polling import Waiting, patience
 
 NOBODY = Credentials()
 
@@ -116,7 +116,7 @@ def test_an_instant_that_has_passed_does_not_make_the_call_spin() -> None:
         dispatcher, _, edges = make()
         dispatcher.at = 1
         await edges.answer("await_bell", {"timeout_seconds": 0.3}, NOBODY, Door.OWN)
-        assert len(dispatcher.looks) <= 2 + 0.3 / waiting.SHORTEST + 1
+        assert len(dispatcher.looks) <= 2 + 0.3 / long_polling.SHORTEST + 1
 
     asyncio.run(story())
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, NoReturn, Self
 
-from toryo.server import errors
+from toryo.server import http_errors
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -42,13 +42,13 @@ class Bodies:
                 await asyncio.sleep(0)
             # A count of what can only begin a value, or stand in a text; texts hold far fewer.
             if body.count(b",") + body.count(b"[") + body.count(b"{") > MOST_VALUES:
-                raise errors.too_many_values(MOST_VALUES)
+                raise http_errors.too_many_values(MOST_VALUES)
         return body
 
     async def _read(self, receive: Receive, headers: Mapping[bytes, bytes]) -> bytes:
         declared = headers.get(b"content-length", b"0")
         if declared.isdigit() and int(declared) > self._limit:
-            raise errors.too_large(self._limit)
+            raise http_errors.too_large(self._limit)
         message = await receive()
         body: bytes = message.get("body", b"")
         if message["type"] == "http.request" and not message.get("more_body") and len(body) <= self._limit:
@@ -62,7 +62,7 @@ class Bodies:
                 raise Gone
             pieces += message.get("body", b"")
             if len(pieces) > self._limit:
-                raise errors.too_large(self._limit)
+                raise http_errors.too_large(self._limit)
             if not message.get("more_body"):
                 return bytes(pieces)
             message = await receive()

@@ -17,9 +17,9 @@ from typing import Any
 import orjson
 
 from toryo.operations.calls.callers import Credentials
-from toryo.server import bodies, following, sse
-from toryo.server.bodies import Leaving, Message, Receive, Send
-from toryo.server.following import Read
+from toryo.server import mcp_resource_updates, request_bodies, sse
+from toryo.server.mcp_resource_updates import Read
+from toryo.server.request_bodies import Leaving, Message, Receive, Send
 
 SESSION = b"mcp-session-id"
 MOST_SESSIONS = 10_000
@@ -130,7 +130,7 @@ class Streams:
             del self._ended[next(iter(self._ended))]
         self._ended[headers[SESSION]] = None
         session.turn_to(None)
-        await bodies.send_json(send, 200, b"")
+        await request_bodies.send_json(send, 200, b"")
 
     async def _tell(self, session: Session, outlet: _Outlet, may_listen: Callable[[], Awaitable[bool]]) -> None:
         session.turn_to(outlet)
@@ -172,7 +172,7 @@ class Streams:
             await outlet.notify("notifications/resources/updated", {"uri": uri})
             subscribed.etag = etag
 
-        await following.follow(subscribed.read, subscribed.etag, changed, self._stopping)
+        await mcp_resource_updates.follow(subscribed.read, subscribed.etag, changed, self._stopping)
         if session.subscriptions.get(uri) is subscribed and not self._stopping.is_set():
             del session.subscriptions[uri]
             if not session.subscriptions and session.stream is outlet:
@@ -217,4 +217,4 @@ def begins(body: bytes) -> bool:
 async def refuse(send: Send) -> None:
     """By the protocol this status makes a client begin anew."""
     error = {"code": -32001, "message": "Session not found: send initialize again"}
-    await bodies.send_json(send, 404, orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error}))
+    await request_bodies.send_json(send, 404, orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error}))

@@ -1,6 +1,6 @@
 """Following a resource: a read that waits, made again and again, until its reader may no longer see it.
 
-Both ways to subscribe stand on this (`streams.py`, `resources.py`). What is read is not known here.
+Both ways to subscribe stand on this (`mcp_streams.py`, `mcp_resources.py`). What is read is not known here.
 """
 
 from __future__ import annotations

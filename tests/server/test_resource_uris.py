@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toryo.operations.calls.catalogue import catalogue
-from toryo.server.addresses import KINDS, reading
+from toryo.server.resource_uris import KINDS, reading
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)

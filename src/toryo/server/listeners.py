@@ -23,8 +23,8 @@ from typing import Any
 import uvicorn
 
 from toryo import data_directories, process_locks
-from toryo.server.connections import BoundedProtocol, Connections
-from toryo.server.errors import ConfigurationError
+from toryo.server.connection_limits import BoundedProtocol, Connections
+from toryo.server.http_errors import ConfigurationError
 
 BACKLOG = 4096
 FILES_KEPT = 200

@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-from toryo.server import bodies, sse
-from toryo.server.bodies import Send
+from toryo.server import request_bodies, sse
+from toryo.server.request_bodies import Send
 
 EVERY = 10.0
 """Seconds between two words of progress, and before the first."""
@@ -25,7 +25,7 @@ async def answer(response: Coroutine[Any, Any, bytes], token: bytes, send: Send)
     task = asyncio.create_task(response)
     try:
         if await _is_done(task):
-            await bodies.send_json(send, 200, task.result())
+            await request_bodies.send_json(send, 200, task.result())
         else:
             await _stream(task, token, send)
     finally:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from toryo.domain.errors import Refusal
 from toryo.domain.wording import constant, say
-from toryo.server import bodies, errors, languages
+from toryo.server import accept_language, http_errors, request_bodies
 
 API = "/api/v1"
 _JSON = "application/json"
@@ -19,15 +19,15 @@ _PROBLEM = "application/problem+json"
 
 
 def json(request: Request, result: Any, status: int = 200) -> Response:
-    language = languages.wanted(request.headers.get("accept-language", ""))
-    return Response(languages.written(result, language), status, languages.HEADERS[language], _JSON)
+    language = accept_language.wanted(request.headers.get("accept-language", ""))
+    return Response(accept_language.written(result, language), status, accept_language.HEADERS[language], _JSON)
 
 
 def problem(
     request: Request, result: dict[str, Any], status: int | None = None, headers: Mapping[str, str] | None = None
 ) -> Response:
     """A refusal's result as problem details; the status follows from its code unless it is given."""
-    status, document = errors.problem(result, status)
+    status, document = http_errors.problem(result, status)
     response = json(request, document, status)
     response.headers["content-type"] = _PROBLEM
     response.headers.update(headers or {})
@@ -63,5 +63,5 @@ async def left(_request: Request, _error: Exception) -> Response:
     return Response(status_code=499)
 
 
-HANDLERS = {Refusal: refused, HTTPException: lost, bodies.Gone: left}
+HANDLERS = {Refusal: refused, HTTPException: lost, request_bodies.Gone: left}
 """What is answered where an endpoint raises."""

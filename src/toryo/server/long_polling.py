@@ -24,7 +24,7 @@ from toryo.operations.calls.callers import NOTHING_SHOWN, Credentials
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.dispatch import Outcome, step_name
 from toryo.operations.calls.grants import Door
-from toryo.server import errors
+from toryo.server import http_errors
 
 if TYPE_CHECKING:
     from toryo.bus.bus import Bus, Subscription
@@ -100,7 +100,7 @@ class Waiting:
             return await self._wait(name, arguments, credentials, door, seconds, pausing)
         except Exception as error:  # noqa: BLE001 - a fault in one call is that call's refusal, and is logged
             _log.error("call_failed", operation=name, exc_info=error)
-            return Outcome(errors.crashed(name).answer(), refused=True, later=None, operation=operation)
+            return Outcome(http_errors.crashed(name).answer(), refused=True, later=None, operation=operation)
 
     async def as_server(
         self, step: Callable[[Call], T], shown: Credentials = NOTHING_SHOWN, *, reads: bool = False
@@ -113,7 +113,7 @@ class Waiting:
         except Exception as error:  # noqa: BLE001 - as in `answer`
             name = step_name(step)
             _log.error("call_failed", operation=name, exc_info=error)
-            raise errors.crashed(name) from None
+            raise http_errors.crashed(name) from None
 
     @property
     def stopping(self) -> bool:

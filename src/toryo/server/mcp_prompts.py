@@ -13,8 +13,8 @@ from toryo.operations.calls.catalogue import Operation, catalogue
 from toryo.operations.calls.dispatch import Outcome
 from toryo.operations.calls.grants import Door
 from toryo.operations.overview.prompts import PROMPTS
-from toryo.server import refusals
-from toryo.server.exchange import Context, credentials_of
+from toryo.server import mcp_refusals
+from toryo.server.mcp_request import Context, credentials_of
 
 
 class Answering(Protocol):
@@ -38,7 +38,7 @@ class Prompts:
         # Clients with a form for the arguments send what was left empty as an empty text.
         arguments = {name: value for name, value in (params.arguments or {}).items() if value != ""}
         outcome = await self._handlers.answer(params.name, arguments, credentials_of(context), Door.CONTEXT)
-        result = refusals.result_of(outcome, context.protocol_version)
+        result = mcp_refusals.result_of(outcome, context.protocol_version)
         words = types.TextContent(type="text", text=result["text"])
         return types.GetPromptResult(
             description=result["description"], messages=[types.PromptMessage(role="user", content=words)]

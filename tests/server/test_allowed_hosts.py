@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toryo.server.hosts import Hosts
+from toryo.server.allowed_hosts import Hosts
 
 
 def verdict(hosts: Hosts, host: str | None, origin: str | None = None) -> int | None:
