@@ -12,7 +12,7 @@ import pytest
 from tests.cli.conftest import Toryo
 from tests.environments import clean_environment
 from toryo import process_locks
-from toryo.client import Unreachable, discovery
+from toryo.client import Unreachable, server_discovery
 from toryo.data_directories import data_dir
 from toryo.data_directory_trust import DATA, Untrusted, trusted
 
@@ -83,7 +83,7 @@ def test_a_clone_with_a_data_directory_is_refused(data: Path, tmp_path: Path, mo
     monkeypatch.chdir(tmp_path / "clone")
     refused("came with a git repository")
     with pytest.raises(Untrusted):
-        discovery.find(environ={"TORYO_TOKEN": "tpt_mine"})
+        server_discovery.find(environ={"TORYO_TOKEN": "tpt_mine"})
 
 
 def test_nothing_starts_in_a_clone_with_a_data_directory(data: Path):
@@ -152,12 +152,12 @@ def test_a_token_goes_to_a_server_that_only_a_file_names_if_that_is_on_this_mach
     assert lock is not None
     for environ in ({"TORYO_TOKEN": "tpt_mine"}, {"TORYO_LAUNCH_CREDENTIAL": "tlc_mine"}):
         if goes:
-            assert discovery.find(environ=environ).token in environ.values()
+            assert server_discovery.find(environ=environ).token in environ.values()
         else:
             with pytest.raises(Unreachable, match=r"not given your token.*--server"):
-                discovery.find(environ=environ)
-        assert discovery.find(environ={**environ, "TORYO_SERVER_URL": url}).token in environ.values()
-    named = discovery.find(data_dir=data, environ={"TORYO_TOKEN": "tpt_mine"})
+                server_discovery.find(environ=environ)
+        assert server_discovery.find(environ={**environ, "TORYO_SERVER_URL": url}).token in environ.values()
+    named = server_discovery.find(data_dir=data, environ={"TORYO_TOKEN": "tpt_mine"})
     assert (named.url, named.token) == (url, "tpt_mine")
     os.close(lock)
 

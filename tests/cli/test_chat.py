@@ -17,7 +17,7 @@ from tests.cli.terminals import TORYO, Terminal
 from tests.environments import clean_environment
 from toryo.cli.here import Here
 from toryo.cli.panel import Heard, Panel
-from toryo.client import Client, Unreachable, discovery
+from toryo.client import Client, Unreachable, server_discovery
 from toryo.operations.calls.credential_verification import digest
 
 MIA = """
@@ -77,7 +77,7 @@ def _now(toryo: Toryo) -> int:
 
 
 def _until_nobody_is_there(toryo: Toryo) -> None:
-    found = discovery.find(data_dir=toryo.environment["TORYO_DATA_DIR"], environ={})
+    found = server_discovery.find(data_dir=toryo.environment["TORYO_DATA_DIR"], environ={})
     with Client(found.url, found.token) as client:
         last = client.rest("GET", "/status")["last_event"]
         while client.rest("GET", "/sessions")["sessions"]:

@@ -17,7 +17,7 @@ from tests.cli.fakes import Machine
 from tests.client.fake_server import BOUND
 from tests.clis.programs import PROGRAMS
 from toryo.cli import programs
-from toryo.coordinator import probe
+from toryo.coordinator import program_probe
 from toryo.coordinator.providers import BUILT_IN
 
 TRIED = BUILT_IN["claude"].tried
@@ -110,7 +110,7 @@ def test_a_login_that_answers_rubbish_cannot_be_told(machine: Machine) -> None:
 def test_programs_that_hang_are_given_up_at_once_and_nothing_of_them_goes_on(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(probe, "WITHIN", 1.0)
+    monkeypatch.setattr(program_probe, "WITHIN", 1.0)
     for name in programs.KNOWN:
         machine.install(name, hangs=True)
     before = time.monotonic()

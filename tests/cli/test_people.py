@@ -19,7 +19,7 @@ from tests.environments import clean_environment
 from toryo.cli import opening
 from toryo.cli.failures import Failure
 from toryo.cli.here import Here
-from toryo.client import Client, discovery
+from toryo.client import Client, server_discovery
 from toryo.server import dashboard_files as toryo_pages
 
 PASSWORD = "a few words in a row"
@@ -186,7 +186,7 @@ def test_where_no_dashboard_is_built_open_says_what_to_do_and_makes_no_link(
     server: Toryo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = server.json("events", "--after", "0")["last"]
-    found = discovery.find(data_dir=Path(server.environment["TORYO_DATA_DIR"]), environ={})
+    found = server_discovery.find(data_dir=Path(server.environment["TORYO_DATA_DIR"]), environ={})
     here = Here(server=found.url, token=found.token)
     monkeypatch.setattr(Client, "has", lambda _client, path: path != "/index.html")
     with pytest.raises(Failure, match="no dashboard") as refused:

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from toryo.coordinator.config import Config, Price, ProviderConfig
+from toryo.coordinator.launch_start import Starter
 from toryo.coordinator.orders import Launch
+from toryo.coordinator.program_output import Reading, Used
 from toryo.coordinator.providers import configured
-from toryo.coordinator.starting import Starter
-from toryo.coordinator.stream import Reading, Used
 from toryo.coordinator.workspaces import Workspaces
 
 PRICES = {"big": Price(input=3, output=15, cached=0.3), "*": Price(input=1, output=2)}

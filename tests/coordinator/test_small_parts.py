@@ -15,10 +15,10 @@ from toryo import process_locks
 from toryo.agents.env_vars import own_python_path
 from toryo.client import AsyncClient, RefusalError
 from toryo.coordinator import identity_lock, orders
+from toryo.coordinator.claim_pacing import FIRST, REPEATING, Pace
 from toryo.coordinator.orders import Launch
-from toryo.coordinator.pacing import FIRST, REPEATING, Pace
 from toryo.coordinator.provider import BadConfig
-from toryo.coordinator.server import Server
+from toryo.coordinator.server_api import Server
 from toryo.coordinator.workspaces import Workspaces, working_directory
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from toryo import untrusted_files
-from toryo.coordinator import checks, logs
+from toryo.coordinator import acceptance_checks, logs
 from toryo.coordinator.logs import Log
+from toryo.coordinator.program_output import Reading
 from toryo.coordinator.sandbox import Walled
-from toryo.coordinator.stream import Reading
 from toryo.formats import playbook_format, script_format, yaml_documents
 from toryo.formats.yaml_documents import Mistakes
 
@@ -21,11 +21,11 @@ SOURCE = Path(untrusted_files.__file__).parent
 DIRECT = {
     "untrusted_files.py": {"os.open"},
     "coordinator/processes.py": {"read_text", "read_bytes"},  # /proc, which no agent writes
-    "coordinator/descendants.py": {"read_text"},  # the same
-    "coordinator/journal.py": {"os.open"},  # its directory, to sync it
+    "coordinator/escaped_processes.py": {"read_text"},  # the same
+    "coordinator/launch_journal.py": {"os.open"},  # its directory, to sync it
     "coordinator/sandbox.py": {"os.open"},  # what is mounted, without following links; nothing is read
     "coordinator/workspaces.py": {"open", "os.open"},  # writes what is generated, and reads that
-    "coordinator/worktrees/making.py": {"os.open"},  # a directory, to lock it
+    "coordinator/worktrees/creating.py": {"os.open"},  # a directory, to lock it
     "formats/yaml_documents.py": {"yaml.SafeLoader"},
     "cli/demo/__init__.py": {"open"},  # writes its own log
     "cli/exporting.py": {"os.open"},  # writes
@@ -172,7 +172,7 @@ def test_a_regular_expression_may_be_wrong_in_any_way() -> None:
 
 
 def made(checked, directory, env):
-    return asyncio.run(checks.failed(checked, directory, lambda argv: Walled(tuple(argv), env)))
+    return asyncio.run(acceptance_checks.failed(checked, directory, lambda argv: Walled(tuple(argv), env)))
 
 
 UNFIT = ["pipe", "circle", "device", "socket", "out", "../secret", "missing", "nul\0", "x" * 5000]

@@ -21,10 +21,10 @@ def mcp(here: Here) -> None:
     import logging
 
     if here.server is not None:
-        from toryo.client import address
+        from toryo.client import server_address
 
         try:
-            address.parse(here.server)
+            server_address.parse(here.server)
         except ValueError as error:
             raise Misuse(str(error), "See --server and TORYO_SERVER_URL.") from None
     if sys.stdin.isatty():
@@ -37,14 +37,14 @@ async def _carry(here: Here) -> None:
     """Until stdin closes, or nobody reads stdout any more."""
     import asyncio
 
-    from toryo.client import discovery, pipes
-    from toryo.client.bridge import Bridge
+    from toryo.client import line_io, server_discovery
+    from toryo.client.stdio_bridge import Bridge
 
-    def find() -> discovery.Found:
-        return discovery.find(here.server, here.token, here.data_dir, role=None)
+    def find() -> server_discovery.Found:
+        return server_discovery.find(here.server, here.token, here.data_dir, role=None)
 
-    out = pipes.Output(sys.stdout.fileno())
-    carrying = asyncio.create_task(Bridge(find, out.write).run(pipes.lines(sys.stdin.fileno())))
+    out = line_io.Output(sys.stdout.fileno())
+    carrying = asyncio.create_task(Bridge(find, out.write).run(line_io.lines(sys.stdin.fileno())))
     left = asyncio.create_task(out.broken.wait())
     await asyncio.wait([carrying, left], return_when=asyncio.FIRST_COMPLETED)
     for task in (carrying, left):

@@ -97,10 +97,10 @@ class Here:
     @cached_property
     def client(self) -> Client:
         """Made when first asked for: a person's client for the server that is named, or that left its address."""
-        from toryo.client import Client, discovery
+        from toryo.client import Client, server_discovery
 
         try:
-            found = discovery.find(
+            found = server_discovery.find(
                 self.server, self.token, self.data_dir, role="owner", wait_seconds=self.starts_within_seconds
             )
             return Client(found.url, found.token)
@@ -240,10 +240,10 @@ def warn_of_clear_text(server: str | None) -> None:
     if server is None or "TORYO_LAUNCH_CREDENTIAL" in os.environ or os.environ.get(PRIVATE_NETWORK):
         return
     from toryo.cli import output
-    from toryo.client import address
+    from toryo.client import server_address
 
     with suppress(ValueError):  # what is no address is refused where it is used
-        if address.parse(server).in_clear:
+        if server_address.parse(server).in_clear:
             output.say(
                 f"toryo: warning: {server} is not encrypted: others on the network can read your token. Use https://,"
                 f" or set {PRIVATE_NETWORK}=1 if the network itself is encrypted (VPN)."

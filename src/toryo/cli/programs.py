@@ -90,13 +90,13 @@ def _first(path: str, environ: Mapping[str, str]) -> dict[str, str]:
 
 def _answering(provider: Provider, words: tuple[str, ...], path: str, environ: Mapping[str, str]) -> Program:
     """Whether it starts at all, and which version it says it is."""
-    from toryo.coordinator import probe
+    from toryo.coordinator import program_probe
 
     again = f"Try it by hand: {' '.join(words)}" + (
         f"; to reinstall it: {provider.install}" if provider.install else ""
     )
     try:
-        answer = probe.ask(words, environ)
+        answer = program_probe.ask(words, environ)
     except OSError as error:
         return Program(provider.name, False, f"{path} cannot be started: {error.strerror}", again)
     if answer.exit_code == 0:
@@ -105,7 +105,7 @@ def _answering(provider: Provider, words: tuple[str, ...], path: str, environ: M
         return Program(
             provider.name, False, "it needs Node.js, and there is no node on PATH", f"{NODE}{' '.join(words)}"
         )
-    how = f"does not answer within {probe.WITHIN:g} s"
+    how = f"does not answer within {program_probe.WITHIN:g} s"
     if answer.exit_code is not None:
         how = f"ends with exit code {answer.exit_code}: {_plain(answer.said)}".removesuffix(": ")
     return Program(provider.name, False, f"{' '.join(words)} {how}", again)

@@ -125,7 +125,7 @@ def _say_ending() -> None:
 def down(here: Here) -> None:
     """Stop the server, its Coordinators and their agents. All that runs from this data directory; exit code 3 if
     nothing does."""
-    from toryo.client import discovery
+    from toryo.client import server_discovery
 
     place = data_directories.data_dir(here.data_dir)
     stopped: list[process_locks.Holder] = []
@@ -133,7 +133,7 @@ def down(here: Here) -> None:
         _end(each)
         stopped.append(each)
     if not stopped:
-        told = discovery.described(place, here.data_dir)
+        told = server_discovery.described(place, here.data_dir)
         raise ServerAway(f"Nothing runs from the data directory {told}.", "Name another one with --data-dir.")
     document = {
         "success": True,

@@ -1,6 +1,6 @@
 """The teams that `toryo init` writes: a toryo.yaml for a crew of models, and one that needs no model at all.
 
-Only text is made here. What is asked and where it is written is starting.py; what the keys mean is manifest.py.
+Only text is made here. What is asked and where it is written is init_apply.py; what the keys mean is manifest.py.
 """
 
 from __future__ import annotations

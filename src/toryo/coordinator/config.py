@@ -14,7 +14,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from toryo import untrusted_files
-from toryo.client import address
+from toryo.client import server_address
 from toryo.formats import yaml_documents
 from toryo.formats.yaml_documents import Mistakes
 
@@ -163,7 +163,7 @@ class Config(Section):
     @classmethod
     def _an_address(cls, value: str | None) -> str | None:
         if value is not None:
-            address.parse(value)
+            server_address.parse(value)
         return value
 
     @model_validator(mode="after")

@@ -13,8 +13,8 @@ from toryo.coordinator.launch_state import Seconds, Seen, Stage, State, Stop
 from toryo.coordinator.logs import Log
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.processes import Process
+from toryo.coordinator.program_output import Event, Reading, Troubled
 from toryo.coordinator.provider import Provider
-from toryo.coordinator.stream import Event, Reading, Troubled
 from toryo.coordinator.worktrees import Worktree
 from toryo.output_redaction import Mask
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from toryo import output_redaction, untrusted_files
-from toryo.coordinator.stream import Reading
+from toryo.coordinator.program_output import Reading
 
 CHUNK = 64 * 1024
 """Bytes passed on at a time."""

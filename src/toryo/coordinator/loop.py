@@ -37,41 +37,41 @@ from pathlib import Path
 from typing import Any
 
 from toryo import data_directories
-from toryo.client import AsyncClient, ProtocolError, RefusalError, Unreachable, discovery
+from toryo.client import AsyncClient, ProtocolError, RefusalError, Unreachable, server_discovery
 from toryo.coordinator import (
-    checks,
-    descendants,
+    acceptance_checks,
+    escaped_processes,
     identity_lock,
-    isolation,
     logs,
     orders,
     orphans,
     processes,
     reconcile,
-    stopping,
+    stop_escalation,
+    task_worktrees,
     worktrees,
 )
+from toryo.coordinator.claim_pacing import Pace
 from toryo.coordinator.config import Config
 from toryo.coordinator.disk_usage import DiskUsage, Taken
 from toryo.coordinator.failure_words import judge_trouble, judge_unsigned, time_will_not_mend
-from toryo.coordinator.journal import Journal, Record
+from toryo.coordinator.launch_journal import Journal, Record
+from toryo.coordinator.launch_start import Resumed, Starter
 from toryo.coordinator.launch_state import Stage, State, Stop
 from toryo.coordinator.launch_table import Entry, LaunchTable
 from toryo.coordinator.limits import Limits
 from toryo.coordinator.log_shipper import LogShipper
 from toryo.coordinator.logs import Log
 from toryo.coordinator.orders import CheckOrder, Errand, Launch, Orders
-from toryo.coordinator.pacing import Pace
+from toryo.coordinator.pending_reports import Reports, may_be_taken_later
 from toryo.coordinator.processes import Gone, Process
+from toryo.coordinator.program_output import MISUNDERSTOOD, Reading
 from toryo.coordinator.provider import FINE, BadConfig, Command, Exit, Provider, StartFailure, Verdict
 from toryo.coordinator.providers import configured
 from toryo.coordinator.reconcile import Plan
-from toryo.coordinator.reports import Reports, may_be_taken_later
 from toryo.coordinator.sandbox import Sandbox, default_mode
-from toryo.coordinator.server import Server
+from toryo.coordinator.server_api import Server
 from toryo.coordinator.server_status import ServerStatus
-from toryo.coordinator.starting import Resumed, Starter
-from toryo.coordinator.stream import MISUNDERSTOOD, Reading
 from toryo.coordinator.workspaces import Workspaces
 from toryo.coordinator.worktrees import Worktree
 from toryo.data_directory_trust import Untrusted
@@ -104,7 +104,7 @@ class Coordinator:
     """Runs until `stop()` was called and every agent has left: `await Coordinator(config).run()`.
 
     `client` and `data_dir` may be given; else the server and token are found as every client finds them. `adopts`:
-    this process is there for nothing else and gets what agents leave behind (`descendants.adopt`).
+    this process is there for nothing else and gets what agents leave behind (`escaped_processes.adopt`).
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Coordinator:
         adopts: bool = False,
         config_file: Path | None = None,
     ) -> None:
-        place = discovery.directory(data_dir)
+        place = server_discovery.directory(data_dir)
         self.config = config
         self._server = Server(client or _client(config, data_dir), partial(_token, config, data_dir))
         self._instance = identity_lock.hold(place, config.coordinator_id)
@@ -262,7 +262,7 @@ class Coordinator:
 
     def _end_left_behind(self) -> None:
         if self._adopts:
-            descendants.end(processes.AT_WORK)
+            escaped_processes.end(processes.AT_WORK)
 
     async def _look_for_left_behind(self) -> None:
         while True:
@@ -302,7 +302,7 @@ class Coordinator:
         try:
             if make is not None:
                 worktree = await asyncio.to_thread(make)
-                said = isolation.told(worktree)
+                said = task_worktrees.told(worktree)
                 await self._telling.until_told(
                     launch.launch_id, partial(self._server.report_worktree, launch.launch_id, **said)
                 )
@@ -430,7 +430,7 @@ class Coordinator:
     async def _tell_exit(self, entry: Entry, reading: Reading, told: dict[str, Any]) -> None:
         launch_id = entry.launch.launch_id
         if entry.worktree is not None and not entry.work_kept:
-            said = await asyncio.to_thread(isolation.kept, entry.worktree, entry.launch)
+            said = await asyncio.to_thread(task_worktrees.kept, entry.worktree, entry.launch)
             # Where the server will not hear of it, the exit must be told all the same.
             try:
                 await self._server.report_worktree(launch_id, **said)
@@ -474,9 +474,9 @@ class Coordinator:
         provider, turns = entry.provider, output.reading.turns if output.reading else 0
         trouble = output.reading.trouble if output.reading else None
         in_vain = trouble is not None and time_will_not_mend(trouble)
-        printed = stopping.Output(output.size, turns, entry.troubled_since, in_vain)
-        bounds = stopping.Bounds(provider.max_output, provider.patience, provider.max_turns)
-        reason = stopping.overstepped(printed, bounds, _now())
+        printed = stop_escalation.Output(output.size, turns, entry.troubled_since, in_vain)
+        bounds = stop_escalation.Bounds(provider.max_output, provider.patience, provider.max_turns)
+        reason = stop_escalation.overstepped(printed, bounds, _now())
         if reason is not None:
             entry.tell_to_leave(Stop(_now(), 0.0, reason, FLOOD_STEP if reason == "output_flood" else None))
             self._news.set()
@@ -550,7 +550,7 @@ class Coordinator:
         return True
 
     async def _run_errand(self, errand: Errand) -> None:
-        answer = await asyncio.to_thread(isolation.run, errand, self._starter.worktrees)
+        answer = await asyncio.to_thread(task_worktrees.run, errand, self._starter.worktrees)
         log.info("%s of task %s: %s", errand.kind, errand.task_id, answer.get("trouble") or "done")
         await self._telling.until_told(errand.errand_id, partial(self._tell_errand, errand, answer))
 
@@ -568,7 +568,7 @@ class Coordinator:
     async def _run_check(self, order: CheckOrder) -> None:
         own = self.config.working_directory(order.agent_id, order.project_id)
         directory = Path(order.worktree or own or order.working_directory)
-        failures = await checks.failed(order.checks, directory, self._starter.check_walled(order, directory))
+        failures = await acceptance_checks.failed(order.checks, directory, self._starter.check_walled(order, directory))
         log.info("checked %s: %d of %d failed", order.check_id, len(failures), len(order.checks))
         await self._telling.until_told(order.check_id, lambda: self._server.report_check(order.check_id, failures))
 
@@ -682,7 +682,7 @@ def main(config: Config, *, data_dir: Path | None = None, config_file: Path | No
 
 async def _main(config: Config, data_dir: Path | None, config_file: Path | None) -> bool:
     """Whether it was a person's ^C that ended it."""
-    coordinator = Coordinator(config, data_dir=data_dir, adopts=descendants.adopt(), config_file=config_file)
+    coordinator = Coordinator(config, data_dir=data_dir, adopts=escaped_processes.adopt(), config_file=config_file)
     log.info("%s", coordinator.sandbox.told)
     loop = asyncio.get_running_loop()
     signals: list[signal.Signals] = []
@@ -705,14 +705,14 @@ async def _main(config: Config, data_dir: Path | None, config_file: Path | None)
 
 
 def _client(config: Config, data_dir: Path | None) -> AsyncClient:
-    found = discovery.find(config.server, config.coordinator_token, data_dir, role="coordinator")
+    found = server_discovery.find(config.server, config.coordinator_token, data_dir, role="coordinator")
     return AsyncClient(found.url, found.token)
 
 
 def _token(config: Config, data_dir: Path | None) -> str | None:
     """As it is now; None where no server has left its address any more."""
     try:
-        return discovery.find(config.server, config.coordinator_token, data_dir, role="coordinator").token
+        return server_discovery.find(config.server, config.coordinator_token, data_dir, role="coordinator").token
     except (Unreachable, Untrusted):
         return None
 

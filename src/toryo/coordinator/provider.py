@@ -15,7 +15,7 @@ from typing import Any
 
 from toryo import provider_options
 from toryo.coordinator.orders import Launch
-from toryo.coordinator.stream import Event, Parse, Troubled
+from toryo.coordinator.program_output import Event, Parse, Troubled
 from toryo.failures import Ended, Failure
 from toryo.provider_options import PERMISSIONS, Option, Permissions
 

@@ -12,9 +12,9 @@ import pytest
 
 from tests.coordinator.providers.contract import STREAMS
 from toryo.client import wire
+from toryo.coordinator.program_output import LONGEST_NAME, Reading
 from toryo.coordinator.provider import Exit, Provider
 from toryo.coordinator.providers import BUILT_IN
-from toryo.coordinator.stream import LONGEST_NAME, Reading
 from toryo.operations.calls.catalogue import catalogue
 
 PROGRAMS = ("claude", "codex", "copilot", "gemini", "opencode", "qwen")

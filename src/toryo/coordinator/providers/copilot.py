@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from toryo import untrusted_files
-from toryo.coordinator.connection import NAME, TOOL_TIME_OUT, mcp_server, over_socket
+from toryo.coordinator.agent_mcp_config import NAME, TOOL_TIME_OUT, mcp_server, over_socket
 from toryo.coordinator.failure_words import judge_model
-from toryo.coordinator.provider import Command, Login, Needs, Provider, Setting, extra_arguments, home, permissions
-from toryo.coordinator.stream import (
+from toryo.coordinator.program_output import (
     Asked,
     Called,
     Event,
@@ -29,6 +28,7 @@ from toryo.coordinator.stream import (
     Turned,
     Used,
 )
+from toryo.coordinator.provider import Command, Login, Needs, Provider, Setting, extra_arguments, home, permissions
 from toryo.provider_options import Permissions
 
 MCP_CONFIG = "mcp.json"

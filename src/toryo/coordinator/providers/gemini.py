@@ -16,9 +16,21 @@ from pathlib import Path
 from typing import Any
 
 from toryo import untrusted_files
-from toryo.coordinator.connection import NAME, mcp_server_of_gemini
+from toryo.coordinator.agent_mcp_config import NAME, mcp_server_of_gemini
 from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.failure_words import judge_model
+from toryo.coordinator.program_output import (
+    PLAIN,
+    Answering,
+    Called,
+    Event,
+    Note,
+    Piece,
+    Returned,
+    Session,
+    Troubled,
+    Used,
+)
 from toryo.coordinator.provider import (
     Command,
     Exit,
@@ -31,7 +43,6 @@ from toryo.coordinator.provider import (
     named_files,
     permissions,
 )
-from toryo.coordinator.stream import PLAIN, Answering, Called, Event, Note, Piece, Returned, Session, Troubled, Used
 from toryo.failures import Failure
 from toryo.provider_options import Permissions
 

@@ -15,20 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from toryo import untrusted_files
-from toryo.coordinator.connection import NAME, TOOL_TIME_OUT, mcp_server, over_socket
+from toryo.coordinator.agent_mcp_config import NAME, TOOL_TIME_OUT, mcp_server, over_socket
 from toryo.coordinator.failure_words import judge_model
-from toryo.coordinator.provider import (
-    Command,
-    Login,
-    Needs,
-    Provider,
-    Setting,
-    extra_arguments,
-    home,
-    named_files,
-    permissions,
-)
-from toryo.coordinator.stream import (
+from toryo.coordinator.program_output import (
     PLAIN,
     Called,
     Event,
@@ -40,6 +29,17 @@ from toryo.coordinator.stream import (
     Troubled,
     Turned,
     Used,
+)
+from toryo.coordinator.provider import (
+    Command,
+    Login,
+    Needs,
+    Provider,
+    Setting,
+    extra_arguments,
+    home,
+    named_files,
+    permissions,
 )
 from toryo.provider_options import Permissions
 

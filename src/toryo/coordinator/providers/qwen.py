@@ -16,9 +16,10 @@ from typing import Any
 
 from toryo import untrusted_files
 from toryo.coordinator import content_blocks
-from toryo.coordinator.connection import NAME, mcp_server_of_gemini
+from toryo.coordinator.agent_mcp_config import NAME, mcp_server_of_gemini
 from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.failure_words import judge_model
+from toryo.coordinator.program_output import Answering, Called, Event, NotConnected, Said, Session, Troubled, Used
 from toryo.coordinator.provider import (
     FINE,
     Beside,
@@ -33,7 +34,6 @@ from toryo.coordinator.provider import (
     home,
     permissions,
 )
-from toryo.coordinator.stream import Answering, Called, Event, NotConnected, Said, Session, Troubled, Used
 from toryo.provider_options import Permissions
 
 SETTINGS = "qwen.json"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import httpx
 
-    from toryo.client.address import Address
+    from toryo.client.server_address import Address
 
 CONNECT_WITHIN = 10.0
 KEPT = 32

@@ -16,13 +16,13 @@ from pathlib import Path
 
 from toryo import output_redaction, untrusted_files
 from toryo.agents import env_vars
-from toryo.coordinator import environment, isolation, logs, processes, sandbox
+from toryo.coordinator import environment, logs, processes, sandbox, task_worktrees
 from toryo.coordinator.config import Config
 from toryo.coordinator.orders import CheckOrder, Launch
 from toryo.coordinator.processes import Process
+from toryo.coordinator.program_output import Reading, Totals
 from toryo.coordinator.provider import BadConfig, Command, Needs, Provider, Setting, permissions, refuse_mistakes
 from toryo.coordinator.sandbox import Place, Sandbox, Walled
-from toryo.coordinator.stream import Reading, Totals
 from toryo.coordinator.workspaces import Workspaces, working_directory
 from toryo.coordinator.worktrees import Worktree, signing
 from toryo.first_prompt import first_words
@@ -91,11 +91,11 @@ class Starter:
 
     def worktree(self, launch: Launch) -> Callable[[], Worktree] | None:
         """How to make the worktree that a launch works in: it blocks, and raises BadConfig. None: it has none."""
-        place = isolation.place_of(launch, self._config.isolation)
+        place = task_worktrees.place_of(launch, self._config.isolation)
         if place is None:
             return None
         repository = self._project(launch)
-        return lambda: isolation.made(place, launch.project_id, repository, self.worktrees)
+        return lambda: task_worktrees.made(place, launch.project_id, repository, self.worktrees)
 
     def reads_project(self, launch: Launch) -> bool:
         """Whether its provider reads files of the project, where agents write: that is done by `prepared`."""

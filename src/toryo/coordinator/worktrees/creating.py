@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
-from toryo.coordinator.worktrees.places import (
+from toryo.coordinator.worktrees.paths import (
     PREFIX,
     Worktree,
     branch_of,

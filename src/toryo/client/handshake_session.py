@@ -9,13 +9,13 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 
-from toryo.client import messages
-from toryo.client.messages import Message
+from toryo.client import jsonrpc
+from toryo.client.jsonrpc import Message
 
 SESSION_NOT_FOUND = -32001
 """The error of a request that needs the session, where the server does not know it (any more)."""
 
-_TELLING = (messages.INITIALIZE, messages.SUBSCRIBE, messages.UNSUBSCRIBE)
+_TELLING = (jsonrpc.INITIALIZE, jsonrpc.SUBSCRIBE, jsonrpc.UNSUBSCRIBE)
 
 
 class HandshakeSession:
@@ -41,23 +41,23 @@ class HandshakeSession:
         """Learns from the answer to a request."""
         if message.method not in _TELLING:
             return
-        result = messages.succeeded(answer)
+        result = jsonrpc.succeeded(answer)
         uri = message.params.get("uri")
         if not isinstance(result, dict):
             return
-        if message.method == messages.INITIALIZE:
+        if message.method == jsonrpc.INITIALIZE:
             self._handshake, self.id = message, session_id
             version = result.get("protocolVersion")
             self.version = version if isinstance(version, str) else None
-        elif message.method == messages.SUBSCRIBE and isinstance(uri, str):
+        elif message.method == jsonrpc.SUBSCRIBE and isinstance(uri, str):
             self._subscriptions[uri] = message
-        elif message.method == messages.UNSUBSCRIBE and isinstance(uri, str):
+        elif message.method == jsonrpc.UNSUBSCRIBE and isinstance(uri, str):
             self._subscriptions.pop(uri, None)
 
     def is_lost(self, message: Message, answer: bytes) -> bool:
         """Whether the server refused a request because it does not know the session."""
-        needs_it = message.method in (messages.SUBSCRIBE, messages.UNSUBSCRIBE)
-        return needs_it and self.began and messages.code(answer) == SESSION_NOT_FOUND
+        needs_it = message.method in (jsonrpc.SUBSCRIBE, jsonrpc.UNSUBSCRIBE)
+        return needs_it and self.began and jsonrpc.code(answer) == SESSION_NOT_FOUND
 
     @contextlib.asynccontextmanager
     async def renewing(self) -> AsyncIterator[Sequence[Message]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.client.fake_server import BOUND
-from toryo.coordinator.journal import Journal, Record
+from toryo.coordinator.launch_journal import Journal, Record
 from toryo.coordinator.orders import Launch
 
 
@@ -95,7 +95,7 @@ def test_who_is_started_again_after_its_end_was_told_is_running(tmp_path: Path) 
 HANGS = """
 import os, sys, threading
 from pathlib import Path
-from toryo.coordinator.journal import Journal, Record
+from toryo.coordinator.launch_journal import Journal, Record
 from toryo.coordinator.orders import Launch
 os.fsync = lambda _: threading.Event().wait()
 journal = Journal(Path(sys.argv[1]))

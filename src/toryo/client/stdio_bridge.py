@@ -13,12 +13,12 @@ from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from toryo.client import address, events, messages, reaching, wire
-from toryo.client.address import Address
-from toryo.client.discovery import Found
+from toryo.client import http_transport, jsonrpc, server_address, sse, wire
 from toryo.client.errors import Unreachable
-from toryo.client.messages import Malformed, Message
-from toryo.client.session import HandshakeSession
+from toryo.client.handshake_session import HandshakeSession
+from toryo.client.jsonrpc import Malformed, Message
+from toryo.client.server_address import Address
+from toryo.client.server_discovery import Found
 
 if TYPE_CHECKING:
     import httpx
@@ -58,7 +58,7 @@ class Bridge:
         self._link: _Link | None = None
         self._links: list[_Link] = []
         self._carrying: set[asyncio.Task[None]] = set()
-        self._requests: dict[messages.Id, asyncio.Task[None]] = {}
+        self._requests: dict[jsonrpc.Id, asyncio.Task[None]] = {}
         self._session = HandshakeSession()
         self._handshake: asyncio.Task[None] | None = None
         self._hearing: asyncio.Task[None] | None = None
@@ -85,18 +85,18 @@ class Bridge:
 
     async def _take(self, line: bytes) -> None:
         try:
-            message = messages.read(line)
+            message = jsonrpc.read(line)
         except Malformed as wrong:
             await self._write(wrong.answer)
             return
-        if message.method == messages.CANCELLED and self._cancel(message):
+        if message.method == jsonrpc.CANCELLED and self._cancel(message):
             return
         task = asyncio.create_task(self._carry(message, self._handshake))
         self._carrying.add(task)
         if message.id is not None and message.method is not None:
             self._requests[message.id] = task
         task.add_done_callback(lambda _: self._forget(task, message))
-        if message.method == messages.INITIALIZE:
+        if message.method == jsonrpc.INITIALIZE:
             self._handshake = task
 
     def _forget(self, task: asyncio.Task[None], message: Message) -> None:
@@ -125,16 +125,16 @@ class Bridge:
             await self._patiently(message)
         except Unreachable as away:
             log.warning("%s: %s", message.method, away)
-            await self._fail(message, messages.AWAY, _advice(message, away))
+            await self._fail(message, jsonrpc.AWAY, _advice(message, away))
         except Exception as defect:
             log.exception("%s failed", message.method)
-            await self._fail(message, messages.INTERNAL_ERROR, f"The bridge failed: {defect!r}. Repeat the request.")
-        if message.method == messages.INITIALIZED and self._hearing is None and self._session.id is not None:
+            await self._fail(message, jsonrpc.INTERNAL_ERROR, f"The bridge failed: {defect!r}. Repeat the request.")
+        if message.method == jsonrpc.INITIALIZED and self._hearing is None and self._session.id is not None:
             self._hearing = asyncio.create_task(self._hear())
 
     async def _fail(self, message: Message, code: int, text: str) -> None:
         if message.id is not None and message.method is not None:
-            await self._write(messages.error(message.id, code, text))
+            await self._write(jsonrpc.error(message.id, code, text))
 
     async def _patiently(self, message: Message) -> None:
         give_up = _now() + self._patience
@@ -160,19 +160,19 @@ class Bridge:
     async def _post(self, message: Message) -> AsyncIterator[httpx.Response]:
         """Raises Unreachable, inside the block too."""
         token = self._reach().token
-        headers = messages.headers(message, token, self._session.version, self._session.id)
+        headers = jsonrpc.headers(message, token, self._session.version, self._session.id)
         async with self._requesting("POST", headers, message.body) as response:
             yield response
 
     async def _pass_on(self, message: Message, response: httpx.Response) -> None:
         """Everything on the stream, as it comes; a stream that ends without the answer is a lost answer."""
         answered = message.id is None
-        async for data in events.data_of(response.aiter_bytes()):
-            if messages.answers(data, message.id):
+        async for data in sse.data_of(response.aiter_bytes()):
+            if jsonrpc.answers(data, message.id):
                 await self._settle(message, response, data)
                 answered = True
             else:
-                await self._write(messages.one_line(data))
+                await self._write(jsonrpc.one_line(data))
         if not answered:
             raise Unreachable("the server ended the stream before its answer", sent=True)
 
@@ -181,11 +181,11 @@ class Bridge:
             if response.status_code >= 400:
                 log.warning("%s was answered with %d", message.method, response.status_code)
             return
-        answer = messages.answer(message, response.status_code, body)
+        answer = jsonrpc.answer(message, response.status_code, body)
         if self._session.is_lost(message, answer):
             await self._begin_anew()
             async with self._post(message) as again:
-                answer = messages.answer(message, again.status_code, await again.aread())
+                answer = jsonrpc.answer(message, again.status_code, await again.aread())
         self._session.note(message, answer, response.headers.get("Mcp-Session-Id"))
         await self._write(answer)
 
@@ -201,15 +201,15 @@ class Bridge:
                         await self._begin_anew()
                     elif _streamed(response):
                         pauses = wire.pauses()
-                        async for data in events.data_of(response.aiter_bytes()):
-                            await self._write(messages.one_line(data))
+                        async for data in sse.data_of(response.aiter_bytes()):
+                            await self._write(jsonrpc.one_line(data))
                     elif response.status_code < 500:
                         return
             await asyncio.sleep(next(pauses))
 
     @contextlib.asynccontextmanager
     async def _listening(self) -> AsyncIterator[httpx.Response]:
-        headers = messages.listening_headers(self._reach().token, self._session.version, self._session.id)
+        headers = jsonrpc.listening_headers(self._reach().token, self._session.version, self._session.id)
         async with self._requesting("GET", headers) as response:
             yield response
 
@@ -218,10 +218,10 @@ class Bridge:
         async with self._session.renewing() as needed:
             for message in needed:
                 async with self._post(message) as response:
-                    answer = messages.answer(message, response.status_code, await response.aread())
+                    answer = jsonrpc.answer(message, response.status_code, await response.aread())
                     self._session.note(message, answer, response.headers.get("Mcp-Session-Id"))
             for uri in self._session.subscribed if needed else ():
-                await self._write(messages.updated(uri))  # it may have changed meanwhile
+                await self._write(jsonrpc.updated(uri))  # it may have changed meanwhile
 
     # --- the connection -----------------------------------------------------------------------------------------------
 
@@ -233,13 +233,13 @@ class Bridge:
 
         link = self._reach()
         headers = {**headers, "Host": link.where.host_header}
-        limits = httpx.Timeout(SILENCE, connect=reaching.CONNECT_WITHIN, pool=None)
+        limits = httpx.Timeout(SILENCE, connect=http_transport.CONNECT_WITHIN, pool=None)
         url = link.where.root + "/mcp"
         try:
             async with link.http.stream(method, url, content=body, headers=headers, timeout=limits) as response:
                 yield response
         except httpx.HTTPError as problem:
-            words, sent = reaching.lost(link.where, problem)
+            words, sent = http_transport.lost(link.where, problem)
             if self._link is link:
                 self._link = None  # it may be elsewhere when it is back
             raise Unreachable(words, sent=sent) from problem
@@ -250,7 +250,7 @@ class Bridge:
             found, where = self._found()
             known = next((link for link in self._links if (link.where, link.token) == (where, found.token)), None)
             if known is None:
-                known = _Link(where, found.token, reaching.http_client(where))
+                known = _Link(where, found.token, http_transport.http_client(where))
                 self._links.append(known)
             self._link = known
         return self._link
@@ -258,7 +258,7 @@ class Bridge:
     def _found(self) -> tuple[Found, Address]:
         try:
             found = self._find()
-            return found, address.parse(found.url)
+            return found, server_address.parse(found.url)
         except ValueError as wrong:
             raise Unreachable(str(wrong)) from wrong
 
@@ -266,7 +266,7 @@ class Bridge:
         """The server may forget the session at once; it would anyway, in time."""
         if self._session.id is None or self._link is None:
             return
-        headers = messages.listening_headers(self._link.token, self._session.version, self._session.id)
+        headers = jsonrpc.listening_headers(self._link.token, self._session.version, self._session.id)
         with contextlib.suppress(Unreachable, TimeoutError):
             async with asyncio.timeout(FAREWELL), self._requesting("DELETE", headers):
                 pass

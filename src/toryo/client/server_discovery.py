@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from toryo import process_locks
-from toryo.client import address
+from toryo.client import server_address
 from toryo.client.errors import Unreachable
 from toryo.data_directories import data_dir as chosen_directory
 from toryo.data_directories import project_directory
@@ -61,7 +61,7 @@ def find(
             " --server or TORYO_SERVER_URL, or its data directory with --data-dir."
         )
     url = named or str((running or {})["url"])
-    if given and not explicit and not address.parse(url).local:
+    if given and not explicit and not server_address.parse(url).local:
         raise Unreachable(
             f"{place / 'server.json'} names {url}, which is not on this machine, and is not given your token. Name the"
             " server with --server or TORYO_SERVER_URL (one here: toryo up)."
@@ -113,4 +113,4 @@ def _ours(named: str | None, running: dict[str, Any] | None, *, explicit: bool) 
     """Whether the tokens of the data directory may be shown to this server: never to a stranger elsewhere."""
     if named is None or explicit or (running is not None and named.rstrip("/") == str(running["url"]).rstrip("/")):
         return True
-    return address.parse(named).local
+    return server_address.parse(named).local

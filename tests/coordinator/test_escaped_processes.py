@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from toryo.coordinator import descendants
+from toryo.coordinator import escaped_processes
 
 BOUND = 60
 
-pytestmark = pytest.mark.skipif(not descendants._list().exists(), reason="this system tells of no children")
+pytestmark = pytest.mark.skipif(not escaped_processes._list().exists(), reason="this system tells of no children")
 
 
 def told(script: str, directory: Path) -> list[str]:

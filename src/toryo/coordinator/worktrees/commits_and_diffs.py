@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
-from toryo.coordinator.worktrees.places import Worktree, contains, current_branch, inside, shown, signed, tip
+from toryo.coordinator.worktrees.paths import Worktree, contains, current_branch, inside, shown, signed, tip
 from toryo.coordinator.worktrees.repository import opened
 
 DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--find-renames", "--submodule=short")

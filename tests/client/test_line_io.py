@@ -9,9 +9,9 @@ import threading
 import orjson
 import pytest
 
-from toryo.client import messages, pipes
-from toryo.client.events import Events
-from toryo.client.messages import Malformed
+from toryo.client import jsonrpc, line_io
+from toryo.client.jsonrpc import Malformed
+from toryo.client.sse import Events
 
 BOUND = 60.0
 
@@ -31,7 +31,7 @@ def test_lines_of_any_length_are_read_whole_the_last_one_too() -> None:
 
         threading.Thread(target=write).start()
         try:
-            return [line async for line in pipes.lines(reading)]
+            return [line async for line in line_io.lines(reading)]
         finally:
             os.close(reading)
 
@@ -43,7 +43,7 @@ def test_lines_are_written_whole_and_in_order_though_a_writer_is_cancelled() -> 
 
     async def story() -> bytes:
         reading, writing = os.pipe()
-        output = pipes.Output(writing)
+        output = line_io.Output(writing)
         writers = [asyncio.create_task(output.write(line)) for line in lines]
         await asyncio.sleep(0)
         writers[1].cancel()
@@ -62,7 +62,7 @@ def test_a_reader_that_has_gone_is_noticed_and_stops_nobody() -> None:
     async def story() -> None:
         reading, writing = os.pipe()
         os.close(reading)
-        output = pipes.Output(writing)
+        output = line_io.Output(writing)
         await asyncio.wait_for(output.write(b"to nobody"), BOUND)
         assert output.broken.is_set()
         os.close(writing)
@@ -105,23 +105,23 @@ def test_events_are_the_same_however_their_stream_is_cut(size: int, end: bytes) 
 )
 def test_a_line_that_is_no_message_is_answered_under_its_own_id_where_it_has_one(line, code, request_id) -> None:
     with pytest.raises(Malformed) as refused:
-        messages.read(line)
+        jsonrpc.read(line)
     answer = orjson.loads(refused.value.answer)
     assert (answer["error"]["code"], answer["id"]) == (code, request_id)
 
 
 def test_what_json_can_spell_and_nobody_can_store_is_left_to_the_server() -> None:
-    message = messages.read(rb'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"half":"\ud800","n":1e999}}')
+    message = jsonrpc.read(rb'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"half":"\ud800","n":1e999}}')
     assert (message.id, message.method) == (1, "tools/call")
 
 
 def test_the_answer_of_a_client_is_carried_too() -> None:
-    assert messages.read(b'{"jsonrpc":"2.0","id":4,"result":{}}').method is None
+    assert jsonrpc.read(b'{"jsonrpc":"2.0","id":4,"result":{}}').method is None
 
 
 def test_a_message_over_several_lines_becomes_one() -> None:
-    assert b"\n" not in messages.one_line(b'{\r\n  "a": "b"\n}')
-    assert orjson.loads(messages.one_line(b'{\r\n  "a": "b"\n}')) == {"a": "b"}
+    assert b"\n" not in jsonrpc.one_line(b'{\r\n  "a": "b"\n}')
+    assert orjson.loads(jsonrpc.one_line(b'{\r\n  "a": "b"\n}')) == {"a": "b"}
 
 
 @pytest.mark.parametrize(
@@ -138,4 +138,4 @@ def test_a_message_over_several_lines_becomes_one() -> None:
 def test_no_name_breaks_out_of_its_header(value, header) -> None:
     line = orjson.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
         "name": value, "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}})  # fmt: skip
-    assert messages.headers(messages.read(line), None, None, None)["Mcp-Name"] == header
+    assert jsonrpc.headers(jsonrpc.read(line), None, None, None)["Mcp-Name"] == header

@@ -11,9 +11,9 @@ import httpx
 import orjson
 import pytest
 
-from toryo.client import Unreachable, reaching
-from toryo.client.bridge import Bridge
-from toryo.client.discovery import Found
+from toryo.client import Unreachable, http_transport
+from toryo.client.server_discovery import Found
+from toryo.client.stdio_bridge import Bridge
 
 BOUND = 60.0
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
@@ -78,7 +78,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
         patience_seconds: float = 0.0,
     ) -> None:
         transport = httpx.MockTransport(respond)
-        monkeypatch.setattr(reaching, "http_client", lambda _: httpx.AsyncClient(transport=transport))
+        monkeypatch.setattr(http_transport, "http_client", lambda _: httpx.AsyncClient(transport=transport))
 
         async def tell() -> None:
             desk = Desk(None)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import pytest
 
 from toryo import process_locks
-from toryo.client import Unreachable, discovery
+from toryo.client import Unreachable, server_discovery
 
 
 @pytest.fixture
@@ -26,29 +26,33 @@ def place(tmp_path):
 
 
 def test_a_running_server_and_the_owners_token_are_found_in_the_data_directory(place) -> None:
-    assert discovery.find(data_dir=place, environ={}) == discovery.Found("http://127.0.0.1:4711", "tpt_owner")
+    assert server_discovery.find(data_dir=place, environ={}) == server_discovery.Found(
+        "http://127.0.0.1:4711", "tpt_owner"
+    )
 
 
 def test_a_coordinator_finds_its_own_token(place) -> None:
-    assert discovery.find(data_dir=place, role="coordinator", environ={}).token == "tct_coordinator"
+    assert server_discovery.find(data_dir=place, role="coordinator", environ={}).token == "tct_coordinator"
 
 
 def test_the_environment_names_the_data_directory(place) -> None:
-    assert discovery.find(environ={"TORYO_DATA_DIR": str(place)}).token == "tpt_owner"
+    assert server_discovery.find(environ={"TORYO_DATA_DIR": str(place)}).token == "tpt_owner"
 
 
 def test_arguments_win_over_the_environment_and_that_over_files(place) -> None:
     env = {"TORYO_SERVER_URL": "http://localhost:1", "TORYO_TOKEN": "tpt_env", "TORYO_DATA_DIR": str(place)}
-    assert discovery.find("http://localhost:2", "tpt_arg", environ=env) == discovery.Found(
+    assert server_discovery.find("http://localhost:2", "tpt_arg", environ=env) == server_discovery.Found(
         "http://localhost:2", "tpt_arg"
     )
-    assert discovery.find(environ=env) == discovery.Found("http://localhost:1", "tpt_env")
+    assert server_discovery.find(environ=env) == server_discovery.Found("http://localhost:1", "tpt_env")
 
 
 def test_inside_an_agent_its_launch_credential_is_the_only_one(place) -> None:
     env = {"TORYO_LAUNCH_CREDENTIAL": "tlc_1", "TORYO_DATA_DIR": str(place), "TORYO_TOKEN": "tpt_env"}
-    assert discovery.find(token="tpt_arg", environ=env).token == "tlc_1"
-    assert discovery.find(environ={**env, "TORYO_SERVER_URL": "http://h:1"}) == discovery.Found("http://h:1", "tlc_1")
+    assert server_discovery.find(token="tpt_arg", environ=env).token == "tlc_1"
+    assert server_discovery.find(environ={**env, "TORYO_SERVER_URL": "http://h:1"}) == server_discovery.Found(
+        "http://h:1", "tlc_1"
+    )
 
 
 def test_a_token_file_is_never_shown_to_a_stranger_elsewhere(place, monkeypatch) -> None:
@@ -56,26 +60,26 @@ def test_a_token_file_is_never_shown_to_a_stranger_elsewhere(place, monkeypatch)
     place.joinpath(".toryo").mkdir(mode=0o700)
     for name in ("owner.token", "server.json", process_locks.SERVER_LOCK):
         (place / name).rename(place / ".toryo" / name).chmod(0o600)
-    assert discovery.find("https://elsewhere.example", environ={}).token is None
-    assert discovery.find("http://localhost:9", environ={}).token == "tpt_owner"
-    assert discovery.find("http://127.0.0.1:4711/", environ={}).token == "tpt_owner"
+    assert server_discovery.find("https://elsewhere.example", environ={}).token is None
+    assert server_discovery.find("http://localhost:9", environ={}).token == "tpt_owner"
+    assert server_discovery.find("http://127.0.0.1:4711/", environ={}).token == "tpt_owner"
 
 
 def test_where_no_server_runs_the_message_says_how_to_start_or_name_one(tmp_path) -> None:
     with pytest.raises(Unreachable, match=r"toryo up.*--server.*--data-dir"):
-        discovery.find(data_dir=tmp_path, environ={})
+        server_discovery.find(data_dir=tmp_path, environ={})
 
 
 def test_a_server_without_a_token_file_is_still_found(place) -> None:
     (place / "owner.token").unlink()
-    assert discovery.find(data_dir=place, environ={}).token is None
+    assert server_discovery.find(data_dir=place, environ={}).token is None
 
 
 def test_a_server_that_was_killed_is_not_taken_for_one_that_runs(tmp_path) -> None:
     (tmp_path / "server.json").write_text(json.dumps({"url": "http://127.0.0.1:4711"}))
     (tmp_path / "owner.token").write_text("tpt_owner\n")
     with pytest.raises(Unreachable, match="No server is running"):
-        discovery.find(data_dir=tmp_path, environ={})
+        server_discovery.find(data_dir=tmp_path, environ={})
 
 
 @pytest.fixture(params=[process_locks.UP_LOCK, process_locks.SERVER_LOCK])
@@ -91,15 +95,15 @@ def starting(tmp_path, request):
 def test_a_server_that_is_starting_is_waited_for(tmp_path, starting, monkeypatch) -> None:
     looks = iter([None, None, {"url": "http://127.0.0.1:4711"}])
     monkeypatch.setattr(process_locks, "server", lambda _: next(looks))
-    assert discovery.find(data_dir=tmp_path, environ={}, wait_seconds=60).url == "http://127.0.0.1:4711"
+    assert server_discovery.find(data_dir=tmp_path, environ={}, wait_seconds=60).url == "http://127.0.0.1:4711"
 
 
 def test_a_server_that_takes_longer_to_start_is_named_with_its_process(tmp_path, starting) -> None:
     with pytest.raises(Unreachable, match=rf"toryo \w+ \(pid {os.getpid()}\) is starting or stopping.*try again"):
-        discovery.find(data_dir=tmp_path, environ={}, wait_seconds=0)
+        server_discovery.find(data_dir=tmp_path, environ={}, wait_seconds=0)
 
 
 def test_nobody_waits_for_a_server_whose_process_has_ended(tmp_path, starting) -> None:
     threading.Timer(0, starting.close).start()
     with pytest.raises(Unreachable, match="No server is running"):
-        discovery.find(data_dir=tmp_path, environ={}, wait_seconds=3600)
+        server_discovery.find(data_dir=tmp_path, environ={}, wait_seconds=3600)
