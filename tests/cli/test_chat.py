@@ -15,8 +15,8 @@ import pytest
 from tests.cli.conftest import Process, Toryo
 from tests.cli.terminals import TORYO, Terminal
 from tests.environments import clean_environment
-from toryo.cli.here import Here
-from toryo.cli.panel import Heard, Panel
+from toryo.cli.chat_panel import Heard, Panel
+from toryo.cli.command_context import Here
 from toryo.client import Client, Unreachable, server_discovery
 from toryo.operations.calls.credential_verification import digest
 

@@ -14,7 +14,7 @@ import pytest
 import toryo
 from tests.cli.conftest import Toryo
 from toryo import process_locks
-from toryo.cli.here import PRIVATE_NETWORK, warn_of_clear_text
+from toryo.cli.command_context import PRIVATE_NETWORK, warn_of_clear_text
 
 HEAVY = {"httpx", "mcp", "orjson", "pydantic", "rich", "sqlalchemy", "starlette", "uvicorn", "yaml"}
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from toryo.cli import main, manifest
-from toryo.cli.failures import Misuse
+from toryo.cli.exit_codes import Misuse
 from toryo.formats import playbook_format, script_format, yaml_documents
 
 PLAN = r"""

@@ -28,11 +28,11 @@ DIRECT = {
     "coordinator/worktrees/creating.py": {"os.open"},  # a directory, to lock it
     "formats/yaml_documents.py": {"yaml.SafeLoader"},
     "cli/demo/__init__.py": {"open"},  # writes its own log
-    "cli/exporting.py": {"os.open"},  # writes
-    "cli/here.py": {"read_text"},  # the token file that a person names: it may be a pipe
-    "cli/opening.py": {"os.open"},  # writes
-    "cli/lifeline.py": {"os.open"},  # /dev/null
-    "cli/programs.py": {"open"},  # the first line of a program on PATH
+    "cli/manifest_export.py": {"os.open"},  # writes
+    "cli/command_context.py": {"read_text"},  # the token file that a person names: it may be a pipe
+    "cli/open_dashboard.py": {"os.open"},  # writes
+    "cli/parent_watch.py": {"os.open"},  # /dev/null
+    "cli/agent_programs.py": {"open"},  # the first line of a program on PATH
 }
 """Who opens files without `untrusted_files.py`, or reads YAML without `yaml_documents.py`, and why that is right."""
 
@@ -60,7 +60,7 @@ def test_files_and_yaml_are_read_in_one_place() -> None:
     assert len(sources) > 50
     found = {str(source.relative_to(SOURCE)): opened_directly(source) for source in sources}
     unexpected = {name: use - DIRECT.get(name, set()) for name, use in found.items() if use - DIRECT.get(name, set())}
-    unexpected.pop("cli/teams.py", None)  # whether a word that was typed is a plain one
+    unexpected.pop("cli/init_teams.py", None)  # whether a word that was typed is a plain one
     assert not unexpected, "read it with untrusted_files.py, and YAML with yaml_documents.py"
 
 

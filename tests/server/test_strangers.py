@@ -213,11 +213,11 @@ def test_everything_in_the_data_directory_is_for_this_user_alone(tmp_path: Path,
 
 
 def test_what_is_exported_is_for_this_user_alone(tmp_path: Path) -> None:
-    from toryo.cli import exporting
+    from toryo.cli import manifest_export
 
     file = tmp_path / "team.yaml"
     file.touch(0o644)
-    exporting._write(file, "projects: []\n")
+    manifest_export._write(file, "projects: []\n")
     assert (mode(file), file.read_text()) == (0o600, "projects: []\n")
 
 
@@ -259,10 +259,10 @@ def test_a_server_that_cannot_start_says_why_without_the_password(tmp_path: Path
 
 @pytest.mark.parametrize("name", ["TORYO_AUTH", "TORYO_NOTICES", "TORYO_AUTH__OIDC_ROLES", "TORYO_PORT"])
 def test_a_setting_that_cannot_be_read_is_named_and_not_repeated(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from toryo.cli import running
-    from toryo.cli.failures import Misuse
+    from toryo.cli import up_down
+    from toryo.cli.exit_codes import Misuse
 
     monkeypatch.setenv(name, '{"oidc_client_secret": "s3cret-word", ')
     with pytest.raises(Misuse) as caught:
-        running._settings()
+        up_down._settings()
     assert "s3cret" not in str(caught.value)

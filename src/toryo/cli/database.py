@@ -16,8 +16,8 @@ import typer
 
 from toryo import data_directories, process_locks
 from toryo.cli import output
-from toryo.cli.failures import Failure, Misuse, ServerAway
-from toryo.cli.here import Here, command
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import Failure, Misuse, ServerAway
 
 if TYPE_CHECKING:
     from toryo.storage.engine.database import Database

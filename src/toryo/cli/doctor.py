@@ -1,7 +1,7 @@
 """`toryo doctor`: what is there, what is missing, and what to do about it; one finding per line, one line what to do.
 
 Here is what concerns the machine, the server and the team in its database. Which programs could run agents, and
-whether they are ready, is programs.py.
+whether they are ready, is agent_programs.py.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import typer
 import toryo
 from toryo import data_directories
 from toryo.cli import output
-from toryo.cli.failures import FAILED, of
-from toryo.cli.here import Here, command
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import FAILED, of
 from toryo.data_directory_trust import Untrusted
 
 OLDEST_PYTHON = (3, 11)
@@ -294,9 +294,9 @@ def _of_project(project: Mapping[str, Any], team: Team) -> Iterator[Finding]:
 
 
 def _of_programs(team: Team) -> Iterator[Finding]:
-    from toryo.cli import programs
+    from toryo.cli import agent_programs
 
-    for program in programs.known(os.environ):
+    for program in agent_programs.known(os.environ):
         users = team.users(program.name)
         well = program.ok and program.logged_in is not False
         what = f"{program.what}; needed by {', '.join(users)}" if users and not well else program.what

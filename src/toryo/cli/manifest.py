@@ -1,4 +1,4 @@
-"""toryo.yaml: a team and its tasks as a file, read and checked; applying.py carries it out.
+"""toryo.yaml: a team and its tasks as a file, read and checked; manifest_apply.py carries it out.
 
 Keys are those of the REST interface, with three shorter ways to write: `directory` (relative to the file),
 `assignee`, and `parent` / `depends_on` by title. Unknown keys are mistakes: a typing error must not be silence.
@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from toryo import provider_options
-from toryo.cli.failures import Misuse
+from toryo.cli.exit_codes import Misuse
 from toryo.domain import ids
 from toryo.domain.errors import Refusal
 from toryo.domain.projects import Settings

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import output
-from toryo.cli.failures import Failure, Misuse
-from toryo.cli.here import Here, command
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import Failure, Misuse
 
 group = typer.Typer(help="Playbooks: try a plan without a server.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -54,11 +54,11 @@ def _playbooks(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
         if not (isinstance(document.data, dict) and "agents" in document.data):
             return {file.name: playbook_format.parse(document)}
         # Held against the team of the file, too: who is to do what, and what its projects allow.
-        from toryo.cli import manifest, plans
+        from toryo.cli import manifest, manifest_plans
 
         team = manifest.noted(file)
         planned = [each.id for each in team.agents if each.provider == "playbook"]
-        found = plans.check(plans.Team(team), beside=file.resolve().parent)
+        found = manifest_plans.check(manifest_plans.Team(team), beside=file.resolve().parent)
         team.fail_if_mistaken()
         if not planned:
             raise Misuse(

@@ -16,10 +16,10 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import completing, output, questions
-from toryo.cli.failures import Failure, Misuse
-from toryo.cli.following import following
-from toryo.cli.here import Here, command
+from toryo.cli import output, shell_completion, terminal_questions
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import Failure, Misuse
+from toryo.cli.reconnecting import following
 from toryo.domain.texts import coloured, one_line, printable
 
 LOOK_SECONDS = 20
@@ -28,7 +28,7 @@ PATIENCE_SECONDS = 120.0
 LEAVES_WITHIN_SECONDS = 10.0
 """A task is completed a moment before its process has left: whoever asks then need not ask twice."""
 
-Id = Annotated[str, completing.TASK]
+Id = Annotated[str, shell_completion.TASK]
 Patience = Annotated[
     float,
     typer.Option(
@@ -175,7 +175,7 @@ def _hindered(errand: dict[str, Any], besides: str = "") -> Failure:
 
 def _confirm(here: Here, worktree: dict[str, Any]) -> None:
     words = f"Discard {worktree['branch']} ({_amount(worktree)}) and its directory {worktree['path']}?"
-    questions.confirm(here, words, unasked=Misuse("Toryo cannot undo discarding.", "Use --yes to confirm."))
+    terminal_questions.confirm(here, words, unasked=Misuse("Toryo cannot undo discarding.", "Use --yes to confirm."))
 
 
 def _leftovers(here: Here, projects: list[str], found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -1,8 +1,8 @@
 """What to do now so that what runs is what was ordered: a pure function of what is seen, the orders, limits and time.
 
 Who gets a slot is decided in `slots.py`, who is signalled in `stop_escalation.py`; here both become one plan. No
-clock, no I/O, no logging: `loop.py` carries the plan out. Asking twice is harmless: what was started is seen as running,
-what was signalled as signalled, and what has ended once is never started again.
+clock, no I/O, no logging: `loop.py` carries the plan out. Asking twice is harmless: what was started is seen as
+running, what was signalled as signalled, and what has ended once is never started again.
 """
 
 from __future__ import annotations

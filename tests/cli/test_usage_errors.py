@@ -12,7 +12,7 @@ import typer
 from pydantic import BaseModel, ValidationError
 
 from toryo import wrong_values
-from toryo.cli import misuse
+from toryo.cli import usage_errors
 from toryo.cli.main import app, main
 from toryo.nearest import nearest
 
@@ -193,12 +193,12 @@ def test_a_word_of_another_program_is_answered_with_the_command_that_does_it(
 
 def test_every_command_that_is_suggested_exists() -> None:
     names = {path[-1] for path, _ in _commands(PROGRAM) if path}
-    words = [phrase for told in misuse.INSTEAD.values() for phrase in told.split(", ")]
+    words = [phrase for told in usage_errors.INSTEAD.values() for phrase in told.split(", ")]
     assert {word.split()[0] for word in words} <= names
     options = {name for _, option in OPTIONS for name in option.opts}
-    assert {word.split()[1] for word in words if " " in word} | set(misuse.OPTIONS.values()) <= options
+    assert {word.split()[1] for word in words if " " in word} | set(usage_errors.OPTIONS.values()) <= options
     paths = {" ".join(path) for path, _ in _commands(PROGRAM)}
-    assert {part for told in misuse.THERE.values() for part in told.split(", ")} <= paths
+    assert {part for told in usage_errors.THERE.values() for part in told.split(", ")} <= paths
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from toryo import provider_options
-from toryo.cli import failures, plans, projects, widening
+from toryo.cli import exit_codes, manifest_plans, projects, wider_rights
 from toryo.cli import manifest as files
-from toryo.cli.failures import Failure, Refused, ServerAway
-from toryo.cli.here import Here
+from toryo.cli.command_context import Here
+from toryo.cli.exit_codes import Failure, Refused, ServerAway
 from toryo.cli.manifest import Agent, Manifest, Project, Task, by_project
 from toryo.domain.projects import Settings
 from toryo.formats import yaml_documents
@@ -73,7 +73,7 @@ def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
             manifest.mistake(project, "directory", message=f"{wrong} (if it is on another machine, add --yes)")
     _refuse_mistakes(manifest, there)
     if not yes:
-        widening.confirm(here, _widened(here, manifest, there), "This file")
+        wider_rights.confirm(here, _widened(here, manifest, there), "This file")
     plan = _Plan()
     for project in manifest.projects:
         wanted = {**project.said("directory"), "working_directory": str(project.directory)}
@@ -101,7 +101,7 @@ def _looked_up(here: Here, manifest: Manifest) -> _There:
     try:
         return _There.of(here, manifest)
     except (ProtocolError, RefusalError, Unreachable, Failure):
-        plans.check(plans.Team(manifest))
+        manifest_plans.check(manifest_plans.Team(manifest))
         manifest.fail_if_mistaken()
         raise
 
@@ -142,7 +142,7 @@ class _There:
         key, wanted = ("project_id", project.id) if project.id else ("name", project.name)
         return next((each for each in self.projects.values() if each[key] == wanted), None)
 
-    def team(self, manifest: Manifest) -> plans.Team:
+    def team(self, manifest: Manifest) -> manifest_plans.Team:
         """The agents and projects of the file and the server together."""
 
         def members(name: str) -> set[str]:
@@ -153,7 +153,7 @@ class _There:
             found = self.project(manifest, name)
             return found["settings"] if found is not None else {}
 
-        return plans.Team(manifest, self.agents, members, settings)
+        return manifest_plans.Team(manifest, self.agents, members, settings)
 
     def known(self, manifest: Manifest, name: str) -> dict[str, list[Found]]:
         """The tasks of a project, by title."""
@@ -212,7 +212,7 @@ def _refuse_mistakes(manifest: Manifest, there: _There) -> None:
             if task.assignee is not None:
                 _refuse_unknown(manifest, task, "assignee", task.assignee, agents, "agent")
             _refuse_unknown_tasks(manifest, task, tasks, candidates)
-    plans.check(there.team(manifest))
+    manifest_plans.check(there.team(manifest))
     manifest.fail_if_mistaken()
 
 
@@ -264,17 +264,17 @@ def _widened(here: Here, manifest: Manifest, there: _There) -> list[str]:
         if agent.id not in there.agents:
             with _located(manifest, agent):
                 body = {"id": agent.id, "name": agent.name, **said}
-                found += [f"{agent.id}: {each}" for each in widening.widened(here, "/agents", body, "POST")]
+                found += [f"{agent.id}: {each}" for each in wider_rights.widened(here, "/agents", body, "POST")]
         elif different := _different(said, there.agents[agent.id]):
             body = {**different, **_whole(different)}
             with _located(manifest, agent):
-                found += [f"{agent.id}: {each}" for each in widening.widened(here, f"/agents/{agent.id}", body)]
+                found += [f"{agent.id}: {each}" for each in wider_rights.widened(here, f"/agents/{agent.id}", body)]
     for project in manifest.projects:
         known = there.same(project)
         if known is not None and project.settings:
             path, body = f"/projects/{known['project_id']}", {"settings": project.settings}
             with _located(manifest, project):
-                found += [f"{known['project_id']}: {each}" for each in widening.widened(here, path, body)]
+                found += [f"{known['project_id']}: {each}" for each in wider_rights.widened(here, path, body)]
     return found
 
 
@@ -445,7 +445,7 @@ def _carried_out(here: Here, manifest: Manifest, plan: _Plan) -> list[Change]:
             str(away), "It may have carried out all of the file, or nothing. Apply it again: what is so is left alone."
         ) from None
     for result, (_, entry) in zip(answer["results"], plan.steps, strict=True):
-        widening.warn(result, f"{manifest.place(entry)}: ")
+        wider_rights.warn(result, f"{manifest.place(entry)}: ")
     return [told(result) for told, result in zip(plan.tellers, answer["results"], strict=True)]
 
 
@@ -461,7 +461,7 @@ def _located(manifest: Manifest, entry: Project | Agent | Task) -> Iterator[None
 
 
 def _refused(manifest: Manifest, entry: Project | Agent | Task, refusal: Any) -> Refused:
-    found = failures.of(refusal)
+    found = exit_codes.of(refusal)
     assert found is not None
     return Refused(f"{manifest.place(entry)}: {found.what}", f"{found.instruction} {NOTHING}".lstrip(), found.details)
 

@@ -20,8 +20,8 @@ from urllib.parse import quote
 
 import typer
 
-from toryo.cli import meant
-from toryo.cli.failures import Misuse, ServerAway
+from toryo.cli import task_lookup
+from toryo.cli.exit_codes import Misuse, ServerAway
 
 if TYPE_CHECKING:
     from toryo.client import Client
@@ -216,9 +216,9 @@ def taking(function: Callable[..., None], options: tuple[str, ...] = tuple(_OPTI
         for name in _TASKS & values.keys():
             given = values[name]
             if isinstance(given, str):
-                values[name] = meant.task(here, given)
+                values[name] = task_lookup.task(here, given)
             elif given:
-                values[name] = [meant.task(here, each) for each in given]
+                values[name] = [task_lookup.task(here, each) for each in given]
         function(here, **values)
 
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]

@@ -35,7 +35,7 @@ def opened() -> Iterator[Callable[..., Terminal]]:
 def test_only_one_module_asks_questions() -> None:
     asks = re.compile(r"typer\.(confirm|prompt)\(|getpass\.getpass\(")
     asking = {path.name for path in CODE.rglob("*.py") if asks.search(path.read_text(encoding="utf-8"))}
-    assert asking == {"questions.py"}
+    assert asking == {"terminal_questions.py"}
 
 
 WIDENS = ("agent", "edit", "{agent}", "--provider", "claude", "--option", "permissions=full")

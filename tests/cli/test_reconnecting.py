@@ -14,9 +14,9 @@ import pytest
 import toryo.cli
 from tests.cli.conftest import Process, Toryo
 from tests.environments import clean_environment
-from toryo.cli import following, logs, output, worktrees
-from toryo.cli.failures import ServerAway
-from toryo.cli.here import Here
+from toryo.cli import logs, output, reconnecting, worktrees
+from toryo.cli.command_context import Here
+from toryo.cli.exit_codes import ServerAway
 from toryo.client import RefusalError, Unreachable
 
 CODE = Path(toryo.cli.__file__).parent
@@ -50,7 +50,7 @@ def test_a_server_that_comes_back_is_waited_for_and_that_is_said_once(
     monkeypatch: pytest.MonkeyPatch, said: list[str]
 ) -> None:
     answers(monkeypatch, *AWAY, {"events": []})
-    assert following.following(Here()).get("/events") == {"events": []}
+    assert reconnecting.following(Here()).get("/events") == {"events": []}
     assert len(said) == 2
     assert "does not answer" in said[0]
     assert "answers again" in said[1]
@@ -62,7 +62,7 @@ def test_a_server_that_stays_away_ends_it_with_what_to_do(
 ) -> None:
     answers(monkeypatch, away)
     with pytest.raises(ServerAway) as ended:
-        following.following(Here()).get("/events")
+        reconnecting.following(Here()).get("/events")
     assert (ended.value.exit_code, "toryo up" in ended.value.sentence(), len(said)) == (3, True, 1)
 
 
@@ -92,7 +92,7 @@ def test_who_waits_for_a_coordinator_gives_up_when_the_time_is_over_though_the_s
 def test_a_refusal_is_no_absence(monkeypatch: pytest.MonkeyPatch, said: list[str]) -> None:
     answers(monkeypatch, RefusalError("taskNotFound", "There is none."))
     with pytest.raises(RefusalError):
-        following.following(Here()).get("/tasks/x")
+        reconnecting.following(Here()).get("/tasks/x")
     assert said == []
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import Process, Toryo
 from tests.environments import clean_environment
-from toryo.cli import processes, running
+from toryo.cli import child_processes, up_down
 from toryo.settings import Settings
 
 Start = Callable[..., Process]
@@ -151,7 +151,7 @@ def test_a_variable_that_is_nearly_a_setting_is_said(
 ) -> None:
     for name in ("TORYO_PROT", "TORYO_TOKEN", "TORYO_SERVER_URL", "TORYO_HOST"):
         monkeypatch.setenv(name, "9000")
-    running._warn_of_near_names(Settings)
+    up_down._warn_of_near_names(Settings)
     assert capsys.readouterr().err == "toryo: warning: TORYO_PROT is not a setting. Did you mean TORYO_PORT?\n"
 
 
@@ -163,7 +163,7 @@ def test_a_coordinator_without_a_server_to_be_found_ends_with_3(nowhere: Toryo) 
 def test_who_interrupts_the_end_once_more_is_told_what_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    crew = processes.Crew(tmp_path, [], [], {}, lambda *_: None)
+    crew = child_processes.Crew(tmp_path, [], [], {}, lambda *_: None)
     interrupts = iter([KeyboardInterrupt(), None])
 
     def in_order() -> None:

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output, questions
-from toryo.cli.failures import Misuse
-from toryo.cli.here import Here
+from toryo.cli import output, terminal_questions
+from toryo.cli.command_context import Here
+from toryo.cli.exit_codes import Misuse
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation if this grants more rights.")]
 
@@ -41,7 +41,7 @@ def confirm(here: Here, found: Iterable[str], about: str = "This") -> None:
         return
     told = f"{about} grants more rights: {words}."
     unasked = Misuse(told, "Nothing was changed. Use --yes to confirm.")
-    questions.confirm(here, f"{told} Continue?", unasked=unasked)
+    terminal_questions.confirm(here, f"{told} Continue?", unasked=unasked)
 
 
 def warn(answer: Mapping[str, Any], place: str = "") -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toryo.cli import output
+from toryo.cli.command_context import Here
 from toryo.cli.demo.stories import STORIES, Task
+from toryo.cli.demo.task_watch import Seen
 from toryo.cli.demo.verdict import Verdict
-from toryo.cli.demo.watching import Seen
-from toryo.cli.here import Here
 from toryo.cli.why import told
 from toryo.domain.tasks import CLOSED
 

@@ -14,10 +14,10 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from toryo.cli import layout, messages
-from toryo.cli.failures import of
+from toryo.cli import message_format, text_layout
+from toryo.cli.chat_panel import Heard, Panel
+from toryo.cli.exit_codes import of
 from toryo.cli.output import room
-from toryo.cli.panel import Heard, Panel
 from toryo.domain.texts import printable
 
 SHOWN_AT_FIRST = 10
@@ -40,7 +40,7 @@ def talk(panel: Panel) -> None:
             if at == first_new:
                 screen.show(f"-- {unread} new --")
             screen.show(_told(each, panel.agent))
-        news = messages.News(panel.agent)
+        news = message_format.News(panel.agent)
         screen.show(news.of(Heard(status=panel.status)))
         threading.Thread(target=_listen, args=(panel, screen, news), daemon=True).start()
         lines = screen.lines()
@@ -50,7 +50,7 @@ def talk(panel: Panel) -> None:
                 _say(panel, screen, content)
 
 
-def _listen(panel: Panel, screen: Screen, news: messages.News) -> None:
+def _listen(panel: Panel, screen: Screen, news: message_format.News) -> None:
     try:
         for heard in panel.looks():
             screen.show(news.of(heard))
@@ -82,7 +82,7 @@ def _say(panel: Panel, screen: Screen, content: str) -> None:
 
 def _told(message: dict[str, Any], agent: str) -> str:
     mine = message["kind"] == "message" and message["from_agent_id"] != agent
-    return "\n".join(messages.told(message, message["from_agent_id"] if mine else None))
+    return "\n".join(message_format.told(message, message["from_agent_id"] if mine else None))
 
 
 class Screen:
@@ -137,7 +137,9 @@ class Screen:
         with self._writing:
             typed = self._editor.get_line_buffer() if self._editor is not None else ""
             again = PROMPT + typed if self._reads else ""
-            shown = [part for line in printable(text).splitlines() for part in layout.folded(line, room(sys.stdout))]
+            shown = [
+                part for line in printable(text).splitlines() for part in text_layout.folded(line, room(sys.stdout))
+            ]
             sys.stdout.write("\r\033[K" + "".join(f"{each}\n" for each in shown) + again)
             sys.stdout.flush()
 

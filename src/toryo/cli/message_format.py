@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from toryo.cli import output
-from toryo.cli.panel import Heard
+from toryo.cli.chat_panel import Heard
 from toryo.domain.texts import one_line, printable
 
 _STATES = {

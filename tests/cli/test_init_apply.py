@@ -13,8 +13,8 @@ from tests.cli.conftest import Process, Toryo
 from tests.cli.fakes import Machine
 from tests.cli.terminals import Terminal
 from toryo import chosen_ids
-from toryo.cli import manifest, teams
-from toryo.cli.failures import Misuse
+from toryo.cli import init_teams, manifest
+from toryo.cli.exit_codes import Misuse
 
 TEAM = """\
 projects:
@@ -255,7 +255,7 @@ def test_a_directory_with_any_name_gets_a_file_that_can_be_read(tmp_path: Path) 
     ],
 )
 def test_an_id_keeps_the_latin_letters_of_a_name(name: str, expected: str) -> None:
-    assert teams.id_from(name) == expected
+    assert init_teams.id_from(name) == expected
     assert chosen_ids.may_be(expected)
 
 

@@ -9,9 +9,9 @@ from typing import Any, cast
 import pytest
 
 from tests.cli.conftest import Ended, Toryo
-from toryo.cli import applying, manifest
-from toryo.cli.failures import Misuse
-from toryo.cli.here import Here
+from toryo.cli import manifest, manifest_apply
+from toryo.cli.command_context import Here
+from toryo.cli.exit_codes import Misuse
 
 HEAD = """\
 projects:
@@ -231,7 +231,7 @@ class Answers:
         """What a file makes of it, of one operation."""
         file = folder / "toryo.yaml"
         file.write_text(text)
-        applying.apply(cast("Here", self), manifest.read(file), yes=True)
+        manifest_apply.apply(cast("Here", self), manifest.read(file), yes=True)
         return [arguments for each, arguments in self.sent if each == operation]
 
 

@@ -10,8 +10,8 @@ from contextlib import suppress
 
 import typer
 
-from toryo.cli import meant
-from toryo.cli.here import Here
+from toryo.cli import task_lookup
+from toryo.cli.command_context import Here
 
 MOST = 200
 """Ids that are offered."""
@@ -28,7 +28,9 @@ def agents(context: typer.Context, incomplete: str) -> Offered:
 
 
 def tasks(context: typer.Context, incomplete: str) -> Offered:
-    return _offered(context, incomplete, lambda here: ((task["task_id"], task["title"]) for task in meant.tasks(here)))
+    return _offered(
+        context, incomplete, lambda here: ((task["task_id"], task["title"]) for task in task_lookup.tasks(here))
+    )
 
 
 def _offered(context: typer.Context, incomplete: str, find: Callable[[Here], Iterator[tuple[str, str]]]) -> Offered:

@@ -13,8 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output, widening
-from toryo.cli.here import Here, command
+from toryo.cli import output, wider_rights
+from toryo.cli.command_context import Here, command
 from toryo.domain.tasks import CLOSED
 
 _AGENT = ("name", "kind", "role", "reports_to", "provider", "model", "agent_type", "capabilities", "system_prompt")
@@ -35,7 +35,7 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Write projects, agents and open tasks into a file. `toryo apply` and `toryo import` understand it."""
-    from toryo.cli.failures import Misuse
+    from toryo.cli.exit_codes import Misuse
 
     if file.exists() and not force:
         raise Misuse(f"{file} already exists.", "Choose another file, or overwrite it with --force.")
@@ -67,10 +67,10 @@ def _write(file: Path, text: str) -> None:
 def import_(
     here: Here,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file that `toryo export` wrote.")],
-    yes: widening.Yes = False,
+    yes: wider_rights.Yes = False,
 ) -> None:
     """Make everything as an exported file says. What exists already is left as it is or brought up to date."""
-    from toryo.cli.starting import apply
+    from toryo.cli.init_apply import apply
 
     apply(here, file, yes)
 

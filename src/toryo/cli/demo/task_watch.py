@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from toryo.cli.command_context import Here
 from toryo.cli.demo.stories import Story, Task
-from toryo.cli.failures import Failure
-from toryo.cli.here import Here
+from toryo.cli.exit_codes import Failure
 from toryo.domain.tasks import CLOSED
 
 FAILED = "agent.cooling_down"

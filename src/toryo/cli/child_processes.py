@@ -1,7 +1,7 @@
 """A server and a Coordinator as child processes of one command: started in order, ended in the other order.
 
 Each child is a session of its own, so that ^C reaches only the parent, which then ends the Coordinator (and with it
-the agents) before the server they report to. Children do not outlive their parent, however it ends (`lifeline.py`).
+the agents) before the server they report to. Children do not outlive their parent, however it ends (`parent_watch.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Self
 
 from toryo import process_locks
 from toryo.cli import output
-from toryo.cli.failures import Failure, Misuse
+from toryo.cli.exit_codes import Failure, Misuse
 
 Hear = Callable[[str, str], None]
 """Told each line that a child prints: the child's name, the line."""

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toryo import data_directories
-from toryo.cli import output, questions, teams, widening
-from toryo.cli.failures import Misuse
-from toryo.cli.here import Here, command
-from toryo.cli.programs import KNOWN
+from toryo.cli import init_teams, output, terminal_questions, wider_rights
+from toryo.cli.agent_programs import KNOWN
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import Misuse
 from toryo.data_directory_trust import Untrusted
 from toryo.nearest import nearest
 
 if TYPE_CHECKING:
-    from toryo.cli.programs import Program
+    from toryo.cli.agent_programs import Program
 
-TEAM = teams.FILE
+TEAM = init_teams.FILE
 NONE = "none"
 LOOK = "ls -l"
 ELSEWHERE = "Nothing was written. Change into a directory of its own for the project, or name one with --dir."
@@ -50,7 +50,7 @@ def init(
 ) -> None:
     """Write a toryo.yaml for this directory. With the agent programs found here. Also makes a data directory for its
     server, outside of this one, and .toryo/, which points to it."""
-    from toryo.cli import programs
+    from toryo.cli import agent_programs
 
     directory = dir.expanduser().resolve()
     if not directory.is_dir():
@@ -58,13 +58,13 @@ def init(
     team = directory / TEAM
     if team.exists():
         raise Misuse(f"{team} is already there.", f"Change it, then: toryo apply {TEAM}")
-    ask = questions.possible(here) and not yes
+    ask = terminal_questions.possible(here) and not yes
     if sys.stderr.isatty() and not here.json:
         output.say("Looking for agent programs and their logins ...")
-    found = programs.known(os.environ)
+    found = agent_programs.known(os.environ)
     wanted = _wanted(provider or [], found)
     doubt = _doubt(directory)
-    if doubt and not (ask and questions.yes(f"{doubt} Continue?")):
+    if doubt and not (ask and terminal_questions.yes(f"{doubt} Continue?")):
         raise Misuse(doubt, ELSEWHERE)
     if not here.json:
         _print_found(found)
@@ -74,7 +74,7 @@ def init(
     document = {
         "success": True,
         "file": str(team),
-        "project_id": teams.id_from(plan.name),
+        "project_id": init_teams.id_from(plan.name),
         "data_dir": str(place),
         "providers": list(plan.providers) or ["command"],
         "programs": [program.document() for program in found],
@@ -98,16 +98,16 @@ def _is_project(directory: Path) -> bool:
 def apply(
     here: Here,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to apply.")] = Path(TEAM),
-    yes: widening.Yes = False,
+    yes: wider_rights.Yes = False,
 ) -> None:
     """Make everything as a toryo.yaml says. Or nothing, if anything is wrong. Projects, agents, memberships and tasks;
     of these nothing is removed, but an agent's provider_options become those of the file."""
-    from toryo.cli import applying, manifest
+    from toryo.cli import manifest, manifest_apply
 
     if not file.is_file():
         raise _no_file(file)
     wanted = manifest.noted(file)
-    applied = applying.apply(here, wanted, yes=yes)
+    applied = manifest_apply.apply(here, wanted, yes=yes)
     output.say(*(f"toryo: kept: {each}" for each in applied.kept))
     document = {"success": True, "changes": [change.document() for change in applied.changes], "kept": applied.kept}
     told = [line for change in applied.changes for line in change.told()]
@@ -143,8 +143,8 @@ class Plan:
 
     def text(self) -> str:
         if self.providers:
-            return teams.of_models(self.name, self.providers, isolated=self.isolated)
-        return teams.without_model(self.name, self.command)
+            return init_teams.of_models(self.name, self.providers, isolated=self.isolated)
+        return init_teams.without_model(self.name, self.command)
 
 
 def _wanted(named: Sequence[str], found: Sequence[Program]) -> list[str] | None:
@@ -188,10 +188,10 @@ def _name_of(directory: Path) -> str:
 
 def _asked(directory: Path, wanted: Sequence[str] | None, found: Sequence[Program]) -> Plan:
     """What is answered wrongly is asked again."""
-    name = questions.answer("The project's name", _name_of(directory), _named)
+    name = terminal_questions.answer("The project's name", _name_of(directory), _named)
     providers = _ask_for_providers(found) if wanted is None else list(wanted)
     if not providers:
-        return Plan(name, [], command=questions.answer("A command to run as the first task", LOOK))
+        return Plan(name, [], command=terminal_questions.answer("A command to run as the first task", LOOK))
     # Whether it lies in a git repository of which a worktree could be made.
     from toryo.coordinator import worktrees
 
@@ -214,12 +214,12 @@ def _ask_for_providers(found: Sequence[Program]) -> list[str]:
         return _chosen(text.replace(",", " ").split(), found)
 
     question = f"Who is to work: one or several of {' '.join(startable)}, or {NONE}"
-    chosen: list[str] = questions.answer(question, " ".join(ready) or NONE, read)
+    chosen: list[str] = terminal_questions.answer(question, " ".join(ready) or NONE, read)
     return chosen
 
 
 def _ask_for_worktrees() -> bool:
-    return questions.yes("Give each task a git worktree of its own, to be merged by you?")
+    return terminal_questions.yes("Give each task a git worktree of its own, to be merged by you?")
 
 
 # --- what is said ----------------------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ def _data_directory(project: Path) -> Path:
 
 def _print_next(team: Path, place: Path, plan: Plan, found: Sequence[Program]) -> None:
     typed = output.program()
-    output.done(f"wrote {shlex.quote(str(team))}: project {teams.id_from(plan.name)}, {_crew(plan)}")
+    output.done(f"wrote {shlex.quote(str(team))}: project {init_teams.id_from(plan.name)}, {_crew(plan)}")
     output.done(f"The server's data will be in {shlex.quote(str(place))}")
     for each in found:
         if each.name in plan.providers and not each.ready:
@@ -252,7 +252,7 @@ def _print_next(team: Path, place: Path, plan: Plan, found: Sequence[Program]) -
         output.done(_how_to_get_a_model(found, typed))
     output.done("Next, here:", f"  {typed} up                # in a terminal of its own", f"  {typed} apply {TEAM}")
     if plan.providers:
-        project = teams.id_from(plan.name)
+        project = init_teams.id_from(plan.name)
         output.done(f"  {typed} task list --project {project}", f"  {typed} task move TASK in_progress")
         output.done("The last one starts the first task, and from then on it costs tokens.")
 
@@ -260,7 +260,7 @@ def _print_next(team: Path, place: Path, plan: Plan, found: Sequence[Program]) -
 def _crew(plan: Plan) -> str:
     if not plan.providers:
         return "an agent that runs commands, without a model"
-    return f"a manager and two workers, on {', '.join(teams.crew(plan.providers))}"
+    return f"a manager and two workers, on {', '.join(init_teams.crew(plan.providers))}"
 
 
 def _how_to_get_a_model(found: Sequence[Program], typed: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-from toryo.cli.failures import Misuse
+from toryo.cli.exit_codes import Misuse
 
 PREFIX = "tsk_"
 SHORTEST = 4

@@ -20,9 +20,9 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import failures, output
-from toryo.cli.failures import Failure
-from toryo.cli.here import Here, command
+from toryo.cli import exit_codes, output
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import Failure
 
 PAGE = "toryo-open-*.html"
 REMOVED_AFTER_SECONDS = 60
@@ -85,7 +85,7 @@ def invite(here: Here, place: Path, *, open_it: bool) -> None:
     try:
         address = link(here)["url"]
     except Exception as error:  # noqa: BLE001 - whatever it is, the server is up and goes on
-        reason = failures.of(error)
+        reason = exit_codes.of(error)
         output.say(f"No link to sign in could be made ({reason.what if reason else error}). Try: toryo open")
         return
     output.say(f"Sign in, once, within ten minutes: {address}")

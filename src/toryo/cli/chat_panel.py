@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import quote
 
-from toryo.cli.here import Here
+from toryo.cli.command_context import Here
 
 CLOSES_WITHIN_SECONDS = 5.0
 """Leaving waits no longer for a server that does not answer; it closes the panel itself when its lease is over."""

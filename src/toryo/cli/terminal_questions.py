@@ -13,8 +13,8 @@ from typing import Any
 import typer
 
 from toryo.cli import output
-from toryo.cli.failures import Misuse
-from toryo.cli.here import Here
+from toryo.cli.command_context import Here
+from toryo.cli.exit_codes import Misuse
 
 
 def possible(here: Here) -> bool:

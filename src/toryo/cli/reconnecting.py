@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from toryo.cli import output
-from toryo.cli.failures import ServerAway
-from toryo.cli.here import Here
+from toryo.cli.command_context import Here
+from toryo.cli.exit_codes import ServerAway
 
 GIVE_UP_SECONDS = 300
 LOOK_EVERY_SECONDS = 1.0

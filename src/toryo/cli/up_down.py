@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from toryo import data_directories, process_locks, wrong_values
-from toryo.cli import opening, output
-from toryo.cli.failures import FAILED, Failure, Misuse, ServerAway
-from toryo.cli.here import Here, command, taking, warn_of_clear_text
+from toryo.cli import open_dashboard, output
+from toryo.cli.command_context import Here, command, taking, warn_of_clear_text
+from toryo.cli.exit_codes import FAILED, Failure, Misuse, ServerAway
 from toryo.nearest import nearest
 
 if TYPE_CHECKING:
-    from toryo.cli.programs import Program
+    from toryo.cli.agent_programs import Program
     from toryo.coordinator.config import Config
 
 coordinators = typer.Typer(
@@ -63,7 +63,7 @@ MaxConcurrent = Annotated[
 ]
 
 EndsWithStdin = Annotated[bool, typer.Option("--ends-with-stdin", hidden=True)]
-"""`toryo up` has started it: it ends when its stdin does (`lifeline.py`)."""
+"""`toryo up` has started it: it ends when its stdin does (`parent_watch.py`)."""
 LEAVES_WITHIN_SECONDS = 60
 """How long `toryo down` waits for each: longer than a Coordinator and its server take in order."""
 
@@ -89,7 +89,7 @@ def up(
 ) -> None:
     """Start a server, its dashboard and a Coordinator. Prints a link that signs you in. ^C ends them in order: the
     Coordinator and its agents first."""
-    from toryo.cli.processes import Crew, Terminated, heed_terminate
+    from toryo.cli.child_processes import Crew, Terminated, heed_terminate
 
     serving = _arguments({"--host": host, "--port": port, "--database": database, "--redis": redis})
     if config is not None:
@@ -104,7 +104,7 @@ def up(
         with Crew(place, serving, starting, os.environ, _hear) as crew:
             output.say(f"Toryo is up at {crew.address}; ^C ends it.")
             try:
-                opening.invite(Here(data_dir=place, server=crew.address), place, open_it=not no_open)
+                open_dashboard.invite(Here(data_dir=place, server=crew.address), place, open_it=not no_open)
                 name = crew.wait()
             except KeyboardInterrupt:
                 _say_ending()
@@ -244,17 +244,17 @@ def check(
 
 def _heed_parent(ends_with_stdin: bool) -> None:
     if ends_with_stdin:
-        from toryo.cli.lifeline import leave_when_stdin_ends
+        from toryo.cli.parent_watch import leave_when_stdin_ends
 
         leave_when_stdin_ends(LEAVES_WITHIN_SECONDS)
 
 
 def _programs(config: Config) -> list[Program]:
-    from toryo.cli import programs
+    from toryo.cli import agent_programs
     from toryo.coordinator.providers import configured
 
     every = configured(config.ai_providers)
-    return programs.seen((every[name] for name in sorted(every)), os.environ)
+    return agent_programs.seen((every[name] for name in sorted(every)), os.environ)
 
 
 def _sandbox(config: Config) -> str:

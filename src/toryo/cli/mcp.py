@@ -7,8 +7,8 @@ import sys
 import typer
 
 from toryo.cli import output
-from toryo.cli.failures import Misuse
-from toryo.cli.here import Here, command
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import Misuse
 
 
 def add(app: typer.Typer) -> None:
