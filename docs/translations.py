@@ -37,7 +37,7 @@ NOT_TRANSLATED = (
     "coordinator/",
     "formats/",
     # Refused to agents only, who read English beside their instructions.
-    "domain/chat.py",
+    "domain/conversations.py",
     "domain/creation_rules.py",
     "operations/chat/delegation_tools.py",
     "operations/chat/tools.py",

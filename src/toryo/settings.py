@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from toryo.data_directories import data_dir
-from toryo.domain import chat
+from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.times import SECOND
 from toryo.workflow.snapshot import Limits
 
@@ -35,7 +35,7 @@ class SessionSettings(BaseModel):
     cleanup_interval: Seconds = Field(300, ge=1, description="Seconds between sweeps of what has expired.")
 
 
-_GUARDS, _CHAT = Limits(), chat.Limits()
+_GUARDS, _CHAT = Limits(), TalkLimits()
 """Where the defaults stand that decisions use, too; there in milliseconds."""
 
 

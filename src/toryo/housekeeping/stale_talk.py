@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from toryo.domain.chat import Message
 from toryo.domain.launches import Purpose
+from toryo.domain.messages import Message
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced, fenced
 from toryo.operations.launches import reason_texts, start_decisions
-from toryo.operations.messaging import conversations, delegations, mailboxes
+from toryo.operations.messaging import conversations, delegations, messages
 
 TALK = "talk"
 
@@ -54,7 +54,7 @@ def _tell(call: Call, message: Message) -> None:
         f"{message.to_agent_id} has not come to read your message yet. {why} It stays, and is delivered when the agent"
         " comes."
     )
-    mailboxes.tell_person(call, message.project_id, message.from_agent_id, message.to_agent_id, words, None)
+    messages.tell_person(call, message.project_id, message.from_agent_id, message.to_agent_id, words, None)
     call.event(
         "message.nobody_came",
         project_id=message.project_id,

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from toryo.domain.chat import Delegation, MessageKind
+from toryo.domain.delegations import Delegation
+from toryo.domain.messages import MessageKind
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.storage import chat, schema, tasks, threads

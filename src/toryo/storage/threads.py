@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from toryo.domain.chat import Message, thread_of
+from toryo.domain.messages import Message, thread_of
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection

@@ -130,8 +130,8 @@ def _attempt(checkout: Checkout, worktree: Worktree, target: str, message: str) 
 def _conflict(worktree: Worktree, target: str, files: tuple[str, ...]) -> str:
     return (
         f"{worktree.branch} and {target} changed the same places of {commits_and_diffs.named(files)}."
-        f" Nothing was merged. Merge {target} into {worktree.branch} in {worktree.path}, resolve it there and commit, then"
-        " merge again."
+        f" Nothing was merged. Merge {target} into {worktree.branch} in {worktree.path}, resolve it there and commit,"
+        " then merge again."
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from toryo.domain import agents
 from toryo.domain.agents import Agent
-from toryo.domain.chat import Delegation
+from toryo.domain.delegations import Delegation
 from toryo.domain.handover import INTERRUPT, Handoff, Notification
 from toryo.domain.launches import Launch
 from toryo.domain.projects import Project

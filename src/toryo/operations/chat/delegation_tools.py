@@ -7,9 +7,11 @@ from typing import Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from toryo.domain import chat, ids
-from toryo.domain.chat import Conversation, Delegation, DelegationStatus
+from toryo.domain import ids
+from toryo.domain.conversations import Conversation
+from toryo.domain.delegations import Delegation, DelegationStatus
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.messages import LONGEST_MESSAGE
 from toryo.domain.tasks import Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.operations.calls import rendering, schemas
@@ -18,7 +20,7 @@ from toryo.operations.calls.catalogue import Audience, Available, Later, Paramet
 from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result, Said
-from toryo.operations.messaging import mailboxes
+from toryo.operations.messaging import mailboxes, partners
 from toryo.operations.translations import words
 
 _MESSAGES = 50
@@ -28,7 +30,7 @@ _MESSAGES = 50
 class Delegate(Parameters):
     target_agent_id: Id = Field(description="With whom: an agent or a person.")
     purpose: Lines = Field(
-        min_length=1, max_length=chat.LONGEST, pattern=r"\S", description="What is to be said, asked or agreed."
+        min_length=1, max_length=LONGEST_MESSAGE, pattern=r"\S", description="What is to be said, asked or agreed."
     )
     context: Any = Field(None, description="What it needs to know.")
     await_result: bool = Field(True, description="Whether your task waits for the result.")
@@ -50,7 +52,7 @@ def delegate_to_chat_session(call: Call, wanted: Delegate) -> Delegated:
     task = call.task(call.session.task_id or "")
     project = call.project(call.session.project_id)
     target = call.known_agent(wanted.target_agent_id)
-    mailboxes.refuse_partner(call, project, call.agent, target)
+    partners.refuse_partner(call, project, call.agent, target)
     _refuse_too_many(call, task, project.settings.open_delegations, project.settings.delegations_ever)
     delegation = Delegation(
         id=call.new_id(ids.DELEGATION),
@@ -147,7 +149,7 @@ def get_task_conversations(call: Call, wanted: TaskTalks) -> Talks | Later:
 
 
 def _shown(call: Call, conversation: Conversation) -> TaskTalk:
-    messages = call.tx.chat.of_conversation(conversation.id, _MESSAGES)
+    said = call.tx.chat.of_conversation(conversation.id, _MESSAGES)
     return {
         "conversation_id": conversation.id,
         "initiator_id": conversation.initiator_id,
@@ -162,5 +164,5 @@ def _shown(call: Call, conversation: Conversation) -> TaskTalk:
         "delegation_id": conversation.delegation_id,
         "created_at": iso(conversation.created_at),
         "ended_at": iso_or_none(conversation.ended_at),
-        "messages": [mailboxes.shown(call, message) for message in messages],
+        "messages": [messages.shown(call, message) for message in said],
     }

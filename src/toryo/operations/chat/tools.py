@@ -7,12 +7,22 @@ from typing import Annotated, Any, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from toryo.domain import chat, ids
+from toryo.domain import ids
 from toryo.domain.agents import Agent
-from toryo.domain.chat import Conversation, Delegation, DelegationStatus, Message
+from toryo.domain.conversations import (
+    FEWEST_TURNS,
+    MOST_TURNS,
+    USUAL_TURNS,
+    Conversation,
+    ended,
+    not_found,
+    told_of_end,
+)
+from toryo.domain.delegations import Delegation, DelegationStatus
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import Notification, address_of_agent, address_of_task
 from toryo.domain.launches import Purpose
+from toryo.domain.messages import HANDED_OUT_AT_ONCE, LONGEST_MESSAGE, Message, MessageKind, thread_of
 from toryo.domain.projects import Language
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
@@ -21,11 +31,11 @@ from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Said
 from toryo.operations.messaging import conversations as messaging_conversations
-from toryo.operations.messaging import delegations, mailboxes
+from toryo.operations.messaging import delegations, mailboxes, messages, partners
 from toryo.operations.translations import words
 from toryo.workflow import next_action
 
-Content = Annotated[Lines, Field(min_length=1, max_length=chat.LONGEST, pattern=r"\S")]
+Content = Annotated[Lines, Field(min_length=1, max_length=LONGEST_MESSAGE, pattern=r"\S")]
 
 
 _LEFT_AT_ONCE = 20
@@ -127,7 +137,7 @@ class _HandOut:
         self.redelivered_to = self.box.redelivered_to
         self.again: set[str] = set()
         """Delegations that this agent has had in hand before."""
-        self.messages = call.tx.chat.undelivered(self.box, chat.HANDED_OUT_AT_ONCE)
+        self.messages = call.tx.chat.undelivered(self.box, HANDED_OUT_AT_ONCE)
         self.conversations = call.tx.chat.unsettled(self.project_id, self.agent.id)
         self.delegations = call.tx.chat.open_delegations(self.project_id, self.agent.id)
 
@@ -149,7 +159,7 @@ class _HandOut:
         return {
             "success": True,
             "pending_messages": [self._message(message) for message in self.messages],
-            "context_messages": [mailboxes.shown(self.call, message) for message in self._context(turns, taken)],
+            "context_messages": [messages.shown(self.call, message) for message in self._context(turns, taken)],
             "pending_delegations": [self._delegation(delegation) for delegation in taken],
             "invitations": [self._invitation(conversation) for conversation in invited],
             "conversations": [_open(conversation, self.agent.id) for conversation in open_],
@@ -161,7 +171,7 @@ class _HandOut:
         """Moves the cursor and tells the endings; what the next call does not confirm is taken back."""
         call, now = self.call, self.call.now
         for conversation in over:
-            call.tx.chat.save_conversation(conversation, chat.told_of_end(conversation, self.agent.id, now))
+            call.tx.chat.save_conversation(conversation, told_of_end(conversation, self.agent.id, now))
         if not changed:
             return
         last = self.messages[-1].sequence if self.messages else None
@@ -174,7 +184,7 @@ class _HandOut:
 
     def _message(self, message: Message) -> HandedOut:
         again: Redelivered = {"redelivered": True} if message.sequence <= self.redelivered_to else {}
-        return {**mailboxes.shown(self.call, message), **again}
+        return {**messages.shown(self.call, message), **again}
 
     def _context(self, turns: list[Conversation], taken: list[Delegation]) -> list[Message]:
         """What was said before, with everybody whose message or turn this is, or who is to be told something; with a
@@ -183,15 +193,15 @@ class _HandOut:
         others = {each.from_agent_id for each in self.messages} | {turn.other(self.agent.id) for turn in turns}
         others |= {delegation.target_agent_id for delegation in taken}
         after_all = (self.messages[-1].sequence if self.messages else self.box.cursor) + 1
-        enough = chat.HANDED_OUT_AT_ONCE + len(here)
+        enough = HANDED_OUT_AT_ONCE + len(here)
         found = [
             message
             for other in sorted(others)
-            for message in self.call.tx.chat.before(self.project_id, chat.thread_of(self.agent.id, other), None, enough)
-            if message.id not in here and message.kind is chat.MessageKind.MESSAGE
+            for message in self.call.tx.chat.before(self.project_id, thread_of(self.agent.id, other), None, enough)
+            if message.id not in here and message.kind is MessageKind.MESSAGE
         ]
         found = [each for each in found if each.to_agent_id != self.agent.id or each.sequence < after_all]
-        return sorted(found, key=lambda each: each.sequence)[-chat.HANDED_OUT_AT_ONCE :]
+        return sorted(found, key=lambda each: each.sequence)[-HANDED_OUT_AT_ONCE:]
 
     def _delegation(self, delegation: Delegation) -> PendingDelegation:
         target = self.call.tx.agents.find(delegation.target_agent_id)
@@ -372,8 +382,8 @@ def _write(call: Call, target: Agent, content: str, related_task_id: str | None)
     project = call.project(call.session.project_id)
     wrote_before = call.tx.chat.nth_last(project.id, target.id, call.agent.id, 1) is not None
     if not wrote_before:
-        mailboxes.refuse_partner(call, project, call.agent, target)
-    message = mailboxes.store(call, project.id, call.agent.id, target, content, related_task_id=related_task_id)
+        partners.refuse_partner(call, project, call.agent, target)
+    message = messages.store(call, project.id, call.agent.id, target, content, related_task_id=related_task_id)
     return {
         "success": True,
         "message_id": message.id,
@@ -396,7 +406,7 @@ def send_message(call: Call, said: SendMessage) -> Sent:
     if said.related_task_id is not None:
         call.task(said.related_task_id)
     if not target.human:
-        mailboxes.refuse_partner(call, call.project(call.session.project_id), call.agent, target)
+        partners.refuse_partner(call, call.project(call.session.project_id), call.agent, target)
         raise _conversation_required(target)
     return _write(call, target, said.content, said.related_task_id)
 
@@ -409,9 +419,9 @@ class StartConversation(Parameters):
     initial_message: Content = Field(description="Your first turn.")
     purpose: Lines = Field("", max_length=1_000, description="What it is about.")
     max_turns: int = Field(
-        chat.USUAL_TURNS,
-        ge=chat.FEWEST_TURNS,
-        le=chat.MOST_TURNS,
+        USUAL_TURNS,
+        ge=FEWEST_TURNS,
+        le=MOST_TURNS,
         description="Messages of both sides together, the first included.",
     )
     delegation_id: Id | None = Field(None, description="The delegation it is for.")
@@ -430,7 +440,7 @@ def start_conversation(call: Call, wanted: StartConversation) -> Started:
     """Begin to talk with another agent, turn by turn."""
     project = call.project(call.session.project_id)
     partner = call.known_agent(wanted.target_agent_id)
-    mailboxes.refuse_partner(call, project, call.agent, partner)
+    partners.refuse_partner(call, project, call.agent, partner)
     if partner.human:
         raise Refusal(
             Code.VALIDATION_ERROR,
@@ -473,7 +483,7 @@ def send_conversation_message(call: Call, said: Turn) -> Sent:
     """Take your turn in a conversation."""
     conversation = call.tx.chat.conversation(said.conversation_id)
     if conversation is None or conversation.project_id != call.session.project_id:
-        raise chat.not_found(said.conversation_id)
+        raise not_found(said.conversation_id)
     return _turn(call, conversation, said.content)
 
 
@@ -501,7 +511,7 @@ def _turn(call: Call, conversation: Conversation, content: str) -> Sent:
 class EndConversation(Parameters):
     conversation_id: Id = Field(description="The conversation.")
     final_message: Content | None = Field(None, description="A last word; it needs no answer.")
-    summary: Lines | None = Field(None, max_length=chat.LONGEST, description="What came of it.")
+    summary: Lines | None = Field(None, max_length=LONGEST_MESSAGE, description="What came of it.")
 
 
 class Ended(Said):
@@ -515,11 +525,11 @@ def end_conversation(call: Call, wanted: EndConversation) -> Ended:
     conversation = call.tx.chat.conversation(wanted.conversation_id)
     own = conversation is not None and conversation.project_id == call.session.project_id
     if conversation is None or not own or not conversation.takes_part(call.agent.id):
-        raise chat.not_found(wanted.conversation_id)
-    over = chat.ended(conversation, call.agent.id, "ended_by_participant", call.now)  # refuses before anything is said
+        raise not_found(wanted.conversation_id)
+    over = ended(conversation, call.agent.id, "ended_by_participant", call.now)  # refuses before anything is said
     if wanted.final_message is not None:
         partner = call.known_agent(over.other(call.agent.id))
-        mailboxes.store(
+        messages.store(
             call,
             over.project_id,
             call.agent.id,

@@ -1,28 +1,23 @@
 """Delegations as they change: taken by a chat session, finished, given up; the task that waits for one hears of it.
 
-Their rules are in `domain/chat.py`."""
+Their rules are in `domain/delegations.py`."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
-from toryo.domain import chat
-from toryo.domain.chat import Conversation, Delegation
+from toryo.domain.delegations import Delegation, completed, failed, handed_back, taken
 from toryo.domain.launches import Purpose
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.messaging import mailboxes, notifications
 
 
-def hand_back(call: Call, conversation: Conversation) -> None:
-    """Delegations of either side that were parked for the other's answer are handed out again: somebody reports them.
-
-    Also those that the conversation was not begun for: no other answer will come.
-    """
-    for agent_id in (conversation.low_id, conversation.high_id):
-        for open_delegation in call.tx.chat.open_delegations(conversation.project_id, agent_id):
-            if open_delegation.parked and open_delegation.target_agent_id == conversation.other(agent_id):
-                call.tx.chat.save_delegation(open_delegation, chat.handed_back(open_delegation))
+def hand_back(call: Call, project_id: str, agent_id: str, awaited_id: str) -> None:
+    """An agent's delegations that were parked for somebody's answer are handed out again: somebody reports them."""
+    for open_delegation in call.tx.chat.open_delegations(project_id, agent_id):
+        if open_delegation.parked and open_delegation.target_agent_id == awaited_id:
+            call.tx.chat.save_delegation(open_delegation, handed_back(open_delegation))
 
 
 def save(call: Call, delegation: Delegation, **fields: Any) -> Delegation:
@@ -33,7 +28,7 @@ def save(call: Call, delegation: Delegation, **fields: Any) -> Delegation:
 
 def take(call: Call, delegation: Delegation) -> Delegation:
     """Fetched by the calling chat session, whose lease is the delegation's."""
-    after = chat.taken(delegation, call.session.id, call.now)
+    after = taken(delegation, call.session.id, call.now)
     call.tx.chat.save_delegation(delegation, after)
     record(call, after, "delegation.processing", fact=False)
     return after
@@ -41,7 +36,7 @@ def take(call: Call, delegation: Delegation) -> Delegation:
 
 def finish(call: Call, delegation: Delegation, result: Any, *, success: bool) -> Delegation:
     """It is over; the task is told, and what waited for it goes on."""
-    change = chat.completed if success else chat.failed
+    change = completed if success else failed
     after = change(delegation, result, call.now)
     call.tx.chat.save_delegation(delegation, after)
     tell_end(call, after)

@@ -15,8 +15,9 @@ from typing import Any
 
 from toryo.domain import moves, people, usages
 from toryo.domain.agents import Agent, Role, mistakes_of, superiors
-from toryo.domain.chat import Delegation, DelegationStatus, MessageKind
+from toryo.domain.delegations import Delegation, DelegationStatus
 from toryo.domain.launches import Launch
+from toryo.domain.messages import MessageKind
 from toryo.domain.needs import Action, Kind, Need, Request, requested
 from toryo.domain.projects import Project
 from toryo.domain.projects import Status as ProjectStatus

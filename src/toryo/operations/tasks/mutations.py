@@ -11,10 +11,11 @@ from typing import Any, final
 
 from typing_extensions import TypedDict
 
-from toryo.domain import chat, ids, moves, queue
 from toryo.domain import dependencies as graph
+from toryo.domain import ids, moves, queue
 from toryo.domain.agents import SYSTEM
 from toryo.domain.creation_rules import Draft, in_order
+from toryo.domain.delegations import failed
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import INTERRUPT, address_of_agent, address_of_task
 from toryo.domain.launches import Purpose
@@ -27,7 +28,7 @@ from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import say
 from toryo.operations.calls import did_you_mean
 from toryo.operations.calls.call import WORK, Call
-from toryo.operations.messaging import mailboxes, notifications
+from toryo.operations.messaging import mailboxes, messages, notifications
 from toryo.operations.tasks import approvals
 
 _PROGRESS = ("completed",)
@@ -226,7 +227,7 @@ def tell_judged(call: Call, task: Task, verdict: str, reason: str | None) -> Non
     if asker.human:
         about = task.created_by if task.created_by != asker.id else task.assignee_id
         if about not in (None, asker.id):
-            mailboxes.tell_person(call, task.project_id, asker.id, about, message, task.id)
+            messages.tell_person(call, task.project_id, asker.id, about, message, task.id)
         return
     session = call.tx.sessions.live_of(task.project_id, asker.id).get(Purpose.TASK)
     address = session.id if session is not None else address_of_agent(task.project_id, asker.id)
@@ -250,9 +251,7 @@ def _drop_delegations(call: Call, task: Task) -> None:
     """Nobody waits any more for what this task wanted said; what was only to be told is still told."""
     for delegation in call.tx.chat.delegations_of_task(task.id):
         if delegation.open and delegation.await_result:
-            call.tx.chat.save_delegation(
-                delegation, chat.failed(delegation, f"its task was {task.status.value}", call.now)
-            )
+            call.tx.chat.save_delegation(delegation, failed(delegation, f"its task was {task.status.value}", call.now))
             data = {"delegation_id": delegation.id, "reason": f"task_{task.status.value}"}
             call.event("delegation.failed", task=task, agent_id=delegation.agent_id, fact=True, data=data)
             mailboxes.touch(call, delegation.project_id, delegation.agent_id)

@@ -12,11 +12,13 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from toryo.domain import chat, creation_rules
+from toryo.domain import creation_rules
 from toryo.domain.agents import Agent, Role, superiors
+from toryo.domain.consent import consents
 from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Purpose
+from toryo.domain.messages import Message
 from toryo.domain.projects import Project
 from toryo.domain.tasks import CLOSED, Approval, Priority, Status, Task, priority_named
 from toryo.domain.times import HOUR, Millis
@@ -103,10 +105,10 @@ def request_task(call: Call, wanted: RequestTask) -> TaskResult:
     return {"success": True, "task_id": task.id, "task": shown, "message": told}
 
 
-def _approves(call: Call, message: chat.Message, wanted: RequestTask) -> bool:
+def _approves(call: Call, message: Message, wanted: RequestTask) -> bool:
     """Whether the person's message is consent to this request."""
     fresh = call.now - message.created_at <= CONSENT
-    return fresh and not wanted.context and chat.consents(message.content)
+    return fresh and not wanted.context and consents(message.content)
 
 
 def _assignee(call: Call, project: Project, agent_id: str) -> Agent:
@@ -120,7 +122,7 @@ def _assignee(call: Call, project: Project, agent_id: str) -> Agent:
     return assignee
 
 
-def _consent(call: Call, message_id: str | None) -> chat.Message | None:
+def _consent(call: Call, message_id: str | None) -> Message | None:
     """The person's message that a chat session was asked by; None in a task session. Raises Refusal."""
     if call.session.purpose is not Purpose.CHAT:
         if message_id is not None:
@@ -156,7 +158,7 @@ def _no_message(message_id: str) -> Refusal:
     )
 
 
-def _refuse_unfit(call: Call, message: chat.Message) -> None:
+def _refuse_unfit(call: Call, message: Message) -> None:
     sender = call.tx.agents.find(message.from_agent_id)
     if sender is None or not sender.human:
         raise Refusal(
