@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ def parse(document: dict[str, Any]) -> Iterable[Used]:
 
 def reading(prices: dict[str, Price] | None = None) -> Reading:
     section = ProviderConfig(prices=PRICES if prices is None else prices)
-    return Reading(parse, price=configured({"codex": section})["codex"].price)
+    return Reading(parse, price=partial(prices.cost, configured({"codex": section})["codex"].prices))
 
 
 def cost(one: Reading, **used: Any) -> Any:

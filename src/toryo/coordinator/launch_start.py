@@ -12,6 +12,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from toryo import output_redaction, untrusted_files
@@ -19,6 +20,7 @@ from toryo.agents import env_vars
 from toryo.coordinator import environment, logs, processes, sandbox, task_worktrees
 from toryo.coordinator.config import Config
 from toryo.coordinator.orders import CheckOrder, Launch
+from toryo.coordinator.prices import cost
 from toryo.coordinator.processes import Process
 from toryo.coordinator.program_output import Reading, Totals
 from toryo.coordinator.provider import BadConfig, Command, Needs, Provider, Setting, permissions, refuse_mistakes
@@ -149,7 +151,7 @@ class Starter:
             return None
         went_on = provider.keeps_context and provider.resumes
         before = Totals.read(launch.program_session.get("totals")) if went_on else Totals()
-        return Reading(provider.parse, before, provider.price, asked=provider.asks_untold)
+        return Reading(provider.parse, before, partial(cost, provider.prices), asked=provider.asks_untold)
 
     def _setting(
         self, launch: Launch, provider: Provider, directory: Path, workspace: Path, resumed: Resumed | None

@@ -15,6 +15,7 @@ from typing import Any
 
 from toryo import provider_options
 from toryo.coordinator.orders import Launch
+from toryo.coordinator.prices import Prices
 from toryo.coordinator.program_output import Event, Parse, Troubled
 from toryo.failures import Ended, Failure
 from toryo.provider_options import PERMISSIONS, Option, Permissions
@@ -210,11 +211,6 @@ class Provider:
     tried: str = ""
     """The version of the program that this was tried with."""
 
-    def price(self, model: str | None, read: int, written: int, cached: int) -> float | None:
-        """US dollars by the prices of its configuration; None where it names none for this model."""
-        prices = self.prices.get(model or "") or self.prices.get("*")
-        return None if prices is None else round(prices.of(read, written, cached), 6)
-
     @property
     def model_cli(self) -> bool:
         """Whether it is a program of a model, on somebody's account."""
@@ -227,18 +223,3 @@ class Login:
 
     ok: bool | None
     what: str
-
-
-@dataclass(frozen=True, slots=True)
-class Prices:
-    """US dollars for a million tokens."""
-
-    input: float
-    output: float
-    cached: float | None = None
-    """None: as `input`."""
-
-    def of(self, input_tokens: int, output_tokens: int, cached_tokens: int) -> float:
-        cached = self.input if self.cached is None else self.cached
-        fresh = max(0, input_tokens - cached_tokens)
-        return (fresh * self.input + cached_tokens * cached + output_tokens * self.output) / 1_000_000

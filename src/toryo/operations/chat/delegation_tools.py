@@ -20,7 +20,7 @@ from toryo.operations.calls.catalogue import Audience, Available, Later, Paramet
 from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result, Said
-from toryo.operations.messaging import mailboxes, partners
+from toryo.operations.messaging import mailboxes, messages, partners
 from toryo.operations.translations import words
 
 _MESSAGES = 50
