@@ -13,6 +13,7 @@ import pytest
 from toryo.coordinator.config import Config, Price, ProviderConfig
 from toryo.coordinator.launch_start import Starter
 from toryo.coordinator.orders import Launch
+from toryo.coordinator.prices import cost as cost_of
 from toryo.coordinator.program_output import Reading, Used
 from toryo.coordinator.providers import configured
 from toryo.coordinator.workspaces import Workspaces
@@ -26,7 +27,7 @@ def parse(document: dict[str, Any]) -> Iterable[Used]:
 
 def reading(prices: dict[str, Price] | None = None) -> Reading:
     section = ProviderConfig(prices=PRICES if prices is None else prices)
-    return Reading(parse, price=partial(prices.cost, configured({"codex": section})["codex"].prices))
+    return Reading(parse, price=partial(cost_of, configured({"codex": section})["codex"].prices))
 
 
 def cost(one: Reading, **used: Any) -> Any:

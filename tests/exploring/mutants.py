@@ -16,7 +16,8 @@ import pytest
 
 from tests.exploring.explorer import Explorer, cheaply
 from tests.exploring.memory import InMemory
-from toryo.domain.tree_state import Tree, TreeState
+from toryo.domain.task_tree import Tree
+from toryo.domain.tree_state import TreeState
 from toryo.housekeeping import old_worktrees
 from toryo.operations.calls.call import Call
 from toryo.operations.launches import termination

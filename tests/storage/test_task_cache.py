@@ -11,8 +11,8 @@ import pytest
 from tests.storage.makers import NOW, Store, task
 from tests.stories import seeds
 from toryo.domain.dependencies import Links
+from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Details, Priority, Status, Task
-from toryo.domain.tree_state import Tree
 from toryo.storage.tasks import Tasks
 from toryo.storage.transaction import Transaction
 

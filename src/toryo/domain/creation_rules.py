@@ -14,8 +14,9 @@ from typing import Any
 from toryo.domain.agents import Agent, Role, superiors
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import CommandsFrom, Settings
+from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import AcceptanceCheck, Priority, Task
-from toryo.domain.tree_state import Tree, TreeState
+from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import say
 
 _LEAD_ON = "Continue with get_next_action: it says which subtask comes next."

@@ -12,9 +12,10 @@ from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project
 from toryo.domain.sessions import Session
 from toryo.domain.talk_limits import TalkLimits
+from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import CLOSED, Task
 from toryo.domain.times import Millis
-from toryo.domain.tree_state import Tree, TreeState
+from toryo.domain.tree_state import TreeState
 from toryo.domain.usages import day_of
 from toryo.storage.transaction import Transaction
 from toryo.workflow.snapshot import ChatState, Cooldown, Limits, News, Snapshot, offers, whole

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from toryo.domain.dependencies import Links
+from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Details, Task
-from toryo.domain.tree_state import Tree
 from toryo.storage.engine.database import Connection
 from toryo.storage.tasks import ROWS, Tasks
 

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from toryo.domain import start_conditions
 from toryo.domain.agents import Agent
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Project
 from toryo.domain.sessions import Session
+from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND, Millis
-from toryo.domain.tree_state import Tree, TreeState
+from toryo.domain.tree_state import TreeState
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +224,9 @@ class RuleInput:
     @cached_property
     def dispatchable(self) -> list[Task]:
         """Children that a manager could start now, in order."""
-        return [child for child in self.children if self.tree_state.dispatchable(child, self.agent.id)]
+        return [
+            child for child in self.children if start_conditions.dispatchable(self.tree_state, child, self.agent.id)
+        ]
 
     @property
     def open_delegations(self) -> int:

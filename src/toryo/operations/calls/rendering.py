@@ -11,9 +11,9 @@ from toryo.domain.handover import INTERRUPT, Handoff, Notification
 from toryo.domain.launches import Launch
 from toryo.domain.projects import Project
 from toryo.domain.sessions import Session
+from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Details, Task
 from toryo.domain.times import iso, iso_or_none
-from toryo.domain.tree_state import Tree
 from toryo.domain.usages import Usage
 from toryo.operations.calls import schemas
 from toryo.storage.coordinators import Disk

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from toryo.domain import moves
+from toryo.domain import moves, start_conditions
 from toryo.domain.launches import Purpose
+from toryo.domain.start_conditions import StartBlocker
 from toryo.domain.tasks import Approval, Status, Task
 from toryo.domain.times import iso, iso_or_none
-from toryo.domain.tree_state import StartBlocker
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.calls import fault_isolation, schemas
 from toryo.operations.calls.call import Call
@@ -126,7 +126,7 @@ def _start(call: Call, task: Task) -> Worded:
             "“{title}” has failed. To try it once more: toryo task retry {task_id}", title=task.title, task_id=task.id
         )
     tree_state = call.tree_state(task)
-    hindrance: StartBlocker | None = next(tree_state.hindrances(task), None)
+    hindrance: StartBlocker | None = next(start_conditions.hindrances(tree_state, task), None)
     if hindrance is not None:
         why = moves.refusal_to_start(tree_state, task, hindrance).message
         return say("“{title}” ({status}) cannot be started yet: {why}", title=task.title, status=task.status, why=why)

@@ -12,12 +12,14 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
+from toryo.domain import start_conditions
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Project, Status
 from toryo.domain.queue import Claim, Presence
 from toryo.domain.sessions import Session
+from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Task
-from toryo.domain.tree_state import Tree, TreeState
+from toryo.domain.tree_state import TreeState
 from toryo.domain.usages import day_of
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
@@ -177,7 +179,11 @@ class Picture:
         found: dict[tuple[str, str], list[Task]] = {}
         for task in sorted(self.open.values(), key=lambda each: each.order):
             rests = task.not_before is not None and task.not_before > self.now
-            if task.agent_type is not None and not rests and self.tree_states[task.project_id].claimable(task):
+            if (
+                task.agent_type is not None
+                and not rests
+                and start_conditions.claimable(self.tree_states[task.project_id], task)
+            ):
                 found.setdefault((task.project_id, task.agent_type), []).append(task)
         return found
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from toryo.domain import start_conditions
 from toryo.domain.agents import Role
 from toryo.domain.launches import Purpose
 from toryo.domain.needs import Action
@@ -264,7 +265,7 @@ class _Look:
     def _nobody_comes(self, tree_state: TreeState, task: Task, queue: str) -> bool:
         """After the stall time: until then, whoever serves it may just be starting anew."""
         stalls = self._stalls(tree_state.project, task.moved_at)
-        return stalls and queue not in tree_state.served and tree_state.claimable(task)
+        return stalls and queue not in tree_state.served and start_conditions.claimable(tree_state, task)
 
     # --- what is below a failure ---------------------------------------------------------------------------------
 

@@ -11,8 +11,9 @@ from toryo.domain.agents import Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.moves import Order
 from toryo.domain.sessions import Choice
+from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Approval, Status, Task
-from toryo.domain.tree_state import Tree, TreeState
+from toryo.domain.tree_state import TreeState
 from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later
