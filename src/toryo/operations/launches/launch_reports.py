@@ -8,14 +8,14 @@ from toryo.domain import usages
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch
 from toryo.operations.calls.call import WORK, Call
-from toryo.operations.launches import termination
+from toryo.operations.launches import cooldowns
 from toryo.workflow import program_choice
 from toryo.workflow.snapshot import Snapshot
 
 
 def hindered(snapshot: Snapshot, launch: Launch) -> bool:
     """Whether the program that a launch is for cools down meanwhile (somebody else has used up its account)."""
-    ran = termination.program_of(launch)
+    ran = cooldowns.program_of(launch)
     programs_of = snapshot.agent.programs if snapshot.agent is not None else ()
     return any(
         program_choice.hindrances(snapshot, launch.purpose, program) for program in programs_of if program.name == ran

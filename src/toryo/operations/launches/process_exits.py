@@ -12,13 +12,12 @@ from toryo import failures, first_prompt
 from toryo.domain.launches import LIVE, Launch, Purpose, State
 from toryo.domain.sessions import End
 from toryo.domain.times import Millis, iso
-from toryo.failures import Failure
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import FewNames, Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.launches import start_decisions, termination
+from toryo.operations.launches import cooldowns, start_decisions, termination
 from toryo.operations.launches.launch_reports import count_usage, hindered, launch_of
 from toryo.workflow.launch import withdrawn
 
@@ -80,7 +79,7 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
     until: Millis | None = None
     if not launch.refused_at_sign_in:  # the process that ended is not the one that works
         released = _release(call, recorded, exit_)
-        until = _cooldown(call, launch, exit_)
+        until = cooldowns.after_exit(call, launch, exit_.error, exit_.quota_reset_seconds, failed=_failed(exit_))
     call.tx.hint(WORK, f"launch:{launch.id}")
     return {"success": True, "released": released, "cooling_down_until": iso(until) if until else None}
 
@@ -132,35 +131,3 @@ def _release(call: Call, launch: Launch, exit_: ProcessExit) -> list[str]:
 
 def _failed(exit_: ProcessExit) -> bool:
     return bool(exit_.exit_code) or exit_.signal is not None or bool(exit_.error)
-
-
-def _cooldown(call: Call, launch: Launch, exit_: ProcessExit) -> Millis | None:
-    """A failure cools the agent down; an end that was ordered, or that the agent was told to make, does not."""
-    ordered = failures.ordered(exit_.error) or (launch.told_to_leave and exit_.quota_reset_seconds is None)
-    never_signed_in = launch.signed_in_at is None
-    if ordered or not (_failed(exit_) or never_signed_in or exit_.quota_reset_seconds is not None):
-        return None
-    reason = failures.class_of(exit_.error) or _unnamed(never_signed_in)
-    if exit_.quota_reset_seconds is not None and reason not in (Failure.RATE_LIMITED, Failure.QUOTA):
-        reason = Failure.QUOTA.value
-    explained = None
-    if launch.state is State.EXPIRED:  # its agent cools down for it already
-        explained = termination.explain_missing(call, launch, reason, exit_.quota_reset_seconds)
-    # Whose quota the launch used: of the program that ran, which may have been the one that stands in.
-    agent, ran = call.tx.agents.find(launch.agent_id), termination.program_of(launch)
-    programs_of = agent.programs if agent is not None else ()
-    alike = sorted(
-        (program for program in programs_of if program.provider == launch.provider), key=lambda one: one.name != ran
-    )
-    account = alike[0].account if alike else None
-    if reason == Failure.QUOTA and account is not None:
-        return termination.cool_account(call, account, reason, exit_.quota_reset_seconds, launch.agent_id)
-    if launch.state is State.EXPIRED:
-        return explained
-    program = termination.program_of(launch)
-    return termination.cool(call, launch.agent_id, launch.purpose, reason, exit_.quota_reset_seconds, program)
-
-
-def _unnamed(never_signed_in: bool) -> str:
-    """The class of a failure of which its Coordinator tells none."""
-    return (Failure.COULD_NOT_CONNECT if never_signed_in else Failure.CRASHED).value

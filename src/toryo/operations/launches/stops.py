@@ -13,7 +13,7 @@ from toryo.domain.sessions import End
 from toryo.failures import Failure
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced
-from toryo.operations.launches import start_decisions, termination
+from toryo.operations.launches import cooldowns, start_decisions, termination
 from toryo.workflow.launch import Action, Decision
 
 
@@ -31,7 +31,7 @@ def stop(call: Call, launch: Launch, decision: Decision) -> None:
             data={"reason": decision.reason, "row": decision.row},
         )
     if decision.reason in (Failure.SILENT, Failure.TIME_LIMIT):  # a runaway's session cools down however it ends
-        termination.cool(call, launch.agent_id, launch.purpose, decision.reason, None)
+        cooldowns.cool(call, launch.agent_id, launch.purpose, decision.reason, None)
     ended = call.tx.launches.find(launch.id)
     if ended is not None:
         call.tx.launches.save(ended, replace(ended, stop_since=call.now, stop_reason=decision.reason))
