@@ -72,7 +72,7 @@ NOT_TRANSLATED = (
     # Refused to who writes a program against the API.
     "operations/calls/credential_verification.py",
     "operations/calls/permissions.py",
-    "operations/overview/health.py",
+    "operations/overview/help.py",
     "server/event_stream.py",
     "server/rest.py",
     "server/mcp_sdk.py",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toryo.operations.calls.call import Call
-from toryo.operations.overview import activity
+from toryo.operations.overview import launch_log
 
 AT_ONCE = 20
 """Launches in one round: others wait for as long as their output is being deleted, at most 2 MB of each."""
@@ -11,4 +11,4 @@ AT_ONCE = 20
 
 def forget(call: Call) -> int:
     """Of how many launches the output was deleted."""
-    return call.tx.launches.delete_logs(activity.oldest_kept(call), AT_ONCE)
+    return call.tx.launches.delete_logs(launch_log.oldest_kept(call), AT_ONCE)

@@ -17,12 +17,12 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import iso
 from toryo.domain.wording import say
 from toryo.formats import plan_options
-from toryo.operations.admin.shared import AgentsResult, Name, Text, join, taken, widened_told
+from toryo.operations.admin.shared import AgentsResult, Name, join, taken, widened_told
 from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.credential_verification import digest
-from toryo.operations.calls.fields import Id
+from toryo.operations.calls.fields import Id, Text
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.optimistic_concurrency import refuse_stale
 from toryo.operations.calls.pagination import Paged, cut, paged

@@ -6,6 +6,7 @@ import importlib
 
 GROUPS = (
     "overview.health",
+    "overview.help",
     "sessions.agent_sign_in",
     "sessions.work_tools",
     "sessions.handoffs",
@@ -43,7 +44,11 @@ GROUPS = (
     "people.browser_sign_in",
     "people.accounts",
     "people.access_tokens",
-    "overview.activity",
+    "overview.why",
+    "overview.events",
+    "overview.sessions_and_launches",
+    "overview.launch_log",
+    "overview.server_status",
     "overview.home",
     "admin.demo",
     "tasks.board",

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from toryo.domain import ids, moves
 from toryo.domain.errors import Code, Refusal
@@ -18,10 +18,26 @@ from toryo.domain.moves import Order
 from toryo.domain.tasks import AcceptanceCheck, Checks, Status, Task
 from toryo.domain.tree_state import TreeState
 from toryo.operations.calls.call import WORK, Call
-from toryo.operations.calls.catalogue import Later
+from toryo.operations.calls.catalogue import Later, Parameters
+from toryo.operations.calls.fields import Command
 from toryo.operations.calls.results import Refused
 from toryo.operations.translations import words
 from toryo.storage.launches import Check
+
+
+class FileCheck(Parameters):
+    file: str = Field(min_length=1, max_length=1000, description="A path that must exist.")
+
+
+class CommandCheck(Parameters):
+    command: (
+        Annotated[Command, Field(pattern=r"\S")] | Annotated[list[Command], Field(min_length=1, max_length=1_000)]
+    ) = Field(description="Must end with 0.")
+    timeout_seconds: int | None = Field(None, ge=1, le=3600, description="Seconds.")
+
+
+Acceptance = Annotated[list[FileCheck | CommandCheck], Field(max_length=20)]
+"""As they are given. They are run in the working directory."""
 
 
 def kept(checks: Iterable[BaseModel]) -> tuple[AcceptanceCheck, ...]:

@@ -21,17 +21,6 @@ from toryo.operations.calls.results import MoveResult, Refused
 from toryo.operations.tasks import acceptance_checks, mutations
 
 
-def refuse_outside(tree_state: TreeState, main: Task, task: Task) -> None:
-    inside = task.id in tree_state.tree.tasks and (task.id == main.id or tree_state.tree.is_below(task, main))
-    if not inside:
-        raise Refusal(
-            Code.PERMISSION_DENIED,
-            f"Task {task.id} is not below your main task.",
-            "list_tasks shows the tasks that are yours to manage.",
-            task_id=task.id,
-        )
-
-
 def _itself(task_id: str) -> Refusal:
     """What whoever wants to change its own main task is told."""
     return Refusal(
@@ -50,10 +39,9 @@ def main_task(call: Call) -> tuple[TreeState, Task]:
 
 
 def below(call: Call, tree_state: TreeState, main: Task, task_id: str, *, itself: bool = False) -> Task:
-    """A descendant of the main task (or the main task itself, to read). Raises Refusal."""
-    call.task(task_id)  # what another project has is not found, here as everywhere
-    task = tree_state.tree.tasks.get(task_id)
-    if task is not None and ((itself and task.id == main.id) or tree_state.tree.is_below(task, main)):
+    """A descendant of the main task (or the main task itself, to read or to add to). Raises Refusal."""
+    task = tree_state.tree.tasks.get(task_id) or call.task(task_id)  # of another project it is not found
+    if (itself and task.id == main.id) or tree_state.tree.is_below(task, main):
         return task
     if task_id == main.id:
         raise _itself(task_id)
@@ -63,6 +51,20 @@ def below(call: Call, tree_state: TreeState, main: Task, task_id: str, *, itself
         "list_tasks shows the tasks that are yours to manage.",
         task_id=task_id,
     )
+
+
+def own(call: Call, task_id: str) -> tuple[TreeState, Task]:
+    """A manager's descendant, or a worker's own self-made subtask. Raises Refusal."""
+    tree_state, main = main_task(call)
+    task = below(call, tree_state, main, task_id)
+    if not may_change(call, task):
+        raise Refusal(
+            Code.MANAGER_REQUIRED,
+            f"Task {task_id} is not one of your own subtasks.",
+            "A worker changes its self-made subtasks only; call get_next_action.",
+            task_id=task_id,
+        )
+    return tree_state, task
 
 
 def acted(call: Call, choice: Choice) -> None:
@@ -166,29 +168,26 @@ def show(call: Call, task: Task) -> schemas.FullTask:
 def move(call: Call, task_id: str, to: Status, reason: str | None) -> MoveResult | Refused | Later:
     """A move of a task below the caller's main task, completing waits for its checks."""
     session = call.session
-    task = call.task(task_id)
     main = call.task(session.task_id or "")
-    if task.id == main.id:
+    if task_id == main.id:
         raise Refusal(
             Code.NOT_NOW,
             "Your main task is finished by report_completed alone.",
             "Call report_completed with success, failed or blocked.",
-            task_id=task.id,
+            task_id=task_id,
         )
     tree_state = call.tree_state(main)
-    refuse_outside(tree_state, main, task)
+    task = below(call, tree_state, main, task_id)
     _refuse_others(call, task)
     if task.status is to and task.moved_session == session.id and task.moved_from is not None:
         return _moved(task, task.moved_from, to, reason)
     mutations.refuse_restless(call, task)
     if to is Status.COMPLETED:
         asked = {"task_id": task.id, "status": to.value}
-        waiting = acceptance_checks.awaited(
-            call, tree_state, tree_state.tree.tasks[task.id], asked, "update_task_status"
-        )
+        waiting = acceptance_checks.awaited(call, tree_state, task, asked, "update_task_status")
         if waiting is not None:
             return waiting
-    mutations.move(call, tree_state, tree_state.tree.tasks[task.id], to, reason)
+    mutations.move(call, tree_state, task, to, reason)
     if to in (Status.FAILED, Status.COMPLETED):
         call.tx.tasks.save_details(task.id, **({"error": reason} if to is Status.FAILED else {"summary": reason}))
     acted(call, Choice.START if to is Status.IN_PROGRESS else Choice.ADJUST)

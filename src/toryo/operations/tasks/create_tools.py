@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -21,28 +21,12 @@ from toryo.operations.calls import idempotency, rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.catalogue import Audience, Form, Parameters, catalogue, operation
-from toryo.operations.calls.fields import Command, GivenPriority, Id, Lines
+from toryo.operations.calls.fields import GivenPriority, Id, Text, Title
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.permissions import refuse_session
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import acceptance_checks, below_main_task, mutations, queue_tasks
-
-Text = Annotated[Lines, Field(max_length=100_000)]
-Title = Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
-
-
-class FileCheck(Parameters):
-    file: str = Field(min_length=1, max_length=1000, description="A path that must exist.")
-
-
-class CommandCheck(Parameters):
-    command: (
-        Annotated[Command, Field(pattern=r"\S")] | Annotated[list[Command], Field(min_length=1, max_length=1_000)]
-    ) = Field(description="Must end with 0.")
-    timeout_seconds: int | None = Field(None, ge=1, le=3600, description="Seconds.")
-
-
-Acceptance = Annotated[list[FileCheck | CommandCheck], Field(max_length=20)]
+from toryo.operations.tasks.acceptance_checks import Acceptance
 
 
 class CreateTask(Parameters):
@@ -253,14 +237,13 @@ def _create(
 ) -> dict[str, mutations.Created]:
     """Under all rules of who may create what, and how many; for workers and managers."""
     main = call.task(call.session.task_id or "")
-    parent = main if parent_id in (None, main.id) else call.task(parent_id or "")
     tree_state = call.tree_state(main)
     intent = Intent(intent_name) if intent_name else None
     if call.agent.role is Role.MANAGER:
-        below_main_task.refuse_outside(tree_state, main, parent)
-        parent = tree_state.tree.tasks[parent.id]
+        parent = below_main_task.below(call, tree_state, main, parent_id or main.id, itself=True)
         creation_rules.refuse_manager(tree_state, parent, call.agent, drafts, intent)
     else:
+        parent = main if parent_id in (None, main.id) else call.task(parent_id or "")
         creation_rules.refuse_worker(tree_state, main, parent, call.agent, drafts, call.session.fetched_at is not None)
         drafts = [replace(draft, assignee_id=call.agent.id) for draft in drafts]
     replacing = intent is Intent.REPLACE

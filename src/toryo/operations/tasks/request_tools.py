@@ -8,7 +8,7 @@ values end up in commands) waits until somebody has seen it.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import Field
 
@@ -27,13 +27,11 @@ from toryo.operations.calls import reachable_agents, rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Caller
 from toryo.operations.calls.catalogue import Audience, Form, Parameters, operation
-from toryo.operations.calls.fields import GivenPriority, Id, Lines
+from toryo.operations.calls.fields import GivenPriority, Id, Text
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import TaskResult
 from toryo.operations.tasks import approvals, mutations
 from toryo.operations.translations import words
-
-Text = Annotated[Lines, Field(max_length=100_000)]
 
 FRESH: Millis = 24 * HOUR
 """A message older than this asks for nothing any more."""

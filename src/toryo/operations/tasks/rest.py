@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -17,29 +17,13 @@ from toryo.domain.wording import constant, say
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
-from toryo.operations.calls.fields import Command, GivenPriority, GivenStatus, Id, Lines
+from toryo.operations.calls.fields import GivenPriority, GivenStatus, Id, Lines, Text, Title
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.optimistic_concurrency import refuse_stale
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import MoveResult, Result
 from toryo.operations.tasks import acceptance_checks, below_main_task, mutations
-
-Text = Annotated[Lines, Field(max_length=100_000)]
-Title = Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
-
-
-class FileCheck(Parameters):
-    file: str = Field(min_length=1, max_length=1000, description="A path that must exist, in the working directory.")
-
-
-class CommandCheck(Parameters):
-    command: (
-        Annotated[Command, Field(pattern=r"\S")] | Annotated[list[Command], Field(min_length=1, max_length=1_000)]
-    ) = Field(description="A command that must end with 0.")
-    timeout_seconds: int | None = Field(None, ge=1, le=3600, description="Its time limit in seconds.")
-
-
-Acceptance = Annotated[list[FileCheck | CommandCheck], Field(max_length=20)]
+from toryo.operations.tasks.acceptance_checks import Acceptance
 
 
 class FiledTask(Result):
