@@ -58,6 +58,7 @@ NOT_TRANSLATED = (
     "operations/sessions/handoffs.py",
     "operations/sessions/notes.py",
     "operations/sessions/agent_sign_in.py",
+    "operations/sessions/completion_report.py",
     "operations/sessions/work_tools.py",
     "operations/tasks/acceptance_checks.py",
     "operations/tasks/edit_tools.py",

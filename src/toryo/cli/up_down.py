@@ -197,7 +197,7 @@ def coordinator(
     if here.followed_by is not None:
         return
     _heed_parent(ends_with_stdin)
-    from toryo.coordinator import loop
+    from toryo.coordinator.main import main
 
     given = {
         "max_concurrent": max_concurrent,
@@ -210,7 +210,7 @@ def coordinator(
     if here.server is None:
         warn_of_clear_text(configuration.server_url)
     file = config and config.absolute()
-    raise typer.Exit(loop.main(configuration, data_dir=here.data_dir, config_file=file))
+    raise typer.Exit(main(configuration, data_dir=here.data_dir, config_file=file))
 
 
 def check(

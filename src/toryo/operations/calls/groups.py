@@ -9,6 +9,7 @@ GROUPS = (
     "overview.help",
     "sessions.agent_sign_in",
     "sessions.work_tools",
+    "sessions.completion_report",
     "sessions.handoffs",
     "tasks.read_tools",
     "tasks.create_tools",
